@@ -66,8 +66,9 @@ def take_the_other(session: Session) -> str:
 SMALL = FightingFantasy(stamina=6, opponent_stamina=7, luck=5)
 
 
-def test_every_decision_is_priced_by_the_exact_values() -> None:
-    record = Session(["test luck"] * 20).play(SMALL, seed=1)
+def test_every_decision_is_priced_by_the_exact_values_and_the_review_adds_up() -> None:
+    session = Session(["test luck"] * 20)
+    record = session.play(SMALL, seed=1)
     table = compile_game(SMALL)
     solution = solve(table)
     assert len(record.decisions) >= 3
@@ -76,19 +77,13 @@ def test_every_decision_is_priced_by_the_exact_values() -> None:
         action_value = solution.action_values[table.row(state, (1, 0))]
         assert decision.cost == pytest.approx(solution.values[state] - action_value, abs=1e-9)
         assert decision.best == ("test luck" if decision.cost == 0 else "keep")
+        told = f"cost {100 * decision.cost:.2f}% of a win; keep was better"
+        assert (told in session.text) == (decision.cost > 0)
     assert record.cost == pytest.approx(sum(d.cost for d in record.decisions))
     assert record.cost > 0
-
-
-def test_the_review_names_each_cost_and_adds_up() -> None:
-    session = Session(["test luck"] * 20)
-    record = session.play(SMALL, seed=1)
-    dear = [d for d in record.decisions if d.cost > 0]
-    for decision in dear:
-        assert f"cost {100 * decision.cost:.2f}% of a win; keep was better" in session.text
     assert f"which cost {100 * record.cost:.2f}% of a win in all" in session.text
-    last = session.shown[-1]
-    start, choices, chance, result = (float(n) for n in re.findall(r"([-+]?[\d.]+)%", last))
+    numbers = re.findall(r"([-+]?[\d.]+)%", session.shown[-1])
+    start, choices, chance, result = map(float, numbers)
     assert start == pytest.approx(100 * record.start_value, abs=0.01)
     assert start + choices + chance == pytest.approx(result, abs=0.02)
 
@@ -106,7 +101,6 @@ def test_advice_is_the_exact_worth_of_every_action() -> None:
     table = compile_game(SMALL)
     solution = solve(table)
     round_ = re.search(r"This round is (\w+)", session.text)
-    assert round_ is not None
     [state] = [s for s in np.flatnonzero(table.initial) if table.states[s].round == round_[1]]
     advice = dict(re.findall(r"^  (keep|test luck) +([\d.]+)%", session.text, re.MULTILINE))
     for action, name in enumerate(("keep", "test luck")):
@@ -137,48 +131,34 @@ def test_the_dice_are_those_of_the_model() -> None:
     assert chisquare(counts[1:]).pvalue > 0.01
 
 
-def test_the_same_seed_gives_the_same_play() -> None:
-    first, second = Session(["0"] * 20), Session(["0"] * 20)
-    assert first.play(SMALL, seed=7) == second.play(SMALL, seed=7)
-    assert first.shown == second.shown
-
-
-@pytest.mark.parametrize("answer", ["1", "test luck", "TEST LUCK", " test luck ", "t"])
-def test_an_action_is_chosen_by_number_name_or_beginning(answer: str) -> None:
-    record = Session([answer, "q"]).play(SMALL, seed=1)
-    assert [d.action for d in record.decisions] == ["test luck"]
-
-
-@pytest.mark.parametrize(
-    ("answer", "hint"),
-    [
-        ("", "Type a number or a name, or help."),
-        *(
-            (wrong, f"There is no {wrong!r} here. Choose from: 0 keep, 1 test luck.")
-            for wrong in ("2", "-1", "fly")
-        ),
-        ("tests luck", "There is no 'tests luck' here; did you mean 'test luck'?"),
-    ],
-)
-def test_anything_else_is_asked_again_with_a_hint(answer: str, hint: str) -> None:
-    session = Session([answer, "keep", "q"])
-    record = session.play(SMALL, seed=1)
-    assert hint in session.shown
-    assert [d.action for d in record.decisions] == ["keep"]
+def test_an_action_is_chosen_by_number_name_or_beginning() -> None:
+    for answer in ("1", "test luck", "TEST LUCK", " test luck ", "t"):
+        record = Session([answer, "q"]).play(SMALL, seed=1)
+        assert [d.action for d in record.decisions] == ["test luck"]
+    choose = "here. Choose from: 0 keep, 1 test luck."
+    for wrong, hint in {
+        "": "Type a number or a name, or help.",
+        "2": f"There is no '2' {choose}",
+        "-1": f"There is no '-1' {choose}",
+        "fly": f"There is no 'fly' {choose}",
+        "tests luck": "There is no 'tests luck' here; did you mean 'test luck'?",
+    }.items():
+        session = Session([wrong, "keep", "q"])
+        assert [d.action for d in session.play(SMALL, seed=1).decisions] == ["keep"]
+        assert hint in session.shown
 
 
 def interrupt(session: Session) -> str:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("answers", [["0", "q"], ["0", "quit"], ["0"], interrupt])
-def test_a_play_can_be_left(answers: Any) -> None:
-    session = Session(answers)
-    record = session.play(SMALL, seed=1)
-    assert record.result is None
-    assert "You leave the game." in session.shown
-    assert len(record.decisions) == (0 if answers is interrupt else 1)
-    assert session.shown[-1].startswith(f"{len(record.decisions)} decision")
+def test_a_play_can_be_left() -> None:
+    for answers, decided in ((["0", "q"], 1), (["0", "quit"], 1), (["0"], 1), (interrupt, 0)):
+        session = Session(answers)
+        record = session.play(SMALL, seed=1)
+        assert (record.result, len(record.decisions)) == (None, decided)
+        assert "You leave the game." in session.shown
+        assert session.shown[-1].startswith(f"{decided} decision")
 
 
 def test_without_hints_no_advice_is_given() -> None:
@@ -188,18 +168,11 @@ def test_without_hints_no_advice_is_given() -> None:
     assert "%" not in session.text
 
 
-def test_where_there_is_no_choice_nothing_is_asked() -> None:
+def test_where_there_is_no_choice_nothing_is_asked_and_that_is_said_once() -> None:
     session = Session([])
-    record = session.play(FightingFantasy(stamina=4, opponent_stamina=4, luck=0), seed=1)
-    assert session.asked == []
-    assert record.result in (0, 1)
-    assert "There is no choice: keep." in session.shown
-
-
-def test_a_stretch_without_choice_is_said_once() -> None:
-    session = Session([])
-    session.play(FightingFantasy(stamina=9, opponent_stamina=9, luck=0), seed=1)
-    assert session.text.count("There is no choice") == 1
+    record = session.play(FightingFantasy(stamina=9, opponent_stamina=9, luck=0), seed=1)
+    assert (session.asked, record.result in (0, 1)) == ([], True)
+    assert session.text.count("There is no choice: keep.") == 1
     assert session.text.count("This round is") > 3
 
 
@@ -231,22 +204,20 @@ def test_the_opening_says_rules_goal_and_who_plays_whom(player: int) -> None:
     assert f"{who} Your opponent plays 'uniform'." in against.shown
 
 
-@pytest.mark.parametrize("word", ["help", "h", "HELP"])
-def test_help_repeats_the_rules_and_says_what_actions_do(word: str) -> None:
-    session = Session([word, "q"])
-    session.play(SMALL, seed=1)
-    text = session.text.partition("to leave.")[2]
-    assert game_specs()["ff-combat"].rules in text
-    assert "  0 keep: take the round as it is" in text
-    assert "  1 test luck: roll two dice" in text
-    assert "  ?: " in text
+def test_help_repeats_the_rules_and_says_what_actions_do() -> None:
+    for word in ("help", "h", "HELP"):
+        session = Session([word, "q"])
+        session.play(SMALL, seed=1)
+        text = session.text.partition("to leave.")[2]
+        for told in ("  0 keep: take the round as it is", "  1 test luck: roll two dice", "  ?: "):
+            assert told in text
+        assert game_specs()["ff-combat"].rules in text
 
 
 def test_without_a_seed_the_one_taken_gives_the_same_dice_again() -> None:
     first = Session(["keep"] * 20)
     record = first.play(SMALL)
     again = re.fullmatch(r"The same dice again: --seed (\d+)\.", first.shown[-1])
-    assert again is not None
     second = Session(["keep"] * 20)
     assert second.play(SMALL, seed=int(again[1])) == record
     assert second.shown == first.shown[:-1]

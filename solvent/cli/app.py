@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,11 +10,9 @@ import typer
 from rich.console import Console
 
 from solvent import __version__
-from solvent.cli.errors import interruptible
 from solvent.cli.grading import grade
 from solvent.cli.groups import GameCommand, MainGroup
 from solvent.cli.submissions import leaderboard, submit
-from solvent.model.parameters import brief, check_choice, shown
 
 app = typer.Typer(
     cls=MainGroup,
@@ -57,7 +55,58 @@ FILES = "Pages and pictures as files"
 NETWORK = "A network of Stable-Baselines3, .zip"
 """The heading of the options of `score` that are for such a file."""
 
+layer_option = partial(typer.Option, rich_help_panel=LAYER_BY_LAYER)
+env_option = partial(typer.Option, rich_help_panel=ENVIRONMENT)
+file_option = partial(typer.Option, rich_help_panel=FILES)
+network_option = partial(typer.Option, rich_help_panel=NETWORK)
+
+Solved = Annotated[
+    Path | None,
+    layer_option(metavar="DIR", help="What `solve --out DIR` has solved; solved now if left out."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Learner = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="ppo, a2c, trpo, dqn, qr_dqn, maskable_ppo or masked_dqn; with --self-play also "
+        "mirror_descent.",
+    ),
+]
+ExploringStarts = Annotated[
+    float | None,
+    typer.Option(
+        "--exploring-starts",
+        metavar="SHARE",
+        help="Share of episodes, 0 to 1, that begin elsewhere than the game does; as tuned if "
+        "left out.",
+    ),
+]
+StartWeights = Annotated[
+    str,
+    typer.Option(
+        metavar="uniform|importance",
+        help="How exploring starts are drawn: each state as likely as any other, or in "
+        "proportion to how much the choice matters there, which shows the solution to the "
+        "learner.",
+    ),
+]
+PolicyFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="POLICY",
+        help="What `train` has saved, policy.npz or network.npz; or a .zip of "
+        "Stable-Baselines3; or the name of a baseline, such as uniform.",
+    ),
+]
+Tolerance = Annotated[
+    float,
+    typer.Option(
+        metavar="X",
+        min=0,
+        help="Refuse a best response that is not proved to within this times the largest payoff.",
+    ),
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -107,65 +156,42 @@ def solve(
     json: Json = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep the solution in a folder, and go on with what is there.",
-            rich_help_panel=LAYER_BY_LAYER,
+        layer_option(
+            metavar="DIR", help="Keep the solution in a folder, and go on with what is there."
         ),
     ] = None,
     threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="As many as there are processors.", rich_help_panel=LAYER_BY_LAYER
-        ),
+        int | None, layer_option(min=1, help="As many as there are processors.")
     ] = None,
     on: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Solve on a Ray cluster: HOST:PORT, auto or ray://HOST:PORT.",
-            rich_help_panel=LAYER_BY_LAYER,
+        layer_option(
+            metavar="ADDRESS", help="Solve on a Ray cluster: HOST:PORT, auto or ray://HOST:PORT."
         ),
     ] = None,
     keep: Annotated[
         str | None,
-        typer.Option(
+        layer_option(
             metavar="WHAT",
             help="Which values to keep: all; compact, which rounds them to two bytes; or start, "
             "those of the layer in which the game begins.",
-            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
     plan: Annotated[
-        bool,
-        typer.Option(
-            "--plan",
-            help="Only say what it takes: disk, memory, traffic and time.",
-            rich_help_panel=LAYER_BY_LAYER,
-        ),
+        bool, layer_option("--plan", help="Only say what it takes: disk, memory, traffic and time.")
     ] = False,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Check all files in DIR now.", rich_help_panel=LAYER_BY_LAYER
-        ),
-    ] = False,
+    verify: Annotated[bool, layer_option("--verify", help="Check all files in DIR now.")] = False,
     spot_check: Annotated[
         int | None,
-        typer.Option(
+        layer_option(
             min=1,
             metavar="N",
             help="Only solve N random states in DIR again, from the rules; the manifest is enough.",
-            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
     force: Annotated[
         bool,
-        typer.Option(
-            "--force",
-            help="Begin although there seems to be too little disk or memory.",
-            rich_help_panel=LAYER_BY_LAYER,
-        ),
+        layer_option("--force", help="Begin although there seems to be too little disk or memory."),
     ] = False,
 ) -> None:
     """Solve a game exactly: value, certified bracket and the best choices at the start.
@@ -173,30 +199,11 @@ def solve(
     [dim]solvent solve ff-combat --opponent hell-demon --stamina 24 --luck 12[/]
     [dim]solvent solve football-strategy --form half --out half[/]
     """
-    from solvent.cli.layered import SolveOptions, solve_layered
-    from solvent.cli.parameters import read_game
-    from solvent.cli.printing import show_solution, solution_json
-    from solvent.cli.progress import solving
-    from solvent.exact import SolvedGame, SolvedTable, cached_solution, save_solution
-    from solvent.exact import solve as solve_game
-    from solvent.model import cached_table
+    from solvent.cli.work import solve as solve_named
 
-    rules = read_game(game, ctx.args)
-    options = SolveOptions(out, threads, on, keep, plan, verify, spot_check, force)
-    if solve_layered(rules, options, save=save, as_json=json):
-        return
-    with solving(game) as progress:
-        if save is None:
-            solved: SolvedGame = solve_game(rules, progress=progress)
-        else:
-            # What is saved is the solution of a table, also of a game with a faster way.
-            table = cached_table(rules, progress=progress)
-            solved = SolvedTable(rules, table, cached_solution(table, progress=progress))
-            save_solution(save, solved.solution)
-    if json:
-        typer.echo(solution_json(solved))
-    else:
-        show_solution(Console(emoji=False), solved)
+    options = {"out": out, "threads": threads, "on": on, "keep": keep, "plan": plan}
+    options |= {"verify": verify, "spot_check": spot_check, "force": force}
+    solve_named(game, ctx.args, save, options, as_json=json)
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -214,14 +221,7 @@ def play(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the dice.")] = None,
     hints: Annotated[bool, typer.Option(help="Whether ? shows the value of each action.")] = True,
-    solution: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="What `solve --out DIR` has solved; solved now if left out.",
-            rich_help_panel=LAYER_BY_LAYER,
-        ),
-    ] = None,
+    solution: Solved = None,
 ) -> None:
     """Play a game in the terminal; ? asks for advice, and the end shows what each choice cost.
 
@@ -231,21 +231,9 @@ def play(
     [dim]solvent play book my-book.yaml[/]
     [dim]solvent play football --solution half[/]
     """
-    from solvent.cli.parameters import open_solution, read_game
-    from solvent.cli.progress import solving
-    from solvent.play import play as play_game
+    from solvent.cli.work import play as play_named
 
-    solved = None if solution is None else open_solution(solution, game, ctx.args)
-    rules = read_game(game, ctx.args) if solved is None else solved.game
-    opponent = None if against is None else _opponent(rules, against, 1 - player)
-    play_game(
-        solved or rules,
-        player=player,
-        opponent=opponent,
-        seed=seed,
-        hints=hints,
-        solving=lambda: solving(f"{game} first"),
-    )
+    play_named(game, ctx.args, player, against, solution, seed=seed, hints=hints)
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -254,37 +242,28 @@ def explore(
     game: Game,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="What to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Likewise; a free one if it is 0.")
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
     ] = 0,
     browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
     policy: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A policy to compare with the optimum (.npz)."),
     ] = None,
-    solution: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="What `solve --out DIR` has solved; solved now if left out.",
-            rich_help_panel=LAYER_BY_LAYER,
-        ),
-    ] = None,
+    solution: Solved = None,
     export: Annotated[
         Path | None,
-        typer.Option(
+        file_option(
             metavar="FILE",
             dir_okay=False,
             help="Write the maps (.html, .svg) or the episode of --replay (.html), and serve "
             "nothing.",
-            rich_help_panel=FILES,
         ),
     ] = None,
     replay: Annotated[
         str | None,
-        typer.Option(
+        file_option(
             metavar="EPISODE",
             help="The episode to be written, as its page says it: 'player=0&seed=3&moves=1,4'.",
-            rich_help_panel=FILES,
         ),
     ] = None,
 ) -> None:
@@ -295,51 +274,10 @@ def explore(
     [dim]solvent explore greed --limit 20 --sides 4[/]
     [dim]solvent explore pig --target 20 --export pig.html[/]
     """
-    from solvent.cli.parameters import open_solution, read_game
-    from solvent.cli.progress import solving
-    from solvent.exact import solve as solve_game
-    from solvent.explore import Explorer, serve, write_map, write_replay
-    from solvent.explore.export import read_export
+    from solvent.cli.work import explore as explore_named
 
-    if replay is not None and export is None:
-        raise ValueError("--replay is for --export FILE, the page to be written")
-    if export is not None:
-        read_export(export, replay)
-    if solution is not None:
-        solved = open_solution(solution, game, ctx.args)
-    else:
-        rules = read_game(game, ctx.args)
-        with solving(game) as progress:
-            solved = solve_game(rules, progress=progress)
-    if export is not None:
-        written = (
-            write_map(solved, export) if replay is None else write_replay(solved, export, replay)
-        )
-        typer.echo(f"{written} written")
-        return
-    explorer = Explorer(solved)
-    if policy is not None:
-        explorer.load_file(policy)
-    serve(explorer, host=host, port=port, browser=browser, tell=typer.echo)
-
-
-def _opponent(rules: Any, name: str, player: int) -> Any:
-    """A policy for a side of a game: that of a file, or a baseline; None for the optimal one."""
-    from solvent.baselines import make_baseline
-    from solvent.cli.parameters import has_table
-    from solvent.exact import load_policy
-    from solvent.model import cached_table
-
-    if not has_table(rules):
-        if name == "optimal":
-            return None
-        raise ValueError(
-            "--against is for games that fit in a table; here the opponent is the optimal one"
-        )
-    table = cached_table(rules)
-    if name.endswith(".npz"):
-        return load_policy(name, table)
-    return make_baseline(name, table, player=player)
+    address = host, port
+    explore_named(game, ctx.args, address, solution, policy, export, replay, browser=browser)
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -347,83 +285,53 @@ def train(
     ctx: typer.Context,
     game: Game,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything written.")],
-    algorithm: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="ppo, a2c, trpo, dqn, qr_dqn, maskable_ppo or masked_dqn; with --self-play also "
-            "mirror_descent.",
-        ),
-    ] = "ppo",
+    algorithm: Learner = "ppo",
     seed: Annotated[int, typer.Option(help="Of networks, exploration and environments.")] = 0,
     timesteps: Annotated[
         int | None, typer.Option(metavar="N", help="Environment steps; as tuned if left out.")
     ] = None,
-    exploring_starts: Annotated[
-        float | None,
-        typer.Option(
-            "--exploring-starts",
-            metavar="SHARE",
-            help="Share of episodes, 0 to 1, that begin elsewhere than the game does; as tuned if "
-            "left out.",
-        ),
-    ] = None,
-    start_weights: Annotated[
-        str,
-        typer.Option(
-            metavar="uniform|importance",
-            help="How exploring starts are drawn: each state as likely as any other, or in "
-            "proportion to how much the choice matters there, which shows the solution to the "
-            "learner.",
-        ),
-    ] = "uniform",
+    exploring_starts: ExploringStarts = None,
+    start_weights: StartWeights = "uniform",
     self_play: Annotated[
-        bool,
-        typer.Option("--self-play", help="Learn both seats of a game for two."),
+        bool, typer.Option("--self-play", help="Learn both seats of a game for two.")
     ] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin again instead of going on with what is there.")
     ] = False,
     opponent: Annotated[
         str | None,
-        typer.Option(
+        env_option(
             metavar="NAME|FILE",
             help="In a game for two, who plays the other seat: a baseline, or a policy file; as "
             "the environment has it if left out. Some games have a parameter of this name.",
-            rich_help_panel=ENVIRONMENT,
         ),
     ] = None,
     seat: Annotated[
         str | None,
-        typer.Option(
-            metavar="0|1|random",
-            help="In a game for two, the learner's seat; 0 if left out.",
-            rich_help_panel=ENVIRONMENT,
+        env_option(
+            metavar="0|1|random", help="In a game for two, the learner's seat; 0 if left out."
         ),
     ] = None,
     observation: Annotated[
         str | None,
-        typer.Option(
+        env_option(
             metavar="KIND",
             help="What the network sees: vector, onehot or index; as tuned if left out.",
-            rich_help_panel=ENVIRONMENT,
         ),
     ] = None,
     illegal: Annotated[
         str | None,
-        typer.Option(
+        env_option(
             metavar="remap|raise",
             help="An illegal action becomes the lowest legal one, or is an error.",
-            rich_help_panel=ENVIRONMENT,
         ),
     ] = None,
     solution: Annotated[
         Path | None,
-        typer.Option(
+        env_option(
             metavar="DIR",
             help="What `solve --out DIR` has solved, for an optimal opponent in a game without a "
             "table.",
-            rich_help_panel=ENVIRONMENT,
         ),
     ] = None,
 ) -> None:
@@ -434,80 +342,49 @@ def train(
     [dim]solvent train ff-combat --luck 12 --algorithm dqn --out runs/combat[/]
     [dim]solvent train pig --target 20 --opponent uniform --out runs/pig[/]
     """
-    from solvent.cli.parameters import find_environment, game_of_request
+    from solvent.cli.work import train as train_named
 
-    of_env = {
-        "opponent": opponent,
-        "seat": seat,
-        "observation": observation,
-        "illegal": illegal,
-        "solution": solution,
-    }
-    words = [f"--{name}={value}" for name, value in of_env.items() if value is not None]
-    environment, parameters = find_environment(game, [*ctx.args, *words])
-
-    from solvent.cli.printing import show_training
-    from solvent.cli.progress import working
-
-    with working("loading PyTorch"):
-        from solvent.training import train as train_agent
-
-    with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
-        result = train_agent(
-            environment,
-            algorithm,
-            self_play=self_play,
-            seed=seed,
-            timesteps=timesteps,
-            folder=out,
-            env_kwargs=parameters,
-            exploring_starts=exploring_starts,
-            start_weights=start_weights,
-            resume=not fresh,
-        )
-    asked = game_of_request({"environment": environment, "env_kwargs": parameters})
-    show_training(Console(emoji=False), result, None if asked is None else asked.info)
+    of_env: dict[str, Any] = {"opponent": opponent, "seat": seat, "observation": observation}
+    of_env |= {"illegal": illegal, "solution": solution}
+    train_named(
+        game,
+        ctx.args,
+        of_env,
+        out,
+        algorithm=algorithm,
+        self_play=self_play,
+        seed=seed,
+        timesteps=timesteps,
+        exploring_starts=exploring_starts,
+        start_weights=start_weights,
+        resume=not fresh,
+    )
 
 
 @app.command(**TAKES_PARAMETERS)
 def score(
     ctx: typer.Context,
-    policy_file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="POLICY",
-            help="What `train` has saved, policy.npz or network.npz; or a .zip of "
-            "Stable-Baselines3; or the name of a baseline, such as uniform.",
-        ),
-    ],
+    policy_file: PolicyFile,
     game: Annotated[
         str | None,
         typer.Argument(
-            metavar="GAME",
-            help="The game of the policy; a policy of `solvent train` knows it.",
+            metavar="GAME", help="The game of the policy; a policy of `solvent train` knows it."
         ),
     ] = None,
     top: Annotated[
         int, typer.Option(metavar="N", min=1, help="How many losing states to show.")
     ] = 10,
     trust: Annotated[
-        bool,
-        typer.Option(
-            "--trust", help="Open it: that runs code from the file.", rich_help_panel=NETWORK
-        ),
+        bool, network_option("--trust", help="Open it: that runs code from the file.")
     ] = False,
     algorithm: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="The algorithm that trained it.", rich_help_panel=NETWORK
-        ),
+        str, network_option(metavar="NAME", help="The algorithm that trained it.")
     ] = "ppo",
     observation: Annotated[
         str | None,
-        typer.Option(
+        network_option(
             metavar="KIND",
             help="What it sees: vector, onehot or index; what fits its network if left out.",
-            rich_help_panel=NETWORK,
         ),
     ] = None,
     mode: Annotated[
@@ -518,38 +395,23 @@ def score(
     ] = False,
     normalization: Annotated[
         Path | None,
-        typer.Option(
+        network_option(
             metavar="FILE",
             help="The statistics of VecNormalize, if it was trained under that (.npz).",
-            rich_help_panel=NETWORK,
         ),
     ] = None,
     solution_folder: Annotated[
         Path | None,
-        typer.Option(
-            "--solution",
-            metavar="DIR",
-            help="What `solve --out DIR` has solved.",
-            rich_help_panel=LAYER_BY_LAYER,
-        ),
+        layer_option("--solution", metavar="DIR", help="What `solve --out DIR` has solved."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
+        layer_option(
             metavar="DIR",
             help="Keep what is scored in this folder; the same command goes on from there.",
-            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
-    tolerance: Annotated[
-        float,
-        typer.Option(
-            metavar="X",
-            min=0,
-            help="Refuse a best response that is not proved to within this times the largest "
-            "payoff.",
-        ),
-    ] = 1e-9,
+    tolerance: Tolerance = 1e-9,
     json: Json = False,
 ) -> None:
     """Score a policy exactly: value, gap, and the states in which the gap is lost.
@@ -558,124 +420,25 @@ def score(
     [dim]solvent score model.zip ff-combat --trust --algorithm dqn[/]
     [dim]solvent score uniform pig --target 20[/]
     """
-    from solvent import exact
-    from solvent.cli.parameters import game_of_training, read_game
-    from solvent.cli.printing import score_json, show_score
-    from solvent.cli.progress import solving
-    from solvent.model import cached_table
+    from solvent.cli.scoring import Zip, score_named
 
-    is_network = policy_file.suffix == ".zip"
     for option in ("trust", "algorithm", "observation", "normalization"):
         source = ctx.get_parameter_source(option)
-        if not is_network and source is not None and source.name == "COMMANDLINE":
+        given = source is not None and source.name == "COMMANDLINE"
+        if given and policy_file.suffix != ".zip":
             raise ValueError(f"--{option} is for a .zip, not for {policy_file}")
-    is_name = not policy_file.suffix and not policy_file.exists()
-    if is_name and not (solution_folder is None and game and _scored_by_table(game, ctx.args)):
-        from solvent.cli.networks import score_known
-
-        score_known(str(policy_file), solution_folder, game, ctx.args, out=out, as_json=json)
-        return
-    kind = "" if is_network or is_name else exact.read_metadata(policy_file)["kind"]
-    if kind not in ("", "policy", "network"):
-        raise ValueError(f"{policy_file}: holds a {brief(kind)}, not a policy")
-    if kind == "network":
-        from solvent.cli.networks import score_network
-
-        rules = None if game is None else read_game(game, ctx.args)
-        score_network(policy_file, solution_folder, rules, mode=mode, out=out, as_json=json)
-        return
-    if out is not None:
-        raise ValueError("--out is for games that are solved layer by layer")
-    if game is not None:
-        rules = read_game(game, ctx.args)
-    elif is_network:
-        raise ValueError(f"{policy_file}: name the game after a .zip, which does not say it")
-    else:
-        rules = game_of_training(policy_file)
-    with solving(rules.info.name) as progress:
-        table = cached_table(rules, progress=progress)
-        illegal = None
-        if is_network:
-            policy, illegal = _network_policy(
-                policy_file,
-                rules,
-                table,
-                algorithm,
-                observation,
-                normalization,
-                trust=trust,
-                mode=mode,
-            )
-        else:
-            if is_name:
-                from solvent.baselines import make_baseline
-
-                what = "what is scored, unless it is a file,"
-                policy = make_baseline(str(policy_file), table, what=what)
-            else:
-                policy = _policy_in(policy_file, rules, table)
-            policy = policy.mode() if mode else policy
-        solution = exact.cached_solution(table, progress=progress)
-        result = exact.score(table, policy, solution, illegal=illegal, tolerance=tolerance)
-        try:
-            location = exact.locate_gap(table, policy, solution, tolerance=tolerance)
-        except exact.ImproperGameError:
-            location = None
-    if json:
-        typer.echo(score_json(table, policy, solution, result, location, top))
-    else:
-        show_score(Console(emoji=False), table, policy, solution, result, location, top, rules)
-
-
-def _scored_by_table(game: str, words: Sequence[str]) -> bool:
-    """Whether a game is scored by its table, and not in a way of its own."""
-    from solvent.cli.networks import scored_alone
-    from solvent.cli.parameters import has_table, read_game
-
-    rules = read_game(game, words)
-    return has_table(rules) and not scored_alone(rules)
-
-
-def _policy_in(file: Path, rules: Any, table: Any) -> Any:
-    """The policy in a file, for a game with a discount also one that was made without it."""
-    from solvent.exact import load_policy, read_metadata
-    from solvent.model import cached_table
-    from solvent.model.discount import DiscountedGame, discounted_policy
-
-    if isinstance(rules, DiscountedGame):
-        plain = cached_table(rules.game)
-        if read_metadata(file).get("model_hash") == plain.model_hash:
-            return discounted_policy(load_policy(file, plain), table)
-    return load_policy(file, table)
-
-
-def _network_policy(
-    file: Path,
-    rules: Any,
-    table: Any,
-    algorithm: str,
-    observation: str | None,
-    normalization: Path | None,
-    *,
-    trust: bool,
-    mode: bool,
-) -> tuple[Any, Any]:
-    """The policy of a network, and the probability that it gave to illegal actions."""
-    if not trust:
-        raise ValueError(
-            f"{file}: loading a .zip runs code that is in it; say --trust if you trust its author"
-        )
-    from solvent.cli.networks import check_request
-    from solvent.training import Normalization, extract, load_model
-
-    observation = check_request(file, rules, table, algorithm, observation)
-    both = extract(
-        load_model(file, algorithm, trust=True),
-        table,
-        observation=observation,
-        normalization=None if normalization is None else Normalization.load(normalization),
+    score_named(
+        policy_file,
+        game,
+        ctx.args,
+        Zip(trust, algorithm, observation, normalization),
+        solution=solution_folder,
+        out=out,
+        mode=mode,
+        top=top,
+        tolerance=tolerance,
+        as_json=json,
     )
-    return (both.mode, both.illegal_mode) if mode else (both.sampled, both.illegal)
 
 
 @app.command()
@@ -731,62 +494,19 @@ def bench(
 
     Run again after an interruption, it goes on where it was.
     """
-    from solvent.benchmark.bench import bench as run_bench
-    from solvent.cli.printing import show_results
-    from solvent.cli.progress import working
-    from solvent.report import write_report
+    from solvent.cli.work import bench as run_bench
 
-    tasks = _tasks_of_bench(suite, env or (), timesteps, algorithm, self_play=self_play)
-    with interruptible(f"what is done is kept in {out}; the same command goes on from there"):
-        record = run_bench(
-            out, tasks, list(dict.fromkeys(algorithm)) if algorithm else None,
-            seeds=seeds, workers=workers, on=on,
-        )  # fmt: skip
-        with working("making the page"):
-            page = write_report(out, out / "report.html", summary=out)
-    show_results(Console(emoji=False), record.tasks)
-    typer.echo(f"\nreport: {page}")
-    for failure in record.failures:
-        typer.echo(
-            f"failed: {failure.task} {failure.algorithm} {failure.seed}: {failure.error}", err=True
-        )
-    if record.failures:
-        raise typer.Exit(1)
-
-
-def _tasks_of_bench(
-    suite: str | None,
-    environments: Sequence[str],
-    timesteps: int | None,
-    algorithms: Sequence[str] | None,
-    *,
-    self_play: bool,
-) -> Any:
-    """What a bench is to do: a suite, some of its tasks, or tasks in environments.
-
-    Raises:
-        ValueError: If there is no such suite, or the options do not fit together.
-    """
-    from solvent.benchmark.suites import Task, find_suite
-
-    if suite is None and environments:
-        if not algorithms:
-            raise ValueError("--env needs --algorithm NAME, which may be repeated")
-        return [
-            Task(environment=name, self_play=self_play, timesteps=timesteps)
-            for name in dict.fromkeys(environments)
-        ]
-    if self_play:
-        raise ValueError("--self-play is for --env; the tasks of a suite say it themselves")
-    found = find_suite(suite or "quick")
-    if timesteps is not None:
-        found = found.with_timesteps(timesteps)
-    if not environments:
-        return found
-    known = list(dict.fromkeys(task.environment for task in found.tasks))
-    for name in environments:
-        check_choice(name, f"environment of the suite {found.name}", known)
-    return [task for task in found.tasks if task.environment in environments]
+    run_bench(
+        suite,
+        env or (),
+        algorithm or (),
+        timesteps,
+        out,
+        self_play=self_play,
+        seeds=seeds,
+        workers=workers,
+        on=on,
+    )
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -809,8 +529,7 @@ def report(
         typer.Option("--game", metavar="GAME", help="A game to solve, without any training."),
     ] = None,
     solution: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="What `solve --out DIR` has solved."),
+        Path | None, typer.Option(metavar="DIR", help="What `solve --out DIR` has solved.")
     ] = None,
     trust: Annotated[
         bool,
@@ -827,27 +546,9 @@ def report(
     [dim]solvent report --game greed --limit 50 --sides 6 --out greed.html[/]
     [dim]solvent report --solution second-half --paper-agent --out second-half.html[/]
     """
-    from solvent.cli.parameters import read_subject
-    from solvent.cli.progress import working
-    from solvent.report import write_report
+    from solvent.cli.work import report as write_page
 
-    if [results, game, solution].count(None) == 3 and ctx.args:
-        check_choice(ctx.args[0].removeprefix("--"), "parameter", ())
-    if [results, game, solution].count(None) != 2:
-        raise ValueError(
-            "name one of the three: --in DIR for a bench, --game GAME for a game, or "
-            "--solution DIR for a game that is solved layer by layer"
-        )
-    if trust and results is None:
-        raise ValueError("--trust belongs to --in DIR; a game that you name yourself is trusted")
-    if results is not None and ctx.args:
-        raise ValueError(f"{shown(ctx.args[0])} belongs to a game; --in DIR takes no parameters")
-    subject, sections = (
-        (results, ()) if results is not None else read_subject(game, solution, ctx.args)
-    )
-    with working("making the page"):
-        page = write_report(subject, out, sections=sections, summary=summary, trust=trust)
-    typer.echo(f"report: {page}")
+    write_page(results, game, solution, ctx.args, summary, out, trust=trust)
 
 
 app.command()(grade)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from solvent.cli.tables import facts, show_columns
+
 if TYPE_CHECKING:
     from solvent.grading import Exercise, Graded
 
@@ -59,7 +61,8 @@ def grade(
     if table is not None:
         write_grades(table, graded)
     if as_json:
-        typer.echo(json.dumps([_content(one) for one in graded], indent=2))
+        contents = [vars(one) | {"grade": one.grade and one.grade.as_dict()} for one in graded]
+        typer.echo(json.dumps(contents, indent=2))
     else:
         _show_grades(console, graded)
     if any(one.grade is None for one in graded):
@@ -68,7 +71,6 @@ def grade(
 
 def _show_exercise(console: Console, exercise: Exercise) -> None:
     """What is asked, and how it is to be handed in."""
-    from solvent.cli.tables import facts
     from solvent.grading.answers import shapes_of
 
     subject = exercise.subject
@@ -89,22 +91,15 @@ def _show_exercise(console: Console, exercise: Exercise) -> None:
 
 def _show_grades(console: Console, graded: Sequence[Graded]) -> None:
     """One grade with its explanation, or a line for each of many."""
-    from solvent.cli.tables import show_rows
     from solvent.grading.grades import printable
 
     if len(graded) == 1 and graded[0].grade is not None:
         console.print(graded[0].grade.text, markup=False, highlight=False)
         return
-    rows = []
-    for one in graded:
-        got = one.grade
-        points = f"{0 if got is None else got.points:g}"
-        rows.append([printable(one.file), points, "" if got is None else f"{got.gap:.4g}",
-                     one.problem])  # fmt: skip
-    show_rows(console, ["file", "points", "gap", "problem"], rows, numbers={"points", "gap"})
-
-
-def _content(graded: Graded) -> dict[str, object]:
-    """A result as JSON has it."""
-    got = None if graded.grade is None else graded.grade.as_dict()
-    return {"file": graded.file, "grade": got, "problem": graded.problem}
+    columns = {
+        "file": [printable(one.file) for one in graded],
+        "points": [f"{one.grade.points:g}" if one.grade else "0" for one in graded],
+        "gap": [f"{one.grade.gap:.4g}" if one.grade else "" for one in graded],
+        "problem": [one.problem for one in graded],
+    }
+    show_columns(console, columns, numbers={"points", "gap"})

@@ -1,13 +1,14 @@
-"""``solvent solve`` for games that are solved layer by layer: plan, solve, go on, open."""
+"""``solvent solve`` for games that are solved layer by layer: plan, solve, go on, check."""
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,8 @@ import typer
 from rich.console import Console
 
 from solvent.cli.errors import interruptible
-from solvent.cli.parameters import has_table
 from solvent.cli.printing import deciders, game_text, show_starts, solution_rows
 from solvent.cli.progress import working
-from solvent.cli.spot_check import show_spot_check
 from solvent.cli.tables import facts
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import Plan, make_plan, measure
@@ -33,10 +32,11 @@ from solvent.exact.layered.resources import (
 )
 from solvent.exact.layered.solution import LayeredSolution
 from solvent.exact.layered.solve import Local, Workers, solve_layers
+from solvent.exact.layered.spot_check import CheckedState, spot_check
 from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.model import Game
+from solvent.model.game import Placed
 from solvent.model.parameters import check_choice
-from solvent.model.registry import spec_of
 
 if TYPE_CHECKING:
     from solvent.exact.layered.game import Layer, LayeredGame
@@ -47,6 +47,19 @@ KEPT = {
     "start": "the value of the start; other positions need --keep compact or all",
 }
 """What a solution that does not keep all values can answer."""
+
+CHECKED = {
+    "start": "the start",
+    "sample": "random states of the kept samples",
+    "layer": "random states of the layers",
+}
+"""The names of the kinds of states that are solved again."""
+
+SHARES = (0.1, 0.01, 0.001)
+"""Shares of wrong states of which the probability to escape is shown."""
+
+MOST_SHOWN = 10
+"""More states that disagree are counted, not shown."""
 
 
 @dataclass(frozen=True)
@@ -74,71 +87,35 @@ class SolveOptions:
     spot_check: int | None = None
     force: bool = False
 
-    @property
-    def threads_here(self) -> int:
-        """How many threads that makes."""
-        return self.threads or os.cpu_count() or 1
 
-    def check(self) -> None:
-        """Raise unless the options fit together.
-
-        Raises:
-            ValueError: If they do not.
-        """
-        if self.keep is not None:
-            check_choice(self.keep, "--keep", KEEPS)
-        if self.keep == "compact" and self.out is None:
-            raise ValueError("--keep compact is for a folder; give --out DIR")
-        if self.spot_check is not None and self.out is None:
-            raise ValueError("--spot-check is for the solution in a folder; give --out DIR")
-
-    def refuse(self, why: str) -> None:
-        """Raise if any of them is given.
-
-        Args:
-            why: What is said of it.
-
-        Raises:
-            ValueError: Naming the first.
-        """
-        for option in fields(self):
-            if getattr(self, option.name):
-                raise ValueError(f"--{option.name.replace('_', '-')} {why}")
-
-
-def solve_layered(game: Game, options: SolveOptions, *, save: Path | None, as_json: bool) -> bool:
+def solve_layered(
+    game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool
+) -> None:
     """Solve a game layer by layer, or go on with it, and print its value.
 
     Args:
         game: Its rules.
+        layered: The same as its layers.
         options: How it is to be solved.
-        save: Where the solution of the game's table is to be saved.
         as_json: Whether to print JSON.
 
-    Returns:
-        False if the game is not one that is solved so, or if it has a table whose solution is to
-        be saved; then nothing was done.
-
     Raises:
-        ValueError: If an option is given that belongs to the other kind of game.
+        ValueError: If the options do not fit together.
     """
-    spec = spec_of(game)
-    layered: LayeredGame | None = None if spec is None else spec.ask("layered", game)
-    if layered is None:
-        options.refuse("is for games that are solved layer by layer")
-        return False
-    if save is not None:
-        if not has_table(game):
-            raise ValueError("--save is for games that fit in a table; use --out DIR")
-        options.refuse("does not go with --save, which saves the solution of a table")
-        return False
-    options.check()
+    if options.keep is not None:
+        check_choice(options.keep, "--keep", KEEPS)
+    for said, given in (
+        ("--keep compact is for a folder", options.keep == "compact"),
+        ("--spot-check is for the solution in a folder", options.spot_check is not None),
+    ):
+        if given and options.out is None:
+            raise ValueError(f"{said}; give --out DIR")
     if options.plan:
         _show_plan(game, layered, options, as_json=as_json)
-        return True
-    if options.spot_check is not None and options.out is not None:
-        show_spot_check(game, layered, options.out, options.spot_check, as_json=as_json)
-        return True
+        return
+    if options.spot_check is not None:
+        _show_spot_check(game, layered, options, as_json=as_json)
+        return
     began = time.perf_counter()
     store, solved = solved_store(layered, options)
     solution = LayeredSolution(store, game)
@@ -161,7 +138,6 @@ def solve_layered(game: Game, options: SolveOptions, *, save: Path | None, as_js
         typer.echo(json.dumps(report, indent=2))
     else:
         _show(solution, report)
-    return True
 
 
 def solved_store(layered: LayeredGame, options: SolveOptions) -> tuple[LayerStore, int]:
@@ -224,7 +200,7 @@ def _solve(layered: LayeredGame, store: LayerStore, options: SolveOptions) -> in
     """Solve what is missing, with progress; returns how many layers that were."""
     todo = len(list(store.missing))
     with ExitStack() as stack:
-        workers: Workers = Local(options.threads_here)
+        workers: Workers = Local(options.threads or os.cpu_count() or 1)
         if options.on is not None:
             from solvent.exact.layered.cluster import RayWorkers
 
@@ -262,19 +238,18 @@ def layer_bar(
 
 def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
     game, console = solution.game, Console(emoji=False)
-    rows = {**solution_rows(solution), "states": f"{report['states']:,}"}
-    if game.info.players == 2:
-        rows["largest gap"] = f"{solution.largest_gap:.1e} of a matrix game"
-        rows["matrix games"] = f"{report['matrix_games']:,}"
-    rows |= {
+    for_two = game.info.players == 2
+    rows = {
+        **solution_rows(solution),
+        "states": f"{report['states']:,}",
+        "largest gap": f"{solution.largest_gap:.1e} of a matrix game" if for_two else "",
+        "matrix games": f"{report['matrix_games']:,}" if for_two else "",
         "layers": f"{report['layers']:,}, {report['layers_solved_now']:,} of them solved now",
         "time": _duration(report["seconds"]),
+        "folder": report["folder"],
+        "kept": KEPT.get(report["keep"], ""),
     }
-    if report["folder"] is not None:
-        rows["folder"] = report["folder"]
-    if report["keep"] != "all":
-        rows["kept"] = KEPT[report["keep"]]
-    console.print(facts(rows))
+    console.print(facts({name: text for name, text in rows.items() if text}))
     # Where nobody chooses yet, what follows is of no interest and may take long.
     if report["keep"] == "all" and any(deciders(game, one.state) for one in game.initial()):
         show_starts(console, solution)
@@ -298,7 +273,7 @@ def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_js
 
 
 def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
-    threads = options.threads_here
+    threads = options.threads or os.cpu_count() or 1
     memory = free_memory()
     core_seconds = plan.sample.core_seconds
     folder = options.out
@@ -337,3 +312,82 @@ def _duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {left} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def _show_spot_check(
+    game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool
+) -> None:
+    """Solve random states of a solution again from the rules, and print what was found.
+
+    Raises:
+        StoreError: If the folder does not hold such a solution, or is damaged.
+        typer.Exit: With code 1, if a state disagrees.
+    """
+    folder, count = options.out, options.spot_check
+    assert folder is not None
+    assert count is not None
+    store = LayerFolder.open(folder, layered, manifest_only=True)
+    with working(f"solving {count:,} states again"):
+        checked = spot_check(store, count, secrets.token_hex(8))
+    wrong = [state for state in checked if not state.agrees]
+    if as_json:
+        states = [
+            {
+                "kind": state.kind,
+                "layer": layered.name(state.place.layer),
+                "at": state.place.at,
+                "value": state.value,
+                "again": state.again,
+                "allowed": state.allowed,
+                "agrees": state.agrees,
+            }
+            for state in checked
+        ]
+        report = {"folder": str(folder), "states": len(checked), "wrong": len(wrong)}
+        typer.echo(json.dumps({**report, "checked": states}, indent=2))
+    else:
+        rows = _checked_rows(LayeredSolution(store, game), folder, checked)
+        Console(emoji=False).print(facts(rows))
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _checked_rows(
+    solution: LayeredSolution, folder: Path, checked: Sequence[CheckedState]
+) -> dict[str, str]:
+    """What was checked, what was found, and what would have escaped."""
+    wrong = [state for state in checked if not state.agrees]
+    groups = {name: [state for state in checked if state.kind == name] for name in CHECKED}
+    rows = {
+        **solution_rows(solution),
+        "folder": str(folder),
+        "solved again": "from the rules and the recorded values of the successors\n"
+        + "\n".join(_group(name, states) for name, states in groups.items() if states),
+        "found": f"{len(wrong):,} DISAGREE" if wrong else f"all {len(checked):,} states agree",
+    }
+    for state in wrong[:MOST_SHOWN]:
+        layer = solution.layered.name(state.place.layer)
+        rows[f"{layer} {[*state.place.at]}"] = _difference(solution, state)
+    drawn = max(len(groups[kind]) for kind in ("sample", "layer"))
+    shares = [f"{(1 - share) ** drawn:.1%} if {share:.1%} of all are wrong" for share in SHARES]
+    escapes = f"{drawn:,} random states miss an error with probability {', '.join(shares)}"
+    return rows | {"escapes": escapes}
+
+
+def _group(kind: str, states: Sequence[CheckedState]) -> str:
+    """States of a kind in one line."""
+    number = "" if kind == "start" else f"{len(states):,} "
+    off, allowed = (
+        max(getattr(state, name) for state in states) for name in ("difference", "allowed")
+    )
+    return (
+        f"{number}{CHECKED[kind]}: off by at most {off:.1e}; rounding and gaps allow {allowed:.1e}"
+    )
+
+
+def _difference(solution: LayeredSolution, state: CheckedState) -> str:
+    """A state that disagrees, in words where the game has some."""
+    rules = solution.layered.game
+    where = f"{rules.place(state.state)}: " if isinstance(rules, Placed) else ""
+    recorded, lower, upper = (f"{value:.15g}" for value in (state.value, *state.again))
+    return f"{where}the recorded value is {recorded}; by the rules it is from {lower} to {upper}"

@@ -41,7 +41,10 @@ def show_games(console: Console) -> None:
     broken = dict(broken_games())
     for spec in game_specs().values():
         try:
-            rows = _game_rows(spec)
+            rows = _names(spec)
+            rows |= {as_option(one): ", ".join(spec.names_for(one)) for one in spec.choices}
+            if own := _own_baselines(spec):
+                rows["baselines"] = ", ".join(own)
             summary = _summary(spec.maker())
         except Exception as error:  # Somebody else's package may raise anything.
             broken[spec.name] = f"{type(error).__name__}: {error}"
@@ -64,28 +67,23 @@ def show_games(console: Console) -> None:
         console.print(f"{escape(name)} cannot be loaded: {escape(cause)}", style="red")
 
 
-def _game_rows(spec: GameSpec) -> dict[str, str | Facts]:
-    """What belongs to a game: ids and other words for it, names that it allows, baselines."""
-    rows: dict[str, str | Facts] = dict(_names(spec))
-    for parameter in spec.choices:
-        rows[as_option(parameter)] = ", ".join(spec.names_for(parameter))
-    if own := _own_baselines(spec):
-        rows["baselines"] = ", ".join(own)
-    return rows
-
-
-def _names(spec: GameSpec) -> Facts:
+def _names(spec: GameSpec) -> dict[str, str | Facts]:
     """The ids of a game, and other words for it."""
-    rows: dict[str, Facts] = {}
-    if spec.shorthands:
-        rows["also"] = dict(_shorthand(spec, word) for word in spec.shorthands)
-    if spec.environments:
-        rows["Gymnasium"] = {
+    argument = "" if spec.argument is None else spec.argument.upper()
+    after = "" if spec.argument is None else f" {as_option(spec.argument)} {argument}"
+    rows: dict[str, Facts] = {
+        "also": {
+            f"{word} {argument}".rstrip(): f"= {spec.name} {as_options(meant)}".rstrip() + after
+            for word, meant in spec.shorthands.items()
+        },
+        "Gymnasium": {
             env_id: _environment_text(spec, one) for env_id, one in spec.environments.items()
-        }
-    if spec.pettingzoo is not None:
-        rows["PettingZoo"] = {f"solvent/{spec.name}-v0": as_options(spec.pettingzoo)}
-    return rows
+        },
+        "PettingZoo": {}
+        if spec.pettingzoo is None
+        else {f"solvent/{spec.name}-v0": as_options(spec.pettingzoo)},
+    }
+    return {name: row for name, row in rows.items() if row}
 
 
 def show_game(
@@ -107,20 +105,16 @@ def show_game(
     maker = spec.maker()
     console.print(f"[bold]{escape(spec.name)}[/]", highlight=False)
     console.print(escape(" ".join(spec.rules.split()) or _summary(maker)), highlight=False)
-    rows: dict[str, str | Facts] = {}
+    rows = _names(spec)
     if environment is not None:
-        rows[name] = _environment_text(spec, environment)
+        rows = {name: _environment_text(spec, environment)}
     elif meant:
-        rows[name] = f"{spec.name} {as_options(meant)}"
-    else:
-        rows |= _names(spec)
-    if meaning := _meaning(spec, meant):
-        rows["value"] = meaning
-    if spec.discount != 1:
-        rows["discount"] = f"{as_value(spec.discount)}, unless --discount says otherwise"
-    if rows:
+        rows = {name: f"{spec.name} {as_options(meant)}"}
+    discount = f"{as_value(spec.discount)}, unless --discount says otherwise"
+    rows |= {"value": _meaning(spec, meant), "discount": "" if spec.discount == 1 else discount}
+    if told := {name: text for name, text in rows.items() if text}:
         console.print()
-        console.print(facts(rows))
+        console.print(facts(told))
     _show_parameters(console, spec, maker, meant)
     own = _own_baselines(spec)
     described = {name: one.description for name, one in {**own, **GENERIC, **own}.items()}
@@ -154,10 +148,9 @@ def _show_parameters(
     if not rows:
         return
     console.print("\n[bold]Parameters[/]")
-    if any(meaning for *_, meaning in rows):
-        show_rows(console, ("option", "default", "meaning"), rows)
-    else:
-        show_rows(console, ("option", "default"), [row[:2] for row in rows])
+    width = 3 if any(meaning for *_, meaning in rows) else 2
+    names_shown = ("option", "default", "meaning")[:width]
+    show_rows(console, names_shown, [row[:width] for row in rows])
     if any("Spread" in meaning for *_, meaning in rows):
         console.print()
         note(console, SPREAD)
@@ -172,15 +165,6 @@ def _environment_text(spec: GameSpec, environment: Environment) -> str:
         meaning = _meaning(spec, environment.parameters)
         optimum = f"optimum {environment.optimum:z.6f}{meaning and f' ({meaning})'}"
     return "; ".join(filter(None, (changed, against, optimum)))
-
-
-def _shorthand(spec: GameSpec, word: str) -> tuple[str, str]:
-    """Another word for a game, and what it stands for."""
-    meant = f"= {spec.name} {as_options(spec.shorthands[word])}".rstrip()
-    if spec.argument is None:
-        return word, meant
-    argument = spec.argument.upper()
-    return f"{word} {argument}", f"{meant} {as_option(spec.argument)} {argument}"
 
 
 def _meaning(spec: GameSpec, parameters: Mapping[str, Any]) -> str:

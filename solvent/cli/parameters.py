@@ -135,14 +135,10 @@ def read_game(name: str, words: Sequence[str] = ()) -> Game:
         ValueError: If there is nothing of that name, or a parameter is not allowed.
     """
     own, meant, given = _written(name, words)
-    return _made(own, {**meant, **given})
-
-
-def _made(name: str, parameters: Mapping[str, Any]) -> Game:
-    """A game, or what a Gymnasium environment publishes."""
-    if name in game_specs() or name in broken_games() or names_a_place(name):
-        return make_game(name, **parameters)
-    return _published(name, parameters)
+    parameters = {**meant, **given}
+    if own in game_specs() or own in broken_games() or names_a_place(own):
+        return make_game(own, **parameters)
+    return _published(own, parameters)
 
 
 def _published(name: str, parameters: Mapping[str, Any]) -> Game:

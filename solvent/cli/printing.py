@@ -12,15 +12,24 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from solvent.benchmark.records import TaskRecord
-from solvent.cli.tables import facts, note, show_rows
+from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
+from solvent.cli.tables import facts, note, show_columns, show_rows
 from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
 from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPolicy, ValueScale
 from solvent.model.game import Labelled, Mapped, Placed
 from solvent.model.registry import make_game
-from solvent.report.choices import state_text, strategy_text
+from solvent.model.text import (
+    NEVER_ENDS,
+    ROUNDING,
+    UNBOUNDED,
+    exact,
+    interval,
+    precise,
+    small,
+    state_text,
+    strategy_text,
+)
 from solvent.report.gap_attribution import GapAttribution, attribute_gap
-from solvent.report.numbers import NEVER_ENDS, ROUNDING, UNBOUNDED, exact, interval, precise, small
 
 if TYPE_CHECKING:
     from solvent.training import TrainingResult
@@ -107,47 +116,36 @@ def show_solution(console: Console, solved: SolvedGame) -> None:
 def show_starts(console: Console, solved: SolvedGame, states: Sequence[Any] | None = None) -> None:
     """The value and the best choice in each state of the start distribution, of many in some.
 
+    The value of each action is shown, too, if there are few.
+
     Args:
         console: Where to print.
         solved: The game.
         states: All its states; None if they are not known.
     """
-    starts = _starts(solved.game)
-    first = list(starts)[:STARTS]
+    all_starts = _starts(solved.game)
+    starts = list(all_starts)[:STARTS]
     console.print("\n[bold]At the start[/]")
-    states = first if states is None else states
-    _show_starts(console, solved, {s: starts[s] for s in first}, states)
-    if len(starts) > STARTS:
-        note(console, f"and {len(starts) - STARTS:,} other starts")
-
-
-def _show_starts(
-    console: Console, solved: SolvedGame, starts: Mapping[Any, float], states: Sequence[Any]
-) -> None:
-    """States with their value and best choice, and the value of each action if these are few."""
-    values = {state: _named_values(solved, state) for state in starts}
-    actions = list(dict.fromkeys(name for named in values.values() for name in named))
-    if len(actions) > MOST_ACTIONS:
-        actions = []
-    best = {state: _best_choices(solved, state) for state in starts}
-    choices = list(dict.fromkeys(name for named in best.values() for name in named))
-    columns: dict[str, list[str]] = _fields(solved.game, list(starts), states)
+    values = [_action_values(solved, state, words=True) for state in starts]
+    actions = list(dict.fromkeys(name for named in values for name in named))
+    best = [_best(solved, state, words=True) for state in starts]
+    columns = _fields(solved.game, starts, starts if states is None else states)
     # A state that would have to be broken is better listed.
-    numbers = set(columns)
-    columns["chance"] = [f"{chance:.2g}" for chance in starts.values()]
+    numbers = [*columns, "chance", "value"]
+    columns["chance"] = [f"{all_starts[state]:.2g}" for state in starts]
     columns["value"] = [f"{solved.value_of(state):z.6f}" for state in starts]
-    for name in choices:
-        columns[name] = [best[state].get(name, "") for state in starts]
-    for name in actions:
-        columns[name] = [
-            f"{values[state][name]:z.6f}" if name in values[state] else "" for state in starts
-        ]
-    rows = list(zip(*columns.values(), strict=True))
-    show_rows(console, list(columns), rows, numbers={*numbers, "chance", "value", *actions})
+    for name in dict.fromkeys(name for named in best for name in named):
+        columns[name] = [named.get(name, "") for named in best]
+    for name in actions if len(actions) <= MOST_ACTIONS else ():
+        numbers.append(name)
+        columns[name] = [f"{named[name]:z.6f}" if name in named else "" for named in values]
+    show_columns(console, columns, numbers=numbers)
+    if len(all_starts) > STARTS:
+        note(console, f"and {len(all_starts) - STARTS:,} other starts")
 
 
 def _fields(game: Game, shown: Sequence[Any], states: Sequence[Any]) -> dict[str, list[str]]:
-    """What tells states apart: their place, or else their fields that are not all alike.
+    """The columns that tell states apart: their place, or else their fields that are not all alike.
 
     Args:
         game: The rules.
@@ -161,7 +159,8 @@ def _fields(game: Game, shown: Sequence[Any], states: Sequence[Any]) -> dict[str
         # Several states are at one place: their fields tell which.
         return columns | _columns(shown, varying_fields(shown))
     if isinstance(game, Mapped):
-        return _coordinates(game, shown)
+        places = [game.coordinates(state) for state in shown]
+        return {name: [str(place[name]) for place in places] for name in places[0]}
     columns = _columns(shown, varying_fields(states))
     return {name: cells for name, cells in columns.items() if any(cells)}
 
@@ -170,12 +169,6 @@ def _columns(shown: Sequence[Any], places: Sequence[int]) -> dict[str, list[str]
     names: Sequence[str] = getattr(shown[0], "_fields", ("state",))
     fields = [state if hasattr(shown[0], "_fields") else (state,) for state in shown]
     return {names[place]: [str(one[place]) for one in fields] for place in places}
-
-
-def _coordinates(game: Mapped, shown: Sequence[Any]) -> dict[str, list[str]]:
-    """Where on the board states stand."""
-    places = [game.coordinates(state) for state in shown]
-    return {name: [str(place[name]) for place in places] for name in places[0]}
 
 
 def solution_json(solved: SolvedGame) -> str:
@@ -195,7 +188,10 @@ def solution_json(solved: SolvedGame) -> str:
                 "state": repr(state),
                 "probability": starts[state],
                 "value": solved.value_of(state),
-                "best": _best(solved, state),
+                "best": "; ".join(
+                    text if player == "best" else f"{player}: {text}"
+                    for player, text in _best(solved, state).items()
+                ),
                 "action_values": _action_values(solved, state),
             }
             for state in list(starts)[:STARTS]
@@ -232,42 +228,59 @@ def show_score(
     if game.info.players == 2:
         rows["player"] = f"{policy.player}, against a best response"
     rows |= score_rows(game.info, result, policy.player)
-    rows["worst start"] += f" lost from {_state_text(game, rules, result.worst_start)}"
+    rows["worst start"] += f" lost from {state_text(rules or game, result.worst_start)}"
     console.print(facts(rows))
     if result.optimality_gap < ROUNDING:
         console.print("\nThe policy is optimal: nothing is lost anywhere.")
-        return
-    if location is None:
+    elif location is None:
         console.print("\nPlay need not end, so nothing is counted by state.")
-        return
-    losses = attribute_gap(game, policy, solution, location, top, actions=OF_A_STRATEGY)
+    else:
+        losses = attribute_gap(game, policy, solution, location, top, actions=OF_A_STRATEGY)
+        _show_losses(console, losses, game, rules, (policy, solution.policies[policy.player]))
+
+
+def _show_losses(
+    console: Console,
+    losses: GapAttribution,
+    game: TabularGame,
+    rules: Game | None,
+    policies: tuple[TabularPolicy, TabularPolicy],
+) -> None:
+    """The states in which a policy loses most, with its choices and the optimal ones."""
     meaning = ValueScale(game.info).meaning
     console.print(f"\n[bold]Where the gap is lost[/]{meaning and f'  ({meaning})'}")
-    states = [state.state for state in losses.worst]
-    fields, alike = _losing_fields(game, rules, losses)
-    numbers = ("share", "lost", "visits", "per visit")
+    worst = losses.worst
     columns = {
-        "share": [f"{100 * state.share:.1f}%" for state in losses.worst],
-        "lost": [small(state.contribution) for state in losses.worst],
-        "visits": [small(state.visits) for state in losses.worst],
-        "per visit": [small(state.loss) for state in losses.worst],
-        **fields,
+        "share": [f"{100 * one.share:.1f}%" for one in worst],
+        "lost": [small(one.contribution) for one in worst],
+        "visits": [small(one.visits) for one in worst],
+        "per visit": [small(one.loss) for one in worst],
     }
-    if isinstance(rules, Labelled):
-        for name, of in (("chooses", policy), ("best", solution.policies[policy.player])):
-            columns[name] = [_in_words(rules, of, state, game.index[state]) for state in states]
+    if isinstance(rules, Placed):
+        columns["place"] = [rules.place(one.state) for one in worst]
+    elif isinstance(rules, Mapped):
+        columns |= _fields(rules, [one.state for one in worst], ())
     else:
-        columns["chooses"] = [state.chosen for state in losses.worst]
-        columns["best"] = [state.best for state in losses.worst]
-    if alike:
-        note(console, f"in each of these: {alike}")
-    rows_of = list(zip(*columns.values(), strict=True))
-    show_rows(console, list(columns), rows_of, numbers={*numbers, *fields})
-    share = sum(state.share for state in losses.worst)
+        shown = varying_fields(game.states)
+        # Fields that are the same in all these states have no column, if others are not.
+        alike = [k for k in shown if len(worst) > 1 and len({one.fields[k] for one in worst}) == 1]
+        alike = alike if len(alike) < len(shown) else []
+        columns |= _columns([one.state for one in worst], [k for k in shown if k not in alike])
+        told = [(losses.field_names[k], worst[0].fields[k]) for k in alike]
+        if told:
+            same = ", ".join(f"{name} {'none' if it == '' else it}" for name, it in told)
+            note(console, f"in each of these: {same}")
+    numbers = list(columns)
+    columns |= {"chooses": [one.chosen for one in worst], "best": [one.best for one in worst]}
+    if isinstance(rules, Labelled):
+        for name, policy in zip(("chooses", "best"), policies, strict=True):
+            columns[name] = [_in_words(rules, policy, one.state, game) for one in worst]
+    show_columns(console, columns, numbers=numbers)
+    share = sum(one.share for one in worst)
     note(
         console,
-        f"{len(losses.worst)} of {losses.losing:,} losing states, {100 * share:.1f}% of what is "
-        f"lost; all of them lose {precise(losses.total)}",
+        f"{len(worst)} of {losses.losing:,} losing states, {100 * share:.1f}% of what is lost; "
+        f"all of them lose {precise(losses.total)}",
     )
     if losses.given_up > ROUNDING:
         note(
@@ -315,44 +328,10 @@ def _normalized(share: float) -> str:
     return f"{share:z.6f}  (0 uniform play, 1 the optimum)".replace("-inf", "−∞")
 
 
-def _losing_fields(
-    game: TabularGame, rules: Game | None, losses: GapAttribution
-) -> tuple[dict[str, list[str]], str]:
-    """What tells the losing states apart, by name, and what is the same in all of them."""
-    states = [state.state for state in losses.worst]
-    if isinstance(rules, Placed):
-        return {"place": [rules.place(state) for state in states]}, ""
-    if isinstance(rules, Mapped):
-        return _coordinates(rules, states), ""
-    shown = varying_fields(game.states)
-    alike = [] if len(states) < 2 else _alike(losses, shown)
-    columns = _columns(states, [place for place in shown if place not in alike])
-    first = losses.worst[0].fields
-    same = (f"{losses.field_names[k]} {'none' if first[k] == '' else first[k]}" for k in alike)
-    return columns, ", ".join(same)
-
-
-def _in_words(rules: Labelled, policy: TabularPolicy, state: Any, index: int) -> str:
-    """What a policy chooses in a state in which actions have words of their own."""
-    words = rules.labels(state)
-    chances = enumerate(policy.probabilities[index].tolist())
-    named = {action: chance for action, chance in chances if action in words}
-    return strategy_text(words, named, OF_A_STRATEGY)
-
-
-def _state_text(game: TabularGame, rules: Game | None, state: Any) -> str:
-    """A state in words."""
-    if isinstance(rules, Placed):
-        return rules.place(state)
-    if isinstance(rules, Mapped):
-        return ", ".join(f"{name} {value}" for name, value in rules.coordinates(state).items())
-    return state_text(game, state)
-
-
-def _alike(losses: GapAttribution, places: list[int]) -> list[int]:
-    """Those of some fields that are the same in all states of an account, if others are not."""
-    alike = [k for k in places if len({state.fields[k] for state in losses.worst}) == 1]
-    return alike if len(alike) < len(places) else []
+def _in_words(rules: Labelled, policy: TabularPolicy, state: Any, game: TabularGame) -> str:
+    """The choice of a policy in a state in which actions have words of their own."""
+    words, chances = rules.labels(state), policy.probabilities[game.index[state]].tolist()
+    return strategy_text(words, {action: chances[action] for action in words}, OF_A_STRATEGY)
 
 
 def score_json(
@@ -401,30 +380,34 @@ def show_training(console: Console, result: TrainingResult, info: GameInfo | Non
         result: Of the training.
         info: Of the game; None if it is not known, so that values have no unit.
     """
-    rows = {
-        "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
-        f"{result.cpu_seconds:.1f} CPU seconds"
-    }
     meaning = "" if info is None else ValueScale(info).meaning
     unit = f"  ({meaning})" if meaning else ""
-    if result.saw:
-        rows["saw the solution"] = ", ".join(result.saw)
+    rows = {
+        "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
+        f"{result.cpu_seconds:.1f} CPU seconds",
+        "saw the solution": ", ".join(result.saw),
+    }
     if result.networks:
         last = result.curve[-1]
-        rows["last episodes"] = f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring{unit}"
-        rows["next"] = f"solvent score {result.folder / 'network.npz'}"
+        rows |= {
+            "last episodes": f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring{unit}",
+            "next": f"solvent score {result.folder / 'network.npz'}",
+        }
     elif len(result.scores) > 1:
-        if unit:
-            rows["unit"] = meaning
-        for seat, mode in enumerate(result.mode_scores):
-            rows[f"seat {seat}"] = (
-                f"exploitability {precise(mode.optimality_gap)}  "
-                f"(as sampled {precise(result.scores[seat].optimality_gap)})"
-            )
+        seats = zip(result.mode_scores, result.scores, strict=True)
         averages = " and ".join(precise(one.optimality_gap) for one in result.average_scores)
-        rows["average policy"] = f"exploitability {averages}"
+        rows |= {
+            "unit": meaning,
+            **{
+                f"seat {seat}": f"exploitability {precise(mode.optimality_gap)}  "
+                f"(as sampled {precise(sampled.optimality_gap)})"
+                for seat, (mode, sampled) in enumerate(seats)
+            },
+            "average policy": f"exploitability {averages}",
+        }
     else:
         sampled, mode = result.score, result.mode_score
+        endless = -math.inf in (mode.value, sampled.value)
         rows |= {
             "optimum": f"{precise(mode.optimum)}{unit}",
             "value": f"{precise(mode.value)}  (as sampled {precise(sampled.value)})",
@@ -432,69 +415,53 @@ def show_training(console: Console, result: TrainingResult, info: GameInfo | Non
             f"{precise(sampled.optimality_gap)})",
             "normalized": _normalized(mode.normalized),
             "worst start": precise(mode.worst_start_gap),
+            "−∞": f"{NEVER_ENDS}, and costs for ever" if endless else "",
         }
-        if -math.inf in (mode.value, sampled.value):
-            rows["−∞"] = f"{NEVER_ENDS}, and costs for ever"
-    console.print(facts({**rows, "files": str(result.folder)}))
+    rows["files"] = str(result.folder)
+    console.print(facts({name: text for name, text in rows.items() if text}))
 
 
 def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
     """The agents and baselines of a bench against the optimum."""
     for task in tasks:
-        scales = _scales(task)
-        meaning = scales[0].meaning if scales else ""
+        try:
+            info = make_game(task.game, **task.parameters).info
+        except (ValueError, OSError, ImportError):
+            info = None
+        meaning = "" if info is None else ValueScale(info).meaning
         console.print(
             f"\n[bold]{escape(task.title)}[/]  optimum {task.optimum:z.6f}"
             f"{meaning and f' ({meaning})'}\nproved to lie in {interval(*task.bracket)}",
             highlight=False,
         )
-        values = ["seat 0", "seat 1"] if task.for_two else ["value"]
-        gap, worst = ("exploitability", "worse seat") if task.for_two else ("gap", "worst start")
-        numbers = [*values, gap, "normalized", worst]
+        numbers = ["value", "gap", "normalized", "worst start"]
+        if task.for_two:
+            numbers = ["seat 0", "seat 1", "exploitability", "normalized", "worse seat"]
         rows = []
-        for a in task.agents:
-            cells = _values(task, a.mode_exploitability, a.mode_value, scales)
-            rows.append((a.mode_gap, a.name, cells, a.mode_normalized, a.mode_worst_start_gap))
-        for b in task.baselines:
-            cells = _values(task, b.exploitability, b.value, scales)
-            rows.append((b.gap, b.name, cells, b.normalized, b.worst_start_gap))
-        show_rows(
-            console,
-            ["policy", *numbers],
-            [
-                (name, *map(exact, cells), small(lost), exact(normalized), small(most))
-                for lost, name, cells, normalized, most in sorted(rows)
-            ],
-            numbers=numbers,
-        )
+        records: list[tuple[str, AgentRecord | BaselineRecord]] = [
+            *(("mode_", agent) for agent in task.agents),
+            *(("", baseline) for baseline in task.baselines),
+        ]
+        for prefix, record in records:
+            value, gap, normalized, worst, lost = (
+                getattr(record, prefix + name)
+                for name in ("value", "gap", "normalized", "worst_start_gap", "exploitability")
+            )
+            values = [value]
+            if task.for_two:
+                values = [
+                    math.nan
+                    if info is None or lost is None
+                    else ValueScale(info, seat).of(task.optimum) - lost[seat]
+                    for seat in (0, 1)
+                ]
+            cells = [*map(exact, values), small(gap), exact(normalized), small(worst)]
+            rows.append((gap, record.name, cells))
+        cells_of = [(name, *cells) for _, name, cells in sorted(rows)]
+        show_rows(console, ["policy", *numbers], cells_of, numbers=numbers)
     note(console, "Agents take their most probable action; all numbers are exact.")
     if any(task.for_two for task in tasks):
         note(console, "A seat's value is what its policy gets there against a best response.")
-
-
-def _scales(task: TaskRecord) -> tuple[ValueScale, ...]:
-    """How the values of a task are read in seat 0 and seat 1; none if its game is not known."""
-    try:
-        info = make_game(task.game, **task.parameters).info
-    except (ValueError, OSError, ImportError):
-        return ()
-    return ValueScale(info, 0), ValueScale(info, 1)
-
-
-def _values(
-    task: TaskRecord,
-    exploitability: tuple[float, float] | None,
-    value: float,
-    scales: Sequence[ValueScale],
-) -> list[float]:
-    """What a policy gets, or a pair of them in each seat against a best response."""
-    if not task.for_two:
-        return [value]
-    if exploitability is None or not scales:
-        return [math.nan, math.nan]
-    return [
-        scale.of(task.optimum) - lost for scale, lost in zip(scales, exploitability, strict=True)
-    ]
 
 
 def _starts(game: Game) -> dict[Any, float]:
@@ -513,48 +480,33 @@ def deciders(game: Game, state: Any) -> list[int]:
     return [p for p, legal in enumerate(game.legal_actions(state)) if len(legal) > 1]
 
 
-def _action_values(solved: SolvedGame, state: Any) -> dict[str, float]:
+def _action_names(game: Game, state: Any, *, words: bool) -> Sequence[Mapping[int, str]]:
+    """The names of each player's actions, with `words` those that they have in this state."""
+    if words and isinstance(game, Labelled):
+        return [game.labels(state)]
+    return [dict(enumerate(names)) for names in game.info.actions]
+
+
+def _action_values(solved: SolvedGame, state: Any, *, words: bool = False) -> dict[str, float]:
     """The value to player 0 of each action, where one player alone has a choice; else nothing."""
     choosing = deciders(solved.game, state)
     if len(choosing) != 1:
         return {}
-    names = solved.game.info.actions[choosing[0]]
+    names = _action_names(solved.game, state, words=words)[choosing[0]]
     values = solved.action_values(state, choosing[0])
     return {names[action]: value for action, value in values.items()}
 
 
-def _named_values(solved: SolvedGame, state: Any) -> dict[str, float]:
-    """The same with the words that actions have in this state, if they have any."""
-    if not isinstance(solved.game, Labelled):
-        return _action_values(solved, state)
-    words = solved.game.labels(state)
-    if len(words) < 2:
-        return {}
-    return {words[action]: value for action, value in solved.action_values(state, 0).items()}
-
-
-def _best_choices(solved: SolvedGame, state: Any) -> dict[str, str]:
-    """What is best in a state, under a heading for each player who has a choice."""
-    game = solved.game
-    choosing = deciders(game, state)
-    if len(choosing) == 2:
-        names = game.info.actions
-        return {f"player {p}": strategy_text(names[p], solved.policy(state, p)) for p in choosing}
-    if isinstance(game, Labelled) and not game.is_terminal(state):
-        return {"best": strategy_text(game.labels(state), solved.policy(state, 0))}
-    return {"best": _best(solved, state)}
-
-
-def _best(solved: SolvedGame, state: Any) -> str:
-    """What is best in a state; of both players, if both have a choice."""
+def _best(solved: SolvedGame, state: Any, *, words: bool = False) -> dict[str, str]:
+    """The best choice in a state, under a heading for each player if both have a choice."""
     if solved.game.is_terminal(state):
-        return ""
-    choosing = deciders(solved.game, state)
-    names = solved.game.info.actions
-    texts = [strategy_text(names[p], solved.policy(state, p)) for p in choosing or [0]]
-    if len(choosing) < 2:
-        return texts[0]
-    return "; ".join(f"player {p}: {text}" for p, text in zip(choosing, texts, strict=True))
+        return {"best": ""}
+    choosing = deciders(solved.game, state) or [0]
+    names = _action_names(solved.game, state, words=words)
+    best = {p: strategy_text(names[p], solved.policy(state, p)) for p in choosing}
+    if len(choosing) == 2:
+        return {f"player {p}": text for p, text in best.items()}
+    return {"best": best[choosing[0]]}
 
 
 def _json(content: dict[str, Any]) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+
+from solvent.cli.tables import facts, show_columns
 
 if TYPE_CHECKING:
     from solvent.benchmark.submissions import Submission
@@ -149,33 +149,37 @@ def _show(submission: Submission) -> None:
     card = submission.card
     summary = summarize(submission.tasks, SuiteRecord(card.suite, card.suite_hash))
     console = Console()
-    for name, text in (
-        ("proved", PROVED),
-        ("suite", f"{card.suite} {card.suite_hash[:16]}"),
-        ("stated", STATED),
-        ("algorithm", card.algorithm),
-        ("seeds", ", ".join(map(str, card.seeds))),
-        ("authors", card.authors),
-        ("code", card.code or "–"),
-        ("its source", card.source or "–"),
-        ("budget", card.budget),
-        ("hardware", card.hardware),
-        ("uses the model", "yes" if card.uses_model else "no"),
-        ("saw the solution", "yes" if card.saw_solution else "no"),
-    ):
-        console.print(f"[dim]{name:<16}[/] {escape(text)}", highlight=False)
+    rows = {
+        "proved": PROVED,
+        "suite": f"{card.suite} {card.suite_hash[:16]}",
+        "stated": STATED,
+        "algorithm": card.algorithm,
+        "seeds": ", ".join(map(str, card.seeds)),
+        "authors": card.authors,
+        "code": card.code or "–",
+        "its source": card.source or "–",
+        "budget": card.budget,
+        "hardware": card.hardware,
+        "uses the model": "yes" if card.uses_model else "no",
+        "saw the solution": "yes" if card.saw_solution else "no",
+    }
+    console.print(facts(rows, style="dim"))
 
     def told(found: Estimate | None) -> str:
         if found is None:
             return "–"
         ends = f" [{found.low:z.4f}, {found.high:z.4f}]" if found.low < found.high else ""
-        return escape(f"{found.mean:z.4f}{ends}")
+        return f"{found.mean:z.4f}{ends}"
 
-    table = Table("task", "policy", "IQM", "gap", "worst start", box=None, pad_edge=False)
-    for row in summary.rows:
-        worst = "" if row.worst_start_gap is None else f"{row.worst_start_gap:.3g}"
-        gap = "" if row.task is None else told(row.gap)
-        name = "[bold]all tasks[/]" if row.task is None else escape(row.task)
-        table.add_row(name, row.policy, told(row.iqm), gap, worst)
+    columns = {
+        "task": [row.task or "all tasks" for row in summary.rows],
+        "policy": [row.policy for row in summary.rows],
+        "IQM": [told(row.iqm) for row in summary.rows],
+        "gap": ["" if row.task is None else told(row.gap) for row in summary.rows],
+        "worst start": [
+            "" if row.worst_start_gap is None else f"{row.worst_start_gap:.3g}"
+            for row in summary.rows
+        ],
+    }
     console.print()
-    console.print(table)
+    show_columns(console, columns, numbers={"worst start"})

@@ -81,6 +81,19 @@ def show_rows(
     console.print(table)
 
 
+def show_columns(
+    console: Console, columns: Mapping[str, Sequence[str]], *, numbers: Collection[str] = ()
+) -> None:
+    """Print columns of equal length as :func:`show_rows` does.
+
+    Args:
+        console: Where to.
+        columns: The cells by the name of their column.
+        numbers: The columns of numbers.
+    """
+    show_rows(console, list(columns), [*zip(*columns.values(), strict=True)], numbers=numbers)
+
+
 def show_blocks(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table of many columns in as few blocks of them below each other as fit.
 

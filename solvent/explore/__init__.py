@@ -12,9 +12,8 @@ Flask (the extra ``web``) is the library: pure Python, no files from other serve
 client for tests.
 """
 
-from solvent.explore.app import make_app
 from solvent.explore.explorer import Explorer
-from solvent.explore.export import write_map, write_replay
-from solvent.explore.server import serve
+from solvent.explore.pages import write_map, write_replay
+from solvent.explore.server import make_app, serve
 
 __all__ = ["Explorer", "make_app", "serve", "write_map", "write_replay"]

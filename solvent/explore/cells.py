@@ -11,8 +11,8 @@ from types import MappingProxyType
 import numpy as np
 
 from solvent.model.arrays import Bools, Floats
+from solvent.model.text import exact
 from solvent.report.colours import VIRIDIS, shade
-from solvent.report.numbers import exact
 from solvent.report.panel import bar, hatching, keys
 from solvent.report.state_map import ROW, StateMap, axes, field_text
 

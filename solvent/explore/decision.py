@@ -7,13 +7,14 @@ row or a column has as its value its mean by the other's mixed strategy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from solvent.exact import SolvedGame, SolvedTable
+from solvent.exact import SolvedGame
 from solvent.model import JointAction, ValueScale
-from solvent.model.game import Alternating, Labelled
+from solvent.model.game import Alternating
+from solvent.model.text import action_names
 from solvent.play import NEGLIGIBLE
 
 
@@ -51,11 +52,6 @@ class ActionValue:
     value: float
     cost: float
     chance: float
-
-    @property
-    def best(self) -> bool:
-        """Whether no other is better."""
-        return self.cost == 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,54 +91,24 @@ def who_acts(solved: SolvedGame, state: Any) -> tuple[int, ...]:
     return (solved.game.turn(state) if isinstance(solved.game, Alternating) else 0,)
 
 
-def action_names(solved: SolvedGame, state: Any, player: int) -> Mapping[int, str]:
-    """A player's legal actions in words.
-
-    Args:
-        solved: The game.
-        state: In which the episode has not ended.
-        player: 0 or 1.
-    """
-    game = solved.game
-    legal = game.legal_actions(state)[player]
-    if isinstance(game, Labelled):
-        labels = game.labels(state)
-        return {action: labels[action].rstrip(".") for action in legal}
-    return {action: game.info.actions[player][action] for action in legal}
-
-
 def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[Result, ...]:
     """What may come of a joint action, the most probable first.
-
-    Those of a table are read from its arrays, which are what was solved.
 
     Args:
         solved: The game.
         state: In which it is taken.
         joint: An action of each player.
     """
-    if isinstance(solved, SolvedTable):
-        table = solved.table
-        row = table.row(table.index[state], (joint[0], joint[1] if len(joint) > 1 else 0))
-        found = [
-            Result(
-                float(table.probability[n]),
-                float(table.outcome_reward[n]),
-                table.states[int(table.next_state[n])],
-                float(solved.solution.values[int(table.next_state[n])]),
-            )
-            for n in range(*table.outcome_start[row : row + 2].tolist())
-        ]
-    else:
-        found = [
-            Result(
-                float(one.probability),
-                float(one.reward),
-                one.state,
-                0.0 if solved.game.is_terminal(one.state) else solved.value_of(one.state),
-            )
-            for one in solved.game.transition(state, joint)
-        ]
+    game = solved.game
+    found = [
+        Result(
+            float(one.probability),
+            float(one.reward),
+            one.state,
+            0.0 if game.is_terminal(one.state) else solved.value_of(one.state),
+        )
+        for one in game.transition(state, joint)
+    ]
     return tuple(sorted(found, key=lambda one: -one.probability))
 
 
@@ -198,7 +164,7 @@ def _valued(solved: SolvedGame, state: Any, player: int) -> tuple[ActionValue, .
     strategy = solved.policy(state, player)
     values = {action: scale.of(value) for action, value in found.items()}
     best = max(values.values())
-    names = action_names(solved, state, player)
+    names = action_names(solved.game, state, player)
     return tuple(
         ActionValue(
             action,

@@ -17,6 +17,7 @@ from solvent.exact import SolvedGame
 from solvent.model.game import Labelled, Placed
 from solvent.model.parameters import shown
 from solvent.model.registry import spec_of
+from solvent.model.text import action_names
 from solvent.play import Decision, Record, Session
 
 MOST_MOVES = 5000
@@ -121,10 +122,8 @@ class Episode:
     @property
     def choices(self) -> dict[int, str]:
         """What the person can do now, in words; nothing when the game is over."""
-        if self.over:
-            return {}
-        legal = self.session.game.legal_actions(self.state)[self.player]
-        return dict(self.session.names(self.state, legal))
+        game = self.session.game
+        return {} if self.over else dict(action_names(game, self.state, self.player))
 
     def play(self, action: int) -> None:
         """Take an action, and go on to the next choice or the end.

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from secrets import randbelow
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -33,9 +33,8 @@ from solvent.exact import (
 from solvent.exact.scoring import LEARNED
 from solvent.explore.cells import Cells, drawn, slice_cells, span_of
 from solvent.explore.decision import (
+    ActionValue,
     Choice,
-    Result,
-    action_names,
     choice_in,
     expected,
     joint_action,
@@ -48,7 +47,8 @@ from solvent.explore.states import NearestError, States
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.registry import GameSpec, spec_of
-from solvent.report.choices import choice_text
+from solvent.model.text import action_names
+from solvent.report.gap_attribution import LosingState, attribute_gap
 from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask, game_record
@@ -100,26 +100,6 @@ class Page:
     values: Mapping[str, Any]
     sections: tuple[Section, ...] = ()
     status: int = 200
-
-
-class Start(NamedTuple):
-    """A state in which an episode may begin."""
-
-    key: str | None
-    words: str
-    probability: float
-
-
-class Losing(NamedTuple):
-    """A state in which a policy loses: what it does there, what is optimal, and what that costs."""
-
-    key: str | None
-    words: str
-    chosen: str
-    best: str
-    visits: float
-    loss: float
-    contribution: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,75 +179,61 @@ class Explorer:
         except ValueError as error:
             message = str(error)
         choice = choice_in(self.solved, state)
-        why = self._why(choice, query)
-        own: list[Section] = []
-        if self.spec is not None:
-            own = self.spec.ask("explorer", self.solved, state, True) or []
-        info = self.solved.game.info
+        own = self._own(state, True)
+        game = self.solved.game
+        starts = [
+            self._told(one.state) | {"probability": float(one.probability)}
+            for one in sorted(game.initial(), key=lambda one: -one.probability)[:MOST_STARTS]
+        ]
         values = {
             "choice": choice,
-            "key": self.states.key(state),
-            "words": self.states.words(state),
+            **self._told(state),
             "fields": self.states.fields(state),
-            "drawing": self.solved.game.draw(state),
+            "drawing": game.draw(state),
             "message": message,
-            "why": why,
+            "why": self._why(choice, query),
             "at_start": state == first,
-            "starts": self._starts() if state == first else (),
-            "scale": ValueScale(info, choice.player),
-            "scales": tuple(ValueScale(info, player) for player in (0, 1)),
+            "starts": starts if state == first and len(starts) > 1 else (),
+            "scale": ValueScale(game.info, choice.player),
+            "scales": tuple(ValueScale(game.info, player) for player in (0, 1)),
             "own": bool(own),
         }
         title = "The start" if state == first else "A state"
-        return Page("state.html.j2", title, values, tuple(own), 400 if message else 200)
+        return Page("state.html.j2", title, values, own, 400 if message else 200)
 
-    def _starts(self) -> tuple[Start, ...]:
-        found = sorted(self.solved.game.initial(), key=lambda one: -one.probability)
-        if len(found) == 1:
-            return ()
-        return tuple(
-            Start(self.states.key(one.state), self.states.words(one.state), float(one.probability))
-            for one in found[:MOST_STARTS]
-        )
+    def _own(self, state: Any, hints: bool) -> tuple[Section, ...]:
+        """The game's own sections on a state."""
+        found = self.spec and self.spec.ask("explorer", self.solved, state, hints)
+        return tuple(found or ())
 
     def _why(self, choice: Choice, query: Query) -> Mapping[str, Any] | None:
         """The outcomes of an action, or of a pair of actions."""
         if choice.over:
             return None
-        action = _one_of(query, "why", [one.number for one in choice.actions])
-        probable = max(choice.actions, key=lambda one: (one.chance, -one.number))
-        action = probable.number if action is None else action
-        name = next(one.name for one in choice.actions if one.number == action)
-        scale = ValueScale(self.solved.game.info, choice.player)
+        action = _asked(choice.actions, query, "why")
+        joint = joint_action(self.solved, choice.state, choice.player, action.number)
+        name = action.name
         if choice.replies:
-            reply = _one_of(query, "reply", [one.number for one in choice.replies])
-            likely = max(choice.replies, key=lambda one: (one.chance, -one.number))
-            reply = likely.number if reply is None else reply
-            joint: tuple[int, ...] = (action, reply)
-            name += " against " + next(o.name for o in choice.replies if o.number == reply)
-        else:
-            joint = joint_action(self.solved, choice.state, choice.player, action)
+            reply = _asked(choice.replies, query, "reply")
+            joint, name = (action.number, reply.number), f"{name} against {reply.name}"
         found = results(self.solved, choice.state, joint)
-        listed = found[:MOST_RESULTS]
+        scale = ValueScale(self.solved.game.info, choice.player)
         return {
             "name": name,
-            "action": action,
+            "action": action.number,
             "joint": joint,
-            "results": [(self._told(one), one) for one in listed],
-            "others": len(found) - len(listed),
+            "results": [(self._told(one.state), one) for one in found[:MOST_RESULTS]],
+            "others": max(len(found) - MOST_RESULTS, 0),
             "others_probability": sum(one.probability for one in found[MOST_RESULTS:]),
             "rewarded": any(one.reward for one in found),
             "expected": scale.of(expected(found)),
             "scale": scale,
         }
 
-    def _told(self, result: Result) -> Mapping[str, Any]:
-        over = self.solved.game.is_terminal(result.state)
-        return {
-            "key": self.states.key(result.state),
-            "words": self.states.words(result.state),
-            "over": over,
-        }
+    def _told(self, state: Any) -> dict[str, Any]:
+        """A state as pages have it, with its address."""
+        over = self.solved.game.is_terminal(state)
+        return {"key": self.states.key(state), "words": self.states.words(state), "over": over}
 
     def episode(self, query: Query) -> Episode:
         """The episode that an address is about.
@@ -308,9 +274,7 @@ class Explorer:
         if episode.choices and hints:
             prices = session.prices(episode.state, episode.choices)
         state = session.solved_state(episode.state)
-        own: list[Section] = []
-        if self.spec is not None and not episode.over:
-            own = self.spec.ask("explorer", self.solved, episode.state, hints) or []
+        own = () if episode.over else self._own(episode.state, hints)
         values = {
             "episode": episode,
             "moves": ",".join(map(str, episode.moves)),
@@ -325,28 +289,22 @@ class Explorer:
             "own": bool(own),
             **self._reviewed(episode),
         }
-        return Page("play.html.j2", f"Play {info.name}", values, tuple(own))
+        return Page("play.html.j2", f"Play {info.name}", values, own)
 
     def _reviewed(self, episode: Episode) -> Mapping[str, Any]:
         """The bar, the curve, and at the end what cost most."""
-        share = self._share(episode, episode.odds)
+        low, high = odds_span(episode)
+        share = (episode.odds - low) / (high - low) if high > low else 0.5
         mistakes = [
             (one, self.states.key(episode.session.solved_state(one.decision.state)))
             for one in (episode.mistakes() if episode.over else ())
         ]
         return {
-            "share": share,
+            "share": min(max(share, 0.0), 1.0),
             "curve": odds_curve(episode),
             "mistakes": mistakes,
             "summary": episode.summary() if episode.over else "",
         }
-
-    def _share(self, episode: Episode, odds: float) -> float:
-        """How far along the bar the odds stand, 0 to 1."""
-        if episode.session.scale.is_chance:
-            return min(max(odds, 0.0), 1.0)
-        low, high = odds_span(episode)
-        return (odds - low) / (high - low) if high > low else 0.5
 
     def replay(self, query: Query) -> Page:
         """An episode from its start to its end, as a page that needs nothing else.
@@ -468,9 +426,8 @@ class Explorer:
         # Those that vary most are shown first, over what some episodes come through.
         met = {n: {int(fields[n].text), *self._met.get(fields[n].name, ())} for n in numbers}
         first, second = sorted(sorted(numbers, key=lambda n: -len(met[n]))[:2])
-        across = _one_of(query, "x", numbers)
+        across, up = _one_of(query, "x", numbers), _one_of(query, "y", numbers)
         across = first if across is None else across
-        up = _one_of(query, "y", numbers)
         if up is None or up == across:
             up = second if across == first else first
         spans = {}
@@ -519,30 +476,17 @@ class Explorer:
         loaded = self.loaded
         if loaded is None:
             return Page("policy.html.j2", "Compare a policy", {"loaded": None})
+        losing: tuple[LosingState, ...] = ()
+        if loaded.location is not None:
+            given = table.table, loaded.policy, table.solution, loaded.location
+            losing = attribute_gap(*given, MOST_LOSING, 4).worst
         values = {
             "loaded": loaded,
-            "losing": tuple(self._losing(table, loaded)),
+            "losing": [(self._told(one.state), one) for one in losing],
             "scale": ValueScale(table.game.info, loaded.policy.player),
         }
         section = self._compared_map(loaded)
         return Page("policy.html.j2", "Compare a policy", values, (section,))
-
-    def _losing(self, solved: SolvedTable, loaded: LoadedPolicy) -> Iterable[Losing]:
-        if loaded.location is None:
-            return
-        table, policy = solved.table, loaded.policy
-        optimal = solved.solution.policies[policy.player]
-        for number in loaded.location.ranked(MOST_LOSING):
-            state = table.states[number]
-            yield Losing(
-                str(number),
-                self.states.words(state),
-                choice_text(table, policy, number, 4),
-                choice_text(table, optimal, number, 4),
-                float(loaded.location.visits[number]),
-                float(loaded.location.loss[number]),
-                float(loaded.location.contribution[number]),
-            )
 
     def load(self, data: bytes, file: str) -> None:
         """Take a policy from the bytes of a file, such as ``solvent train`` writes.
@@ -670,27 +614,25 @@ def _in_brief(solved: SolvedGame, state: Any, marks: Mapping[str, str]) -> tuple
         return value, ""
     player = who_acts(solved, state)[0]
     strategy = solved.policy(state, player)
-    name = action_names(solved, state, player)[max(strategy, key=lambda one: strategy[one])]
+    name = action_names(solved.game, state, player)[max(strategy, key=lambda one: strategy[one])]
     return value, marks.get(name, "")
 
 
 def odds_span(episode: Episode) -> tuple[float, float]:
-    """The least and the largest odds of an episode so far, with some room around them."""
+    """The least and the largest odds to draw: 0 and 1, or those so far with room around them."""
+    if episode.session.scale.is_chance:
+        return 0.0, 1.0
     odds = [step.odds for step in episode.steps]
-    low, high = min(odds), max(odds)
-    room = max((high - low) * 0.1, 0.5)
-    return low - room, high + room
+    room = max((max(odds) - min(odds)) * 0.1, 0.5)
+    return min(odds) - room, max(odds) + room
 
 
 def odds_curve(episode: Episode) -> str:
     """The odds after each choice, as SVG."""
-    scale = episode.session.scale
-    low, high = (0.0, 1.0) if scale.is_chance else odds_span(episode)
-    quantity = scale.meaning or "value"
-    last = max(len(episode.steps) - 1, 4)
-    panel = Panel(quantity, quantity, Axis(0, last), Axis(low, high), "your choices")
-    xs = list(range(len(episode.steps)))
-    ys = [step.odds for step in episode.steps]
+    quantity = episode.session.scale.meaning or "value"
+    xs, ys = range(len(episode.steps)), [step.odds for step in episode.steps]
+    x = Axis(0, max(len(xs) - 1, 4))
+    panel = Panel(quantity, quantity, x, Axis(*odds_span(episode)), "your choices")
     panel.line(xs, ys, "var(--series-0)", quantity, dashed=False, wide=True)
     panel.dots(xs, ys, "var(--series-0)")
     return panel.drawn()
@@ -749,3 +691,10 @@ def _steps(low: int, high: int) -> list[int]:
     """Whole numbers from one to another, at most :data:`MOST_STEPS` of them."""
     step = -(-(high - low + 1) // MOST_STEPS)
     return list(range(low, high + 1, step))
+
+
+def _asked(actions: Sequence[ActionValue], query: Query, word: str) -> ActionValue:
+    """The action that an address names, or the most probable one."""
+    number = _one_of(query, word, [one.number for one in actions])
+    probable = max(actions, key=lambda one: (one.chance, -one.number))
+    return next((one for one in actions if one.number == number), probable)

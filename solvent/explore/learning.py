@@ -21,7 +21,7 @@ from solvent.envs import TabularEnv
 from solvent.exact import SolvedTable
 from solvent.model import TabularGame, against
 from solvent.model.arrays import Floats
-from solvent.report.numbers import small
+from solvent.model.text import small
 from solvent.report.panel import Axis, Panel, gap_axis
 from solvent.tabular import Estimate, measure, q_learning, sarsa, value_iteration
 from solvent.tabular.exact_curves import QUANTITIES
@@ -184,16 +184,5 @@ class Course:
         return panel.drawn()
 
 
-@lru_cache(maxsize=4)
-def course_of(solved: SolvedTable, method: str, seed: int) -> Course:
-    """The same algorithm on its way that was asked for before.
-
-    Args:
-        solved: As :class:`Course` takes it.
-        method: Likewise.
-        seed: Likewise.
-
-    Raises:
-        ValueError: If the table is too large.
-    """
-    return Course(solved, method, seed)
+course_of = lru_cache(maxsize=4)(Course)
+"""The same algorithm on its way that was asked for before, with the arguments of `Course`."""

@@ -1,20 +1,24 @@
-"""Pages as HTML, for a browser at the server or as files that need nothing else."""
+"""Pages as HTML, for a browser at the server or as files that need nothing else.
+
+As a file, a map is a page with all that the maps show, for any browser, or one picture (``.svg``)
+of the value over the two fields with which the map begins. A replay is a page on one episode.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
 from solvent import __version__
 from solvent import report as report_package
-from solvent.explore.explorer import Explorer, Page
+from solvent.exact import SolvedGame, write_atomically
+from solvent.explore.cells import drawn, slice_cells, span_of
+from solvent.explore.explorer import Explorer, Page, Query, read_episode
 from solvent.model import ValueScale
-from solvent.report.numbers import brief, exact, small
-from solvent.report.sections import beside
+from solvent.model.parameters import shown
+from solvent.report import panel
+from solvent.report.sections import beside, templates
 
 PAGES = (
     ("state", "State", "s"),
@@ -24,24 +28,6 @@ PAGES = (
     ("learn", "Watch", "w"),
 )
 """The pages by their words in an address, their names, and their keys."""
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("solvent.explore", "."),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"brief": brief, "exact": exact, "small": small, "link": link}
-    return environment
-
-
-@cache
-def _style() -> str:
-    return beside(str(report_package.__file__), "page.css") + beside(__file__, "explore.css")
 
 
 def link(page: str, **query: Any) -> str:
@@ -69,25 +55,28 @@ def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = Fal
     """
     solved, info = explorer.solved, explorer.solved.game.info
     scripts = list(dict.fromkeys(one.script for one in page.sections if one.script))
-    if alone:
-        # Charts can be saved as pictures, as in a report.
-        scripts.append(beside(str(report_package.__file__), "save.js"))
-    else:
-        scripts.append(beside(__file__, "explore.js"))
-    shown = {
+    report = str(report_package.__file__)
+    # In a file, charts can be saved as pictures, as in a report.
+    scripts.append(beside(report, "save.js") if alone else beside(__file__, "explore.js"))
+    parameters = [
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in info.parameters
+        if value is not None and not isinstance(value, bool | dict | list | tuple)
+    ]
+    values = {
         "title": page.title,
         "kind": page.template.partition(".")[0].replace("map", "maps"),
         "name": info.name,
         "players": info.players,
         "meaning": ValueScale(info).meaning,
         "rules": explorer.spec.rules if explorer.spec else "",
-        "game_text": ", ".join((info.name, *_parameters(info.parameters))),
+        "game_text": ", ".join((info.name, *parameters)),
         "value": solved.value,
         "lower": f"{solved.lower:z.15g}",
         "upper": f"{solved.upper:z.15g}",
         "found_by": solved.method,
         "version": __version__,
-        "style": _style(),
+        "style": beside(report, "page.css") + beside(__file__, "explore.css"),
         "pages": PAGES,
         "sections": page.sections,
         "scripts": scripts,
@@ -95,14 +84,9 @@ def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = Fal
         "alone": alone,
         **page.values,
     }
-    return _environment().get_template(page.template).render(shown)
-
-
-def _parameters(parameters: tuple[tuple[str, Any], ...]) -> Iterator[str]:
-    """What makes the game what it is, in words."""
-    for name, value in parameters:
-        if value is not None and not isinstance(value, bool | dict | list | tuple):
-            yield f"{name.replace('_', ' ')} {value}"
+    environment = templates("solvent.explore")
+    environment.globals["link"] = link
+    return environment.get_template(page.template).render(values)
 
 
 def message_page(message: str, status: int) -> Page:
@@ -115,3 +99,117 @@ def message_page(message: str, status: int) -> Page:
     titles = {403: "Not allowed", 404: "There is no such page", 413: "Too large"}
     title = titles.get(status, "This cannot be shown")
     return Page("message.html.j2", title, {"message": message}, (), status)
+
+
+def map_page(explorer: Explorer, query: Query) -> str:
+    """The maps as a page that needs nothing else.
+
+    Args:
+        explorer: Of the game.
+        query: As :meth:`~solvent.explore.explorer.Explorer.maps` takes it.
+
+    Raises:
+        ValueError: If a field or a number is not allowed.
+    """
+    return render(explorer, explorer.maps(query), alone=True)
+
+
+def replay_page(explorer: Explorer, query: Query) -> str:
+    """An episode as a page that needs nothing else.
+
+    Args:
+        explorer: Of the game.
+        query: As :meth:`~solvent.explore.explorer.Explorer.episode` takes it.
+
+    Raises:
+        ValueError: If the episode is not one of the game.
+    """
+    return render(explorer, explorer.replay(query), alone=True)
+
+
+def map_picture(explorer: Explorer) -> str:
+    """The map with which the page of the maps begins, as an SVG that needs nothing else.
+
+    Args:
+        explorer: Of the game.
+
+    Raises:
+        ValueError: If there is no table, and no two fields of a state are numbers.
+    """
+    meaning = ValueScale(explorer.solved.game.info).meaning
+    title = f"{explorer.name}: value" + (f", {meaning}" if meaning else "")
+    if explorer.table is None:
+        picture = explorer.ranged({}, title)["picture"]
+    else:
+        found = explorer.state_map
+        cells, _ = slice_cells(found, found.value)
+        picture = drawn(cells, title, *span_of([found.value[: len(found.states)]]))
+    head, _, inside = picture.removesuffix("</svg>").partition(">")
+    width, height = head.split('viewBox="0 0 ')[1].split('"')[0].split()
+    return panel.alone(inside, int(width), int(height)) + "\n"
+
+
+def read_export(file: str | Path, episode: str | None = None) -> tuple[Path, Query]:
+    """Where to write, and what of an episode; all that can be refused before a game is solved.
+
+    Args:
+        file: As :func:`write_map` or :func:`write_replay` takes it.
+        episode: As :func:`write_replay` takes it; None for the maps.
+
+    Raises:
+        ValueError: If one of them is not allowed.
+    """
+    place, endings = Path(file), (".html",) if episode is not None else (".html", ".svg")
+    if place.suffix not in endings:
+        raise ValueError(
+            f"the file is {shown(str(file))}; allowed are names that end in {' or '.join(endings)}"
+        )
+    asked = dict(part.partition("=")[::2] for part in (episode or "").split("&") if part)
+    unknown = set(asked) - {"player", "seed", "moves"}
+    if unknown:
+        raise ValueError(
+            f"the episode has {shown(sorted(unknown)[0])}; allowed are player, seed and moves"
+        )
+    read_episode(asked)
+    return place, asked
+
+
+def write_map(solved: SolvedGame, file: str | Path) -> Path:
+    """Write the maps of a game.
+
+    Args:
+        solved: The game with its optimum.
+        file: Where to, ending in ``.html`` or ``.svg``.
+
+    Returns:
+        The file.
+
+    Raises:
+        ValueError: If it ends otherwise.
+        StoreError: If it cannot be written.
+    """
+    place, query = read_export(file)
+    explorer = Explorer(solved)
+    text = map_picture(explorer) if place.suffix == ".svg" else map_page(explorer, query)
+    write_atomically(place, text.encode())
+    return place
+
+
+def write_replay(solved: SolvedGame, file: str | Path, episode: str) -> Path:
+    """Write a page on an episode.
+
+    Args:
+        solved: The game with its optimum.
+        file: Where to, ending in ``.html``.
+        episode: As the page of an episode says it, ``"player=0&seed=3&moves=1,4"``.
+
+    Returns:
+        The file.
+
+    Raises:
+        ValueError: If the file ends otherwise, or there is no such episode.
+        StoreError: If it cannot be written.
+    """
+    place, query = read_export(file, episode)
+    write_atomically(place, replay_page(Explorer(solved), query).encode())
+    return place

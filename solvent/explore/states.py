@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import isfinite
-from typing import Any
-
-import numpy as np
+from operator import eq
+from typing import Any, NamedTuple, TypeAlias
 
 from solvent.exact import SolvedGame, SolvedTable
-from solvent.model.arrays import Ints
 from solvent.model.parameters import shown
 from solvent.report.state_map import entries_of, field_text, leaves, ordered
 
@@ -35,8 +33,7 @@ LONGEST_VALUE = 100
 """Characters of a field's value."""
 
 
-@dataclass(frozen=True, slots=True)
-class FormField:
+class FormField(NamedTuple):
     """A field of a form that sets a state.
 
     Attributes:
@@ -54,20 +51,8 @@ class FormField:
     is_number: bool
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """The values of a field by their texts, and which of them each state has, [N]."""
-
-    values: dict[str, Any]
-    place: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class _Kind:
-    """The states of a table that have the same fields: their numbers, [N], and their fields."""
-
-    states: Ints
-    columns: dict[str, _Column]
+Values: TypeAlias = Mapping[str, Any]
+"""The values of a field by their texts, in ascending order."""
 
 
 class NearestError(ValueError):
@@ -93,6 +78,7 @@ class States:
         self.solved = solved
         self.table = solved.table if isinstance(solved, SolvedTable) else None
         self._entries = entries_of(solved.game)
+        self._known: dict[tuple[str, ...], Mapping[str, Values]] = {}
 
     @cached_property
     def starts(self) -> tuple[Any, ...]:
@@ -157,7 +143,7 @@ class States:
         found = []
         for name, value in zip(names, values, strict=True):
             column = columns.get(name)
-            texts = () if column is None else tuple(column.values)
+            texts = () if column is None else tuple(column)
             options = texts if len(texts) <= MOST_OPTIONS else ()
             if column is None and isinstance(value, bool):
                 options = ("False", "True")
@@ -231,39 +217,31 @@ class States:
             raise ValueError(f"{shown(state)} is no state of {game.info.name}: {cause}") from error
         return state
 
-    def _columns(self, names: list[str]) -> Mapping[str, _Column]:
-        kind = self._kinds.get(tuple(names))
-        return {} if kind is None else kind.columns
+    def _columns(self, names: list[str]) -> Mapping[str, Values]:
+        """The values of each field in the states of the table that have these fields."""
+        kind = tuple(names)
+        if kind not in self._known:
+            columns = zip(*(values for _, values in self._kinds.get(kind, ())), strict=True)
+            self._known[kind] = {
+                name: {field_text(value): value for value in ordered(set(column))}
+                for name, column in zip(kind, columns, strict=False)
+            }
+        return self._known[kind]
 
     @cached_property
-    def _kinds(self) -> dict[tuple[str, ...], _Kind]:
-        """The states of the table by the fields that they have; none of a large table."""
-        if self.table is None or self.table.n_states > MOST_STATES:
-            return {}
-        grouped: dict[tuple[str, ...], tuple[list[int], list[list[Any]]]] = {}
-        for number, state in enumerate(self.table.states):
-            names, values = self._apart(state)
-            numbers, rows = grouped.setdefault(tuple(names), ([], []))
-            numbers.append(number)
-            rows.append(values)
-        return {
-            own: _Kind(
-                np.array(numbers),
-                dict(zip(own, map(_column, zip(*rows, strict=True)), strict=True)),
-            )
-            for own, (numbers, rows) in grouped.items()
-        }
+    def _kinds(self) -> Mapping[tuple[str, ...], list[tuple[Any, list[Any]]]]:
+        """The states of the table with their values, by their fields; none of a large table."""
+        kinds: dict[tuple[str, ...], list[tuple[Any, list[Any]]]] = {}
+        if self.table is not None and self.table.n_states <= MOST_STATES:
+            for state in self.table.states:
+                names, values = self._apart(state)
+                kinds.setdefault(tuple(names), []).append((state, values))
+        return kinds
 
     def _nearest(self, names: list[str], values: list[Any]) -> Any:
         """The first state that has most of these values; None if that is not known."""
-        kind = self._kinds.get(tuple(names))
-        if kind is None or self.table is None:
-            return None
-        agreeing = np.zeros(len(kind.states), np.int64)
-        for column, value in zip(kind.columns.values(), values, strict=True):
-            number = list(column.values).index(field_text(value))
-            agreeing += column.place == number
-        return self.table.states[int(kind.states[int(agreeing.argmax())])]
+        rows = self._kinds.get(tuple(names), ())
+        return max(rows, key=lambda row: sum(map(eq, row[1], values)), default=(None,))[0]
 
 
 def _rebuilt(state: Any, values: Iterator[Any]) -> Any:
@@ -282,32 +260,26 @@ def _alike(value: Any, own: Any) -> bool:
     return value is None or own is None or type(value) is type(own)
 
 
-def _column(values: tuple[Any, ...]) -> _Column:
-    distinct = {field_text(value): value for value in ordered(set(values))}
-    number = {value: place for place, value in enumerate(distinct.values())}
-    return _Column(distinct, np.array([number[value] for value in values]))
-
-
-def _range_text(column: _Column) -> str:
+def _range_text(column: Values) -> str:
     """The values of a field in words."""
-    values = list(column.values.values())
+    values = list(column.values())
     if all(isinstance(value, int | float) for value in values):
         return f"{values[0]} to {values[-1]}"
-    return f"such as {', '.join(list(column.values)[:3])}"
+    return f"such as {', '.join(list(column)[:3])}"
 
 
-def _value(name: str, text: str, like: Any, column: _Column | None) -> Any:
+def _value(name: str, text: str, like: Any, column: Values | None) -> Any:
     """What a text stands for in a field.
 
     Raises:
         ValueError: If it is no value of the field.
     """
     if column is not None:
-        if text not in column.values:
-            allowed = list(column.values)
+        if text not in column:
+            allowed = list(column)
             listed = ", ".join(allowed) if len(allowed) <= 12 else _range_text(column)
             raise ValueError(f"{name} is {shown(text)}; allowed are {listed}")
-        return column.values[text]
+        return column[text]
     try:
         if len(text) > LONGEST_VALUE:
             raise ValueError

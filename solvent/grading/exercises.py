@@ -104,28 +104,40 @@ class Exercise:
         """Check the form of all that a file may state."""
         for name in ("name", "title"):
             text_of(vars(self), name)
-        for name in ("question", "game", "environment"):
-            if not isinstance(getattr(self, name), str):
-                raise ValueError(f"{name} is {shown(getattr(self, name))}; expected a text")
-        for name in ("parameters", "env_kwargs"):
-            if not isinstance(getattr(self, name), Mapping):
-                raise ValueError(f"{name} is {shown(getattr(self, name))}; allowed is a table")
-        if bool(self.game) == bool(self.environment):
-            raise ValueError(
-                f"game is {shown(self.game)} and environment {shown(self.environment)}; expected "
-                f"is one of the two"
-            )
         check_choice(self.asks, "asks", ASKS)
         check_choice(self.of, "of", OF)
-        if self.asks == "policy" and self.of != "optimal":
-            raise ValueError(f"of is {shown(self.of)}; a policy is asked for, which is no one's")
         check_integer(self.player, "player", 0, 1)
-        if self.environment and self.player:
-            raise ValueError("player is 1; the seat of an environment is in env_kwargs: seat = 1")
-        if not is_number(self.discount) or not 0 < self.discount <= 1:
-            raise ValueError(
-                f"discount is {shown(self.discount)}; allowed are numbers above 0 and up to 1"
-            )
+        texts = {name: getattr(self, name) for name in ("question", "game", "environment")}
+        tables = {name: getattr(self, name) for name in ("parameters", "env_kwargs")}
+        for is_wrong, said in (
+            *(
+                (not isinstance(text, str), f"{name} is {shown(text)}; expected a text")
+                for name, text in texts.items()
+            ),
+            *(
+                (not isinstance(held, Mapping), f"{name} is {shown(held)}; allowed is a table")
+                for name, held in tables.items()
+            ),
+            (
+                bool(self.game) == bool(self.environment),
+                f"game is {shown(self.game)} and environment {shown(self.environment)}; expected "
+                f"is one of the two",
+            ),
+            (
+                self.asks == "policy" and self.of != "optimal",
+                f"of is {shown(self.of)}; a policy is asked for, which is no one's",
+            ),
+            (
+                self.environment and self.player,
+                "player is 1; the seat of an environment is in env_kwargs: seat = 1",
+            ),
+            (
+                not is_number(self.discount) or not 0 < self.discount <= 1,
+                f"discount is {shown(self.discount)}; allowed are numbers above 0 and up to 1",
+            ),
+        ):
+            if is_wrong:
+                raise ValueError(said)
         object.__setattr__(self, "points", _checked_points(self.points))
 
     @property

@@ -23,9 +23,8 @@ from solvent.grading.answers import read_answer, shapes_of
 from solvent.grading.exercises import Exercise, Subject, find_exercise
 from solvent.model import TabularPolicy
 from solvent.model.arrays import Floats
-from solvent.model.game import Mapped, Placed
 from solvent.model.parameters import brief, shown
-from solvent.report.choices import state_text
+from solvent.model.text import state_text
 from solvent.report.gap_attribution import attribute_gap
 from solvent.scoring import policy_from
 
@@ -272,21 +271,18 @@ def _of_values(exercise: Exercise, subject: Subject, values: Floats) -> Grade:
     # What is no number is as wrong as can be.
     error = np.where(np.isnan(error), np.inf, error)
     gap = float(error.max())
-    of_state = error if error.ndim == 1 else error.max(axis=1)
-    worst = np.argsort(-of_state, kind="stable")[:TOLD].tolist()
     lines = [f"The largest error is {gap:.6g}."]
     if gap > exercise.points[0][0]:
         lines.append("It is largest in")
-        for state in worst:
-            if not of_state[state] > 0:
-                break
-            given, right = values[state], subject.expected[state]
-            where = _where(subject, state)
-            if values.ndim == 2:
-                action = int(error[state].argmax())
-                given, right = given[action], right[action]
-                where += f", {names[action]}"
-            lines.append(f"- {where}: {given:.6g}, where {right:.6g} is right.")
+        # As action values of a single action each.
+        rows = error.reshape(len(error), -1)
+        action = rows.argmax(axis=1)
+        for state in np.argsort(-rows.max(axis=1), kind="stable")[:TOLD].tolist():
+            at = (state, action[state])[: values.ndim]
+            where = ", ".join([_where(subject, state), *(names[n] for n in at[1:])])
+            if error[at] > 0:
+                told = f"{values[at]:.6g}, where {subject.expected[at]:.6g} is right."
+                lines.append(f"- {where}: {told}")
     return _told(exercise, gap, lines)
 
 
@@ -303,13 +299,6 @@ def _told(exercise: Exercise, gap: float, lines: Sequence[str]) -> Grade:
 
 def _where(subject: Subject, state: int) -> str:
     """A state by its number in an answer and in words."""
-    rules, table = subject.rules, subject.table
-    words = table.states[state]
-    if isinstance(rules, Placed):
-        text = rules.place(words)
-    elif isinstance(rules, Mapped):
-        text = ", ".join(f"{name} {value}" for name, value in rules.coordinates(words).items())
-    else:
-        text = state_text(table, words)
-    number = f"state {subject.row[state]}"
-    return number if text in (number, str(subject.row[state])) else f"{number} ({text})"
+    row = subject.row[state]
+    text = state_text(subject.rules, subject.table.states[state])
+    return f"state {row}" if text in (f"state {row}", str(row)) else f"state {row} ({text})"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, TypeAlias
 
 from solvent.exact import SolvedGame
 from solvent.model import WINS_OR_TIES, Game, JointAction, Outcome, ValueScale
 from solvent.model.game import Abridged, Alternating, Explained, Labelled, Placed, Told
 from solvent.model.registry import spec_of
+from solvent.model.text import action_names
 from solvent.play.prompt import Choices, wrapped
 
 Strategy: TypeAlias = Callable[[Any], Mapping[int, float]]
@@ -115,13 +117,6 @@ class Session:
         if isinstance(self.game, Alternating):
             return (self.game.turn(state),)
         return tuple(range(self.game.info.players))
-
-    def names(self, state: Any, legal: Sequence[int]) -> Mapping[int, str]:
-        """The person's actions in words, which some games have of their own for each state."""
-        if isinstance(self.game, Labelled):
-            labels = self.game.labels(state)
-            return {action: labels[action].rstrip(".") for action in legal}
-        return {action: self.game.info.actions[self.player][action] for action in legal}
 
     def numbers(self, state: Any, names: Mapping[int, str]) -> Mapping[int, int]:
         """The action that each number stands for; where names are numbers, they are meant."""
@@ -252,21 +247,17 @@ class Session:
         spec = spec_of(self.game)
         lines = [*spec.rules.splitlines(), ""] if spec else []
         lines.append("What you can do now:")
-        by_number = {action: number for number, action in self.numbers(state, names).items()}
-        explained: list[tuple[list[int], str]] = []
-        for action in names:
-            text = ""
-            if isinstance(self.game, Explained):
-                text = self.game.explain(action, self.player)
-            if explained and text and explained[-1][1] == text:
-                explained[-1][0].append(action)
-            else:
-                explained.append(([action], text))
-        for actions, text in explained:
+        game, numbers = self.game, self.numbers(state, names)
+        explained = {
+            action: game.explain(action, self.player) if isinstance(game, Explained) else ""
+            for action in names
+        }
+        # Actions in a row that have one explanation are listed together.
+        for _, actions in groupby(names, key=lambda action: explained[action] or action):
             one = {action: names[action] for action in actions}
-            shown = {number: action for action, number in by_number.items() if action in one}
-            listed = Choices(one, shown).listed()
-            lines.append(f"  {listed}{': ' if text else ''}{text}")
+            shown = {number: action for number, action in numbers.items() if action in one}
+            text = explained[next(iter(one))]
+            lines.append(f"  {Choices(one, shown).listed()}{': ' if text else ''}{text}")
         lines += ["What else you can type:"]
         if self.hints:
             lines.append("  ?: the value of each action; ? all: also where there are many")
@@ -279,7 +270,7 @@ class Session:
         acting = self.acting(state)
         action = legal[self.player][0]
         if len(legal[self.player]) > 1:
-            names = self.names(state, legal[self.player])
+            names = action_names(self.game, state, self.player)
             action = self._ask(state, names)
             record.decisions.append(self.prices(state, names)[action][1])
             self._forced = False
@@ -346,14 +337,15 @@ class Session:
         found = self.solved.action_values(self.solved_state(state), self.player)
         values = {action: self.scale.of(value) for action, value in found.items()}
         best = max(values, key=lambda action: values[action])
-        prices = {}
-        for action, value in values.items():
-            cost = values[best] - value
-            decision = Decision(state, names[action], names[best], cost)
-            if cost < NEGLIGIBLE:
-                decision = Decision(state, names[action], names[action], 0.0)
-            prices[action] = (value, decision)
-        return prices
+        costs = {action: values[best] - value for action, value in values.items()}
+        costs = {action: cost if cost >= NEGLIGIBLE else 0.0 for action, cost in costs.items()}
+        return {
+            action: (
+                values[action],
+                Decision(state, names[action], names[best if cost else action], cost),
+            )
+            for action, cost in costs.items()
+        }
 
     def review(self, record: Record) -> list[str]:
         """The decisions with their costs, and where the result came from.

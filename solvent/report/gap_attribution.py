@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from solvent.exact import GapLocation, Solution
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import grouped_sum
-from solvent.report.choices import choice_text, field_names, field_values
+from solvent.model.text import choice_text, field_names, field_values
 
 MOST_VALUES = 40
 """A field that takes more values than this has no split of its own."""
@@ -41,17 +41,11 @@ class LosingState:
     loss: float
 
 
-@dataclass(frozen=True, slots=True)
-class Marginal:
+class Marginal(NamedTuple):
     """The gap split by the value of one field: pairs of a value and what is lost at it."""
 
     field: str
     parts: tuple[tuple[Any, float], ...]
-
-    @property
-    def largest(self) -> float:
-        """The largest part."""
-        return max(part for _, part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +105,6 @@ def attribute_gap(
         for state in location.ranked(most)
     )
     names = field_names(game)
-    marginals = () if names == ("state",) else _marginals(game, location, names)
     return GapAttribution(
         gap=location.gap,
         total=total,
@@ -119,7 +112,7 @@ def attribute_gap(
         losing=int((location.contribution > 0).sum()),
         field_names=names,
         worst=worst,
-        marginals=marginals,
+        marginals=() if names == ("state",) else _marginals(game, location, names),
     )
 
 

@@ -7,25 +7,22 @@ word of its authors (names, links, budgets, steps, CPU time) is called *stated* 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import isfinite, isnan
+from dataclasses import replace
+from math import inf, isfinite
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
-from solvent import __version__
 from solvent.benchmark.card import PROVED, STATED
 from solvent.benchmark.citation import bibtex
-from solvent.benchmark.records import AgentRecord, SuiteRecord, TaskRecord
-from solvent.benchmark.statistics import LEAST_SEEDS, Estimate
+from solvent.benchmark.records import SuiteRecord
+from solvent.benchmark.statistics import Estimate
 from solvent.benchmark.submissions import Submission, check_submission
 from solvent.benchmark.suites import Suite
-from solvent.benchmark.summary import POLICIES, Improvement, Row, Summary, summarize
+from solvent.benchmark.summary import POLICIES, Row, Summary, summarize
 from solvent.exact import write_atomically
-from solvent.report.colours import Mark, algorithm_marks
-from solvent.report.numbers import brief, exact, small, whole
-from solvent.report.sections import beside
-from solvent.report.seeds import profile_panel
+from solvent.report.charts import profile_panel
+from solvent.report.colours import algorithm_marks
+from solvent.report.page import template
 
 KINDS = {
     False: "Learned from samples",
@@ -34,8 +31,7 @@ KINDS = {
 """The headings of the two tables, by whether more than samples was given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A submission on the board.
 
     Attributes:
@@ -51,43 +47,6 @@ class Place:
     judged: Row
     greedy: Row
     sampled: Row
-
-    @property
-    def agents(self) -> list[AgentRecord]:
-        """The runs on all tasks."""
-        return [agent for task in self.submission.tasks for agent in task.agents]
-
-    @property
-    def given_more(self) -> bool:
-        """Whether more than samples was given to the learner."""
-        return self.submission.card.uses_model or self.submission.card.saw_solution
-
-
-@dataclass(frozen=True, slots=True)
-class Board:
-    """The submissions to a suite.
-
-    Attributes:
-        suite: The suite.
-        tables: The places under each heading, the best first.
-        tasks: The tasks in the order of the suite. With each come the rows of every place, of its
-            judged, greedy and sampled policies.
-        improvements: Of every two submissions.
-        profiles: The chart of the performance profiles, or empty.
-        marks: Of each name.
-    """
-
-    suite: SuiteRecord
-    tables: tuple[tuple[str, tuple[Place, ...]], ...]
-    tasks: tuple[tuple[TaskRecord, tuple[tuple[Row, ...], ...]], ...]
-    improvements: dict[tuple[str, str], Improvement]
-    profiles: str
-    marks: dict[str, Mark]
-
-    @property
-    def names(self) -> list[str]:
-        """The names of all places, in their order."""
-        return [place.name for _, places in self.tables for place in places]
 
 
 def write_leaderboard(
@@ -122,85 +81,68 @@ def render_leaderboard(submissions: Sequence[Submission]) -> str:
     Raises:
         ValueError: If there is none.
     """
-    environment = Environment(
-        loader=PackageLoader("solvent.report", "."),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
-    environment.globals |= {"two_digits": "{:.2f}".format, "bibtex": bibtex}
-    return environment.get_template("leaderboard.html.j2").render(
+    return template(
+        "leaderboard.html.j2",
         boards=boards_of(submissions),
-        least_seeds=LEAST_SEEDS,
         proved=PROVED,
         stated=STATED,
-        scripts=[beside(__file__, "save.js")],
-        style=beside(__file__, "page.css"),
-        version=__version__,
+        bibtex=bibtex,
     )
 
 
-def boards_of(submissions: Sequence[Submission]) -> list[Board]:
+def boards_of(submissions: Sequence[Submission]) -> list[dict[str, Any]]:
     """A board for each suite; of suites whose hashes differ, nothing is compared.
 
     Args:
         submissions: With the figures that are to be shown.
+
+    Returns:
+        Of each board the ``suite``, the ``tables`` with the places under each heading, the best
+        first, the ``names`` in that order, the ``tasks``, each with the rows of every place, the
+        ``improvements`` of every two submissions, the chart ``profiles``, and the ``marks``.
 
     Raises:
         ValueError: If there is none.
     """
     if not submissions:
         raise ValueError("a leaderboard needs submissions; there are none")
-    suites = sorted({(one.card.suite, one.card.suite_hash) for one in submissions})
-    return [
-        _board(
-            SuiteRecord(*suite),
-            [one for one in submissions if (one.card.suite, one.card.suite_hash) == suite],
-        )
-        for suite in suites
-    ]
+    suites: dict[tuple[str, str], list[Submission]] = {}
+    for one in submissions:
+        suites.setdefault((one.card.suite, one.card.suite_hash), []).append(one)
+    return [_board(SuiteRecord(*suite), suites[suite]) for suite in sorted(suites)]
 
 
-def _board(suite: SuiteRecord, submissions: Sequence[Submission]) -> Board:
-    names = _names(submissions)
+def _board(suite: SuiteRecord, submissions: Sequence[Submission]) -> dict[str, Any]:
+    named = dict(zip(_names(submissions), submissions, strict=True))
     tasks = [
         replace(
             task,
             agents=tuple(
                 replace(agent, algorithm=name)
-                for name, one in zip(names, submissions, strict=True)
+                for name, one in named.items()
                 for agent in one.tasks[number].agents
             ),
         )
         for number, task in enumerate(submissions[0].tasks)
     ]
     summary = summarize(tasks, suite)
-    places = sorted(
-        (
-            Place(name, one, *_rows(summary, name, None))
-            for name, one in zip(names, submissions, strict=True)
-        ),
-        key=lambda place: (_largest_first(place.judged.iqm), place.name),
-    )
-    tables = [
-        (heading, tuple(place for place in places if place.given_more == more))
-        for more, heading in KINDS.items()
-    ]
-    in_order = [place.name for _, own in tables for place in own]
-    marks = algorithm_marks(names)
+    places = [Place(name, one, *_rows(summary, name, None)) for name, one in named.items()]
+    tables: dict[str, list[Place]] = {heading: [] for heading in KINDS.values()}
+    for place in sorted(places, key=lambda place: (_largest_first(place.judged.iqm), place.name)):
+        card = place.submission.card
+        tables[KINDS[card.uses_model or card.saw_solution]].append(place)
+    names = [place.name for own in tables.values() for place in own]
+    marks = algorithm_marks(named)
     panel = profile_panel(tasks, marks)
-    return Board(
-        suite=suite,
-        tables=tuple(table for table in tables if table[1]),
-        tasks=tuple(
-            (task, tuple(_rows(summary, name, task.name) for name in in_order)) for task in tasks
-        ),
-        improvements={(one.first, one.second): one for one in summary.improvements},
-        profiles="" if panel is None else panel.drawn(),
-        marks=marks,
-    )
+    return {
+        "suite": suite,
+        "tables": [(heading, own) for heading, own in tables.items() if own],
+        "names": names,
+        "tasks": [(task, [_rows(summary, name, task.name) for name in names]) for task in tasks],
+        "improvements": {(one.first, one.second): one for one in summary.improvements},
+        "profiles": "" if panel is None else panel.drawn(),
+        "marks": marks,
+    }
 
 
 def _names(submissions: Sequence[Submission]) -> list[str]:
@@ -221,7 +163,5 @@ def _rows(summary: Summary, name: str, task: str | None) -> tuple[Row, ...]:
 
 
 def _largest_first(found: Estimate | None) -> float:
-    """A key to sort by; what nobody can tell comes last."""
-    if found is None or isnan(found.mean):
-        return float("inf")
-    return -found.mean if isfinite(found.mean) else float("inf")
+    """A key to sort by; an unknown number comes last."""
+    return -found.mean if found is not None and isfinite(found.mean) else inf

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from inspect import getdoc
 from math import isfinite, isnan
 from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+import numpy as np
 
 from solvent import __version__
-from solvent.baselines import baselines_of
+from solvent.baselines import baseline_policies, baselines_of
 from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import (
     AgentRecord,
@@ -20,7 +21,7 @@ from solvent.benchmark.records import (
     TaskRecord,
     read_bench,
 )
-from solvent.benchmark.statistics import LEAST_SEEDS, Estimate, estimate
+from solvent.benchmark.statistics import LEAST_SEEDS, estimate
 from solvent.benchmark.summary import (
     POLICIES,
     PREFIXES,
@@ -32,19 +33,24 @@ from solvent.benchmark.summary import (
     summarize,
     write_summary,
 )
-from solvent.exact import SolvedGame, SolvedTable, solve, write_atomically
+from solvent.exact import SolvedGame, SolvedTable, cross_play_matrix, solve, write_atomically
 from solvent.exact.learning_curve import Evaluation
 from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
-from solvent.report.colours import BASELINE_SHAPE, Mark, algorithm_marks
-from solvent.report.cross_play import CrossPlayMatrix, cross_play_of
-from solvent.report.curves import ends, named, panels
-from solvent.report.distances import distances, rows_of
-from solvent.report.gap_attribution import GapAttribution, attribute_gap
-from solvent.report.numbers import brief, exact, small, whole
+from solvent.report.charts import (
+    distances,
+    ends,
+    gap_band_panel,
+    named,
+    panels,
+    pictures,
+    profile_panel,
+    rows_of,
+)
+from solvent.report.colours import BASELINE_SHAPE, CIVIDIS, Mark, algorithm_marks, shade
+from solvent.report.gap_attribution import attribute_gap
 from solvent.report.panel import Panel, write_pictures
-from solvent.report.sections import Section, Untabled, beside
-from solvent.report.seeds import gap_band_panel, pictures, profile_panel
+from solvent.report.sections import Section, Untabled, beside, templates
 from solvent.report.solved import FIGURES, SolvedTask, game_record, game_task, solve_task
 from solvent.report.state_map import state_map_section
 
@@ -52,19 +58,8 @@ OPTIMAL = "optimal"
 """The baseline that is the optimum."""
 
 
-@dataclass(frozen=True, slots=True)
-class AlgorithmRow:
-    """An algorithm over its seeds; an estimate is None if a run has no such number."""
-
-    name: str
-    seeds: int
-    gap: Estimate | None
-    normalized: Estimate | None
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyRow:
-    """What tables show of a policy, or of one for each seat.
+class PolicyRow(NamedTuple):
+    """The figures that tables show of a policy, or of one for each seat.
 
     Attributes:
         values: To each seat's own player, against a best response where there is one.
@@ -79,77 +74,8 @@ class PolicyRow:
     worst_start: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class AgentRow:
-    """An agent with its greedy policy and its policy as sampled.
-
-    Attributes:
-        agent: Its record.
-        greedy: The first.
-        sampled: The second.
-        judged: The one that agents are compared by.
-        worst_start: The largest gap of that one from a single start.
-    """
-
-    agent: AgentRecord
-    greedy: PolicyRow
-    sampled: PolicyRow
-    judged: PolicyRow
-    worst_start: float
-
-
-@dataclass(frozen=True, slots=True)
-class BaselineRow:
-    """A baseline with a line on what it does."""
-
-    name: str
-    description: str
-    policy: PolicyRow
-
-
-@dataclass(frozen=True, slots=True)
-class TaskView:
-    """What the template shows of a task.
-
-    Of a game without a table `states` and `model_hash` are None. `optima` are the values of optimal
-    play to each seat's own player. `agents` and `baselines` are in the order of their gaps.
-    `curve_ends` says which curves do not end where their agents are. `times` are the rows of
-    algorithms and policies that have times to a gap, and `bands` the charts of algorithms with
-    several seeds.
-    """
-
-    anchor: str
-    task: TaskRecord
-    about: str
-    optima: tuple[float, ...]
-    states: int | None
-    method: str
-    model_hash: str | None
-    meaning: str
-    marks: Mapping[str, Mark]
-    agents: tuple[AgentRow, ...]
-    baselines: tuple[BaselineRow, ...]
-    algorithms: tuple[AlgorithmRow, ...]
-    distances: str
-    curves: tuple[str, ...]
-    curve_ends: tuple[str, ...]
-    times: tuple[Row, ...]
-    bands: tuple[str, ...]
-    attributions: tuple[tuple[AgentRecord, str, GapAttribution], ...]
-    cross_play: CrossPlayMatrix | None
-    sections: tuple[Section, ...]
-
-    @property
-    def best(self) -> tuple[AgentRow, ...]:
-        """The agents with the least gap: one, or all that are equal."""
-        return tuple(
-            row for row in self.agents if row.judged.gaps[0] <= self.agents[0].judged.gaps[0]
-        )
-
-    @property
-    def best_baseline(self) -> BaselineRow | None:
-        """The baseline with the least gap but the optimum itself."""
-        return next((row for row in self.baselines if row.name != OPTIMAL), None)
+View: TypeAlias = dict[str, Any]
+"""What the template shows of a task, by name."""
 
 
 def write_report(
@@ -204,7 +130,7 @@ def render(subject: str | Path | Game | SolvedGame, *, sections: Sequence[Sectio
     """
     if isinstance(subject, str | Path):
         return _page_of_bench(_solve_bench(Path(subject)), sections)
-    return _page(_with([_view_game(subject)], sections))
+    return _page([_view_game(subject)], sections)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,8 +167,12 @@ def _page_of_bench(bench: _Bench, sections: Sequence[Section]) -> str:
         name for name in algorithms_of(tasks) if sum(map(bool, normalized_scores(tasks, name))) > 1
     ]
     return _page(
-        _with(views, sections),
-        overall=[_overall(bench.summary, name) for name in compared],
+        views,
+        sections,
+        overall=[
+            tuple(bench.summary.row(name, policy=policy) for policy in POLICIES)
+            for name in compared
+        ],
         profiles=None if len(tasks) == 1 else profile_panel(tasks, marks),
         improvements=[
             one
@@ -254,17 +184,29 @@ def _page_of_bench(bench: _Bench, sections: Sequence[Section]) -> str:
     )
 
 
-def _with(views: Sequence[TaskView], sections: Sequence[Section]) -> list[TaskView]:
-    return [replace(view, sections=(*view.sections, *sections)) for view in views]
+def template(name: str, **shown: Any) -> str:
+    """A page of this folder as HTML.
 
-
-def _overall(summary: Summary, algorithm: str) -> tuple[Row | None, ...]:
-    """The rows of an algorithm over all tasks: of the judged, greedy and sampled policies."""
-    return tuple(summary.row(algorithm, policy=policy) for policy in POLICIES)
+    Args:
+        name: The file of its template.
+        shown: What the template shows.
+    """
+    return (
+        templates("solvent.report")
+        .get_template(name)
+        .render(
+            two_digits="{:.2f}".format,
+            least_seeds=LEAST_SEEDS,
+            style=beside(__file__, "page.css"),
+            version=__version__,
+            **shown | {"scripts": [*shown.get("scripts", ()), beside(__file__, "save.js")]},
+        )
+    )
 
 
 def _page(
-    views: Sequence[TaskView],
+    views: Sequence[View],
+    sections: Sequence[Section],
     *,
     overall: Sequence[tuple[Row | None, ...]] = (),
     profiles: Panel | None = None,
@@ -272,56 +214,47 @@ def _page(
     failures: Sequence[FailureRecord] = (),
     citation: str = "",
 ) -> str:
-    environment = Environment(
-        loader=PackageLoader("solvent.report", "."),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
-    environment.globals |= {"isfinite": isfinite, "two_digits": "{:.2f}".format}
-    environment.globals["percent"] = lambda share: f"{100 * share:g}%"
-    environment.globals |= {"baseline_shape": BASELINE_SHAPE, "least_seeds": LEAST_SEEDS}
-    scripts = dict.fromkeys(s.script for view in views for s in view.sections if s.script)
-    one = views[0].task.title if len(views) == 1 else None
-    return environment.get_template("page.html.j2").render(
-        title=one or f"Bench of {len(views)} environments",
+    for view in views:
+        view["sections"] = (*view["sections"], *sections)
+    scripts = dict.fromkeys(s.script for view in views for s in view["sections"] if s.script)
+    return template(
+        "page.html.j2",
+        title=views[0]["task"].title if len(views) == 1 else f"Bench of {len(views)} environments",
         tasks=views,
         overall=overall,
         profiles="" if profiles is None else profiles.drawn(),
         improvements={(one.first, one.second): one for one in improvements},
         failures=failures,
         citation=citation,
-        scripts=[*scripts, beside(__file__, "save.js")],
-        style=beside(__file__, "page.css"),
-        version=__version__,
+        scripts=scripts,
+        isfinite=isfinite,
+        percent=lambda share: f"{100 * share:g}%",
+        baseline_shape=BASELINE_SHAPE,
     )
 
 
-def _view(
-    solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None = None
-) -> TaskView:
+def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None = None) -> View:
     task = solved.task
     curves = {item.agent.name: item.curve for item in solved.agents}
     view = _general(task, solved.game, solved.solution.method, marks)
-    meaning = view.meaning.partition(",")[0]
-    return replace(
-        view,
-        states=solved.table.n_states,
-        model_hash=solved.table.model_hash,
-        algorithms=_algorithms(task),
-        curves=panels(task, curves, marks, meaning) if curves else (),
-        curve_ends=ends(task, curves),
-        times=tuple(
+    meaning = view["meaning"].partition(",")[0]
+    several_seeds = len(task.agents) > len(algorithms_of([task]))
+    return view | {
+        "states": solved.table.n_states,
+        "model_hash": solved.table.model_hash,
+        "algorithms": _algorithms(task),
+        "curves": panels(task, curves, marks, meaning) if curves else (),
+        # Which curves do not end where their agents are.
+        "curve_ends": ends(task, curves),
+        "times": [
             row
             for row in (summary.rows if summary else ())
             if row.task == task.name and row.times and row.policy in PREFIXES
-        ),
-        bands=tuple(gap_band_panel(task, curves, marks, policy).drawn() for policy in PREFIXES)
-        if _several_seeds(task)
+        ],
+        "bands": [gap_band_panel(task, curves, marks, policy).drawn() for policy in PREFIXES]
+        if several_seeds
         else (),
-        attributions=tuple(
+        "attributions": [
             (
                 item.agent,
                 f", seat {policy.player}" if task.for_two else "",
@@ -329,58 +262,64 @@ def _view(
             )
             for item in sorted(solved.agents, key=lambda item: _least_first(item.agent.mode_gap))
             for policy, location in zip(item.policies, item.locations, strict=True)
-        ),
-        cross_play=cross_play_of(solved) if len(solved.seats) == 2 else None,
-        sections=_sections(solved),
-    )
+        ],
+        "cross_play": _cross_play(solved) if len(solved.seats) == 2 else None,
+        "sections": _sections(solved),
+    }
 
 
-def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark]) -> TaskView:
+def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark]) -> View:
     """What is shown of every task, with a table or without."""
-    descriptions = _descriptions(game)
+    spec = spec_of(game)
+    about = getdoc(spec.maker() if spec is not None else type(game)) or ""
+    descriptions = {name: one.description for name, one in baselines_of(game).items()}
     meaning = ValueScale(game.info).meaning
-    seats = range(2 if task.for_two else 1)
-    optima = tuple(ValueScale(game.info, seat).of(task.optimum) for seat in seats)
-    agents = (_agent(agent, task, optima) for agent in task.agents)
-    baselines = (
-        BaselineRow(one.name, descriptions.get(one.name, ""), _policy(one, optima))
-        for one in task.baselines
+    # The values of optimal play to each seat's own player.
+    optima = tuple(ValueScale(game.info, seat).of(task.optimum) for seat in range(1 + task.for_two))
+    agents = sorted(
+        (_agent(agent, task, optima) for agent in task.agents),
+        key=lambda row: _least_first(row["judged"].gaps[0]),
     )
-    quantity = "exploitability" if task.for_two else "optimality gap"
-    return TaskView(
-        anchor=task.name,
-        task=task,
-        about=_about(game),
-        optima=optima,
-        states=None,
-        method=method,
-        model_hash=None,
-        meaning=meaning,
-        marks=marks,
-        agents=tuple(sorted(agents, key=lambda row: _least_first(row.judged.gaps[0]))),
-        baselines=tuple(sorted(baselines, key=lambda row: _least_first(row.policy.gaps[0]))),
-        algorithms=(),
-        distances=distances(
+    baselines: list[View] = [
+        {
+            "name": one.name,
+            "description": descriptions.get(one.name, ""),
+            "policy": _policy(one, optima),
+        }
+        for one in task.baselines
+    ]
+    baselines.sort(key=lambda row: _least_first(row["policy"].gaps[0]))
+    return {
+        "anchor": task.name,
+        "task": task,
+        "about": about.partition("\n")[0],
+        "optima": optima,
+        "states": None,
+        "method": method,
+        "model_hash": None,
+        "meaning": meaning,
+        "marks": marks,
+        "agents": agents,
+        # The agent with the least gap, or all that are equal.
+        "best": [r for r in agents if r["judged"].gaps[0] <= agents[0]["judged"].gaps[0]],
+        "baselines": baselines,
+        "best_baseline": next((row for row in baselines if row["name"] != OPTIMAL), None),
+        "distances": distances(
             f"Distance from the optimum on {task.title}",
-            named(quantity, meaning),
+            named("exploitability" if task.for_two else "optimality gap", meaning),
             rows_of(task, marks, descriptions),
         )
         if task.agents or task.baselines
         else "",
-        curves=(),
-        curve_ends=(),
-        times=(),
-        bands=(),
-        attributions=(),
-        cross_play=None,
-        sections=(),
-    )
+        **dict.fromkeys(("curves", "bands", "attributions", "sections"), ()),
+        "cross_play": None,
+    }
 
 
-def _agent(agent: AgentRecord, task: TaskRecord, optima: tuple[float, ...]) -> AgentRow:
+def _agent(agent: AgentRecord, task: TaskRecord, optima: tuple[float, ...]) -> View:
     rows = {policy: _policy(agent, optima, prefix) for policy, prefix in PREFIXES.items()}
     worst_start = getattr(agent, PREFIXES[task.judged] + "worst_start_gap")
-    return AgentRow(agent, rows["greedy"], rows["sampled"], rows[task.judged], worst_start)
+    return {"agent": agent, "judged": rows[task.judged], "worst_start": worst_start, **rows}
 
 
 def _policy(
@@ -407,17 +346,6 @@ def _least_first(gap: float) -> tuple[bool, float]:
     return isnan(gap), gap
 
 
-def _about(game: Game) -> str:
-    """What a game is, in the first line of its documentation."""
-    spec = spec_of(game)
-    return (getdoc(spec.maker() if spec is not None else type(game)) or "").partition("\n")[0]
-
-
-def _descriptions(game: Game) -> dict[str, str]:
-    """What each baseline of a game does."""
-    return {name: baseline.description for name, baseline in baselines_of(game).items()}
-
-
 def _sections(solved: SolvedTask) -> tuple[Section, ...]:
     """The sections that a game adds; its values and policy for a game that adds nothing."""
     if len(solved.seats) < solved.table.info.players:
@@ -434,7 +362,7 @@ def _untabled(subject: Game | SolvedGame) -> Untabled | None:
     return known
 
 
-def _view_game(subject: Game | SolvedGame) -> TaskView:
+def _view_game(subject: Game | SolvedGame) -> View:
     known = _untabled(subject)
     if known is None:
         solved = solve(subject) if isinstance(subject, Game) else subject
@@ -442,21 +370,45 @@ def _view_game(subject: Game | SolvedGame) -> TaskView:
             return _view(game_task(solved), {})
         known = _untabled(solved) or Untabled(solved)
     solved, task = known.solved, game_record(known.solved, known.baselines)
-    return replace(_general(task, solved.game, solved.method, {}), sections=known.sections)
+    view = _general(task, solved.game, solved.method, {})
+    return view | {"sections": known.sections}
 
 
-def _algorithms(task: TaskRecord) -> tuple[AlgorithmRow, ...]:
-    rows = []
+def _algorithms(task: TaskRecord) -> list[View]:
+    """Each algorithm over its seeds; an estimate is None if a run has no such number."""
+    rows: list[View] = []
     prefix = PREFIXES[task.judged]
-    for name in dict.fromkeys(agent.algorithm for agent in task.agents):
+    for name in algorithms_of([task]):
         own = [agent for agent in task.agents if agent.algorithm == name]
-        gaps, scores = (
-            [getattr(agent, prefix + figure) for agent in own] for figure in ("gap", "normalized")
-        )
-        rows.append(AlgorithmRow(name, len(own), estimate([gaps]), estimate([scores])))
-    return tuple(rows)
+        numbers = {
+            figure: estimate([[getattr(agent, prefix + figure) for agent in own]])
+            for figure in ("gap", "normalized")
+        }
+        rows.append({"name": name, "seeds": len(own), **numbers})
+    return rows
 
 
-def _several_seeds(task: TaskRecord) -> bool:
-    """Whether an algorithm has more than one agent."""
-    return len(task.agents) > len(algorithms_of([task]))
+def _cross_play(solved: SolvedTask) -> View:
+    """The cross-play matrix of a task's agents, by their greedy policies, and its baselines.
+
+    A row for each policy in seat 0 has values to player 0, a column for each in seat 1. Each cell
+    has a colour by its place between the least and the largest value, and the colour of its text.
+    """
+    known = [baseline_policies(solved.table, player=seat) for seat in (0, 1)]
+    first, second = (
+        [*(item.policies[seat] for item in solved.agents), *(known[seat][n] for n in known[0])]
+        for seat in (0, 1)
+    )
+    values = cross_play_matrix(solved.table, first, second)
+    finite = values[np.isfinite(values)]
+    low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
+    # A value that is not finite has the colour of the end that it is beyond.
+    shares = (np.nan_to_num(np.clip(values, low, high), nan=low) - low) / max(high - low, 1e-12)
+    cells = [
+        [
+            {"value": v, "colour": shade(CIVIDIS, s), "ink": "#fff" if s < 0.55 else "#000"}
+            for v, s in zip(*row, strict=True)
+        ]
+        for row in zip(values.tolist(), shares.tolist(), strict=True)
+    ]
+    return {"names": [*(item.agent.name for item in solved.agents), *known[0]], "rows": cells}

@@ -18,7 +18,7 @@ import numpy as np
 
 from solvent.exact import write_atomically
 from solvent.model.arrays import Ints
-from solvent.report.numbers import ROUNDING, tick
+from solvent.model.text import ROUNDING, tick
 
 WIDTH, HEIGHT = 460, 300
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 42
@@ -62,7 +62,7 @@ class Axis:
         logarithmic: Whether equal steps are equal ratios; then `low` must be positive.
         zero: The share of a logarithmic axis, at its beginning, that is a lane for the number 0,
             which decades never reach. All that counts as 0, below
-            :data:`~solvent.report.numbers.ROUNDING`, is at the very beginning; nothing else is.
+            :data:`~solvent.model.text.ROUNDING`, is at the very beginning; nothing else is.
         below: The share of the axis, at its beginning, that is a lane for minus infinity.
         above: The share of the axis, at its end, that is a lane for infinity.
     """
@@ -178,15 +178,7 @@ class Panel:
     def level(self, value: float, label: str, kind: str) -> None:
         """A horizontal line with its name beside it."""
         self.levels.append((value, label, kind))
-
-        def drawn() -> str:
-            height = self._y(value)
-            return (
-                f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - self.right:g}" '
-                f'y1="{height:.1f}" y2="{height:.1f}"/>'
-            )
-
-        self.parts.append(drawn)
+        self.parts.append(lambda: self._across(value, kind))
 
     def line(
         self,
@@ -212,13 +204,10 @@ class Panel:
         """
 
         def drawn() -> str:
-            points = " ".join(
-                f"{self._x(x):.1f},{self._y(y):.1f}" for x, y in zip(xs, ys, strict=True)
-            )
-            kind = "sampled" if dashed else "mode"
             width = ' style="stroke-width:3.2"' if wide else ""
             line = (
-                f'<polyline class="{kind}" stroke="{colour}"{width} points="{points}">'
+                f'<polyline class="{"sampled" if dashed else "mode"}" stroke="{colour}"{width} '
+                f'points="{self._points(xs, ys)}">'
                 f"<title>{escape(text)}</title></polyline>"
             )
             if not (shape and xs):
@@ -239,25 +228,21 @@ class Panel:
             high: Of the upper curve.
             colour: Of the band, which lets through what is behind it.
         """
-
-        def drawn() -> str:
-            there = [*zip(xs, high, strict=True)]
-            back = [*zip(xs, low, strict=True)]
-            points = " ".join(f"{self._x(x):.1f},{self._y(y):.1f}" for x, y in there + back[::-1])
-            return f'<polygon fill="{colour}" fill-opacity=".18" points="{points}"/>'
-
-        self.parts.append(drawn)
+        around = [*xs, *xs[::-1]], [*high, *low[::-1]]
+        self.parts.append(
+            lambda: (
+                f'<polygon fill="{colour}" fill-opacity=".18" points="{self._points(*around)}"/>'
+            )
+        )
 
     def dots(self, xs: Sequence[float], ys: Sequence[float], colour: str) -> None:
         """Points of one kind."""
-
-        def drawn() -> str:
-            places = "".join(
-                f"M{self._x(x):.1f} {self._y(y):.1f}h0" for x, y in zip(xs, ys, strict=True)
+        self.parts.append(
+            lambda: (
+                f'<path d="{self._points(xs, ys, "M{:.1f} {:.1f}h0", "")}" stroke="{colour}" '
+                f'stroke-width="4" stroke-linecap="round"/>'
             )
-            return f'<path d="{places}" stroke="{colour}" stroke-width="4" stroke-linecap="round"/>'
-
-        self.parts.append(drawn)
+        )
 
     def drawn(self) -> str:
         """The whole chart, as a part of a page."""
@@ -274,35 +259,27 @@ class Panel:
             style: Of its classes.
         """
         legend, height = self._legend()
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-            f'width="{WIDTH}" height="{height}" role="img" font-size="12" '
-            f'font-family="system-ui, sans-serif"><style>{escape(style)}</style>'
-            f'<rect width="100%" height="100%" fill="#fff"/>{self.inside()}{legend}</svg>'
-        )
+        return alone(f"{self.inside()}{legend}", WIDTH, height, style)
 
     def inside(self) -> str:
         """What is drawn, without the frame."""
         right = WIDTH - self.right
-        grid = []
-        for number in self.y.ticks():
-            height = self._y(number)
-            kind = "optimum" if self.y.zero and not number else "grid"
-            grid.append(
-                f'<line class="{kind}" x1="{LEFT}" x2="{right:g}" '
-                f'y1="{height:.1f}" y2="{height:.1f}"/>'
-                f'<text x="{LEFT - 6}" y="{height + 4:.1f}" text-anchor="end">{tick(number)}</text>'
-            )
-        if self.y.zero:
-            top, bottom = self._y(self.y.low), self._y(0.0)
-            grid.append(break_mark(LEFT, (top + bottom) / 2, right - LEFT, upright=True))
-        for lane, end, infinite in (
+        grid = [
+            f"{self._across(number, 'optimum' if self.y.zero and not number else 'grid')}"
+            f'<text x="{LEFT - 6}" y="{self._y(number) + 4:.1f}" text-anchor="end">'
+            f"{tick(number)}</text>"
+            for number in self.y.ticks()
+        ]
+        lanes = (
+            (self.y.zero, self.y.low, 0.0),
             (self.y.below, self.y.low, -math.inf),
             (self.y.above, self.y.high, math.inf),
-        ):
-            if lane:
-                middle = (self._y(end) + self._y(infinite)) / 2
-                grid.append(break_mark(LEFT, middle, right - LEFT, upright=True))
+        )
+        grid += [
+            break_mark(LEFT, (self._y(end) + self._y(beyond)) / 2, right - LEFT, upright=True)
+            for lane, end, beyond in lanes
+            if lane
+        ]
         for number in self.x.ticks(4):
             # The last number stays within the chart.
             half = LETTER * len(tick(number)) / 2
@@ -348,6 +325,20 @@ class Panel:
             )
         )
 
+    def _across(self, value: float, kind: str) -> str:
+        """A horizontal line at a value."""
+        height = f"{self._y(value):.1f}"
+        return (
+            f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - self.right:g}" y1="{height}" '
+            f'y2="{height}"/>'
+        )
+
+    def _points(
+        self, xs: Sequence[float], ys: Sequence[float], form: str = "{:.1f},{:.1f}", by: str = " "
+    ) -> str:
+        """Places in the chart, each written in a form."""
+        return by.join(form.format(self._x(x), self._y(y)) for x, y in zip(xs, ys, strict=True))
+
     def _x(self, value: float) -> float:
         return LEFT + self.x.share(value) * (WIDTH - LEFT - self.right)
 
@@ -382,11 +373,24 @@ def side_by_side(title: str, parts: Sequence[str], width: int, height: int) -> s
         f'<g transform="translate({n % 2 * width} {n // 2 * height})">{part}</g>'
         for n, part in enumerate(parts)
     )
+    return alone(groups, 2 * width, rows * height, title=title)
+
+
+def alone(inside: str, width: float, height: float, style: str = STYLE, *, title: str = "") -> str:
+    """A drawing as an SVG that needs nothing else.
+
+    Args:
+        inside: The drawing.
+        width: Its width in pixels.
+        height: Its height in pixels.
+        style: The style of its classes.
+        title: Its title, unless it has one inside.
+    """
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width} {rows * height}" '
-        f'width="{2 * width}" height="{rows * height}" role="img" font-size="12" '
-        f'font-family="system-ui, sans-serif"><title>{escape(title)}</title>'
-        f'<style>{STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{groups}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" role="img" font-size="12" font-family="system-ui, sans-serif">'
+        f"{title and f'<title>{escape(title)}</title>'}<style>{escape(style)}</style>"
+        f'<rect width="100%" height="100%" fill="#fff"/>{inside}</svg>'
     )
 
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
 from solvent.benchmark.records import BaselineRecord
 from solvent.exact import SolvedGame
+from solvent.model.text import brief, exact, small, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,24 @@ class Section:
     title: str
     html: str
     script: str = ""
+
+
+@cache
+def templates(package: str) -> Environment:
+    """The templates of a package, which escape what they show and know how numbers are written.
+
+    Args:
+        package: In whose folder they are.
+    """
+    environment = Environment(
+        loader=PackageLoader(package, "."),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
+    return environment
 
 
 def beside(module: str, name: str) -> str:

@@ -127,7 +127,10 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
     for end, computed in zip(task.bracket, bracket, strict=True):
         _compare("bracket", end, computed, where)
     for name in ("name", "folder"):
-        _check_distinct(name, [getattr(agent, name) for agent in task.agents], where)
+        told = [getattr(agent, name) for agent in task.agents]
+        for one in told:
+            if told.count(one) > 1:
+                raise StoreError(f"{where}: two agents have the {name} {one!r:.80}")
     agents = tuple(_solve_agent(agent, folder, table, solution, seats) for agent in task.agents)
     names = [baseline.name for baseline in task.baselines]
     for name in names:
@@ -187,8 +190,10 @@ def _solve_agent(
     place = folder / agent.folder
     where = f"{place}: {agent.name}"
     endings = ("_0", "_1") if len(seats) == 2 else ("",)
-    sampled = tuple(load_policy(place / f"policy{end}.npz", table) for end in endings)
-    mode = tuple(load_policy(place / f"policy_mode{end}.npz", table) for end in endings)
+    sampled, mode = (
+        tuple(load_policy(place / f"{name}{end}.npz", table) for end in endings)
+        for name in ("policy", "policy_mode")
+    )
     for own, most_probable in zip(sampled, mode, strict=True):
         _check_mode(table, own, most_probable, where)
     computed: dict[str, Any] = {}
@@ -250,26 +255,18 @@ def _check_sums(curve: Sequence[Evaluation], optimum: float, where: str) -> None
                 _compare(f"value + gap at {point.timesteps} steps", value + gap, optimum, where)
 
 
-def _check_distinct(what: str, values: Sequence[str], where: str) -> None:
-    for number, value in enumerate(values):
-        if value in values[:number]:
-            raise StoreError(f"{where}: two agents have the {what} {value!r:.80}")
-
-
 def _compare_figures(stated: Any, computed: Any, where: str) -> None:
     """Refuse a record of which any figure is not what was computed."""
     for item in fields(computed):
         name = item.name.removeprefix("mode_")
-        if name not in (*FIGURES, "exploitability"):
-            continue
         said, found = getattr(stated, item.name), getattr(computed, item.name)
-        if name == "exploitability":
+        if name in FIGURES:
+            _compare(item.name, said, found, where)
+        elif name == "exploitability":
             if found is not None and said is None:
                 raise StoreError(f"{where}: {item.name} is missing")
             for one, other in zip(said or (), found or (), strict=False):
                 _compare(item.name, one, other, where)
-        else:
-            _compare(item.name, said, found, where)
 
 
 def _compare(name: str, stated: float, computed: float, where: str) -> None:

@@ -247,7 +247,9 @@ def embedded(found: StateMap, compared: Sequence[Compared]) -> dict[str, Any]:
                 "name": choice.name,
                 "action": _packed(choice.action, "<u2"),
                 "value": _packed(choice.value, "<f4"),
-                "chance": _packed(choice.chance, "<f4") if _is_mixed(choice) else "",
+                "chance": _packed(choice.chance, "<f4")
+                if ((choice.chance > TIE) & (choice.chance < 1 - TIE)).any()
+                else "",
                 "tied": _packed(choice.tied, "<u2"),
             }
             for choice in found.choices
@@ -299,10 +301,9 @@ def signs(names: Sequence[str], arrows: bool = False) -> list[str]:
 
 def _shortest(name: str, names: Set[str]) -> str:
     """The fewest letters with which no other name begins; all if another begins with the name."""
-    for letters in range(1, len(name)):
-        if sum(other.startswith(name[:letters]) for other in names) == 1:
-            return name[:letters].strip()
-    return name
+    beginnings = (name[:letters] for letters in range(1, len(name)))
+    alone = (b for b in beginnings if sum(other.startswith(b) for other in names) == 1)
+    return next(alone, name).strip()
 
 
 def action_colours(used: Sequence[Ints], count: int) -> list[str]:
@@ -318,10 +319,6 @@ def action_colours(used: Sequence[Ints], count: int) -> list[str]:
         share = place / max(len(chosen) - 1, 1)
         colours[action] = ACTIONS[place] if len(chosen) <= len(ACTIONS) else shade(CIVIDIS, share)
     return colours
-
-
-def _is_mixed(choice: Choices) -> bool:
-    return bool(((choice.chance > TIE) & (choice.chance < 1 - TIE)).any())
 
 
 def _rows(solved: SolvedTask, states: Ints) -> tuple[list[Mapping[str, Any]], Ints]:
@@ -480,11 +477,11 @@ def axes(found: StateMap) -> tuple[int, ...]:
 
 def _compact(told: Sequence[Field], kept: Bools) -> tuple[Field, ...]:
     """The same fields with the values alone that the kept cells have."""
-    fields_ = []
-    for one in told:
-        used, place = np.unique(one.place[kept], return_inverse=True)
-        fields_.append(Field(one.name, tuple(one.values[n] for n in used.tolist()), place))
-    return tuple(fields_)
+    found = [(one, *np.unique(one.place[kept], return_inverse=True)) for one in told]
+    return tuple(
+        Field(one.name, tuple(one.values[n] for n in used.tolist()), place)
+        for one, used, place in found
+    )
 
 
 def _entering_reward(table: TabularGame) -> Floats:

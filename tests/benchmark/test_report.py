@@ -14,8 +14,8 @@ from solvent import make_game
 from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import FailureRecord, read_bench, write_results
 from solvent.benchmark.summary import FILES, POLICIES, as_csv, summarize
+from solvent.model.text import brief
 from solvent.report import write_report
-from solvent.report.numbers import brief
 from solvent.report.page import render
 
 TASKS = [task.name for task in SUITE.tasks]

@@ -37,8 +37,8 @@ from solvent.benchmark.summary import (
     write_summary,
 )
 from solvent.exact.learning_curve import Evaluation, read_curve
+from solvent.report.charts import pictures
 from solvent.report.colours import ALGORITHMS, FURTHER
-from solvent.report.seeds import pictures
 
 ROOT = Path(__file__).parents[2]
 COMBAT, GREED = (task.name for task in SUITE.tasks)

@@ -22,11 +22,11 @@ from two_players import OneShot, random_policy
 from solvent import make_game
 from solvent.exact import SolvedGame, SolvedTable, locate_gap, save_policy, score, solve
 from solvent.explore import Explorer, learning, make_app, write_map, write_replay
-from solvent.explore.app import LARGEST_UPLOAD, LONGEST_ADDRESS
 from solvent.explore.cells import END_COLOUR, slice_cells
 from solvent.explore.decision import choice_in, expected, joint_action, results
 from solvent.explore.episode import MISTAKES, played
 from solvent.explore.learning import EPISODES, METHODS, MOST_SWEEPS, Course
+from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS
 from solvent.explore.states import NearestError, States
 from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.rules import Greed
@@ -159,7 +159,6 @@ def test_a_state_is_found_by_its_address_and_by_its_fields(name: str) -> None:
     states = States(solved(name))
     for state in some_states(name):
         key = states.key(state)
-        assert key is not None
         assert states.at(key) == state
         written = {field.name: field.text for field in states.fields(state)}
         first = states.starts[0]
@@ -224,8 +223,8 @@ def test_strange_input_gets_a_message(name: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_too_long_an_address_is_refused() -> None:
-    answer = client("greed").get("/play", query_string={"moves": "1," * LONGEST_ADDRESS})
-    assert answer.status_code == 400
+    address = {"moves": "1," * LONGEST_ADDRESS}
+    assert client("greed").get("/play", query_string=address).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -412,12 +411,10 @@ def test_a_policy_is_scored_exactly(tmp_path: Path, player: int) -> None:
 
 
 def test_the_optimal_policy_loses_nothing(tmp_path: Path) -> None:
-    game = cast(SolvedTable, solved("lake"))
-    save_policy(tmp_path / "best.npz", game.solution.policies[0])
+    best = cast(SolvedTable, solved("lake")).solution.policies[0]
+    save_policy(tmp_path / "best.npz", best)
     uploaded("lake", (tmp_path / "best.npz").read_bytes())
-    page = client("lake").get("/policy").text
-    assert numbers(page, r"(<data id=.differs.*?)</data>") == [0]
-    assert explorer("lake").loaded is not None
+    assert numbers(client("lake").get("/policy").text, r"(<data id=.differs.*?)</data>") == [0]
 
 
 def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
@@ -440,24 +437,20 @@ def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_a_form_is_refused_by_the_limit_that_it_exceeds() -> None:
-    answer = client("greed").post(
-        "/policy",
-        content_type="multipart/form-data; boundary=x",
-        environ_overrides={"CONTENT_LENGTH": str(LARGEST_UPLOAD + 1)},
-    )
-    assert answer.status_code == 413
-    assert "the file has 67,108,865 bytes; allowed are up to 67,108,864 (64 MB)" in answer.text
-    # Larger than what Werkzeug by itself allows a field of a form.
+    form = "multipart/form-data; boundary=x"
+    # The second is larger than what Werkzeug by itself allows a field of a form.
     body = b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\n' + b"y" * 600_000
-    answer = client("greed").post(
-        "/policy", content_type="multipart/form-data; boundary=x", data=body + b"\r\n--x--\r\n"
-    )
-    assert answer.status_code == 400
-    assert "no file was chosen" in answer.text
-    answer = client("greed").post("/policy", data={"file": (io.BytesIO(b""), "a"), "more": "1"})
-    assert answer.status_code == 413
-    assert "more than one field" in answer.text
-    assert "MB" not in answer.text
+    length = {"CONTENT_LENGTH": str(LARGEST_UPLOAD + 1)}
+    size = "the file has 67,108,865 bytes; allowed are up to 67,108,864 (64 MB)"
+    for given, status, told in (
+        ({"content_type": form, "environ_overrides": length}, 413, size),
+        ({"content_type": form, "data": body + b"\r\n--x--\r\n"}, 400, "no file was chosen"),
+        ({"data": {"file": (io.BytesIO(b""), "a"), "more": "1"}}, 413, "more than one field"),
+    ):
+        answer = client("greed").post("/policy", **given)
+        assert answer.status_code == status
+        assert told in answer.text
+        assert ("MB" in answer.text) == (told == size)
 
 
 LINKED = {
@@ -562,30 +555,21 @@ def test_a_map_and_a_replay_need_no_server(tmp_path: Path) -> None:
     assert told == [step.odds for step in steps]
 
 
-@pytest.mark.parametrize(
-    ("file", "episode", "message"),
-    [
-        ("map.png", None, "end in .html or .svg"),
+def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"end in .html or .svg"):
+        write_map(solved("greed"), tmp_path / "map.png")
+    for file, episode, message in (
         ("replay.svg", "seed=1", "end in .html"),
         ("replay.html", "seed=1&cheat=1", "allowed are player, seed and moves"),
         ("replay.html", "seed=x", "allowed are whole numbers"),
         ("replay.html", "seed=1&moves=77", "allowed are 0 \\(stand\\)"),
-    ],
-)
-def test_what_cannot_be_written_is_refused(
-    tmp_path: Path, file: str, episode: str | None, message: str
-) -> None:
-    def write() -> Path:
-        if episode is None:
-            return write_map(solved("greed"), tmp_path / file)
-        return write_replay(solved("greed"), tmp_path / file, episode)
-
-    with pytest.raises(ValueError, match=message):
-        write()
+    ):
+        with pytest.raises(ValueError, match=message):
+            write_replay(solved("greed"), tmp_path / file, episode)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_game_without_a_table_has_a_map_of_two_ranges() -> None:
+def test_a_game_without_a_table_has_a_map_of_two_ranges_and_a_picture(tmp_path: Path) -> None:
     game = solved("greed without a table")
     page = Explorer(game).ranged({"x": "1", "y": "2", "x0": "0", "x1": "12", "y0": "0", "y1": "14"})
     shown = re.findall(r"<title>scores\[0\] (\d+), scores\[1\] (\d+): ([\d.]+)<", page["picture"])
@@ -593,6 +577,9 @@ def test_a_game_without_a_table_has_a_map_of_two_ranges() -> None:
     for own, other, value in shown:
         state = game.game.initial()[0].state._replace(scores=(int(own), int(other)))
         assert f"{game.value_of(state):.6f}" == value
+    alone = write_map(game, tmp_path / "map.svg").read_text("utf-8")
+    assert ElementTree.fromstring(alone).tag.endswith("svg")
+    assert f"<title>scores[0] 0, scores[1] 0: {game.value:.6f}</title>" in alone
 
 
 def test_what_needs_a_table_says_so() -> None:
@@ -602,13 +589,6 @@ def test_what_needs_a_table_says_so() -> None:
         answer = client("greed without a table").get(page)
         assert answer.status_code == 400
         assert f"{what} needs a table of all states" in answer.text
-
-
-def test_a_game_without_a_table_has_a_picture(tmp_path: Path) -> None:
-    game = solved("greed without a table")
-    root = ElementTree.fromstring(write_map(game, tmp_path / "map.svg").read_text("utf-8"))
-    titles = [title.text or "" for title in root.iter("{http://www.w3.org/2000/svg}title")]
-    assert f"scores[0] 0, scores[1] 0: {game.value:.6f}" in titles
 
 
 def test_the_fields_of_a_book_have_its_names() -> None:

@@ -227,12 +227,11 @@ def test_a_game_for_two_is_graded_against_a_best_response() -> None:
         solvent.grade(replace(exercise, asks="action_values"), np.zeros(1))
 
 
-@pytest.mark.parametrize(
-    ("gap", "points"),
-    [(0, 10), (1e-6, 10), (1.1e-6, 6), (0.2, 6), (0.5, 3), (0.8, 0), (np.inf, 0), (np.nan, 0)],
-)
-def test_the_rule_of_points(lake: Path, gap: float, points: float) -> None:
-    assert find_exercise(lake).points_for(gap) == points
+def test_the_rule_of_points(lake: Path) -> None:
+    points = {0: 10, 1e-6: 10, 1.1e-6: 6, 0.2: 6, 0.5: 3, 0.8: 0, np.inf: 0, np.nan: 0}
+    exercise = find_exercise(lake)
+    assert [exercise.points_for(gap) for gap in points] == list(points.values())
+    assert solvent.grade(lake, optimal_actions()).gap == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -267,12 +266,13 @@ def test_what_is_no_exercise_is_refused(lake: Path, old: str, new: str, message:
 
 
 def test_no_such_exercise_or_game(tmp_path: Path, lake: Path) -> None:
-    with pytest.raises(ValueError, match="exercise is 'lake-polcy'"):
-        find_exercise("lake-polcy")
-    with pytest.raises(ValueError, match="cannot be read"):
-        find_exercise(tmp_path / "missing.toml")
-    with pytest.raises(ValueError, match="exercise is 3; allowed are"):
-        find_exercise(3)  # type: ignore[arg-type]
+    for name, message in (
+        ("lake-polcy", "exercise is 'lake-polcy'"),
+        (tmp_path / "missing.toml", "cannot be read"),
+        (3, "exercise is 3; allowed are"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            find_exercise(name)  # type: ignore[arg-type]
     lake.write_text(LAKE.replace("FrozenLake-v1", "FrozenLake-v7"))
     result = CliRunner().invoke(app, ["grade", str(lake)])
     assert result.exit_code == 2
@@ -280,13 +280,14 @@ def test_no_such_exercise_or_game(tmp_path: Path, lake: Path) -> None:
 
 
 def test_answers_of_another_shape_name_what_is_expected(lake: Path) -> None:
-    with pytest.raises(ValueError, match=r"shape \(4, 16\); expected .* \(16, 4\), a row for each"):
-        solvent.grade(lake, np.ones((4, 16)) / 16)
-    with pytest.raises(ValueError, match="the answer is 'left'"):
-        solvent.grade(lake, "left")
     values = replace(find_exercise(lake), asks="values")
-    with pytest.raises(ValueError, match=r"shape \(3,\); expected are numbers of shape \(16,\)"):
-        solvent.grade(values, [1, 2, 3])
+    for exercise, answer, message in (
+        (lake, np.ones((4, 16)) / 16, r"shape \(4, 16\); expected .* \(16, 4\), a row for each"),
+        (lake, "left", "the answer is 'left'"),
+        (values, [1, 2, 3], r"shape \(3,\); expected are numbers of shape \(16,\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            solvent.grade(exercise, answer)
 
 
 def test_a_file_that_exhausts_memory_does_not_stop_the_rest(
@@ -300,7 +301,6 @@ def test_a_file_that_exhausts_memory_does_not_stop_the_rest(
     monkeypatch.setattr("solvent.grading.grades.read_answer", read)
     first, second = grade_files(lake, [handed_in / "near.npz", handed_in / "best.npz"])
     assert (first.grade, first.problem) == (None, "MemoryError")
-    assert second.grade is not None
     assert second.grade.points == 10
 
 
@@ -312,7 +312,3 @@ def test_the_table_holds_no_formulas(tmp_path: Path) -> None:
         cells = [row[0] for row in csv.reader(file)][1:]
     assert cells == ["'=1+1", "'+1", "'-1", "'@A1", "' =1", "\\t=1", "'\uff1d1", "plain", "a=1"]
     assert content.count('"') == 2 * 6 * (len(names) + 1)
-
-
-def test_the_best_policy_of_the_helper_is_the_best(lake: Path) -> None:
-    assert solvent.grade(lake, optimal_actions()).gap == pytest.approx(0, abs=1e-9)

@@ -12,9 +12,9 @@ import pytest
 
 from solvent.benchmark.records import AgentRecord, TaskRecord
 from solvent.exact.learning_curve import Evaluation
+from solvent.model.text import small
+from solvent.report.charts import gap_panel
 from solvent.report.colours import BASELINE_SHAPE, algorithm_marks
-from solvent.report.curves import gap_panel
-from solvent.report.numbers import small
 
 NUMBERS = {"10⁻³": 1e-3, "10⁻⁴": 1e-4, "10⁻⁵": 1e-5}
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import runpy
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,20 +12,10 @@ import pytest
 
 from solvent.model.context import modified, modifier_from_even
 from solvent.report import panel
-from solvent.report.check_pictures import (
-    BASES,
-    EXAMPLE,
-    MARKS,
-    MODIFIERS,
-    abacus_picture,
-    curves_picture,
-    from_even,
-    height,
-    write_pictures,
-)
 
 SVG = "{http://www.w3.org/2000/svg}"
 DOCS = Path(__file__).parents[2] / "docs"
+SCRIPT = runpy.run_path(str(DOCS / "scripts" / "check_pictures.py"))
 WIDE, TALL = panel.WIDTH - panel.LEFT - panel.RIGHT, panel.HEIGHT - panel.TOP - panel.BOTTOM
 
 
@@ -39,41 +31,37 @@ def curves(picture: str) -> dict[str, list[tuple[float, float]]]:
 
 
 def test_every_curve_is_the_function() -> None:
-    found = curves(curves_picture())
-    assert len(found) == len(BASES) + len(MODIFIERS)
-    for base in BASES:
+    found = curves(SCRIPT["curves_picture"]())
+    assert len(found) == len(SCRIPT["BASES"]) + len(SCRIPT["MODIFIERS"])
+    for base in SCRIPT["BASES"]:
         for x, y in found[f"base {base}%"]:
             assert y == pytest.approx(modified(base / 100, 2 * x - 1), abs=0.005)
-    for size in MODIFIERS:
+    for size in SCRIPT["MODIFIERS"]:
         for x, y in found[f"modifier {size:+d}%"]:
             assert y == pytest.approx(modified(min(x, 1.0), size / 100), abs=0.008)
 
 
 def test_the_abacus_is_the_inverse_of_the_function() -> None:
-    found = curves(abacus_picture())
+    picture = SCRIPT["abacus_picture"]()
+    found = curves(picture)
     for x, y in found["the modifier"]:
         assert 2 * y - 1 == pytest.approx(modifier_from_even(x), abs=0.03)
     assert found["what 50% becomes, less 50%"] == [(0, pytest.approx(0.25)), (1, 0.75)]
+    assert SCRIPT["EXAMPLE"] == (80, -30)
+    assert "80% with a modifier of -30%: 53%" in picture
 
 
-@pytest.mark.parametrize("base", MARKS)
-@pytest.mark.parametrize("size", [-80, -30, 0, 60])
-def test_a_ruler_from_the_base_through_the_modifier_ends_at_the_probability_in_context(
-    base: int, size: int
-) -> None:
+def test_a_ruler_from_the_base_through_the_modifier_ends_at_the_probability_in_context() -> None:
     """The middle scale is half-way, so that the ends of the ruler average to the modifier."""
-    new = 100 * modified(base / 100, size / 100)
-    ends = height(-from_even(base)) + height(from_even(new))
-    assert ends / 2 == pytest.approx(height(size / 2), abs=1e-9)
-
-
-def test_the_ninja_is_the_example() -> None:
-    assert EXAMPLE == (80, -30)
-    assert "80% with a modifier of -30%: 53%" in abacus_picture()
+    height, from_even = SCRIPT["height"], SCRIPT["from_even"]
+    for base, size in product(SCRIPT["MARKS"], [-80, -30, 0, 60]):
+        new = 100 * modified(base / 100, size / 100)
+        ends = height(-from_even(base)) + height(from_even(new))
+        assert ends / 2 == pytest.approx(height(size / 2), abs=1e-9)
 
 
 def test_the_pictures_in_the_documentation_are_those_of_the_function(tmp_path: Path) -> None:
-    for path in write_pictures(tmp_path):
+    for path in SCRIPT["write_pictures"](tmp_path):
         text = path.read_text()
         assert (DOCS / path.name).read_text() == text
         assert f"]({path.name})" in (DOCS / "checks.md").read_text(encoding="utf-8")

@@ -12,11 +12,9 @@ import pytest
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.benchmark.statistics import curve_band
 from solvent.exact.learning_curve import Evaluation
+from solvent.report.charts import distances, ends, gap_band_panel, gap_panel, rows_of, value_panel
 from solvent.report.colours import algorithm_marks
-from solvent.report.curves import ends, gap_panel, value_panel
-from solvent.report.distances import distances, rows_of
 from solvent.report.panel import Axis, gap_axis
-from solvent.report.seeds import gap_band_panel
 
 MARKS = algorithm_marks(["dqn"])
 STEPS = [0, 100, 200, 300]
@@ -70,31 +68,25 @@ def test_a_value_without_bound_is_at_the_bottom_and_marked() -> None:
 
 
 def test_a_gap_without_bound_is_at_the_top_and_marked() -> None:
-    heights, said, labels = drawn(gap_panel(*cliff(), MARKS))
+    task, curves = cliff()
+    heights, said, labels = drawn(gap_panel(task, curves, MARKS))
     assert heights[:2] == pytest.approx([labels["∞"]] * 2, abs=0.1)
     assert min(heights[2:]) > labels["∞"] + 10
     assert labels["∞"] == min(labels.values())
     assert said == "dqn 0: 0 in the end, as recorded"
+    # What is not proved has no place.
+    curves["dqn 0"][1] = replace(curves["dqn 0"][1], mode_gap=nan)
+    assert len(drawn(gap_panel(task, curves, MARKS))[0]) == 3
 
 
-def test_a_training_that_never_ends_an_episode_is_drawn_and_says_so() -> None:
+def test_all_or_nothing_is_unbounded() -> None:
     task, curves = cliff([inf] * 4)
     heights, said, labels = drawn(value_panel(task, curves, MARKS))
     assert heights == pytest.approx([labels["−∞"]] * 4, abs=0.1)
     assert said == "dqn 0: −∞ (play need not end) in the end, as recorded"
     assert ends(task, curves) == ()
-
-
-def test_where_all_is_bounded_there_is_no_lane() -> None:
-    task, curves = cliff([40.0, 3.0, 1.0, 0.0])
     for panel in (value_panel, gap_panel):
-        assert "∞" not in panel(task, curves, MARKS)
-
-
-def test_what_is_not_proved_has_no_place_in_a_curve() -> None:
-    task, curves = cliff()
-    curves["dqn 0"][1] = replace(curves["dqn 0"][1], mode_gap=nan)
-    assert len(drawn(gap_panel(task, curves, MARKS))[0]) == 3
+        assert "∞" not in panel(*cliff([40.0, 3.0, 1.0, 0.0]), MARKS)
 
 
 def test_an_axis_has_lanes_for_infinite_numbers() -> None:
@@ -117,7 +109,6 @@ def test_over_seeds_the_middle_half_is_what_counts() -> None:
     curves = [[(0.0, inf), (1.0, gap)] for gap in (inf, 4.0, 2.0, 1.0)]
     band = curve_band(curves, np.array([0.0, 1.0]))
     assert band.mean.tolist() == [inf, 3.0]
-    assert band.low is not None
     assert np.isnan(band.low).all()
     task, own = cliff()
     text = gap_band_panel(task, own, MARKS).drawn()

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from solvent import report
 from solvent.benchmark.records import AgentRecord, TaskRecord
-from solvent.benchmark.statistics import estimate, interquartile_mean
+from solvent.benchmark.statistics import estimate
 from solvent.exact import locate_gap, solve
 from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy, Greed
 from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
-from solvent.report.choices import choice_text
+from solvent.model.text import brief, choice_text, exact, interval, precise, small, tick, whole
+from solvent.report.charts import panels
 from solvent.report.colours import (
     ALGORITHMS,
     CIVIDIS,
@@ -30,60 +31,39 @@ from solvent.report.colours import (
     algorithm_marks,
     shade,
 )
-from solvent.report.curves import panels
 from solvent.report.gap_attribution import attribute_gap
-from solvent.report.numbers import brief, exact, interval, precise, small, tick, whole
 from solvent.report.panel import LABEL, Axis, gap_axis, spread
-
-
-def test_the_interquartile_mean_leaves_out_a_quarter_at_either_end() -> None:
-    # Worked by hand: of eight, two go at either end; of seven, one.
-    assert interquartile_mean(np.array([9.0, 1, 2, 3, 4, 100, -50, 5])) == (2 + 3 + 4 + 5) / 4
-    assert interquartile_mean(np.array([1.0, 2, 3, 4, 5, 6, 70])) == 4
-    assert interquartile_mean(np.array([1.0, 2, 6])) == 3
 
 
 def test_fewer_than_ten_seeds_have_their_range() -> None:
     """An interval of three runs would say more than three runs can."""
     scores = np.random.default_rng(1).random(10)
-    nine, ten = estimate([scores[:9].tolist()]), estimate([scores.tolist()])
-    assert nine is not None
-    assert ten is not None
-    assert not nine.is_interval
-    assert (nine.low, nine.high) == (scores[:9].min(), scores[:9].max())
+    for tasks, low, high in (
+        ([scores[:9].tolist()], scores[:9].min(), scores[:9].max()),
+        ([scores.tolist(), [0.0, 2.0]], 0.0, 2.0),
+    ):
+        some = estimate(tasks)
+        assert (some.is_interval, some.low, some.high) == (False, low, high)
+    ten = estimate([scores.tolist()])
     assert ten.is_interval
     assert scores.min() < ten.low < ten.mean < ten.high < scores.max()
-    both = estimate([scores.tolist(), [0.0, 2.0]])
-    assert both is not None
-    assert not both.is_interval
-    assert (both.low, both.high) == (0.0, 2.0)
 
 
 def test_what_cannot_be_averaged_has_no_estimate() -> None:
-    assert estimate([]) is None
-    assert estimate([[]]) is None
-    assert estimate([[0.1, math.nan]]) is None
+    assert [estimate(scores) for scores in ([], [[]], [[0.1, math.nan]])] == [None] * 3
 
 
-def test_an_interval_holds_its_mean_and_shrinks_with_more_seeds() -> None:
+def test_an_interval_shrinks_with_more_seeds_and_tasks_are_drawn_from_apart() -> None:
     random = np.random.default_rng(0)
     few, many = estimate([random.random(12)]), estimate([random.random(200)])
-    assert few is not None
-    assert many is not None
     assert few.low < few.mean < few.high
     assert many.low < many.mean < many.high
     assert many.high - many.low < (few.high - few.low) / 2
-    constant = estimate([[0.5] * 10])
-    assert constant is not None
-    assert (constant.low, constant.mean, constant.high) == (0.5, 0.5, 0.5)
-
-
-def test_tasks_are_drawn_from_apart() -> None:
-    # Two tasks with constant scores: every stratified draw is the same, so there is no spread.
-    both = estimate([[0.0] * 10, [1.0] * 10])
-    assert both is not None
-    assert both.is_interval
-    assert both.low == both.mean == both.high == 0.5
+    # Of tasks with constant scores every stratified draw is the same, so there is no spread.
+    for tasks in ([[0.5] * 10], [[0.0] * 10, [1.0] * 10]):
+        constant = estimate(tasks)
+        assert constant.is_interval
+        assert (constant.low, constant.mean, constant.high) == (0.5, 0.5, 0.5)
 
 
 @given(
@@ -146,15 +126,15 @@ def test_every_algorithm_has_one_mark_on_all_pages() -> None:
         assert (marks[name].colour in own) == (name in OWN_MARKS)
 
 
-@pytest.mark.parametrize(("scheme", "least"), [("light", 2.2), ("dark", 5.9)])
-def test_series_stand_out_from_the_page(scheme: str, least: float) -> None:
+def test_series_stand_out_from_the_page() -> None:
     css = (Path(report.__file__).parent / "page.css").read_text()
     light, _, dark = css.partition("@media")
-    colours = dict(re.findall(r"--([\w-]+): (#\w+);", light if scheme == "light" else dark))
-    paper = luminance(colours["paper"])
-    for number in range(len(ALGORITHMS) + len(FURTHER)):
-        colour = luminance(colours[f"series-{number}"])
-        assert (max(paper, colour) + 0.05) / (min(paper, colour) + 0.05) > least, number
+    for part, least in ((light, 2.2), (dark, 5.9)):
+        colours = dict(re.findall(r"--([\w-]+): (#\w+);", part))
+        paper = luminance(colours["paper"])
+        for number in range(len(ALGORITHMS) + len(FURTHER)):
+            colour = luminance(colours[f"series-{number}"])
+            assert (max(paper, colour) + 0.05) / (min(paper, colour) + 0.05) > least, number
 
 
 def luminance(colour: str) -> float:
@@ -167,27 +147,13 @@ def luminance(colour: str) -> float:
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), light, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (0.0012345, "0.00123"),
-        (0.5, "0.500"),
-        (0.99996, "1.00"),
-        (0.00999999, "0.0100"),
-        (-0.0321, "-0.0321"),
-        (0.0000123, "1.23×10⁻⁵"),
-        (3e-16, "0"),
-        (12.3456, "12.3"),
-        (1234.5, "1234"),
-        (math.nan, "–"),
-        (math.inf, "unbounded"),
-    ],
-)
-def test_small_numbers_have_three_digits(number: float, text: str) -> None:
-    assert small(number) == text
-
-
-def test_rounding_is_written_as_0() -> None:
+def test_small_numbers_have_three_digits_and_rounding_is_written_as_0() -> None:
+    numbers = {
+        0.0012345: "0.00123", 0.5: "0.500", 0.99996: "1.00", 0.00999999: "0.0100",
+        -0.0321: "-0.0321", 0.0000123: "1.23×10⁻⁵", 3e-16: "0", 12.3456: "12.3", 1234.5: "1234",
+        math.nan: "–", math.inf: "unbounded",
+    }  # fmt: skip
+    assert [small(number) for number in numbers] == list(numbers.values())
     for noise in (-1e-16, -0.0, 1e-16):
         written = [exact(noise), brief(noise), small(noise), precise(noise)]
         assert written == ["0.000000", "0.0000", "0", "0"]
@@ -273,20 +239,18 @@ def test_of_a_mix_the_most_probable_actions_are_named() -> None:
     assert all(worst.chosen.count(",") <= 2 for worst in told.worst)
 
 
-def test_an_optimal_policy_has_an_empty_attribution() -> None:
+def test_attributions_without_a_loss_and_of_fields_that_matter_no_more() -> None:
     game = compile_game(FightingFantasy(stamina=4, opponent_stamina=4, luck=2))
-    solution = solve(game)
-    best = solution.policies[0]
-    losses = attribute_gap(game, best, solution, locate_gap(game, best, solution))
-    assert losses.total == pytest.approx(0, abs=1e-12)
-    assert sum(state.contribution for state in losses.worst) == pytest.approx(0, abs=1e-12)
-
-
-def test_an_attribution_copes_with_fields_that_matter_no_more() -> None:
     # States of a gamebook forget, so a field may be None here and a number there.
-    game = open_book("red-lamp").tabulate()
-    uniform, solution = TabularPolicy.uniform(game), solve(game)
-    losses = attribute_gap(game, uniform, solution, locate_gap(game, uniform, solution))
-    assert losses.marginals
-    for marginal in losses.marginals:
-        assert sum(part for _, part in marginal.parts) == pytest.approx(losses.gap, abs=1e-9)
+    book = open_book("red-lamp").tabulate()
+    for table, policy in (
+        (game, solve(game).policies[0]),
+        (book, TabularPolicy.uniform(book)),
+    ):
+        solution = solve(table)
+        losses = attribute_gap(table, policy, solution, locate_gap(table, policy, solution))
+        assert (losses.total > 1e-9) == (table is book)
+        assert losses.total == pytest.approx(losses.gap, abs=1e-9)
+        assert losses.marginals
+        for marginal in losses.marginals:
+            assert sum(part for _, part in marginal.parts) == pytest.approx(losses.gap, abs=1e-9)

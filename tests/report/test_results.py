@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +48,26 @@ def test_results_are_read(results: Path) -> None:
     assert combat.bracket[0] <= combat.optimum <= combat.bracket[1]
 
 
-def test_a_missing_folder(tmp_path: Path) -> None:
+def test_a_missing_folder_and_a_truncated_file(tmp_path: Path) -> None:
     assert "cannot be read" in refused(tmp_path / "nowhere")
+    for content in (b"", b"{", b'{"tasks": [', b"\x80"):
+        (tmp_path / "results.json").write_bytes(content)
+        assert "not JSON, or damaged" in refused(tmp_path)
 
 
-@pytest.mark.parametrize("content", ["", "{", '{"tasks": [', "\x80"])
-def test_a_truncated_file(copy: Path, content: str) -> None:
-    (copy / "results.json").write_bytes(content.encode("latin-1"))
-    assert "not JSON, or damaged" in refused(copy)
+def shifted(by: Any, *path: Any) -> Callable[[Any], None]:
+    """Move a number of the tasks by an amount, or remove it if that is None."""
+
+    def change(content: Any) -> None:
+        place = content["tasks"]
+        for step in path[:-1]:
+            place = place[step]
+        if by is None:
+            del place[path[-1]]
+        else:
+            place[path[-1]] += by
+
+    return change
 
 
 @pytest.mark.parametrize(
@@ -109,39 +122,32 @@ def test_a_wrong_entry(copy: Path, change: Callable[[Any], None], message: str) 
     assert message in refused(copy)
 
 
-@pytest.mark.parametrize("key", ["exploitability", "mode_exploitability"])
-def test_an_exploitability_that_the_policy_contradicts(copy: Path, key: str) -> None:
-    def flatter(content: Any) -> None:
-        content["tasks"][2]["agents"][0][key][1] -= 1e-6
-
-    edit(copy, flatter)
-    assert f"ppo 0: {key} is stated as" in refused(copy)
-    edit(copy, lambda c: c["tasks"][2]["agents"][0].pop(key))
-    assert f"ppo 0: {key} is missing" in refused(copy)
-
-
-@pytest.mark.parametrize("key", ["value", "mode_value"])
-def test_a_number_that_the_policy_contradicts(copy: Path, key: str) -> None:
-    def flatter(content: Any) -> None:
-        content["tasks"][0]["agents"][1][key] += 1e-6
-
-    edit(copy, flatter)
-    assert f"ppo 1: {key} is stated as" in refused(copy)
-
-
-def test_an_optimum_that_the_game_contradicts(copy: Path) -> None:
-    edit(copy, lambda c: c["tasks"][0].update(optimum=0.9))
-    assert "optimum is stated as 0.9, but computed as" in refused(copy)
-
-
-def test_an_unknown_game(copy: Path) -> None:
-    edit(copy, lambda c: c["tasks"][0].update(game="chess"))
-    assert "game is 'chess'" in refused(copy)
-
-
-def test_policies_of_another_game(copy: Path) -> None:
-    edit(copy, lambda c: c["tasks"][1]["agents"][0].update(folder="Greed-v0/ppo-0"))
-    assert "was made for the model" in refused(copy)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        *(
+            (shifted(by, 2, "agents", 0, key, *place), f"ppo 0: {key} is {said}")
+            for key in ("exploitability", "mode_exploitability")
+            for by, place, said in ((-1e-6, (1,), "stated as"), (None, (), "missing"))
+        ),
+        (shifted(1e-6, 0, "agents", 1, "value"), "ppo 1: value is stated as"),
+        (shifted(1e-6, 0, "agents", 1, "mode_value"), "ppo 1: mode_value is stated as"),
+        (
+            lambda c: c["tasks"][0].update(optimum=0.9),
+            "optimum is stated as 0.9, but computed as",
+        ),
+        (lambda c: c["tasks"][0].update(game="chess"), "game is 'chess'"),
+        (
+            lambda c: c["tasks"][1]["agents"][0].update(folder="Greed-v0/ppo-0"),
+            "was made for the model",
+        ),
+    ],
+)
+def test_what_the_game_or_the_policies_contradict(
+    copy: Path, change: Callable[[Any], None], message: str
+) -> None:
+    edit(copy, change)
+    assert message in refused(copy)
 
 
 @pytest.mark.parametrize("name", ["policy.npz", "policy_mode.npz", "curve.csv"])
@@ -153,42 +159,34 @@ def test_a_missing_or_truncated_file_of_an_agent(copy: Path, name: str) -> None:
     assert "cannot be read" in refused(copy)
 
 
-@pytest.mark.parametrize("name", CONTENTS)
-@pytest.mark.parametrize("file", ["results.json", "Combat-v0/ppo-0/curve.csv"])
-def test_other_content_is_one_line(copy: Path, file: str, name: str) -> None:
-    (copy / file).write_bytes(CONTENTS[name])
-    read = read_curve if file.endswith(".csv") else lambda path: read_results(path.parent)
-    with pytest.raises(StoreError) as caught:
-        read(copy / file)
-    assert str(caught.value).startswith(f"{copy / file}: ")
-    assert len(str(caught.value)) < len(str(copy / file)) + 150
+def test_other_content_is_one_line(tmp_path: Path) -> None:
+    for name, (file, read) in product(
+        CONTENTS,
+        (("results.json", lambda path: read_results(path.parent)), ("curve.csv", read_curve)),
+    ):
+        (tmp_path / file).write_bytes(CONTENTS[name])
+        with pytest.raises(StoreError) as caught:
+            read(tmp_path / file)
+        assert str(caught.value).startswith(f"{tmp_path / file}: ")
+        assert len(str(caught.value)) < len(str(tmp_path / file)) + 150
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_a_curve_is_not_believed(copy: Path, tmp_path: Path) -> None:
+    path = copy / "Combat-v0" / "ppo-0" / "curve.csv"
+    good = path.read_text()
+    for line in (
         "9,inf,0,0,0,1",
         "9,0,0,0,0,nan",
         "-9,0,0,0,0,1",
         "9,0,0,0",
         f"9,{'9' * 200_000},0,0,0,1",
         '9,"0\n,0,0,0,1',
-    ],
-)
-def test_a_curve_is_not_believed(copy: Path, line: str) -> None:
-    path = copy / "Combat-v0" / "ppo-0" / "curve.csv"
-    path.write_text(f"{path.read_text()}{line}\n")
-    with pytest.raises(StoreError, match="not a learning curve, or damaged"):
-        read_curve(path)
-
-
-def test_what_is_no_file_is_one_line(tmp_path: Path) -> None:
-    for path in no_files(tmp_path, ".csv"):
-        with pytest.raises(StoreError, match="cannot be read"):
+    ):
+        path.write_text(f"{good}{line}\n")
+        with pytest.raises(StoreError, match="not a learning curve, or damaged"):
             read_curve(path)
-
-
-def test_a_curve_without_a_point(copy: Path) -> None:
-    path = copy / "Combat-v0" / "ppo-0" / "curve.csv"
-    path.write_text(path.read_text().partition("\n")[0] + "\n")
+    path.write_text(good.partition("\n")[0] + "\n")
     assert "holds no point" in refused(copy)
+    for missing in no_files(tmp_path, ".csv"):
+        with pytest.raises(StoreError, match="cannot be read"):
+            read_curve(missing)

@@ -24,8 +24,8 @@ from solvent.exact import policy_value
 from solvent.games.fighting_fantasy.rules import TEST, Combat, next_round_in
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.text import small
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
-from solvent.report.numbers import small
 from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
 

@@ -14,7 +14,7 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation, ordinal, situation_text
 from solvent.model.game import Placed
 from solvent.model.scale import ValueScale
-from solvent.report.numbers import exact, small
+from solvent.model.text import exact, small
 from solvent.report.sections import Section
 
 END, HIGH, YARD = 10, 50, 10

@@ -18,7 +18,7 @@ from solvent.games.gamebook.report_map import book_map, reading
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
-from solvent.report.numbers import exact, small
+from solvent.model.text import exact, small
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask
 

@@ -21,8 +21,8 @@ from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints, grouped_sum
+from solvent.model.text import small
 from solvent.report.colours import VIRIDIS, shade
-from solvent.report.numbers import small
 
 STEP = 26
 """Distance of columns and of places in them, in pixels."""

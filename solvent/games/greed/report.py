@@ -26,9 +26,9 @@ from solvent.games.greed.rules import Greed, Position
 from solvent.games.greed.solver import SolvedGreed, solved_greed
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
+from solvent.model.text import small
 from solvent.report import panel
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
-from solvent.report.numbers import small
 from solvent.report.panel import Axis, bar, hatching, runs
 from solvent.report.sections import Section, Untabled, beside, script_json
 from solvent.report.solved import SolvedTask

@@ -24,7 +24,7 @@ from solvent.cli.app import app
 from solvent.games.football.chart_files import csv_text
 from solvent.games.football_clock.scores import network_layers
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.report.numbers import precise
+from solvent.model.text import precise
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from solvent.games.greed.report import (
     write_pictures,
 )
 from solvent.model import TabularPolicy, compile_game
-from solvent.report.numbers import small
+from solvent.model.text import small
 from solvent.report.page import render
 from solvent.report.solved import solve_task
 

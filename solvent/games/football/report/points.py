@@ -12,8 +12,8 @@ from solvent.games.football.expected_points import ExpectedPointsError, shipped_
 from solvent.games.football.situation import Situation, ordinal
 from solvent.games.football.solver.solved import SolvedFootball
 from solvent.model.arrays import Floats
+from solvent.model.text import brief
 from solvent.report.colours import ALGORITHMS
-from solvent.report.numbers import brief
 from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 

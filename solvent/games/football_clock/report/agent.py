@@ -29,7 +29,7 @@ from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.model.arrays import Floats
-from solvent.report.numbers import brief
+from solvent.model.text import brief
 from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 

@@ -12,6 +12,7 @@ half the sum of their heights, which is c m / 2; there the scale has the modifie
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -186,3 +187,7 @@ def _scale(x: float, name: str, marks: list[tuple[float, str]], anchor: str) -> 
         f'<path d="M{x} {top:.1f}V{bottom:.1f}" stroke="{GREY}"/>{written}'
         f'<text x="{x}" y="{panel.HEIGHT - 12}" text-anchor="middle">{name}</text>'
     )
+
+
+if __name__ == "__main__":
+    write_pictures(sys.argv[1])

@@ -1,0 +1,329 @@
+"""The work of the commands: from the words on a command line to what is printed.
+
+Packages that take long to import are imported by the function that needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+
+from solvent.baselines import make_baseline
+from solvent.cli.errors import interruptible
+from solvent.cli.parameters import (
+    find_environment,
+    game_of_request,
+    has_table,
+    open_solution,
+    read_game,
+    read_subject,
+)
+from solvent.cli.printing import show_results, show_solution, show_training, solution_json
+from solvent.cli.progress import solving, working
+from solvent.exact import SolvedGame, SolvedTable, cached_solution, load_policy, save_solution
+from solvent.exact import solve as solve_game
+from solvent.model import Game, TabularPolicy, cached_table
+from solvent.model.parameters import check_choice, shown
+from solvent.model.registry import spec_of
+
+if TYPE_CHECKING:
+    from solvent.benchmark.suites import Suite, Task
+
+
+def solve(
+    game: str,
+    words: Sequence[str],
+    save: Path | None,
+    layer_options: Mapping[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    """Solve a game and print its value.
+
+    Args:
+        game: The name of the game.
+        words: The parameters written after it.
+        save: The file for the solution of the game's table.
+        layer_options: The arguments of :class:`~solvent.cli.layered.SolveOptions`.
+        as_json: Whether to print JSON.
+
+    Raises:
+        ValueError: If there is no such game, or the options belong to another kind of game.
+    """
+    rules = read_game(game, words)
+    spec = spec_of(rules)
+    layered = None if spec is None else spec.ask("layered", rules)
+    if layered is not None and save is not None and not has_table(rules):
+        raise ValueError("--save is for games that fit in a table; use --out DIR")
+    if layered is not None and save is None:
+        from solvent.cli.layered import SolveOptions, solve_layered
+
+        solve_layered(rules, layered, SolveOptions(**layer_options), as_json=as_json)
+        return
+    for name, value in layer_options.items():
+        if value:
+            why = "does not go with --save, which saves the solution of a table"
+            why = "is for games that are solved layer by layer" if layered is None else why
+            raise ValueError(f"--{name.replace('_', '-')} {why}")
+    with solving(game) as progress:
+        if save is None:
+            solved: SolvedGame = solve_game(rules, progress=progress)
+        else:
+            # The saved solution is that of a table, also of a game with a faster way.
+            table = cached_table(rules, progress=progress)
+            solved = SolvedTable(rules, table, cached_solution(table, progress=progress))
+            save_solution(save, solved.solution)
+    if as_json:
+        typer.echo(solution_json(solved))
+    else:
+        show_solution(Console(emoji=False), solved)
+
+
+def play(
+    game: str,
+    words: Sequence[str],
+    player: int,
+    against: str | None,
+    solution: Path | None,
+    *,
+    seed: int | None,
+    hints: bool,
+) -> None:
+    """Let a person play a game in the terminal.
+
+    Args:
+        game: The name of the game.
+        words: The parameters written after it.
+        player: The person's side.
+        against: The opponent: a baseline or the file of a policy; None for the optimal one.
+        solution: The folder of the game's solution; solved now if None.
+        seed: The seed of the dice.
+        hints: Whether ``?`` is answered.
+
+    Raises:
+        ValueError: If there is no such game, side or opponent.
+    """
+    from solvent.play import play as play_game
+
+    solved = None if solution is None else open_solution(solution, game, words)
+    rules = read_game(game, words) if solved is None else solved.game
+    opponent = None if against is None else _opponent(rules, against, 1 - player)
+    play_game(
+        solved or rules,
+        player=player,
+        opponent=opponent,
+        seed=seed,
+        hints=hints,
+        solving=lambda: solving(f"{game} first"),
+    )
+
+
+def _opponent(rules: Game, name: str, player: int) -> TabularPolicy | None:
+    """A policy for a side of a game: that of a file, or a baseline; None for the optimal one."""
+    if has_table(rules):
+        table = cached_table(rules)
+        if name.endswith(".npz"):
+            return load_policy(name, table)
+        return make_baseline(name, table, player=player)
+    if name != "optimal":
+        raise ValueError(
+            "--against is for games that fit in a table; here the opponent is the optimal one"
+        )
+    return None
+
+
+def explore(
+    game: str,
+    words: Sequence[str],
+    address: tuple[str, int],
+    solution: Path | None,
+    policy: Path | None,
+    export: Path | None,
+    replay: str | None,
+    *,
+    browser: bool,
+) -> None:
+    """Serve the pages about a game, or write one of them as a file.
+
+    Args:
+        game: The name of the game.
+        words: The parameters written after it.
+        address: The address and the port to listen on.
+        solution: The folder of the game's solution; solved now if None.
+        policy: The file of a policy that is compared with the optimum.
+        export: The file to write; None to serve the pages.
+        replay: The episode to write there; None for the maps.
+        browser: Whether the page is opened in a browser.
+
+    Raises:
+        ValueError: If there is no such game, or the options do not fit together.
+    """
+    from solvent.explore import Explorer, serve, write_map, write_replay
+    from solvent.explore.pages import read_export
+
+    if replay is not None and export is None:
+        raise ValueError("--replay is for --export FILE, the page to be written")
+    if export is not None:
+        read_export(export, replay)
+    if solution is not None:
+        solved = open_solution(solution, game, words)
+    else:
+        rules = read_game(game, words)
+        with solving(game) as progress:
+            solved = solve_game(rules, progress=progress)
+    if export is None:
+        explorer = Explorer(solved)
+        if policy is not None:
+            explorer.load_file(policy)
+        serve(explorer, host=address[0], port=address[1], browser=browser, tell=typer.echo)
+    elif replay is None:
+        typer.echo(f"{write_map(solved, export)} written")
+    else:
+        typer.echo(f"{write_replay(solved, export, replay)} written")
+
+
+def train(
+    game: str, words: Sequence[str], of_env: Mapping[str, Any], out: Path, **settings: Any
+) -> None:
+    """Train a network on a game and print its exact score.
+
+    Args:
+        game: The name of the game.
+        words: The parameters written after it.
+        of_env: The arguments of the environment; None is left to it.
+        out: The folder for everything written.
+        settings: The arguments of :func:`solvent.training.train`.
+
+    Raises:
+        ValueError: If there is no such game or algorithm, or an option is not allowed.
+    """
+    further = [f"--{name}={value}" for name, value in of_env.items() if value is not None]
+    environment, parameters = find_environment(game, [*words, *further])
+    with working("loading PyTorch"):
+        from solvent.training import train as train_agent
+
+    with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
+        result = train_agent(environment, folder=out, env_kwargs=parameters, **settings)
+    asked = game_of_request({"environment": environment, "env_kwargs": parameters})
+    show_training(Console(emoji=False), result, None if asked is None else asked.info)
+
+
+def bench(
+    suite: str | None,
+    environments: Sequence[str],
+    algorithms: Sequence[str],
+    timesteps: int | None,
+    out: Path,
+    *,
+    self_play: bool,
+    **settings: Any,
+) -> None:
+    """Run a bench, print its results, and write its page.
+
+    Args:
+        suite: The name or the file of a suite.
+        environments: Environments in the place of a suite, or some of its environments.
+        algorithms: The algorithms; those of the suite if there are none.
+        timesteps: The budget of a run, if another than the suite's.
+        out: The folder for everything written.
+        self_play: Whether both seats of the environments are learned.
+        settings: Further arguments of :func:`solvent.benchmark.bench.bench`.
+
+    Raises:
+        ValueError: If there is no such suite or algorithm, or the options do not fit together.
+        typer.Exit: With code 1, if a run failed.
+    """
+    from solvent.benchmark.bench import bench as run_bench
+    from solvent.report import write_report
+
+    tasks = _tasks_of_bench(suite, environments, timesteps, bool(algorithms), self_play=self_play)
+    with interruptible(f"what is done is kept in {out}; the same command goes on from there"):
+        record = run_bench(out, tasks, list(dict.fromkeys(algorithms)) or None, **settings)
+        with working("making the page"):
+            page = write_report(out, out / "report.html", summary=out)
+    show_results(Console(emoji=False), record.tasks)
+    typer.echo(f"\nreport: {page}")
+    for failure in record.failures:
+        typer.echo(
+            f"failed: {failure.task} {failure.algorithm} {failure.seed}: {failure.error}", err=True
+        )
+    if record.failures:
+        raise typer.Exit(1)
+
+
+def _tasks_of_bench(
+    suite: str | None,
+    environments: Sequence[str],
+    timesteps: int | None,
+    has_algorithms: bool,
+    *,
+    self_play: bool,
+) -> Suite | list[Task]:
+    """The tasks of a bench: a suite, some of its tasks, or tasks in environments."""
+    from solvent.benchmark.suites import Task, find_suite
+
+    if suite is None and environments:
+        if not has_algorithms:
+            raise ValueError("--env needs --algorithm NAME, which may be repeated")
+        return [
+            Task(environment=name, self_play=self_play, timesteps=timesteps)
+            for name in dict.fromkeys(environments)
+        ]
+    if self_play:
+        raise ValueError("--self-play is for --env; the tasks of a suite say it themselves")
+    found = find_suite(suite or "quick")
+    if timesteps is not None:
+        found = found.with_timesteps(timesteps)
+    known = list(dict.fromkeys(task.environment for task in found.tasks))
+    for name in environments:
+        check_choice(name, f"environment of the suite {found.name}", known)
+    chosen = [task for task in found.tasks if task.environment in environments]
+    return chosen if environments else found
+
+
+def report(
+    results: Path | None,
+    game: str | None,
+    solution: Path | None,
+    words: Sequence[str],
+    summary: Path | None,
+    out: Path,
+    *,
+    trust: bool,
+) -> None:
+    """Write the page about a bench, a game, or a solution.
+
+    Args:
+        results: The folder of a bench.
+        game: The name of a game, in its place.
+        solution: The folder of a solution, in their place.
+        words: The parameters of the game.
+        summary: The folder for the files of a bench's summary.
+        out: The page.
+        trust: Whether the results may name games by the place of their code.
+
+    Raises:
+        ValueError: If not exactly one of the three is named, or an option belongs to another one.
+    """
+    from solvent.report import write_report
+
+    named = 3 - [results, game, solution].count(None)
+    if not named and words:
+        check_choice(words[0].removeprefix("--"), "parameter", ())
+    if named != 1:
+        raise ValueError(
+            "name one of the three: --in DIR for a bench, --game GAME for a game, or "
+            "--solution DIR for a game that is solved layer by layer"
+        )
+    if trust and results is None:
+        raise ValueError("--trust belongs to --in DIR; a game that you name yourself is trusted")
+    if results is not None and words:
+        raise ValueError(f"{shown(words[0])} belongs to a game; --in DIR takes no parameters")
+    subject, sections = read_subject(game, solution, words) if results is None else (results, ())
+    with working("making the page"):
+        page = write_report(subject, out, sections=sections, summary=summary, trust=trust)
+    typer.echo(f"report: {page}")

@@ -1,0 +1,168 @@
+"""Numbers, states, actions and strategies as a reader sees them.
+
+A state is its place in words where the game has some, its coordinates on a board, its named fields,
+or one text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from solvent.model.game import Game, Labelled, Mapped, Placed
+from solvent.model.tabular import TabularGame, TabularPolicy
+
+ROUNDING = 1e-12
+"""Numbers below this are rounding errors, and are written and drawn as 0."""
+
+UNBOUNDED = "unbounded"
+"""The gap of a policy that never ends an episode, at a cost for ever."""
+
+NEVER_ENDS = "play need not end"
+"""The reason for such a gap."""
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def exact(value: float, decimals: int = 6) -> str:
+    """A value with six decimals, or another number of them; an unknown value is a dash."""
+    return "–" if math.isnan(value) else _signed(f"{value:z.{decimals}f}")
+
+
+def brief(value: float) -> str:
+    """A value beside others that bound it, with four decimals; an unknown value is a dash."""
+    return exact(value, 4)
+
+
+def precise(value: float, rounding: float = ROUNDING) -> str:
+    """A value or a gap with nine significant digits; an unknown one is a dash.
+
+    Args:
+        value: The number.
+        rounding: Numbers below this are written as 0.
+    """
+    if not value < math.inf:
+        return UNBOUNDED if value == math.inf else "–"
+    return "0" if abs(value) < rounding else _signed(f"{value:z.9g}")
+
+
+def interval(lower: float, upper: float) -> str:
+    """The proved bounds of a value with all their digits."""
+    return _signed(f"[{lower:z.15g}, {upper:z.15g}]")
+
+
+def small(value: float) -> str:
+    """A gap with three significant digits; one below :data:`ROUNDING` is 0."""
+    if not math.isfinite(value):
+        return UNBOUNDED if value == math.inf else "–"
+    if abs(value) < ROUNDING:
+        return "0"
+    digits, exponent = f"{value:.2e}".split("e")  # after rounding: of 0.9999 it is 0
+    power = int(exponent)
+    if power >= -4:
+        return f"{value:.{max(2 - power, 0)}f}"
+    return f"{digits}×{_power_of_ten(power)}"
+
+
+def whole(value: float) -> str:
+    """A whole number with narrow spaces between its thousands."""
+    return f"{value:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def tick(value: float) -> str:
+    """A number beside an axis, such as 250k, 1.5M, 0.01 or 10⁻⁵."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{letter}"
+    if 0 < abs(value) < 2e-3:
+        digits, power = f"{value:.2e}".split("e")
+        times = f"{float(digits):g}"
+        return f"{times}×{_power_of_ten(int(power))}".removeprefix("1×").replace("-", "−")
+    return f"{value:.6g}"
+
+
+def field_names(game: TabularGame) -> tuple[str, ...]:
+    """The fields of the game's states, or ``("state",)`` if they are not named tuples."""
+    return tuple(getattr(game.states[0], "_fields", ("state",)))
+
+
+def field_values(game: TabularGame, state: Any) -> tuple[Any, ...]:
+    """The values of a state's fields, in the order of :func:`field_names`."""
+    return tuple(state) if hasattr(game.states[0], "_fields") else (state,)
+
+
+def state_text(game: Game | TabularGame, state: Any) -> str:
+    """A state in one line, such as ``hero 12, opponent 8``.
+
+    Args:
+        game: The rules, which may have words for the state, or the table.
+        state: The state.
+    """
+    if isinstance(game, Placed):
+        return game.place(state)
+    if isinstance(game, Mapped):
+        fields = game.coordinates(state)
+    elif hasattr(state, "_asdict"):
+        fields = state._asdict()
+    else:
+        return str(state)
+    return ", ".join(f"{name} {value}" for name, value in fields.items())
+
+
+def action_names(game: Game, state: Any, player: int) -> Mapping[int, str]:
+    """A player's legal actions in words, which some games have of their own for each state.
+
+    Args:
+        game: The rules.
+        state: A state in which the episode has not ended.
+        player: 0 or 1.
+    """
+    own = game.legal_actions(state)[player]
+    if isinstance(game, Labelled):
+        labels = game.labels(state)
+        return {action: labels[action].rstrip(".") for action in own}
+    return {action: game.info.actions[player][action] for action in own}
+
+
+def choice_text(
+    game: TabularGame, policy: TabularPolicy, state: int, most: int | None = None
+) -> str:
+    """The actions that a policy may choose in a state: ``keep``, or ``roll 75%, keep 25%``.
+
+    Of more than `most`, the most probable ones and dots.
+    """
+    names = game.info.actions[policy.player]
+    return strategy_text(names, dict(enumerate(policy.probabilities[state].tolist())), most)
+
+
+def strategy_text(
+    names: Sequence[str] | Mapping[int, str],
+    chances: Mapping[int, float],
+    most: int | None = None,
+) -> str:
+    """Action probabilities in words, as :func:`choice_text` has them.
+
+    Args:
+        names: The names of the actions, by their numbers.
+        chances: The probability of each action.
+        most: The largest number of actions to name; all if left out.
+    """
+    chosen = {action: chance for action, chance in chances.items() if chance >= 5e-4}
+    if len(chosen) == 1:
+        return str(names[next(iter(chosen))])
+    texts = [
+        f"{names[action]} {100 * chance:.{0 if chance >= 0.01 else 1}f}%"
+        for action, chance in sorted(chosen.items(), key=lambda one: -one[1])
+    ]
+    return ", ".join(texts[:most] + (["…"] if most is not None and len(texts) > most else []))
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", "−").replace("inf", "∞")
+
+
+def _power_of_ten(power: int) -> str:
+    return f"10{str(power).translate(_RAISED)}"

@@ -1,0 +1,425 @@
+"""The charts of a bench: distances from the optimum, learning curves, and results over seeds.
+
+Distances are a row each on a common axis of gaps. Each decade to the right is ten times nearer. No
+decade reaches the optimum, so that a gap of 0 has a lane of its own behind a break.
+
+Learning curves show the value with the optimum as a line, and the gap in decades. Where an episode
+goes on for ever at a cost, the value is minus infinity: such points are in a lane of their own at
+the bottom, and those of the gap at the top. All points were computed exactly while the network was
+trained. Of the networks of that time only the last is kept, so they are drawn as recorded; where
+the end of a curve is not the score of the last network's policies now, :func:`ends` says so.
+
+Charts over seeds have the intervals of :mod:`solvent.benchmark.statistics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import inf, isfinite, isinf, isnan
+
+import numpy as np
+
+from solvent.benchmark.records import TaskRecord
+from solvent.benchmark.statistics import Band, curve_band, performance_profile
+from solvent.benchmark.summary import PREFIXES, algorithms_of, normalized_scores
+from solvent.exact.learning_curve import Evaluation
+from solvent.model.text import NEVER_ENDS, UNBOUNDED, small, tick, whole
+from solvent.report.colours import ALGORITHMS, BASELINE_SHAPE, FURTHER, Mark, algorithm_marks
+from solvent.report.panel import LANE, LETTER, LEVELS, STYLE, Axis, Panel, break_mark, gap_axis
+
+DISTANCES_WIDTH, ROW, ABOVE, BESIDE = 500, 21, 8, 16
+"""Pixels of the chart of distances: its width, a row, room above the rows and at the right."""
+
+CURVE_ROUNDING = 1e-9
+"""The largest difference between the end of a curve and the score of the policies."""
+
+ALONG = "environment steps"
+"""The name of the horizontal axes."""
+
+THRESHOLDS = np.append(np.linspace(0.0, 0.99, 100), 1.0 - 1e-9)
+"""Normalized scores of a performance profile, from uniform to optimal play. Optimal runs, which
+rounding puts to either side of 1, are above the last one."""
+
+POINTS = 60
+"""The number of points of a curve over seeds."""
+
+ALONE = (
+    f":root{{{';'.join(f'--series-{n}:{c}' for n, c in enumerate((*ALGORITHMS, *FURTHER)))}}}"
+    f"{STYLE}{LEVELS}"
+)
+"""The style of a chart over seeds that stands alone."""
+
+Curves = Mapping[str, Sequence[Evaluation]]
+"""The learning curve of each agent, by the agent's name."""
+
+Marks = Mapping[str, Mark]
+"""The colour and the shape of each algorithm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A policy: its gap, what to say of it, and whether it is as sampled, not the greedy one."""
+
+    gap: float
+    text: str
+    sampled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GapRow:
+    """All agents of an algorithm, or one baseline, of which `mark` is None and `told` a line."""
+
+    name: str
+    mark: Mark | None
+    dots: tuple[Dot, ...]
+    told: str = ""
+
+    @property
+    def nearest(self) -> float:
+        """The least gap of a policy that is not as sampled."""
+        return min((d.gap for d in self.dots if isfinite(d.gap) and not d.sampled), default=inf)
+
+    @property
+    def largest_known(self) -> float:
+        """The largest gap that is finite; infinity if there is none."""
+        return max((d.gap for d in self.dots if isfinite(d.gap)), default=inf)
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether the gap of a policy is infinite."""
+        return any(d.gap == inf for d in self.dots)
+
+
+def rows_of(
+    task: TaskRecord, marks: Mapping[str, Mark], descriptions: Mapping[str, str]
+) -> tuple[GapRow, ...]:
+    """The rows of a task, the nearest to the optimum first.
+
+    Args:
+        task: With its agents and baselines.
+        marks: Of each algorithm.
+        descriptions: Of each baseline.
+    """
+
+    def dot(name: str, gap: float, *, sampled: bool = False) -> Dot:
+        text = f"{name}{', sampled' if sampled else ''}: gap {small(gap)}"
+        return Dot(gap, text, sampled)
+
+    rows = []
+    for algorithm in dict.fromkeys(agent.algorithm for agent in task.agents):
+        own = [agent for agent in task.agents if agent.algorithm == algorithm]
+        dots = [dot(agent.name, agent.gap, sampled=True) for agent in own]
+        dots += [dot(agent.name, agent.mode_gap) for agent in own]
+        rows.append(GapRow(algorithm, marks[algorithm], tuple(dots)))
+    for baseline in task.baselines:
+        told = descriptions.get(baseline.name, "")
+        rows.append(GapRow(baseline.name, None, (dot(baseline.name, baseline.gap),), told))
+    return tuple(sorted(rows, key=lambda row: row.nearest))
+
+
+def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
+    """The chart: the optimum is at the right, each decade to the left ten times worse.
+
+    Args:
+        title: What it shows.
+        quantity: The name of the axis.
+        rows: From above to below.
+    """
+    # A row of which all is unbounded says it in words.
+    partly = any(isfinite(row.largest_known) and row.unbounded for row in rows)
+    axis = gap_axis([dot.gap for row in rows for dot in row.dots], unbounded=partly)
+    left = 18 + LETTER * max(len(row.name) for row in rows)
+    bottom = ABOVE + ROW * len(rows)
+
+    def x(gap: float) -> float:
+        return DISTANCES_WIDTH - BESIDE - axis.share(gap) * (DISTANCES_WIDTH - BESIDE - left)
+
+    ticks = axis.ticks()
+    parts = [
+        f'<line class="{"grid" if gap else "optimum"}" x1="{x(gap):.1f}" x2="{x(gap):.1f}" '
+        f'y1="{ABOVE}" y2="{bottom}"/>'
+        f'<text x="{x(gap):.1f}" y="{bottom + 16}" text-anchor="middle">{tick(gap)}</text>'
+        for gap in ticks
+    ]
+    parts.append(break_mark((x(axis.low) + x(0.0)) / 2, bottom, bottom - ABOVE, upright=False))
+    if partly:
+        middle = (x(axis.high) + x(inf)) / 2
+        parts.append(break_mark(middle, bottom, bottom - ABOVE, upright=False))
+    for number, row in enumerate(rows):
+        parts.append(_row(row, ABOVE + ROW * (number + 0.5), left, x))
+    return (
+        f'<svg class="chart distances" viewBox="0 0 {DISTANCES_WIDTH} {bottom + 40}" role="img">'
+        f"<title>{escape(title)}</title>{''.join(parts)}"
+        f'<text x="{(left + DISTANCES_WIDTH - BESIDE) / 2:g}" y="{bottom + 34}" '
+        f'text-anchor="middle">{escape(quantity)}</text></svg>'
+    )
+
+
+def _row(row: GapRow, y: float, left: float, x: Callable[[float], float]) -> str:
+    """A name, the track, and a mark for each policy; those whose gap is unknown have no place."""
+    name = f"<title>{escape(row.told)}</title>{escape(row.name)}" if row.told else escape(row.name)
+    kind, colour = ("agent", row.mark.colour) if row.mark else ("base", "var(--baseline)")
+    shape = row.mark.shape if row.mark else BASELINE_SHAPE
+    marks = "".join(
+        f'<path class="dot{" hollow" if dot.sampled else ""}" data-gap="{dot.gap!r}" '
+        f'transform="translate({x(dot.gap):.2f} {y:g})" d="{shape}">'
+        f"<title>{escape(dot.text)}</title></path>"
+        for dot in row.dots
+        if isfinite(dot.gap) or (dot.gap == inf and isfinite(row.largest_known))
+    )
+    track = (
+        f'<line class="grid" x1="{left:g}" x2="{DISTANCES_WIDTH - BESIDE}" y1="{y:g}" y2="{y:g}"/>'
+    )
+    if not marks:
+        track = ""
+        said = f"{UNBOUNDED}: {NEVER_ENDS}" if row.unbounded else "not proved"
+        marks = f'<text x="{left + 6:g}" y="{y + 4:g}">{said}</text>'
+    return (
+        f'{track}<text class="{kind}" x="{left - 8:g}" y="{y + 4:g}" text-anchor="end">{name}'
+        f'</text><g style="color:{colour}">{marks}</g>'
+    )
+
+
+def panels(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> tuple[str, str]:
+    """The charts of a task: the value, or for two the exploitability, and the gap in decades.
+
+    Args:
+        task: With its agents and baselines.
+        curves: Of the agents.
+        marks: Of their algorithms.
+        unit: What values are counted in.
+    """
+    return value_panel(task, curves, marks, unit), gap_panel(task, curves, marks, unit)
+
+
+def named(quantity: str, unit: str) -> str:
+    """The name of an axis with its unit."""
+    return f"{quantity} ({unit})" if unit else quantity
+
+
+def ends(task: TaskRecord, curves: Curves) -> tuple[str, ...]:
+    """What is to be said of curves that do not end at the steps and gaps of their agents.
+
+    Args:
+        task: Its agents' gaps are computed from their policies.
+        curves: As recorded.
+    """
+    said = []
+    for agent in task.agents:
+        last = curves[agent.name][-1]
+        pairs = ((last.gap, agent.gap), (last.mode_gap, agent.mode_gap))
+        close = all(
+            drawn == own or abs(drawn - own) <= CURVE_ROUNDING * max(1.0, abs(own))
+            for drawn, own in pairs
+        )
+        if last.timesteps != agent.timesteps or not close:
+            said.append(
+                f"The curve of {agent.name} ends after {whole(last.timesteps)} steps at gaps of "
+                f"{small(last.mode_gap)} (greedy policy) and {small(last.gap)} (sampled); "
+                f"its policies, after {whole(agent.timesteps)}, have {small(agent.mode_gap)} and "
+                f"{small(agent.gap)}."
+            )
+    return tuple(said)
+
+
+def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
+    """The value over the training, with the optimum and the baselines as lines.
+
+    For two it is the exploitability, the mean of both seats, with 0 as the optimum's line.
+    """
+    quantity, name = ("gap", "exploitability") if task.for_two else ("value", "value")
+    numbers = _numbers(curves, quantity)
+    finite = list(filter(isfinite, numbers))
+    if task.for_two:
+        largest = max(finite, default=1.0)
+        margin = 0.06 * max(largest, 1e-9)
+        y = Axis(-margin, max(largest, 1e-9) + margin, above=LANE * (inf in numbers))
+        optimum, told, least = 0.0, "optimum 0", 0.01 * largest
+    else:
+        optimum, told = task.optimum, f"optimum {task.optimum:.4g}"
+        margin = 0.06 * max(optimum - min(finite, default=optimum), 1e-9)
+        least, largest = min(finite, default=optimum) - margin, optimum
+        y = Axis(least, optimum + margin, below=LANE * (-inf in numbers))
+    panel = Panel(
+        f"Recorded {name} over the training on {task.title}",
+        named(name, unit),
+        _steps(curves),
+        y,
+        ALONG,
+    )
+    panel.level(optimum, told, "optimum")
+    for baseline in task.baselines:
+        value = getattr(baseline, quantity)
+        if least < value <= largest and value != optimum:
+            panel.level(value, baseline.name, "baseline")
+    return _drawn(panel, task, curves, marks, quantity)
+
+
+def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
+    """The optimality gap over the training."""
+    gap = "exploitability" if task.for_two else "optimality gap"
+    panel = Panel(
+        f"Recorded {gap} over the training on {task.title}",
+        named(gap, unit),
+        _steps(curves),
+        gap_axis(_numbers(curves, "gap"), unbounded=True),
+        ALONG,
+    )
+    return _drawn(panel, task, curves, marks, "gap")
+
+
+def _numbers(curves: Curves, quantity: str) -> list[float]:
+    """The value or the gap at all points, of the sampled and of the greedy policy."""
+    return [
+        getattr(point, name)
+        for curve in curves.values()
+        for point in curve
+        for name in (quantity, f"mode_{quantity}")
+    ]
+
+
+def _drawn(panel: Panel, task: TaskRecord, curves: Curves, marks: Marks, quantity: str) -> str:
+    """The chart with each agent's curves, the sampled policy's dashed, and a legend below it.
+
+    Args:
+        panel: The chart without them.
+        task: With its agents.
+        curves: Of the agents.
+        marks: Of their algorithms.
+        quantity: What is drawn, ``"value"`` or ``"gap"``.
+    """
+    for agent in task.agents:
+        colour, shape = marks[agent.algorithm]
+        for name, attribute, dashed in (
+            (f"{agent.name}, sampled", quantity, True),
+            (agent.name, f"mode_{quantity}", False),
+        ):
+            points = [(point.timesteps, getattr(point, attribute)) for point in curves[agent.name]]
+            last = points[-1][1]
+            told = f"{last:.6g}" if not isinf(last) else f"{tick(last)} ({NEVER_ENDS})"
+            text = f"{name}: {told} in the end, as recorded"
+            # What could not be proved has no place.
+            known = [point for point in points if not isnan(point[1])]
+            xs, ys = [x for x, _ in known], [y for _, y in known]
+            panel.line(xs, ys, colour, text, dashed=dashed, shape="" if dashed else shape)
+            endless = [point for point in known if isinf(point[1])]
+            panel.dots([x for x, _ in endless], [y for _, y in endless], colour)
+    for algorithm in dict.fromkeys(agent.algorithm for agent in task.agents):
+        panel.key(algorithm, *marks[algorithm])
+    return panel.drawn()
+
+
+def _steps(curves: Curves) -> Axis:
+    last = max(point.timesteps for curve in curves.values() for point in curve)
+    return Axis(0.0, float(max(last, 1)))
+
+
+def profile_panel(tasks: Sequence[TaskRecord], marks: Mapping[str, Mark]) -> Panel | None:
+    """The share of runs above each normalized score, with a band from ten seeds on.
+
+    Args:
+        tasks: Those of a bench.
+        marks: Of their algorithms.
+
+    Returns:
+        None if nothing can be normalized.
+    """
+    panel = Panel(
+        "Performance profiles",
+        "share of runs above",
+        Axis(0.0, 1.0),
+        Axis(0.0, 1.0),
+        "normalized score (0 uniform, 1 optimal)",
+    )
+    for algorithm in algorithms_of(tasks):
+        scores = normalized_scores(tasks, algorithm)
+        if any(scores):
+            profile = performance_profile(scores, THRESHOLDS)
+            text = f"{algorithm}: {profile.mean[90]:.0%} of the runs above 0.9"
+            # Many curves end together; in the middle they are apart.
+            half = max(int((profile.mean >= 0.5).sum()) - 1, 0)
+            _draw(panel, profile, marks[algorithm], algorithm, text, half)
+    return panel if panel.keys else None
+
+
+def gap_band_panel(
+    task: TaskRecord,
+    curves: Mapping[str, Sequence[Evaluation]],
+    marks: Mapping[str, Mark],
+    policy: str = "greedy",
+) -> Panel:
+    """The gap over the training: the interquartile mean over seeds, with its band.
+
+    Args:
+        task: With its agents.
+        curves: Their learning curves, by the agent's name.
+        marks: Of their algorithms.
+        policy: ``"greedy"`` or ``"sampled"``.
+    """
+    quantity = PREFIXES[policy] + "gap"
+    bands = {
+        algorithm: _band(
+            [curves[a.name] for a in task.agents if a.algorithm == algorithm], quantity
+        )
+        for algorithm in algorithms_of([task])
+    }
+    numbers = [float(n) for band in bands.values() for n in band.mean if not isnan(n)]
+    gap = "exploitability" if task.for_two else "gap"
+    panel = Panel(
+        f"Recorded {gap} of the {policy} policies over seeds on {task.name}",
+        f"{gap}, {policy}",
+        _steps(curves),
+        gap_axis(numbers, unbounded=True),
+        ALONG,
+    )
+    for algorithm, band in bands.items():
+        text = f"{algorithm}: interquartile mean {band.mean[-1]:.3g} in the end, as recorded"
+        _draw(panel, band, marks[algorithm], algorithm, text)
+    return panel
+
+
+def pictures(
+    tasks: Sequence[TaskRecord], curves: Mapping[str, Mapping[str, Sequence[Evaluation]]]
+) -> dict[str, str]:
+    """The charts of a bench as SVG, each by the name of its file.
+
+    Args:
+        tasks: Its tasks.
+        curves: The learning curves by the name of the task and of the agent.
+    """
+    marks = algorithm_marks(algorithms_of(tasks))
+    profiles = profile_panel(tasks, marks)
+    found = {} if profiles is None else {"profiles.svg": profiles.alone(ALONE)}
+    return found | {
+        f"curves-{task.name}-{policy}.svg": gap_band_panel(task, own, marks, policy).alone(ALONE)
+        for task in tasks
+        if (own := curves.get(task.name))
+        for policy in PREFIXES
+    }
+
+
+def _band(curves: Sequence[Sequence[Evaluation]], quantity: str) -> Band:
+    """The curves of an algorithm, as far as all of its runs go."""
+    end = min(curve[-1].timesteps for curve in curves)
+    points = [[(float(p.timesteps), float(getattr(p, quantity))) for p in own] for own in curves]
+    return curve_band(points, np.linspace(0.0, end, POINTS))
+
+
+def _draw(panel: Panel, band: Band, mark: Mark, name: str, text: str, marked: int = -1) -> None:
+    """Draw a curve with its band, and its shape at the point with the number `marked`."""
+    # What could not be proved has no place.
+    known = ~np.isnan(band.mean)
+    xs, ys = band.along[known].tolist(), band.mean[known].tolist()
+    if band.low is not None and band.high is not None:
+        bounded = np.isfinite(band.low) & np.isfinite(band.high)
+        if bounded.any():
+            low, high = band.low[bounded].tolist(), band.high[bounded].tolist()
+            panel.band(band.along[bounded].tolist(), low, high, mark.colour)
+    panel.line(xs, ys, mark.colour, text, dashed=False)
+    if xs:
+        panel.line(
+            xs[marked:][:1], ys[marked:][:1], mark.colour, text, dashed=False, shape=mark.shape
+        )
+    panel.key(name, *mark)
