@@ -29,11 +29,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from learned_model import learned_model
 from rich.console import Console
 from rich.table import Table
 
 from solvent.baselines import make_baseline
-from solvent.baselines.learned_model import learned_model
 from solvent.baselines.regret_matching import RegretMatching
 from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
 from solvent.exact import Solution, best_response, policy_value, solve
