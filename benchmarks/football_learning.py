@@ -34,7 +34,8 @@ from rich.console import Console
 from rich.table import Table
 
 from solvent.baselines import make_baseline
-from solvent.baselines.regret_matching import RegretMatching
+from solvent.baselines.stage_games import RegretMatching
+from solvent.benchmark.policies import learned_exploitability
 from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
 from solvent.exact import Solution, best_response, policy_value, solve
 from solvent.games.football.baselines.losses import FootballLosses
@@ -52,7 +53,6 @@ from solvent.training import (
 )
 from solvent.training.environments import table_named
 from solvent.training.hyperparameters import tuned
-from solvent.training.scores import learned_exploitability
 
 SELF_PLAY = OPTIMUM = "solvent/FootballStrategy-v0"
 AGENT = "solvent/FootballAgent-v0"

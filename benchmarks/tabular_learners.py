@@ -26,17 +26,19 @@ from learned_model import learned_model
 from rich.console import Console
 from rich.table import Table
 
-from solvent.baselines.fictitious_play import FictitiousPlay
 from solvent.baselines.minimax_q import MinimaxQ
-from solvent.baselines.mirror_descent import MirrorDescentSweeps
-from solvent.baselines.regret_matching import RegretMatching
-from solvent.baselines.stage_games import StageGames
+from solvent.baselines.stage_games import (
+    FictitiousPlay,
+    MirrorDescentSweeps,
+    RegretMatching,
+    StageGames,
+)
+from solvent.benchmark.policies import learned_exploitability
 from solvent.benchmark.statistics import interquartile_mean
 from solvent.exact import cached_solution, solve
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training.exploring_starts import exploring_starts, free_choice
-from solvent.training.scores import learned_exploitability
 
 SWEEPING: dict[str, Callable[[TabularGame], StageGames]] = {
     "regret-matching": partial(RegretMatching, plus=False),

@@ -12,8 +12,8 @@ import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from solvent.benchmark.json_files import read_json
 from solvent.exact.store import StoreError, write_atomically
-from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import shown
 
 FILE = "card.json"
@@ -133,14 +133,9 @@ def read_card(folder: str | Path) -> Card:
             not allowed.
     """
     path = Path(folder) / FILE
-    try:
-        content = parse_json(read_file(path, LARGEST_CARD))
-        if not isinstance(content, dict):
-            raise TypeError
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except (ValueError, TypeError) as error:
-        raise StoreError(f"{path}: not JSON of a card, or damaged") from error
+    content = read_json(path, LARGEST_CARD, "JSON of a card")
+    if not isinstance(content, dict):
+        raise StoreError(f"{path}: not JSON of a card, or damaged")
     try:
         for name, expected in SAME.items():
             if (found := content.pop(name, None)) != expected:

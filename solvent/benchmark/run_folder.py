@@ -12,12 +12,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from solvent.benchmark.json_files import read_json
 from solvent.benchmark.privilege import seen_of_solution
 from solvent.benchmark.system import hardware, versions
 from solvent.exact import StoreError, write_atomically
 from solvent.exact.policy_files import checked_request
 from solvent.exact.store import remove_temporary
-from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import is_number, shown
 
 LARGEST_RECORD = 2**24
@@ -103,23 +103,18 @@ class RunFolder:
         Raises:
             StoreError: If it cannot be read or is damaged.
         """
-        try:
-            # A score that could not be proved is NaN; that of a policy that never ends an episode
-            # may be infinite.
-            held = parse_json(read_file(self.record, LARGEST_RECORD), nan=True, infinite=True)
-            result = held["result"]
-            if not isinstance(held["request"], dict):
-                raise TypeError
-            if result is not None and (
-                type(result["timesteps"]) is not int or not is_number(result["cpu_seconds"])
-            ):
-                raise TypeError
-        except OSError as error:
-            raise StoreError(
-                f"{self.record}: cannot be read ({error.strerror or error})"
-            ) from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{self.record}: not the record of a training, or damaged") from error
+        what = "the record of a training"
+        # A score that could not be proved is NaN; that of a policy that never ends an episode may
+        # be infinite.
+        held = read_json(self.record, LARGEST_RECORD, what, nan=True, infinite=True)
+        result = held.get("result", {}) if isinstance(held, dict) else {}
+        finished = (
+            isinstance(result, dict)
+            and type(result.get("timesteps")) is int
+            and is_number(result.get("cpu_seconds"))
+        )
+        if not (finished or result is None) or not isinstance(held.get("request"), dict):
+            raise StoreError(f"{self.record}: not {what}, or damaged")
         return dict(held)
 
     def write(self, result: dict[str, Any] | None) -> None:

@@ -38,7 +38,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from solvent.model.data_files import find_data, read_data, text_of
 from solvent.model.parameters import check_choice, check_integer, is_number, shown
@@ -72,6 +72,8 @@ class Task:
     Raises:
         ValueError: If one is not allowed.
     """
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
     environment: str
     self_play: bool = False

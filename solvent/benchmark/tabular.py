@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from solvent.baselines.fictitious_play import FictitiousPlay
 from solvent.baselines.minimax_q import MinimaxQ
-from solvent.baselines.mirror_descent import MirrorDescentSweeps
 from solvent.baselines.q_learning import QLearning
-from solvent.baselines.regret_matching import RegretMatching
-from solvent.baselines.stage_games import Policies, StageGames
+from solvent.baselines.stage_games import (
+    FictitiousPlay,
+    MirrorDescentSweeps,
+    Policies,
+    RegretMatching,
+    StageGames,
+)
 from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv
 from solvent.benchmark.run import RunCallback
 from solvent.benchmark.task_game import TaskGame

@@ -17,10 +17,10 @@ from solvent import __version__
 from solvent.benchmark.card import PROVED, STATED
 from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import AgentRecord, SuiteRecord, TaskRecord
-from solvent.benchmark.statistics import LEAST_SEEDS, Estimate
+from solvent.benchmark.statistics import LEAST_SEEDS, RunStatistic
 from solvent.benchmark.submissions import Submission, check_submission
 from solvent.benchmark.suites import Suite
-from solvent.benchmark.summary import POLICIES, Improvement, Row, Summary, summarize
+from solvent.benchmark.summary import POLICIES, Improvement, Summary, SummaryRow, summarize
 from solvent.exact import write_atomically
 from solvent.report.colours import Mark, algorithm_marks
 from solvent.report.numbers import brief, exact, small, whole
@@ -48,9 +48,9 @@ class Place:
 
     name: str
     submission: Submission
-    judged: Row
-    greedy: Row
-    sampled: Row
+    judged: SummaryRow
+    greedy: SummaryRow
+    sampled: SummaryRow
 
     @property
     def agents(self) -> list[AgentRecord]:
@@ -79,7 +79,7 @@ class Board:
 
     suite: SuiteRecord
     tables: tuple[tuple[str, tuple[Place, ...]], ...]
-    tasks: tuple[tuple[TaskRecord, tuple[tuple[Row, ...], ...]], ...]
+    tasks: tuple[tuple[TaskRecord, tuple[tuple[SummaryRow, ...], ...]], ...]
     improvements: dict[tuple[str, str], Improvement]
     profiles: str
     marks: dict[str, Mark]
@@ -214,13 +214,13 @@ def _names(submissions: Sequence[Submission]) -> list[str]:
     return names
 
 
-def _rows(summary: Summary, name: str, task: str | None) -> tuple[Row, ...]:
+def _rows(summary: Summary, name: str, task: str | None) -> tuple[SummaryRow, ...]:
     """The judged, the greedy and the sampled row of a name."""
     found = (summary.row(name, task, policy) for policy in POLICIES)
     return tuple(row for row in found if row is not None)
 
 
-def _largest_first(found: Estimate | None) -> float:
+def _largest_first(found: RunStatistic | None) -> float:
     """A key to sort by; what nobody can tell comes last."""
     if found is None or isnan(found.mean):
         return float("inf")

@@ -20,13 +20,13 @@ from solvent.benchmark.records import (
     TaskRecord,
     read_bench,
 )
-from solvent.benchmark.statistics import LEAST_SEEDS, Estimate, estimate
+from solvent.benchmark.statistics import LEAST_SEEDS, RunStatistic, estimate
 from solvent.benchmark.summary import (
     POLICIES,
     PREFIXES,
     Improvement,
-    Row,
     Summary,
+    SummaryRow,
     algorithms_of,
     normalized_scores,
     summarize,
@@ -58,8 +58,8 @@ class AlgorithmRow:
 
     name: str
     seeds: int
-    gap: Estimate | None
-    normalized: Estimate | None
+    gap: RunStatistic | None
+    normalized: RunStatistic | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class TaskView:
     distances: str
     curves: tuple[str, ...]
     curve_ends: tuple[str, ...]
-    times: tuple[Row, ...]
+    times: tuple[SummaryRow, ...]
     bands: tuple[str, ...]
     attributions: tuple[tuple[AgentRecord, str, GapAttribution], ...]
     cross_play: CrossPlayMatrix | None
@@ -258,7 +258,7 @@ def _with(views: Sequence[TaskView], sections: Sequence[Section]) -> list[TaskVi
     return [replace(view, sections=(*view.sections, *sections)) for view in views]
 
 
-def _overall(summary: Summary, algorithm: str) -> tuple[Row | None, ...]:
+def _overall(summary: Summary, algorithm: str) -> tuple[SummaryRow | None, ...]:
     """The rows of an algorithm over all tasks: of the judged, greedy and sampled policies."""
     return tuple(summary.row(algorithm, policy=policy) for policy in POLICIES)
 
@@ -266,7 +266,7 @@ def _overall(summary: Summary, algorithm: str) -> tuple[Row | None, ...]:
 def _page(
     views: Sequence[TaskView],
     *,
-    overall: Sequence[tuple[Row | None, ...]] = (),
+    overall: Sequence[tuple[SummaryRow | None, ...]] = (),
     profiles: Panel | None = None,
     improvements: Sequence[Improvement] = (),
     failures: Sequence[FailureRecord] = (),

@@ -305,7 +305,7 @@ class _OncePerObservation(OnPolicyAlgorithm):
                 gained, error, entropy = found_losses[:3]
                 loss = -gained - self.ent_coef * entropy + self.vf_coef * error
                 self.policy.optimizer.zero_grad()
-                loss.backward()
+                loss.backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
                 self.policy.optimizer.step()
                 if epoch == self.n_epochs - 1:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from solvent.baselines import all_baselines, baseline_names, baseline_policies, make_baseline
-from solvent.benchmark.baseline_scores import score_baselines
+from solvent.benchmark.policies import score_baselines
 from solvent.exact import exploitability, scoring, solve
 from solvent.games import FightingFantasy, Pig
 from solvent.games.fighting_fantasy.baselines import RULES

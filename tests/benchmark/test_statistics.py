@@ -13,7 +13,7 @@ from scipy.stats import mannwhitneyu
 from solvent.benchmark.statistics import (
     LEAST_SEEDS,
     Band,
-    Reached,
+    CensoredTime,
     curve_band,
     estimate,
     interquartile_mean,
@@ -145,21 +145,21 @@ def curves_of(times: list[float]) -> list[list[tuple[float, float]]]:
 @pytest.mark.parametrize(
     ("never", "expected"),
     [
-        (0, Reached(3, 3, 200.0, 100.0, 900.0)),
-        (1, Reached(3, 4, 550.0, 100.0, math.inf)),
-        (2, Reached(3, 5, 900.0, 100.0, math.inf)),
-        (3, Reached(3, 6, math.inf, 100.0, math.inf)),
+        (0, CensoredTime(3, 3, 200.0, 100.0, 900.0)),
+        (1, CensoredTime(3, 4, 550.0, 100.0, math.inf)),
+        (2, CensoredTime(3, 5, 900.0, 100.0, math.inf)),
+        (3, CensoredTime(3, 6, math.inf, 100.0, math.inf)),
     ],
 )
 def test_the_time_to_a_gap_counts_the_runs_that_never_get_there(
-    never: int, expected: Reached
+    never: int, expected: CensoredTime
 ) -> None:
     curves = curves_of([900.0, 100.0, 200.0]) + [[(0.0, 1.0), (1000.0, 0.11)]] * never
     assert time_to_gap(curves, 0.1) == expected
 
 
 def test_a_gap_counts_where_it_is_reached_and_where_it_begins() -> None:
-    assert time_to_gap([[(0.0, 0.1)]], 0.1) == Reached(1, 1, 0.0, 0.0, 0.0)
+    assert time_to_gap([[(0.0, 0.1)]], 0.1) == CensoredTime(1, 1, 0.0, 0.0, 0.0)
     assert time_to_gap([[(0.0, math.nan), (5.0, 0.0)]], 0.1).median == 5.0
 
 

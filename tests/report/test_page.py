@@ -15,7 +15,7 @@ import pytest
 
 from solvent import make_game
 from solvent.baselines import GENERIC, baseline_policies
-from solvent.benchmark.baseline_scores import score_baselines
+from solvent.benchmark.policies import score_baselines
 from solvent.benchmark.records import BenchRecord, TaskRecord, read_results, write_results
 from solvent.benchmark.statistics import estimate
 from solvent.exact import StoreError, score, solve
