@@ -58,13 +58,13 @@ from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
 from solvent.benchmark.records import TaskRecord
 from solvent.benchmark.statistics import estimate, interquartile_mean
 from solvent.benchmark.suites import Task
+from solvent.benchmark.task_game import task_game
 from solvent.envs.spaces import observations
 from solvent.exact import Solution, cached_solution, score, solve
 from solvent.exact.evaluation import expectation
 from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, TrainingResult, train
 from solvent.training.algorithms import Algorithm
-from solvent.training.environments import game_of
 from solvent.training.learning import one_thread
 
 EARLIER = {
@@ -159,7 +159,7 @@ def main() -> None:
 
 def iterate(console: Console, env: str, seeds: Sequence[int], samples: int | None) -> None:
     """Train by expectations or from samples of each action, and show what came of it."""
-    game = game_of(env)
+    game = task_game(Task(environment=env)).table
     rows = {}
     with one_thread():
         for seed in seeds:

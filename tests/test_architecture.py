@@ -47,7 +47,9 @@ ROOMS = {
         "model", "numpy gymnasium pettingzoo numba lazy_loader", inside_functions="pygame"
     ),
     "baselines": room("model exact envs", "numpy scipy gymnasium pettingzoo numba"),
-    "benchmark": room("model exact envs baselines registration", "numpy scipy gymnasium rich", "pydantic"),
+    "benchmark": room(
+        "model exact envs baselines registration", "numpy scipy gymnasium rich", "pydantic"
+    ),
     "registration": room("model envs baselines", "gymnasium pettingzoo"),
     "training": room(
         "model exact envs baselines benchmark registration",

@@ -73,7 +73,7 @@ class AgentRecord:
         budget_cpu_seconds: CPU time that it was allowed; None for any.
         uses_model: Whether it was given the table of the game.
         hyperparameters: All that it was set to.
-        system: The versions and the hardware that it ran on (:mod:`solvent.benchmark.system`).
+        system: The versions and the hardware that it ran on (:mod:`solvent.benchmark.run_folder`).
     """
 
     name: str
@@ -259,19 +259,6 @@ def write_results(folder: str | Path, bench: BenchRecord) -> None:
 
 def _stated(items: list[tuple[str, Any]]) -> dict[str, Any]:
     return {key: value for key, value in items if value is not None}
-
-
-def read_results(folder: str | Path, *, trust: bool = False) -> tuple[TaskRecord, ...]:
-    """Return the tasks of ``results.json``.
-
-    Args:
-        folder: The folder of the bench.
-        trust: As for :func:`read_bench`.
-
-    Raises:
-        StoreError: As for :func:`read_bench`.
-    """
-    return read_bench(folder, trust=trust).tasks
 
 
 def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:

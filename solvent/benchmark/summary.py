@@ -23,7 +23,6 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import AgentRecord, SuiteRecord, TaskRecord
 from solvent.benchmark.statistics import (
     CensoredTime,
@@ -382,3 +381,32 @@ def _finite(content: Any) -> Any:
     if isinstance(content, list | tuple):
         return [_finite(value) for value in content]
     return content
+
+
+TITLE = "Solvent: reinforcement-learning environments with known solutions"
+AUTHORS = "The Solvent authors"
+"""As in ``CITATION.cff``, which an installed package does not have."""
+
+
+def bibtex(suite: SuiteRecord | None = None) -> str:
+    """An entry for a bibliography, with the version of this package.
+
+    Args:
+        suite: The suite whose results are reported; its name and its hash are noted, by which
+            others can tell whether they have the same tasks.
+    """
+    from solvent import __version__
+
+    note = f"Version {__version__}"
+    if suite is not None:
+        note += f", suite {suite.name} {suite.hash[:16]}"
+    return "\n".join(
+        (
+            "@software{solvent,",
+            f"  title = {{{{{TITLE}}}}},",
+            f"  author = {{{{{AUTHORS}}}}},",
+            f"  version = {{{__version__}}},",
+            f"  note = {{{note}}}",
+            "}",
+        )
+    )

@@ -15,12 +15,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from solvent import __version__
 from solvent.benchmark.card import PROVED, STATED
-from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import AgentRecord, SuiteRecord, TaskRecord
 from solvent.benchmark.statistics import LEAST_SEEDS, RunStatistic
 from solvent.benchmark.submissions import Submission, check_submission
 from solvent.benchmark.suites import Suite
-from solvent.benchmark.summary import POLICIES, Improvement, Summary, SummaryRow, summarize
+from solvent.benchmark.summary import POLICIES, Improvement, Summary, SummaryRow, bibtex, summarize
 from solvent.exact import write_atomically
 from solvent.report.colours import Mark, algorithm_marks
 from solvent.report.numbers import brief, exact, small, whole

@@ -12,7 +12,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from solvent import __version__
 from solvent.baselines import baselines_of
-from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import (
     AgentRecord,
     BaselineRecord,
@@ -28,6 +27,7 @@ from solvent.benchmark.summary import (
     Summary,
     SummaryRow,
     algorithms_of,
+    bibtex,
     normalized_scores,
     summarize,
     write_summary,

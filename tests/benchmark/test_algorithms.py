@@ -84,18 +84,13 @@ def test_an_algorithm_is_found_where_it_is() -> None:
         (f"{FILE}:FILE_", "cannot be loaded"),
         ("own_algorithms:np", "allowed are a function of make, seed, budget, callback"),
         ("own_algorithms:Algorithm", "allowed are a function"),
+        (lambda make, seed: None, "the algorithm mine: an algorithm is a function of make"),
+        (lambda make, seed, budget, callback, rate: None, "parameters with defaults"),
     ],
 )
-def test_what_is_no_algorithm_is_refused(name: str, message: str) -> None:
+def test_what_is_no_algorithm_is_refused(name: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        find_algorithm(name)
-
-
-def test_a_function_of_something_else_is_refused() -> None:
-    with pytest.raises(ValueError, match="the algorithm mine: an algorithm is a function of make"):
-        as_algorithm(lambda make, seed: None, "mine")
-    with pytest.raises(ValueError, match="parameters with defaults"):
-        as_algorithm(lambda make, seed, budget, callback, rate: None, "mine")
+        find_algorithm(name) if isinstance(name, str) else as_algorithm(name, "mine")
 
 
 def test_hyperparameters_are_changed_by_name(tmp_path: Path) -> None:

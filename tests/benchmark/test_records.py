@@ -18,7 +18,6 @@ from solvent.benchmark.records import (
     SuiteRecord,
     TaskRecord,
     read_bench,
-    read_results,
     write_results,
 )
 from solvent.benchmark.suites import Task
@@ -73,7 +72,7 @@ def changed(folder: Path, change: Callable[[Any], object]) -> None:
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     write_results(tmp_path, BENCH)
     assert read_bench(tmp_path) == BENCH
-    assert read_results(tmp_path) == BENCH.tasks
+    assert read_bench(tmp_path).tasks == BENCH.tasks
     assert json.loads((tmp_path / "results.json").read_text())["format"] == 2
 
 

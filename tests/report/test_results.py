@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from bad_files import CONTENTS, no_files
 
-from solvent.benchmark.records import read_results
+from solvent.benchmark.records import read_bench
 from solvent.exact import StoreError
 from solvent.exact.learning_curve import read_curve
 from solvent.report.page import render
@@ -40,7 +40,7 @@ def refused(folder: Path) -> str:
 
 
 def test_results_are_read(results: Path) -> None:
-    combat, pig, greed = read_results(results)
+    combat, pig, greed = read_bench(results).tasks
     assert (combat.game, pig.game, greed.game) == ("ff-combat", "pig", "greed")
     assert (combat.for_two, pig.for_two, greed.for_two) == (False, True, True)
     assert [agent.name for agent in combat.agents] == ["ppo 0", "ppo 1", "ppo 2", "dqn 0"]
@@ -107,7 +107,7 @@ def test_a_truncated_file(copy: Path, content: str) -> None:
 def test_a_wrong_entry(copy: Path, change: Callable[[Any], None], message: str) -> None:
     edit(copy, change)
     with pytest.raises(StoreError):
-        read_results(copy)
+        read_bench(copy)
     assert message in refused(copy)
 
 
@@ -159,7 +159,7 @@ def test_a_missing_or_truncated_file_of_an_agent(copy: Path, name: str) -> None:
 @pytest.mark.parametrize("file", ["results.json", "Combat-v0/ppo-0/curve.csv"])
 def test_other_content_is_one_line(copy: Path, file: str, name: str) -> None:
     (copy / file).write_bytes(CONTENTS[name])
-    read = read_curve if file.endswith(".csv") else lambda path: read_results(path.parent)
+    read = read_curve if file.endswith(".csv") else lambda path: read_bench(path.parent).tasks
     with pytest.raises(StoreError) as caught:
         read(copy / file)
     assert str(caught.value).startswith(f"{copy / file}: ")

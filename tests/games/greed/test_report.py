@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from solvent import make_game
-from solvent.benchmark.records import read_results
+from solvent.benchmark.records import read_bench
 from solvent.exact import locate_gap, solve
 from solvent.games import Greed
 from solvent.games.greed.kernel import solve_greed
@@ -148,7 +148,7 @@ def test_what_an_agent_chooses_is_marked_where_it_loses() -> None:
 
 
 def test_the_area_of_a_dot_is_in_proportion_to_the_loss(results: Path) -> None:
-    solved = solve_task(read_results(results)[2], results)
+    solved = solve_task(read_bench(results).tasks[2], results)
     [section] = [s for s in greed_sections(solved) if s.title == "What the agents choose"]
     figures = section.html.split("<figure>")[1:]
     agents = [
@@ -168,7 +168,7 @@ def test_the_area_of_a_dot_is_in_proportion_to_the_loss(results: Path) -> None:
 
 def test_agents_have_their_own_maps(results: Path) -> None:
     text = render(results)
-    greed = read_results(results)[2]
+    greed = read_bench(results).tasks[2]
     counts = [int(n) for n in re.findall(r'data-costly="(\d+)"', text)]
     assert len(counts) == 4 * len(greed.agents)
     assert sum(counts) > 0
