@@ -58,7 +58,7 @@ def validated(kind: type[Held], content: Any, path: Path) -> Held:
         if first["type"] == "missing":
             text = f"lacks {where}"
         elif first["type"] == "value_error":
-            text = f"{where}: {first['ctx']['error']}"
+            text = ": ".join(filter(None, (where, str(first["ctx"]["error"]))))
         else:
             text = f"{where} is {shown(first['input'])}; {problem[:1].lower()}{problem[1:]}"
         raise StoreError(f"{path}: {text}") from None
