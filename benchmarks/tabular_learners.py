@@ -26,7 +26,7 @@ from learned_model import learned_model
 from rich.console import Console
 from rich.table import Table
 
-from solvent.baselines.minimax_q import MinimaxQ
+from solvent.baselines.q_learning import MinimaxQ
 from solvent.baselines.stage_games import (
     FictitiousPlay,
     MirrorDescentSweeps,

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from solvent.baselines.minimax_q import MinimaxQ
-from solvent.baselines.q_learning import QLearning
+from solvent.baselines.q_learning import MinimaxQ, QLearning
 from solvent.baselines.stage_games import (
     FictitiousPlay,
     MirrorDescentSweeps,
@@ -48,7 +47,7 @@ def learn_minimax_q(
     evaluations: int = EVALUATIONS,
     exploration: float = 0.001,
 ) -> tuple[TabularPolicy, ...]:
-    """Minimax-Q (:mod:`solvent.baselines.minimax_q`) for both seats.
+    """Minimax-Q (:mod:`solvent.baselines.q_learning`) for both seats.
 
     A little exploration stays in the policies that are scored, so that episodes end.
     """

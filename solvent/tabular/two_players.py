@@ -67,7 +67,7 @@ def minimax_q(
     """Minimax-Q, of both players in self-play.
 
     M. L. Littman, "Markov Games as a Framework for Multi-Agent Reinforcement Learning", ICML 1994.
-    The table is only sampled. The compiled twin is :mod:`solvent.baselines.minimax_q`.
+    The table is only sampled. The compiled twin is :mod:`solvent.baselines.q_learning`.
 
     Args:
         game: The table of a game for two, or a matrix of payoffs to the row player.

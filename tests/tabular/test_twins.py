@@ -13,8 +13,7 @@ import pytest
 from gymnasium import spaces
 from tabular_runs import after, random_table
 
-from solvent.baselines.minimax_q import MinimaxQ
-from solvent.baselines.q_learning import QLearning
+from solvent.baselines.q_learning import MinimaxQ, QLearning
 from solvent.baselines.stage_games import (
     FictitiousPlay,
     MirrorDescentSweeps,
