@@ -1,4 +1,4 @@
-"""JSON files that somebody else may have written, read by the types of what they hold."""
+"""Files that somebody else may have written, read by the types of what they hold."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ def read_json(
         raise StoreError(f"{path}: not {what}, or damaged") from error
 
 
-def validated(kind: type[Held], content: Any, path: Path) -> Held:
-    """Return JSON as an object of a dataclass, all of whose fields have the types declared.
+def validated(kind: type[Held], content: Any, path: str | Path) -> Held:
+    """Return the content of a file of JSON or TOML as an object of a dataclass.
 
     Args:
         kind: The dataclass.
-        content: The JSON.
-        path: The file that holds it, for messages.
+        content: The content of the file; dates of TOML are taken as text.
+        path: The file, for messages.
 
     Raises:
-        StoreError: If an entry is missing or of another type, or the dataclass refuses it.
+        StoreError: If an entry is missing or not of the type declared, or the dataclass refuses it.
     """
     from pydantic import TypeAdapter, ValidationError
 
     try:
         # From text a list may become a tuple, and nothing else is converted.
-        return TypeAdapter(kind).validate_json(json.dumps(content), strict=True)
+        return TypeAdapter(kind).validate_json(json.dumps(content, default=str), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where, problem = ".".join(map(str, first["loc"])), first["msg"]
