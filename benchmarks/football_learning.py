@@ -29,13 +29,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from learned_model import learned_model
 from rich.console import Console
 from rich.table import Table
 
 from solvent.baselines import make_baseline
-from solvent.baselines.learned_model import learned_model
-from solvent.baselines.regret_matching import RegretMatching
+from solvent.baselines.stage_games import RegretMatching
+from solvent.benchmark.policies import learned_exploitability
 from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
+from solvent.benchmark.suites import Task
+from solvent.benchmark.task_game import task_game
 from solvent.exact import Solution, best_response, policy_value, solve
 from solvent.games.football.baselines.losses import FootballLosses
 from solvent.games.football.rules import FootballStrategy
@@ -50,9 +53,7 @@ from solvent.training import (
     train,
     train_self_play,
 )
-from solvent.training.environments import table_named
 from solvent.training.hyperparameters import tuned
-from solvent.training.scores import learned_exploitability
 
 SELF_PLAY = OPTIMUM = "solvent/FootballStrategy-v0"
 AGENT = "solvent/FootballAgent-v0"
@@ -82,7 +83,7 @@ def main() -> None:
     )  # fmt: skip
     parser.add_argument("--out", type=Path, help="keep the trainings in this folder")
     arguments = parser.parse_args()
-    game = table_named(OPTIMUM, {})
+    game = task_game(Task(environment=OPTIMUM, self_play=True)).table
     solution = solve(game)
     starts = arguments.start_weights
     if starts == IMPORTANCE:

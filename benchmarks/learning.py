@@ -27,7 +27,7 @@ reach without the noise of samples.
 
 With --samples the model is not known either. So many samples of every action of every state, which
 need a simulator that can be put into any state, give a learned model
-(`solvent.baselines.learned_model`). The network is fitted to the optimum of that, with the same
+(`learned_model.py`). The network is fitted to the optimum of that, with the same
 weights, and scored in the game. A row begins with the gaps of that optimum itself, as a table.
 """
 
@@ -46,25 +46,25 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
+from learned_model import learned_model
 from rich.console import Console
 from rich.table import Table
 from stable_baselines3 import PPO
 from torch import nn
 
 from solvent import TabularPolicy, policy_value, state_visitation
-from solvent.baselines.learned_model import learned_model
 from solvent.benchmark.bench import bench
 from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
 from solvent.benchmark.records import TaskRecord
 from solvent.benchmark.statistics import estimate, interquartile_mean
 from solvent.benchmark.suites import Task
+from solvent.benchmark.task_game import task_game
 from solvent.envs.spaces import observations
 from solvent.exact import Solution, cached_solution, score, solve
 from solvent.exact.evaluation import expectation
 from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, TrainingResult, train
 from solvent.training.algorithms import Algorithm
-from solvent.training.environments import game_of
 from solvent.training.learning import one_thread
 
 EARLIER = {
@@ -159,7 +159,7 @@ def main() -> None:
 
 def iterate(console: Console, env: str, seeds: Sequence[int], samples: int | None) -> None:
     """Train by expectations or from samples of each action, and show what came of it."""
-    game = game_of(env)
+    game = task_game(Task(environment=env)).table
     rows = {}
     with one_thread():
         for seed in seeds:

@@ -7,7 +7,7 @@ Two parts; `--part` chooses among them.
   there are no seeds.
 - `samples`: learners that are not told it. Minimax-Q in self-play, most of whose episodes are
   exploring starts from all states alike, and the optimum of a model learned from samples of every
-  joint action (`solvent.baselines.learned_model`). A row has the statistics of all seeds.
+  joint action (`learned_model.py`). A row has the statistics of all seeds.
 
 Figures are means over both seats. CPU seconds are those of learning, without compilation of the
 loops and scores, and depend on the machine, so compare them within one run.
@@ -22,21 +22,23 @@ from functools import partial
 from itertools import pairwise
 
 import numpy as np
+from learned_model import learned_model
 from rich.console import Console
 from rich.table import Table
 
-from solvent.baselines.fictitious_play import FictitiousPlay
-from solvent.baselines.learned_model import learned_model
-from solvent.baselines.minimax_q import MinimaxQ
-from solvent.baselines.mirror_descent import MirrorDescentSweeps
-from solvent.baselines.regret_matching import RegretMatching
-from solvent.baselines.stage_games import StageGames
+from solvent.baselines.q_learning import MinimaxQ
+from solvent.baselines.stage_games import (
+    FictitiousPlay,
+    MirrorDescentSweeps,
+    RegretMatching,
+    StageGames,
+)
+from solvent.benchmark.policies import learned_exploitability
 from solvent.benchmark.statistics import interquartile_mean
 from solvent.exact import cached_solution, solve
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training.exploring_starts import exploring_starts, free_choice
-from solvent.training.scores import learned_exploitability
 
 SWEEPING: dict[str, Callable[[TabularGame], StageGames]] = {
     "regret-matching": partial(RegretMatching, plus=False),

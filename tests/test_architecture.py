@@ -46,8 +46,10 @@ ROOMS = {
     "envs": room(
         "model", "numpy gymnasium pettingzoo numba lazy_loader", inside_functions="pygame"
     ),
-    "baselines": room("model exact envs", "numpy scipy gymnasium pettingzoo numba", "sklearn"),
-    "benchmark": room("model exact envs baselines registration", "numpy scipy gymnasium rich"),
+    "baselines": room("model exact envs", "numpy scipy gymnasium pettingzoo numba"),
+    "benchmark": room(
+        "model exact envs baselines registration", "numpy scipy gymnasium rich", "pydantic"
+    ),
     "registration": room("model envs baselines", "gymnasium pettingzoo"),
     "training": room(
         "model exact envs baselines benchmark registration",
@@ -70,7 +72,7 @@ ROOMS = {
     "games": room(
         "model exact envs baselines benchmark training report tabular play cli",
         "numpy scipy numba gymnasium lazy_loader typer rich",
-        "sklearn pygame torch yaml",
+        "pygame torch yaml",
     ),
     "__init__": room("registration", "lazy_loader"),
     "__main__": room("cli", ""),
@@ -411,7 +413,6 @@ def test_a_broken_arrow_is_found(tmp_path: Path, path: str, source: str, reason:
         ("games/greed/kernel.py", "import numba\nfrom solvent.games.greed.rules import Greed"),
         ("games/pig/report.py", "from ...report.sections import Section"),
         ("envs/render.py", "def render():\n    import pygame"),
-        ("baselines/some.py", "def fit():\n    from sklearn.tree import DecisionTreeClassifier"),
         ("training/train.py", "import torch\nfrom solvent.baselines import some"),
         ("report/page.py", "import jinja2\nfrom solvent import __version__"),
         ("cli.py", "import typer\nfrom solvent.training import train"),

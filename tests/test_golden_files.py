@@ -11,7 +11,7 @@ import pytest
 from golden_files import READERS, bench_again
 from golden_streams import CHANGED, GOLDEN
 
-from solvent.benchmark.records import read_results
+from solvent.benchmark.records import read_bench
 
 FIGURES = json.loads((GOLDEN / "figures.json").read_text(encoding="utf-8"))
 for reader, changed in json.loads((CHANGED / "figures.json").read_text(encoding="utf-8")).items():
@@ -68,7 +68,7 @@ def test_layers_that_are_gone_on_with_end_as_they_would_have(copy: Path) -> None
 @pytest.mark.slow
 def test_the_trainings_of_a_finished_bench_are_only_read(copy: Path) -> None:
     before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
-    stated = [agent for task in read_results(copy / "bench") for agent in task.agents]
+    stated = [agent for task in read_bench(copy / "bench").tasks for agent in task.agents]
     found = bench_again(copy)
     assert len(found) == len(stated)
     for agent, figures in zip(stated, found, strict=True):

@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from solvent import make_game
 from solvent.baselines.network import load_network
 from solvent.benchmark.policy_arrays import read_policies
-from solvent.benchmark.records import read_results
+from solvent.benchmark.records import read_bench
 from solvent.benchmark.submissions import check_submission, pack_submission
 from solvent.benchmark.suites import find_suite
 from solvent.benchmark.task_game import task_game
@@ -235,7 +235,8 @@ def test_a_person_may_trust_results_and_exercises(tmp_path: Path, mark: Path) ->
             page.unlink(missing_ok=True)
     assert grade(exercise(tmp_path, game="hostile:Coin"), [1.0, 0.0], trust=True).points == 1
     assert (
-        read_results(results(tmp_path, game="hostile:Coin"), trust=True)[0].game == "hostile:Coin"
+        read_bench(results(tmp_path, game="hostile:Coin"), trust=True).tasks[0].game
+        == "hostile:Coin"
     )
 
 

@@ -128,7 +128,7 @@ def test_the_core_has_few_dependencies() -> None:
 
 def test_the_extra_that_an_error_names_brings_the_module() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
-    packages = {"yaml": "pyyaml", "sklearn": "scikit-learn", "pyspiel": "open-spiel"}
+    packages = {"yaml": "pyyaml", "pyspiel": "open-spiel"}
     for module, extra in EXTRAS.items():
         package = packages.get(module, module.replace("_", "-"))
         assert package in {Requirement(line).name for line in extras[extra]}, module

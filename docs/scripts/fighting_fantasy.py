@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 import numpy as np
+from classification_tree import ClassificationTree, fit_tree
 
 from solvent import compile_game, solve
-from solvent.baselines.classification_tree import ClassificationTree, fit_tree
 from solvent.envs import TabularVectorEnv
 from solvent.exact import policy_value
 from solvent.exact.evaluation import expectation

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from solvent import compile_game, solve
-from solvent.baselines.regret_matching import RegretMatching
+from solvent.baselines.stage_games import RegretMatching
 from solvent.games import Goofspiel, RockPaperScissors, Soccer
 from solvent.games.rock_paper_scissors import THROWS
 from solvent.games.soccer import ACTIONS, GOAL_ROWS, HEIGHT, PLAYING, STEPS, WIDTH, Pitch

@@ -36,7 +36,7 @@ HARMLESS = {
     ),
     "rl_zoo3": "PatchedTimeLimit",
     "sb3_contrib": "ActionMasker",
-    "solvent": "NativeVecEnv NetworkSelfPlayEnv TableSelfPlayEnv",
+    "solvent": "NativeVecEnv SelfPlayEnv",
     "stable_baselines3": "DummyVecEnv Monitor VecCheckNan VecMonitor VecVideoRecorder",
 }
 """Classes that are known to leave observations and actions as they are, by package."""

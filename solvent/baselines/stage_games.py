@@ -15,7 +15,8 @@ Their V is a running mean of what the strategies get; here it is the value of th
 Where players take turns, the stage games have one row or one column, and everything holds as well.
 Without cycles V is the exact value of the policies after each sweep. In cycles it follows them.
 
-These learners are told the model. They draw no samples and no random numbers.
+These learners are told the model. They draw no samples and no random numbers. There are three:
+:class:`RegretMatching`, :class:`FictitiousPlay` and :class:`MirrorDescentSweeps`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ from solvent.exact.components import components
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import check_integer
+
+STEP_SIZE = 4.0
+"""Of a step of mirror descent, per range of the payoffs."""
 
 Policies = tuple[TabularPolicy, TabularPolicy]
 """Of player 0 and player 1."""
@@ -162,3 +166,192 @@ def column_values(matrix: Floats, x: Floats) -> Floats:
         for b in range(matrix.shape[1]):
             found[b] += matrix[a, b] * x[a]
     return found
+
+
+class RegretMatching(StageGames):
+    """Regret matching; its policies are the averages.
+
+    S. Hart and A. Mas-Colell, "A Simple Adaptive Procedure Leading to Correlated Equilibrium",
+    Econometrica 68, 2000. The regret of an action is what it would have gained so far over what was
+    played; each action is played in proportion to its positive regret:
+
+        R(a)  <-  R(a) + q(a) - sum over a' of x(a') q(a'),      x(a) in proportion to max(R(a), 0),
+
+    with q(a) the value of a against the other's mixed strategy. Of two players who do so the
+    *average* strategies tend to an equilibrium of a zero-sum game, with an error of 1 / sqrt(t).
+
+    Regret matching+ (O. Tammelin, "Solving Large Imperfect Information Games Using CFR+",
+    arXiv:1407.5042, 2014) sets negative regrets to 0 at once, so that an action that becomes good
+    comes back at once; the players take turns, and the t-th strategy counts t times in the average.
+
+    Args:
+        game: A game for two; one player may have no choice.
+        plus: Whether it is regret matching+.
+
+    Raises:
+        ValueError: If the game is for one player.
+    """
+
+    def __init__(self, game: TabularGame, *, plus: bool = True) -> None:
+        self.name = "regret-matching+" if plus else "regret-matching"
+        super().__init__(game)
+        self.plus = plus
+        first, second = (np.zeros_like(average) for average in self._strategies)
+        self._regrets = first, second
+
+    def _sweep(self) -> None:
+        _matching_sweep(
+            self._table, self.values, *self._regrets, *self._strategies, self.sweeps, self.plus
+        )
+
+
+@njit(cache=True)
+def _matching_sweep(
+    table: StageTable,
+    values: Floats,
+    first_regret: Floats,
+    second_regret: Floats,
+    first_average: Floats,
+    second_average: Floats,
+    t: int,
+    plus: bool,
+) -> None:
+    """One step in each state, t from 1."""
+    share = 2 / (t + 1) if plus else 1 / t
+    for s in table.order:
+        m, n = table.first_count[s], table.second_count[s]
+        matrix = stage_game(table, s, m, n, values)
+        x, y = _matched(first_regret[s, :m]), _matched(second_regret[s, :n])
+        q = row_values(matrix, y)
+        _add_regret(first_regret[s, :m], q, x, plus)
+        if plus:
+            x = _matched(first_regret[s, :m])
+        q = -column_values(matrix, x)
+        _add_regret(second_regret[s, :n], q, y, plus)
+        if plus:
+            y = _matched(second_regret[s, :n])
+        first_average[s, :m] += share * (x - first_average[s, :m])
+        second_average[s, :n] += share * (y - second_average[s, :n])
+        values[s] = first_average[s, :m] @ row_values(matrix, second_average[s, :n])
+
+
+@njit(cache=True)
+def _matched(regret: Floats) -> Floats:
+    """The strategy in proportion to positive regrets; uniform if there are none."""
+    positive: Floats = np.maximum(regret, 0.0)
+    total = positive.sum()
+    if total > 0:
+        positive /= total
+    else:
+        positive[:] = 1 / len(regret)
+    return positive
+
+
+@njit(cache=True)
+def _add_regret(regret: Floats, q: Floats, strategy: Floats, plus: bool) -> None:
+    """Add the regrets of one more step, action values being q."""
+    mean = 0.0
+    for a in range(len(q)):
+        mean += strategy[a] * q[a]
+    for a in range(len(q)):
+        regret[a] += q[a] - mean
+        if plus and regret[a] < 0:
+            regret[a] = 0.0
+
+
+class FictitiousPlay(StageGames):
+    """Fictitious play; its policies are the averages.
+
+    G. W. Brown, "Iterative Solution of Games by Fictitious Play", in *Activity Analysis of
+    Production and Allocation*, 1951. Each player plays a best response to the average of what the
+    other has played. The averages tend to an equilibrium of a zero-sum game (J. Robinson, "An
+    Iterative Method of Solving a Game", Annals of Mathematics 54, 1951), though slowly. As in
+    Brown's paper the players take turns. Uniform play counts as the first strategy of both; of
+    equally good actions the first is played.
+
+    O. J. Vrieze and S. H. Tijs, "Fictitious Play Applied to Sequences of Games and Discounted
+    Stochastic Games", International Journal of Game Theory 11, 1982, have the game of each state
+    played so while its payoffs still change.
+    """
+
+    name = "fictitious-play"
+
+    def _sweep(self) -> None:
+        _fictitious_sweep(self._table, self.values, *self._strategies, self.sweeps)
+
+
+@njit(cache=True)
+def _fictitious_sweep(
+    table: StageTable,
+    values: Floats,
+    first_average: Floats,
+    second_average: Floats,
+    t: int,
+) -> None:
+    """One step in each state, t from 1."""
+    share = 1 / (t + 1)
+    for s in table.order:
+        m, n = table.first_count[s], table.second_count[s]
+        matrix = stage_game(table, s, m, n, values)
+        x, y = first_average[s, :m], second_average[s, :n]
+        best = row_values(matrix, y).argmax()
+        x *= 1 - share
+        x[best] += share
+        best = column_values(matrix, x).argmin()
+        y *= 1 - share
+        y[best] += share
+        values[s] = x @ row_values(matrix, y)
+
+
+class MirrorDescentSweeps(StageGames):
+    """Magnetic mirror descent; its policies are the latest ones.
+
+    S. Sokota et al., "A Unified Approach to Reinforcement Learning, Quantal Response Equilibria,
+    and Two-Player Zero-Sum Games", ICLR 2023. With the uniform strategy as its magnet, a step of
+    size e at the temperature h leads from the strategy x to the one in proportion to
+
+        (x(a) exp(e q(a)))^(1 / (1 + e h)),
+
+    with q(a) the value of the action a against the other's mixed strategy. With h = 0 this is
+    multiplicative weights, which circles round an equilibrium. With h > 0 the strategies
+    themselves, not their averages, tend to an equilibrium of the game in which entropy is rewarded
+    at the rate h. So h falls, here as 1 / t; with 1 / sqrt(t) the policies came close more slowly.
+    The players take turns. Payoffs are measured in the range of the stage game's, so that one size
+    of steps suits every game and state. With networks, and from samples, the algorithm is
+    ``solvent.training.MirrorDescent``.
+    """
+
+    name = "mirror-descent"
+
+    def _sweep(self) -> None:
+        _mirror_sweep(self._table, self.values, *self._strategies, STEP_SIZE, 1 / self.sweeps)
+
+
+@njit(cache=True)
+def _mirror_sweep(
+    table: StageTable,
+    values: Floats,
+    first: Floats,
+    second: Floats,
+    size: float,
+    temperature: float,
+) -> None:
+    """One step in each state."""
+    for s in table.order:
+        m, n = table.first_count[s], table.second_count[s]
+        matrix = stage_game(table, s, m, n, values)
+        span = matrix.max() - matrix.min()
+        x, y = first[s, :m], second[s, :n]
+        if span > 0:
+            _mirror_step(x, row_values(matrix, y) / span, size, temperature)
+            _mirror_step(y, -column_values(matrix, x) / span, size, temperature)
+        values[s] = x @ row_values(matrix, y)
+
+
+@njit(cache=True)
+def _mirror_step(strategy: Floats, q: Floats, size: float, temperature: float) -> None:
+    """Move a strategy by one step, action values being q."""
+    # A probability that underflows could never come back.
+    logits = (np.log(np.maximum(strategy, 1e-300)) + size * q) / (1 + size * temperature)
+    strategy[:] = np.exp(logits - logits.max())
+    strategy /= strategy.sum()

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
@@ -174,23 +174,6 @@ def as_algorithm(found: Any, name: str) -> Algorithm:
     except ValueError as error:
         raise ValueError(f"the algorithm {name}: {error}") from error
     return algorithm
-
-
-def with_hyperparameters(algorithm: Algorithm, **others: Any) -> Algorithm:
-    """The same algorithm with other hyperparameters.
-
-    Args:
-        algorithm: The algorithm.
-        others: By name; the rest keep their defaults.
-
-    Raises:
-        ValueError: If it has none of that name.
-    """
-    known = algorithm.hyperparameters()
-    for name in others:
-        check_choice(name, "hyperparameter", known)
-    # A partial function shows its defaults, so that they are recorded, and can be pickled.
-    return replace(algorithm, run=partial(algorithm.run, **others))
 
 
 def algorithm_points() -> dict[str, EntryPoint]:

@@ -35,10 +35,9 @@ from queue import Queue
 from typing import Any
 
 from solvent.benchmark.algorithms import Algorithm, as_algorithm, find_algorithm, plain_name
-from solvent.benchmark.baseline_scores import score_baselines
-from solvent.benchmark.bench_progress import BenchProgress, Finished
+from solvent.benchmark.policies import score_baselines
 from solvent.benchmark.processes import live_with_parent
-from solvent.benchmark.progress import Moment
+from solvent.benchmark.progress import BenchProgress, Finished, Moment
 from solvent.benchmark.records import (
     FILE,
     AgentRecord,

@@ -11,9 +11,10 @@ import json
 import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any, ClassVar
 
+from solvent.benchmark.json_files import read_json, validated
 from solvent.exact.store import StoreError, write_atomically
-from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import shown
 
 FILE = "card.json"
@@ -75,6 +76,8 @@ class Card:
         ValueError: If one is not allowed.
     """
 
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
     algorithm: str
     suite: str
     suite_hash: str
@@ -133,24 +136,10 @@ def read_card(folder: str | Path) -> Card:
             not allowed.
     """
     path = Path(folder) / FILE
-    try:
-        content = parse_json(read_file(path, LARGEST_CARD))
-        if not isinstance(content, dict):
-            raise TypeError
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except (ValueError, TypeError) as error:
-        raise StoreError(f"{path}: not JSON of a card, or damaged") from error
-    try:
-        for name, expected in SAME.items():
-            if (found := content.pop(name, None)) != expected:
-                raise ValueError(f"{name} is {shown(found)}; expected {shown(expected)}")
-        if isinstance(content.get("seeds"), list):
-            content["seeds"] = tuple(content["seeds"])
-        known = {one.name for one in fields(Card)}
-        for name in sorted(known ^ content.keys()):
-            what = "lacks" if name in known else "has an entry that no card has:"
-            raise ValueError(f"{what} {shown(name)}")
-        return Card(**content)
-    except ValueError as error:
-        raise StoreError(f"{path}: {error}") from error
+    content = read_json(path, LARGEST_CARD, "JSON of a card")
+    if not isinstance(content, dict):
+        raise StoreError(f"{path}: not JSON of a card, or damaged")
+    for name, expected in SAME.items():
+        if (found := content.pop(name, None)) != expected:
+            raise StoreError(f"{path}: {name} is {shown(found)}; expected {shown(expected)}")
+    return validated(Card, content, path)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from solvent.benchmark.bench_progress import BenchProgress
+from solvent.benchmark.progress import BenchProgress
 from solvent.benchmark.records import FailureRecord
 from solvent.benchmark.run import Outcome, Run, attempted, end_of
 from solvent.exact.layered.build import Build, this_build

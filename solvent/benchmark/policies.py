@@ -13,20 +13,25 @@ By self-play it is a pair, seat 0 first, or one function for both seats.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from solvent.baselines import baseline_policies
 from solvent.baselines.functions import tabulated
-from solvent.benchmark.records import figures
+from solvent.baselines.generic import remember_optimum
+from solvent.benchmark.records import BaselineRecord, figures
 from solvent.benchmark.task_game import TaskGame
 from solvent.envs.spaces import observed
-from solvent.exact import CertificateError, Score, Solution
+from solvent.exact import CertificateError, ImproperGameError, Score, Solution
 from solvent.exact.learning_curve import Evaluation
+from solvent.exact.nonterminating import costs_for_ever
+from solvent.exact.response import response_values
 from solvent.exact.scoring import LEARNED, comparable_score, without_value
-from solvent.model import TabularGame, TabularPolicy
+from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 
@@ -134,6 +139,29 @@ def recorded_score(
         return without_value(table, policy, solution)
 
 
+def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: Solution) -> float:
+    """The exploitability of a learned policy; NaN if it has none, or none can be proved.
+
+    A policy can come to play so nearly as the optimum that a best response waits a million moves
+    for a blunder, which widens the bracket of what it gets. A training does not fail for that.
+    Infinite exploitability means that an episode goes on for ever at a cost. This takes a fraction
+    of the time of a score, which tells more.
+
+    Args:
+        game: A game for two.
+        policy: Either player's.
+        solution: Of `game`.
+    """
+    try:
+        value = game.at_start(response_values(game, policy, tolerance=LEARNED))
+    except CertificateError:
+        return math.nan
+    except ImproperGameError:
+        costly = costs_for_ever(against(game, policy), policy.player)
+        return math.inf if costly[game.initial > 0].any() else math.nan
+    return (1 - 2 * policy.player) * (solution.value - value)
+
+
 def scores_of(game: TaskGame, policies: Sequence[TabularPolicy]) -> list[Score]:
     """The scores of a policy for each seat that is learned.
 
@@ -160,3 +188,35 @@ def evaluation(
     return Evaluation(
         timesteps, sampled["value"], sampled["gap"], mode["value"], mode["gap"], seconds
     )
+
+
+def score_baselines(
+    game: TabularGame,
+    solution: Solution,
+    names: Iterable[str] | None = None,
+    *,
+    seats: Sequence[int] | None = None,
+) -> tuple[BaselineRecord, ...]:
+    """Score baselines in the seats of a game.
+
+    Args:
+        game: The game.
+        solution: Of `game`.
+        names: Of the baselines; all that the game has, if left out.
+        seats: In which a policy is looked for; all, if left out.
+
+    Returns:
+        A record each; of one whose play costs for ever, as running into a wall of CliffWalking,
+        the value is minus infinity, and of one of which nothing could be proved it is NaN.
+    """
+    remember_optimum(game, solution)
+    policies = [
+        baseline_policies(game, names, player=p)
+        for p in (range(game.info.players) if seats is None else seats)
+    ]
+    # Every score is normalized by that of the uniform policy, which is therefore computed first.
+    scores = {
+        name: [recorded_score(game, own[name], solution, tolerance=1e-9) for own in policies]
+        for name in sorted(policies[0], key=lambda name: name != "uniform")
+    }
+    return tuple(BaselineRecord(name, **figures(scores[name])) for name in policies[0])

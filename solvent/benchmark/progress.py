@@ -1,17 +1,18 @@
-"""How a training tells how far it has come: a bar on a terminal, lines elsewhere."""
+"""Progress of a training and of a bench: bars on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from solvent.exact.learning_curve import CurvePoint
+from solvent.exact.learning_curve import CurvePoint, Evaluation
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +140,191 @@ def bar_for(description: str) -> Iterator[Report]:
                 log.write(f"{description}: {joined(steps, gap, left)}")
 
         yield report
+
+
+class Finished(NamedTuple):
+    """The end of a run.
+
+    Attributes:
+        gap: Exact gap of the greedy policy; None if the run failed, of which others tell.
+        cpu_seconds: CPU time of the run.
+    """
+
+    gap: float | None
+    cpu_seconds: float = 0.0
+
+
+@dataclass(eq=False)
+class _Account:
+    """How far one training has come.
+
+    Attributes:
+        kind: What is trained, without the seed: another of its kind takes as long.
+        total: Steps to be taken.
+        done: Steps taken.
+        kept: Steps that were taken before this bench began.
+        resumes: Whether it goes on with what an earlier bench has kept.
+        evaluated: Steps up to the latest evaluation.
+        seconds: CPU time up to it.
+        row: The bar, once the training has begun.
+        since: When that was, in seconds after the bench began.
+        finished: Whether it has come to its end.
+    """
+
+    kind: str
+    total: int
+    done: int = 0
+    kept: int = 0
+    resumes: bool = False
+    evaluated: int = 0
+    seconds: float = 0.0
+    row: TaskID | None = None
+    since: float = 0.0
+    finished: bool = False
+
+    @property
+    def share(self) -> str:
+        """How far it has come, as a text."""
+        return f"{self.done / self.total:.0%} of {self.total:,} steps"
+
+    def measure(self, last: CurvePoint | None) -> None:
+        """Take down how long it has taken.
+
+        Args:
+            last: Its latest evaluation.
+        """
+        if last is not None:
+            self.evaluated, self.seconds = last.timesteps, last.seconds
+
+
+class BenchProgress:
+    """Tells how a number of trainings go on.
+
+    On a terminal there are a bar for each training under way and one for all of them, below the
+    lines. Elsewhere there are lines only, on the standard output, which a log is made of.
+
+    Args:
+        totals: Steps of each training, by its name, which ends with a space and the seed.
+        shown: Whether to tell anything.
+    """
+
+    def __init__(self, totals: Mapping[str, int], *, shown: bool = True) -> None:
+        terminal, output = Console(stderr=True), Console()
+        self._has_bars = shown and shows_bars(terminal) and shows_bars(output)
+        console = terminal if self._has_bars else output
+        console.quiet = not shown
+        self._log = EventLog(console)
+        self._bars = progress_bars(console, disable=not self._has_bars)
+        self._all = {
+            name: _Account(kind=name.rpartition(" ")[0], total=total)
+            for name, total in totals.items()
+        }
+        self._since: float | None = None
+        self._overall = self._bars.add_task("", total=1.0, gap="", left="")
+
+    def __enter__(self) -> BenchProgress:
+        """Show the bars."""
+        self._refresh()
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the bars."""
+        self._bars.stop()
+
+    def write(self, text: str) -> None:
+        """Tell of an event that is none of a training's own."""
+        self._log.write(text)
+
+    def keep(self, name: str, last: Evaluation) -> None:
+        """Tell of a training that an earlier bench has finished.
+
+        Args:
+            name: Of the training.
+            last: Its last evaluation.
+        """
+        one = self._all[name]
+        one.finished = True
+        one.measure(last)
+        one.done = one.kept = one.total
+        self._log.write(f"kept      {name}: finished, gap {last.mode_gap:.6f}")
+        self._refresh()
+
+    def resume(self, name: str) -> None:
+        """Take down that a training goes on with what an earlier bench has kept of it.
+
+        Args:
+            name: Of the training.
+        """
+        self._all[name].resumes = True
+
+    def move(self, name: str, moment: Moment) -> None:
+        """Tell how far a training has come; the first time, that it has begun.
+
+        Args:
+            name: Of the training.
+            moment: How far.
+        """
+        one = self._all[name]
+        one.done = moment.timesteps
+        one.measure(moment.evaluation)
+        gap = gap_text(moment.evaluation)
+        if one.row is None:
+            one.kept, one.since = one.done if one.resumes else 0, self._log.elapsed
+            self._since = one.since if self._since is None else self._since
+            one.row = self._bars.add_task(name, total=one.total, gap="", left="")
+            if not self._has_bars:
+                resumed = joined(f"resumed   {name}: {one.share}", gap)
+                self._log.write(resumed if one.kept else f"started   {name}")
+        left = self._log.left(one.done - one.kept, one.total - one.done, one.since)
+        self._bars.update(one.row, completed=one.done, gap=gap, left=left)
+        self._refresh()
+
+    def finish(self, name: str, end: Finished) -> None:
+        """Tell that a training has come to its end, unless it is known to have been at it before.
+
+        Args:
+            name: Of the training.
+            end: What has come of it.
+        """
+        one = self._all[name]
+        if one.finished:
+            return
+        one.done, one.finished = one.total, True
+        if one.row is not None:
+            self._bars.remove_task(one.row)
+        left = self._refresh()
+        if end.gap is None:
+            return
+        text = joined(f"gap {end.gap:.6f}", f"{end.cpu_seconds:.1f} CPU-s", left)
+        self._log.write(f"finished  {name}: {text}")
+
+    def _refresh(self) -> str:
+        """Move the bar for all trainings; returns the time that is left, as a text."""
+        kept, done, todo = self._work()
+        left = self._log.left(done, todo, self._since or 0.0)
+        count = sum(one.finished for one in self._all.values())
+        self._bars.update(
+            self._overall,
+            description=f"{count} of {len(self._all)} trainings",
+            completed=(kept + done) / max(kept + done + todo, 1e-9),
+            left=left,
+        )
+        return left
+
+    def _work(self) -> tuple[float, float, float]:
+        """CPU-seconds of trainings: kept from earlier benches, spent by this one, and left.
+
+        A step of a training takes as long as it took up to its latest evaluation. Of a training
+        without one it takes as long as in others of its kind; if there is none, as in all.
+        """
+        known = [one for one in self._all.values() if one.evaluated]
+        kept = done = todo = 0.0
+        for one in self._all.values() if known else ():
+            like = [other for other in known if other.kind == one.kind] or known
+            like = [one] if one.evaluated else like
+            rate = sum(other.seconds for other in like) / sum(other.evaluated for other in like)
+            kept += rate * one.kept
+            done += rate * (one.done - one.kept)
+            todo += rate * (one.total - one.done)
+        return kept, done, todo

@@ -20,19 +20,18 @@ are what a file states; :mod:`solvent.report.solved` computes them from the poli
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from solvent.benchmark.json_files import read_json, validated
 from solvent.benchmark.privilege import named
 from solvent.benchmark.suites import Task
 from solvent.exact.scoring import Score
 from solvent.exact.store import StoreError, write_atomically
 from solvent.model.discount import PARAMETER
-from solvent.model.files import parse_json, read_file
-from solvent.model.parameters import is_number, shown
+from solvent.model.parameters import shown
 from solvent.model.registry import check_registered
 
 FILE = "results.json"
@@ -74,7 +73,7 @@ class AgentRecord:
         budget_cpu_seconds: CPU time that it was allowed; None for any.
         uses_model: Whether it was given the table of the game.
         hyperparameters: All that it was set to.
-        system: The versions and the hardware that it ran on (:mod:`solvent.benchmark.system`).
+        system: The versions and the hardware that it ran on (:mod:`solvent.benchmark.run_folder`).
     """
 
     name: str
@@ -262,19 +261,6 @@ def _stated(items: list[tuple[str, Any]]) -> dict[str, Any]:
     return {key: value for key, value in items if value is not None}
 
 
-def read_results(folder: str | Path, *, trust: bool = False) -> tuple[TaskRecord, ...]:
-    """Return the tasks of ``results.json``.
-
-    Args:
-        folder: The folder of the bench.
-        trust: As for :func:`read_bench`.
-
-    Raises:
-        StoreError: As for :func:`read_bench`.
-    """
-    return read_bench(folder, trust=trust).tasks
-
-
 def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
     """Read ``results.json``.
 
@@ -287,149 +273,33 @@ def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
             without `trust`.
     """
     path = Path(folder) / FILE
-    try:
-        # What could not be proved is NaN; a policy that never ends may lose without bound.
-        content = parse_json(read_file(path, LARGEST_RESULTS), nan=True, infinite=True)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except ValueError as error:
-        raise StoreError(f"{path}: not JSON, or damaged") from error
+    # What could not be proved is NaN; a policy that never ends may lose without bound.
+    content = read_json(path, LARGEST_RESULTS, nan=True, infinite=True)
     found = content.get("format", 1) if isinstance(content, dict) else 1
     if type(found) is not int or not 1 <= found <= FORMAT:
         raise StoreError(f"{path}: format is {shown(found)}; this version reads up to {FORMAT}")
-    tasks = tuple(
-        _task(item, f"{path}: task {number}", trust)
-        for number, item in enumerate(_list(content, "tasks", str(path)))
-    )
-    if not tasks:
+    bench = validated(BenchRecord, content, path)
+    if not bench.tasks:
         raise StoreError(f"{path}: holds no task")
-    suite = content.get("suite")
-    failures = _list(content, "failures", str(path)) if found > 1 else []
-    return BenchRecord(
-        tasks,
-        None if suite is None else _record(SuiteRecord, suite, f"{path}: suite"),
-        tuple(
-            _record(FailureRecord, item, f"{path}: failure {number}")
-            for number, item in enumerate(failures)
-        ),
-    )
+    for number, task in enumerate(bench.tasks):
+        try:
+            check_registered(task.game, "game", trust=trust)
+        except ValueError as error:
+            raise StoreError(f"{path}: task {number}: {error}") from None
+        for agent in task.agents:
+            own = PurePath(agent.folder)
+            if own.is_absolute() or own.drive or ".." in own.parts:
+                raise StoreError(
+                    f"{path}: task {number}: folder is {shown(agent.folder)}; expected one within "
+                    f"that of the results"
+                )
+    tasks = (replace(task, agents=tuple(map(_told, task.agents))) for task in bench.tasks)
+    return replace(bench, tasks=tuple(tasks))
 
 
-def _task(item: Any, where: str, trust: bool) -> TaskRecord:
-    _list(item, "bracket", where)
-    bracket = _pair(item, "bracket", where)
-    assert bracket is not None
-    parameters = item.get("parameters")
-    if not isinstance(parameters, dict):
-        raise StoreError(f"{where}: parameters is {shown(parameters)}; expected an object")
-    game = _entry(item, "game", str, where)
-    try:
-        check_registered(game, "game", trust=trust)
-    except ValueError as error:
-        raise StoreError(f"{where}: {error}") from None
-    return TaskRecord(
-        env=_entry(item, "env", str, where),
-        game=game,
-        parameters=parameters,
-        optimum=_entry(item, "optimum", float, where),
-        bracket=bracket,
-        agents=tuple(
-            _agent(agent, f"{where}, agent {number}")
-            for number, agent in enumerate(_list(item, "agents", where))
-        ),
-        baselines=tuple(
-            _record(BaselineRecord, baseline, f"{where}, baseline {number}")
-            for number, baseline in enumerate(_list(item, "baselines", where))
-        ),
-        task=_asked(item.get("task"), where),
-        model_hash=_entry(item, "model_hash", str, where) if "model_hash" in item else "",
-    )
-
-
-def _asked(item: Any, where: str) -> Task | None:
-    """What was asked, if that is stated."""
-    if item is None:
-        return None
-    known = {one.name for one in fields(Task)}
-    if not isinstance(item, dict) or not {"environment"} <= set(item) <= known:
-        raise StoreError(f"{where}: task is {shown(item)}; expected {', '.join(sorted(known))}")
-    try:
-        return Task(**item)
-    except ValueError as error:
-        raise StoreError(f"{where}: task: {error}") from error
-
-
-def _agent(item: Any, where: str) -> AgentRecord:
-    agent: AgentRecord = _record(AgentRecord, item, where)
-    folder = PurePath(agent.folder)
-    if folder.is_absolute() or folder.drive or ".." in folder.parts:
-        raise StoreError(
-            f"{where}: folder is {shown(agent.folder)}; expected one within that of the results"
-        )
-    if (shown_as := named(agent.algorithm, agent.hyperparameters)) != agent.algorithm:
-        return replace(agent, algorithm=shown_as, name=f"{shown_as} {agent.seed}")
-    return agent
-
-
-_KINDS: dict[Any, type] = {
-    "str": str,
-    "int": int,
-    "float": float,
-    "bool": bool,
-    "int | None": int,
-    "float | None": float,
-    "Mapping[str, Any]": dict,
-}
-
-
-def _record(kind: Any, item: Any, where: str) -> Any:
-    """A dataclass of texts, numbers, mappings and optional pairs from an object of equal keys."""
-    found = {}
-    for one in fields(kind):
-        own = _KINDS.get(one.type)
-        optional = one.default is not MISSING or one.default_factory is not MISSING
-        if own is None:
-            found[one.name] = _pair(item, one.name, where)
-        elif not (optional and isinstance(item, dict) and one.name not in item):
-            found[one.name] = _entry(item, one.name, own, where)
-    return kind(**found)
-
-
-def _pair(item: Any, key: str, where: str) -> tuple[float, float] | None:
-    """Two numbers, or None if the key is absent."""
-    value = item.get(key) if isinstance(item, dict) else None
-    if value is None:
-        return None
-    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)):
-        raise StoreError(f"{where}: {key} is {shown(value)}; expected two numbers")
-    return float(value[0]), float(value[1])
-
-
-def _entry(item: Any, key: str, kind: type, where: str) -> Any:
-    value: Any = item.get(key) if isinstance(item, dict) else None
-    if kind is float and _is_number(value):
-        return float(value)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise StoreError(f"{where}: {key} is {shown(value)}; expected {_ENGLISH[kind]}")
-    return value
-
-
-_ENGLISH = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    dict: "an object",
-}
-
-
-def _list(item: Any, key: str, where: str) -> list[Any]:
-    value = item.get(key) if isinstance(item, dict) else None
-    if not isinstance(value, list):
-        raise StoreError(f"{where}: {key} is {shown(value)}; expected a list")
-    return value
-
-
-def _is_number(value: Any) -> bool:
-    """Whether it is a number, NaN or infinite."""
-    return is_number(value) or (isinstance(value, float) and not math.isfinite(value))
+def _told(agent: AgentRecord) -> AgentRecord:
+    """A record under the name that says whether the algorithm saw the solution."""
+    shown_as = named(agent.algorithm, agent.hyperparameters)
+    if shown_as == agent.algorithm:
+        return agent
+    return replace(agent, algorithm=shown_as, name=f"{shown_as} {agent.seed}")

@@ -38,7 +38,6 @@ from solvent.benchmark.algorithms import (
     as_algorithm,
     find_algorithm,
 )
-from solvent.benchmark.bench_progress import Finished
 from solvent.benchmark.policies import (
     Learned,
     evaluation,
@@ -46,7 +45,7 @@ from solvent.benchmark.policies import (
     scores_of,
 )
 from solvent.benchmark.privilege import named, saw_solution
-from solvent.benchmark.progress import Moment, Report
+from solvent.benchmark.progress import Finished, Moment, Report
 from solvent.benchmark.records import AgentRecord, FailureRecord, figures
 from solvent.benchmark.run_folder import RunFolder, request_beside
 from solvent.benchmark.suites import Task

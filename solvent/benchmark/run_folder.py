@@ -9,15 +9,19 @@ back without.
 from __future__ import annotations
 
 import json
+import os
+import platform
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from solvent import __version__
+from solvent.benchmark.json_files import read_json
 from solvent.benchmark.privilege import seen_of_solution
-from solvent.benchmark.system import hardware, versions
 from solvent.exact import StoreError, write_atomically
 from solvent.exact.policy_files import checked_request
 from solvent.exact.store import remove_temporary
-from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import is_number, shown
 
 LARGEST_RECORD = 2**24
@@ -103,23 +107,18 @@ class RunFolder:
         Raises:
             StoreError: If it cannot be read or is damaged.
         """
-        try:
-            # A score that could not be proved is NaN; that of a policy that never ends an episode
-            # may be infinite.
-            held = parse_json(read_file(self.record, LARGEST_RECORD), nan=True, infinite=True)
-            result = held["result"]
-            if not isinstance(held["request"], dict):
-                raise TypeError
-            if result is not None and (
-                type(result["timesteps"]) is not int or not is_number(result["cpu_seconds"])
-            ):
-                raise TypeError
-        except OSError as error:
-            raise StoreError(
-                f"{self.record}: cannot be read ({error.strerror or error})"
-            ) from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{self.record}: not the record of a training, or damaged") from error
+        what = "the record of a training"
+        # A score that could not be proved is NaN; that of a policy that never ends an episode may
+        # be infinite.
+        held = read_json(self.record, LARGEST_RECORD, what, nan=True, infinite=True)
+        result = held.get("result", {}) if isinstance(held, dict) else {}
+        finished = (
+            isinstance(result, dict)
+            and type(result.get("timesteps")) is int
+            and is_number(result.get("cpu_seconds"))
+        )
+        if not (finished or result is None) or not isinstance(held.get("request"), dict):
+            raise StoreError(f"{self.record}: not {what}, or damaged")
         return dict(held)
 
     def write(self, result: dict[str, Any] | None) -> None:
@@ -159,3 +158,55 @@ def request_beside(path: Path) -> dict[str, Any] | None:
     """
     run = RunFolder(path.parent, {})
     return checked_request(run.read()["request"], run.record) if run.record.exists() else None
+
+
+PACKAGES = (
+    "gymnasium",
+    "numpy",
+    "pettingzoo",
+    "sb3-contrib",
+    "scipy",
+    "stable-baselines3",
+    "torch",
+)
+"""Whose versions are kept, if they are installed."""
+
+
+def versions() -> dict[str, str]:
+    """The versions of this package, of Python, and of what results depend on."""
+    found = {"solvent": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@cache
+def hardware() -> dict[str, Any]:
+    """The machine: its system, its processor, how many of these, and its memory in bytes."""
+    return {
+        "system": platform.platform(),
+        "processor": _processor(),
+        "processors": os.cpu_count() or 1,
+        "memory_bytes": _memory(),
+    }
+
+
+def _processor() -> str:
+    """The name of the processor; Linux tells it in a file only."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, "") or platform.processor() or platform.machine()
+
+
+def _memory() -> int | None:
+    """All memory; None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None

@@ -37,7 +37,7 @@ Statistic = Callable[..., Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class RunStatistic:
     """A statistic over runs.
 
     Attributes:
@@ -73,7 +73,7 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class CensoredTime:
     """When runs first came to a gap.
 
     A run that never did is censored: of its time only a lower bound is known. The median over all
@@ -127,7 +127,7 @@ def mean_over_tasks(*tasks: Floats, axis: int = -1) -> Floats:
     return np.asarray(np.mean([scores.mean(axis=axis) for scores in tasks], axis=0))
 
 
-def estimate(tasks: Scores, statistic: Statistic = interquartile_mean) -> Estimate | None:
+def estimate(tasks: Scores, statistic: Statistic = interquartile_mean) -> RunStatistic | None:
     """A statistic over all runs of all tasks; the same scores give the same interval.
 
     Args:
@@ -145,9 +145,9 @@ def estimate(tasks: Scores, statistic: Statistic = interquartile_mean) -> Estima
     mean = float(statistic(*runs))
     if _bears_interval(runs):
         low, high = _interval(runs, statistic, REPETITIONS)
-        return Estimate(mean, float(low), float(high), is_interval=True)
+        return RunStatistic(mean, float(low), float(high), is_interval=True)
     every = np.concatenate(runs)
-    return Estimate(mean, float(every.min()), float(every.max()), is_interval=False)
+    return RunStatistic(mean, float(every.min()), float(every.max()), is_interval=False)
 
 
 def performance_profile(tasks: Scores, thresholds: Floats) -> Band:
@@ -178,7 +178,7 @@ def performance_profile(tasks: Scores, thresholds: Floats) -> Band:
     return Band(thresholds, mean, low, high, is_interval=True)
 
 
-def probability_of_improvement(first: Scores, second: Scores) -> Estimate | None:
+def probability_of_improvement(first: Scores, second: Scores) -> RunStatistic | None:
     """How probable it is that a run of one algorithm is better than one of another.
 
     Mean over tasks of the share of pairs of runs in which the first algorithm has the larger score,
@@ -204,12 +204,12 @@ def probability_of_improvement(first: Scores, second: Scores) -> Estimate | None
         return None
     mean = float(_improvement(*runs))
     if min(map(len, runs)) < LEAST_SEEDS:
-        return Estimate(mean, mean, mean, is_interval=False)
+        return RunStatistic(mean, mean, mean, is_interval=False)
     low, high = _interval(runs, _improvement, REPETITIONS)
-    return Estimate(mean, float(low), float(high), is_interval=True)
+    return RunStatistic(mean, float(low), float(high), is_interval=True)
 
 
-def time_to_gap(curves: Sequence[Sequence[tuple[float, float]]], gap: float) -> Reached:
+def time_to_gap(curves: Sequence[Sequence[tuple[float, float]]], gap: float) -> CensoredTime:
     """When runs first had at most some gap.
 
     Args:
@@ -224,7 +224,7 @@ def time_to_gap(curves: Sequence[Sequence[tuple[float, float]]], gap: float) -> 
     times = sorted(next((time for time, own in curve if own <= gap), math.inf) for curve in curves)
     # The larger of the two in the middle is infinite where half of the runs are censored.
     middle = times[(len(times) - 1) // 2], times[len(times) // 2]
-    return Reached(
+    return CensoredTime(
         reached=sum(map(math.isfinite, times)),
         runs=len(times),
         median=sum(middle) / 2,

@@ -35,13 +35,14 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from solvent.model.data_files import find_data, read_data, text_of
-from solvent.model.parameters import check_choice, check_integer, is_number, shown
+from solvent.benchmark.json_files import validated
+from solvent.model.data_files import find_data, read_data
+from solvent.model.parameters import check_integer, is_number, shown
 from solvent.model.registry import declared_names, names_a_place
 
 GROUP = "solvent.suites"
@@ -73,11 +74,14 @@ class Task:
         ValueError: If one is not allowed.
     """
 
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
     environment: str
     self_play: bool = False
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
     timesteps: int | None = None
-    cpu_seconds: float | None = None
+    # A whole number stays one when a file is read, and with it the hash of a suite.
+    cpu_seconds: int | float | None = None
     seeds: Mapping[str, int] = field(default_factory=dict)
     name: str = ""
 
@@ -145,9 +149,15 @@ class Suite:
         tasks: In the order of the results.
     """
 
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
     name: str
     title: str
     tasks: tuple[Task, ...]
+
+    def __post_init__(self) -> None:
+        """Check that the names of the tasks differ."""
+        check_tasks(self.tasks)
 
     def with_timesteps(self, timesteps: int) -> Suite:
         """The same tasks with another budget, which is another suite and has another name.
@@ -191,28 +201,10 @@ def read_suite(path: Path) -> Suite:
 
 
 def _suite(held: Mapping[str, Any], where: str) -> Suite:
-    try:
-        for key in held:
-            check_choice(key, "key", ("format", "name", "title", "tasks"))
-        return Suite(text_of(held, "name"), text_of(held, "title"), check_tasks(_tasks(held)))
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error
-
-
-def _tasks(held: Mapping[str, Any]) -> list[Task]:
-    items = held.get("tasks")
-    if not isinstance(items, list) or not items:
-        raise ValueError(f"tasks is {shown(items)}; expected [[tasks]]")
-    known = [item.name for item in fields(Task)]
-    found = []
-    for number, item in enumerate(items):
-        try:
-            for key in item:
-                check_choice(key, "key", known)
-            found.append(Task(**{"environment": None, **item}))
-        except ValueError as error:
-            raise ValueError(f"task {number}: {error}") from error
-    return found
+    suite = validated(Suite, {key: held[key] for key in held if key != "format"}, where)
+    if not suite.tasks or not suite.name:
+        raise ValueError(f"{where}: a suite has a name and at least one of [[tasks]]")
+    return suite
 
 
 def check_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:

@@ -23,11 +23,10 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import AgentRecord, SuiteRecord, TaskRecord
 from solvent.benchmark.statistics import (
-    Estimate,
-    Reached,
+    CensoredTime,
+    RunStatistic,
     estimate,
     mean_over_tasks,
     median_over_tasks,
@@ -64,12 +63,12 @@ class TimeToGap:
     """
 
     share: float
-    steps: Reached
-    cpu_seconds: Reached
+    steps: CensoredTime
+    cpu_seconds: CensoredTime
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SummaryRow:
     """An algorithm on a task, or on all.
 
     Attributes:
@@ -92,10 +91,10 @@ class Row:
     task: str | None
     policy: str
     runs: int
-    iqm: Estimate | None
-    median: Estimate | None
-    mean: Estimate | None
-    gap: Estimate | None
+    iqm: RunStatistic | None
+    median: RunStatistic | None
+    mean: RunStatistic | None
+    gap: RunStatistic | None
     worst_start_gap: float | None
     timesteps: float
     cpu_seconds: float
@@ -108,7 +107,7 @@ class Improvement:
 
     first: str
     second: str
-    probability: Estimate
+    probability: RunStatistic
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +121,12 @@ class Summary:
     """
 
     suite: SuiteRecord | None
-    rows: tuple[Row, ...]
+    rows: tuple[SummaryRow, ...]
     improvements: tuple[Improvement, ...]
 
-    def row(self, algorithm: str, task: str | None = None, policy: str = "judged") -> Row | None:
+    def row(
+        self, algorithm: str, task: str | None = None, policy: str = "judged"
+    ) -> SummaryRow | None:
         """The row of an algorithm, if there is one.
 
         Args:
@@ -280,7 +281,7 @@ def latex(text: str) -> str:
     return re.sub(r"[&%$#_{}\\~^]", lambda found: _LATEX[found[0]], text)
 
 
-def _latex(found: Estimate | None) -> str:
+def _latex(found: RunStatistic | None) -> str:
     if found is None:
         return "--"
     mean, low, high = (
@@ -291,10 +292,10 @@ def _latex(found: Estimate | None) -> str:
 
 def _row(
     tasks: Sequence[TaskRecord], name: str | None, algorithm: str, policy: str, curves: Curves
-) -> Row:
+) -> SummaryRow:
     scores = normalized_scores(tasks, algorithm, policy)
     agents = [agent for task in tasks for agent in task.agents if agent.algorithm == algorithm]
-    return Row(
+    return SummaryRow(
         algorithm=algorithm,
         task=name,
         policy=policy,
@@ -321,7 +322,7 @@ def _times(
         return ()
     gap = _prefix(task, policy) + "gap"
 
-    def reached(time: str, share: float) -> Reached:
+    def reached(time: str, share: float) -> CensoredTime:
         points = [
             [(float(getattr(point, time)), float(getattr(point, gap))) for point in curve or ()]
             for curve in own
@@ -351,12 +352,12 @@ def _figures(task: TaskRecord, algorithm: str, policy: str, name: str) -> list[f
     return [getattr(agent, attribute) for agent in task.agents if agent.algorithm == algorithm]
 
 
-def _cells(row: Row) -> Iterator[tuple[str, Any]]:
+def _cells(row: SummaryRow) -> Iterator[tuple[str, Any]]:
     """The columns of a row with what stands in them."""
     yield from (("task", row.task or ""), ("algorithm", row.algorithm), ("policy", row.policy))
     yield "runs", row.runs
     for name in ("iqm", "median", "mean", "gap"):
-        found: Estimate | None = getattr(row, name)
+        found: RunStatistic | None = getattr(row, name)
         ends = "" if found is None else "interval" if found.is_interval else "range"
         yield name, "" if found is None else found.mean
         yield f"{name}_low", "" if found is None else found.low
@@ -380,3 +381,32 @@ def _finite(content: Any) -> Any:
     if isinstance(content, list | tuple):
         return [_finite(value) for value in content]
     return content
+
+
+TITLE = "Solvent: reinforcement-learning environments with known solutions"
+AUTHORS = "The Solvent authors"
+"""As in ``CITATION.cff``, which an installed package does not have."""
+
+
+def bibtex(suite: SuiteRecord | None = None) -> str:
+    """An entry for a bibliography, with the version of this package.
+
+    Args:
+        suite: The suite whose results are reported; its name and its hash are noted, by which
+            others can tell whether they have the same tasks.
+    """
+    from solvent import __version__
+
+    note = f"Version {__version__}"
+    if suite is not None:
+        note += f", suite {suite.name} {suite.hash[:16]}"
+    return "\n".join(
+        (
+            "@software{solvent,",
+            f"  title = {{{{{TITLE}}}}},",
+            f"  author = {{{{{AUTHORS}}}}},",
+            f"  version = {{{__version__}}},",
+            f"  note = {{{note}}}",
+            "}",
+        )
+    )

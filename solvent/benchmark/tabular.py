@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from solvent.baselines.fictitious_play import FictitiousPlay
-from solvent.baselines.minimax_q import MinimaxQ
-from solvent.baselines.mirror_descent import MirrorDescentSweeps
-from solvent.baselines.q_learning import QLearning
-from solvent.baselines.regret_matching import RegretMatching
-from solvent.baselines.stage_games import Policies, StageGames
+from solvent.baselines.q_learning import MinimaxQ, QLearning
+from solvent.baselines.stage_games import (
+    FictitiousPlay,
+    MirrorDescentSweeps,
+    Policies,
+    RegretMatching,
+    StageGames,
+)
 from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv
 from solvent.benchmark.run import RunCallback
 from solvent.benchmark.task_game import TaskGame
@@ -45,7 +47,7 @@ def learn_minimax_q(
     evaluations: int = EVALUATIONS,
     exploration: float = 0.001,
 ) -> tuple[TabularPolicy, ...]:
-    """Minimax-Q (:mod:`solvent.baselines.minimax_q`) for both seats.
+    """Minimax-Q (:mod:`solvent.baselines.q_learning`) for both seats.
 
     A little exploration stays in the policies that are scored, so that episodes end.
     """

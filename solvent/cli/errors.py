@@ -78,7 +78,6 @@ EXTRAS = {
     "sb3_contrib": "train",
     "tensorboard": "train",
     "yaml": "books",
-    "sklearn": "report",
     "flask": "web",
     "werkzeug": "web",
     "jinja2": "report",

@@ -143,7 +143,7 @@ def _show(submission: Submission) -> None:
     """What a leaderboard shows of a submission; the terminal takes nothing in it for markup."""
     from solvent.benchmark.card import PROVED, STATED
     from solvent.benchmark.records import SuiteRecord
-    from solvent.benchmark.statistics import Estimate
+    from solvent.benchmark.statistics import RunStatistic
     from solvent.benchmark.summary import summarize
 
     card = submission.card
@@ -165,7 +165,7 @@ def _show(submission: Submission) -> None:
     }
     console.print(facts(rows, style="dim"))
 
-    def told(found: Estimate | None) -> str:
+    def told(found: RunStatistic | None) -> str:
         if found is None:
             return "–"
         ends = f" [{found.low:z.4f}, {found.high:z.4f}]" if found.low < found.high else ""

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from solvent.benchmark.card import PROVED, STATED
-from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import SuiteRecord
-from solvent.benchmark.statistics import Estimate
+from solvent.benchmark.statistics import RunStatistic
 from solvent.benchmark.submissions import Submission, check_submission
 from solvent.benchmark.suites import Suite
-from solvent.benchmark.summary import POLICIES, Row, Summary, summarize
+from solvent.benchmark.summary import POLICIES, Summary, SummaryRow, bibtex, summarize
 from solvent.exact import write_atomically
 from solvent.report.charts import profile_panel
 from solvent.report.colours import algorithm_marks
@@ -44,9 +43,9 @@ class Place(NamedTuple):
 
     name: str
     submission: Submission
-    judged: Row
-    greedy: Row
-    sampled: Row
+    judged: SummaryRow
+    greedy: SummaryRow
+    sampled: SummaryRow
 
 
 def write_leaderboard(
@@ -156,12 +155,12 @@ def _names(submissions: Sequence[Submission]) -> list[str]:
     return names
 
 
-def _rows(summary: Summary, name: str, task: str | None) -> tuple[Row, ...]:
+def _rows(summary: Summary, name: str, task: str | None) -> tuple[SummaryRow, ...]:
     """The judged, the greedy and the sampled row of a name."""
     found = (summary.row(name, task, policy) for policy in POLICIES)
     return tuple(row for row in found if row is not None)
 
 
-def _largest_first(found: Estimate | None) -> float:
+def _largest_first(found: RunStatistic | None) -> float:
     """A key to sort by; an unknown number comes last."""
     return -found.mean if found is not None and isfinite(found.mean) else inf

@@ -13,7 +13,6 @@ import numpy as np
 
 from solvent import __version__
 from solvent.baselines import baseline_policies, baselines_of
-from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import (
     AgentRecord,
     BaselineRecord,
@@ -26,9 +25,10 @@ from solvent.benchmark.summary import (
     POLICIES,
     PREFIXES,
     Improvement,
-    Row,
     Summary,
+    SummaryRow,
     algorithms_of,
+    bibtex,
     normalized_scores,
     summarize,
     write_summary,
@@ -208,7 +208,7 @@ def _page(
     views: Sequence[View],
     sections: Sequence[Section],
     *,
-    overall: Sequence[tuple[Row | None, ...]] = (),
+    overall: Sequence[tuple[SummaryRow | None, ...]] = (),
     profiles: Panel | None = None,
     improvements: Sequence[Improvement] = (),
     failures: Sequence[FailureRecord] = (),

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from solvent.baselines import baseline_names
-from solvent.benchmark.baseline_scores import score_baselines
-from solvent.benchmark.policies import recorded_score
+from solvent.benchmark.policies import recorded_score, score_baselines
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord, figures
 from solvent.benchmark.task_game import task_game
 from solvent.exact import (

@@ -67,7 +67,7 @@ def minimax_q(
     """Minimax-Q, of both players in self-play.
 
     M. L. Littman, "Markov Games as a Framework for Multi-Agent Reinforcement Learning", ICML 1994.
-    The table is only sampled. The compiled twin is :mod:`solvent.baselines.minimax_q`.
+    The table is only sampled. The compiled twin is :mod:`solvent.baselines.q_learning`.
 
     Args:
         game: The table of a game for two, or a matrix of payoffs to the row player.
@@ -106,7 +106,7 @@ def fictitious_play(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
 
     G. W. Brown, "Iterative Solution of Games by Fictitious Play", 1951; the players take turns, as
     in his paper. Uniform play counts as the first strategy of both. The compiled twin is
-    :mod:`solvent.baselines.fictitious_play`.
+    :mod:`solvent.baselines.stage_games`.
 
     Args:
         game: The table of a game for two, or a matrix of payoffs to the row player.
@@ -134,7 +134,7 @@ def regret_matching(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
     """Regret matching: an action is played in proportion to how much it would have gained.
 
     S. Hart and A. Mas-Colell, "A Simple Adaptive Procedure Leading to Correlated Equilibrium",
-    Econometrica 68, 2000. The compiled twin is :mod:`solvent.baselines.regret_matching`.
+    Econometrica 68, 2000. The compiled twin is :mod:`solvent.baselines.stage_games`.
 
     Args:
         game: The table of a game for two, or a matrix of payoffs to the row player.
@@ -272,7 +272,7 @@ def mirror_descent(
     and Two-Player Zero-Sum Games", ICLR 2023. Without temperature it is multiplicative weights,
     which circles round an equilibrium; with one that falls the strategies themselves tend to it.
     Payoffs are measured in their range, and the players take turns. The compiled twin is
-    :mod:`solvent.baselines.mirror_descent`.
+    :mod:`solvent.baselines.stage_games`.
 
     Args:
         game: The table of a game for two, or a matrix of payoffs to the row player.

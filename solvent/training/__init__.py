@@ -11,7 +11,7 @@ from solvent.training.callback import (
 from solvent.training.extract import Extraction, extract, extract_boltzmann, extract_policy
 from solvent.training.masked_dqn import MaskedDQN
 from solvent.training.mirror_descent import MirrorDescent
-from solvent.training.normalization import Normalization
+from solvent.training.seen import Normalization
 from solvent.training.train import TrainingResult, train, train_self_play
 from solvent.training.vec_env import NativeVecEnv
 

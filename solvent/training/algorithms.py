@@ -19,7 +19,7 @@ from solvent.training.mirror_descent import MirrorDescent
 
 
 @dataclass(frozen=True, slots=True)
-class Algorithm:
+class Learner:
     """A learning algorithm.
 
     Attributes:
@@ -37,20 +37,20 @@ class Algorithm:
     seats_apart: bool = False
 
 
-ALGORITHMS: Mapping[str, Algorithm] = {
-    "ppo": Algorithm(DistinctPPO, "ppo", masked=False),
-    "a2c": Algorithm(A2C, "a2c", masked=False),
-    "trpo": Algorithm(TRPO, "trpo", masked=False),
-    "dqn": Algorithm(DQN, "dqn", masked=False),
-    "qr_dqn": Algorithm(QRDQN, "qr_dqn", masked=False),
-    "maskable_ppo": Algorithm(DistinctMaskablePPO, "ppo", masked=True),
-    "masked_dqn": Algorithm(MaskedDQN, "dqn", masked=True),
+ALGORITHMS: Mapping[str, Learner] = {
+    "ppo": Learner(DistinctPPO, "ppo", masked=False),
+    "a2c": Learner(A2C, "a2c", masked=False),
+    "trpo": Learner(TRPO, "trpo", masked=False),
+    "dqn": Learner(DQN, "dqn", masked=False),
+    "qr_dqn": Learner(QRDQN, "qr_dqn", masked=False),
+    "maskable_ppo": Learner(DistinctMaskablePPO, "ppo", masked=True),
+    "masked_dqn": Learner(MaskedDQN, "dqn", masked=True),
 }
 """The algorithms that train one learner, by name."""
 
-SELF_PLAY_ALGORITHMS: Mapping[str, Algorithm] = {
+SELF_PLAY_ALGORITHMS: Mapping[str, Learner] = {
     **ALGORITHMS,
-    "mirror_descent": Algorithm(MirrorDescent, "mirror_descent", masked=True, seats_apart=True),
+    "mirror_descent": Learner(MirrorDescent, "mirror_descent", masked=True, seats_apart=True),
 }
 """All of them; those that are not in ``ALGORITHMS`` need both seats of a game for two."""
 
@@ -62,7 +62,7 @@ OF_THE_PAST: Mapping[str, str] = {
 """Why an algorithm that might be looked for is none of these."""
 
 
-def find_algorithm(name: str, among: Mapping[str, Algorithm] = ALGORITHMS) -> Algorithm:
+def find_algorithm(name: str, among: Mapping[str, Learner] = ALGORITHMS) -> Learner:
     """An algorithm by name.
 
     Args:

@@ -1,4 +1,4 @@
-"""What is measured as a training goes on: callbacks that write its learning curve.
+"""Callbacks that write the learning curve of a training and report its progress.
 
 The usual learning curve is a mean over evaluation episodes, with an error bar. Where a game has a
 table the network becomes one at every evaluation and its value and gap are computed: such a curve
@@ -17,15 +17,18 @@ from typing import Any, ClassVar
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
-from solvent.benchmark.policies import recorded_score
+from solvent.benchmark.policies import learned_exploitability, recorded_score
+from solvent.benchmark.progress import Moment, Report
 from solvent.exact import Solution, cached_solution
-from solvent.exact.learning_curve import Evaluation, write_curve
+from solvent.exact.learning_curve import CurvePoint, Evaluation, write_curve
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 from solvent.training.extract import extract, extract_seats
-from solvent.training.scores import learned_exploitability
 from solvent.training.snapshots import AveragePolicy
+
+INTERVAL = 0.2
+"""Least time between two reports of a training, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,3 +283,38 @@ class ReturnCallback(CurveCallback):
         figures = {"plays": self._episodes, "mean": self._total / max(self._episodes, 1)}
         self._episodes, self._total = 0, 0.0
         return figures
+
+
+class ReportCallback(BaseCallback):
+    """Reports progress some times a second, and every evaluation.
+
+    Args:
+        report: Called with a :class:`Moment`. What it raises ends the training.
+        total: Steps to be taken.
+        curve: The learning curve, which others write.
+    """
+
+    def __init__(self, report: Report, total: int, curve: Sequence[CurvePoint]) -> None:
+        super().__init__()
+        self._report, self._total, self._curve = report, total, curve
+        self._told: CurvePoint | None = None
+        self._next = 0.0
+
+    def _on_rollout_start(self) -> None:
+        if time.monotonic() >= self._next or self._newest is not self._told:
+            self._tell()
+            self._next = time.monotonic() + INTERVAL
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_training_end(self) -> None:
+        self._tell()
+
+    @property
+    def _newest(self) -> CurvePoint | None:
+        return self._curve[-1] if self._curve else None
+
+    def _tell(self) -> None:
+        self._told = self._newest
+        self._report(Moment(min(self.num_timesteps, self._total), self._total, self._told))

@@ -99,37 +99,6 @@ def make_registered_env(
     )
 
 
-def game_of(env_id: str, env_kwargs: Mapping[str, Any] | None = None) -> TabularGame:
-    """The table that an environment samples.
-
-    Args:
-        env_id: Its id.
-        env_kwargs: Its own arguments.
-
-    Raises:
-        ValueError: As for :func:`make_vector_env`.
-    """
-    env = make_vector_env(env_id, 1, env_kwargs or {})
-    env.close()
-    return table_of(env)
-
-
-def table_named(env_id: str, parameters: Mapping[str, Any]) -> TabularGame:
-    """The table that an environment of the project's own samples, without the environment.
-
-    Args:
-        env_id: Its id.
-        parameters: The game's own, where they are not those of the environment.
-
-    Raises:
-        ValueError: If there is no such environment, or a parameter is unknown or not allowed.
-    """
-    entry = ENVIRONMENTS[check_choice(env_id, "environment", ENVIRONMENTS)]
-    if not has_table(env_id):
-        raise ValueError(f"environment is {shown(env_id)}; allowed are those that sample a table")
-    return compiled_game(entry.game, {**entry.parameters, **parameters})[1]
-
-
 def table_for_self_play(
     game: str | Game | TabularGame, parameters: Mapping[str, Any]
 ) -> TabularGame:
@@ -144,17 +113,12 @@ def table_for_self_play(
             unknown or not allowed.
     """
     if isinstance(game, str):
-        table = table_named(game, parameters)
+        entry = ENVIRONMENTS[check_choice(game, "environment", ENVIRONMENTS)]
+        table = compiled_game(entry.game, {**entry.parameters, **parameters})[1]
     elif parameters:
         raise ValueError(f"env_kwargs has {', '.join(parameters)}; a game has its parameters")
     else:
         table = game if isinstance(game, TabularGame) else cached_table(game)
     if table.info.players != 2:
         raise ValueError(f"{table.info.name} is a game for one; self-play needs one for two")
-    return table
-
-
-def table_of(env: VectorEnv[Any, Any, Any]) -> TabularGame:
-    """The table that a native vector environment samples."""
-    table: TabularGame = env.unwrapped.game  # type: ignore[attr-defined]
     return table

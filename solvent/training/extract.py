@@ -44,9 +44,8 @@ from solvent.envs.spaces import kind_that_fits, observed
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.training.masked_dqn import MaskedDQN, MaskedReplayBuffer
-from solvent.training.normalization import Normalization
 from solvent.training.role_conditioning import with_roles, without_roles
-from solvent.training.seen import inputs
+from solvent.training.seen import Normalization, inputs
 
 SEATS = (0, 1)
 

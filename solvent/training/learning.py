@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,138 +17,13 @@ from torch.utils.tensorboard.writer import SummaryWriter
 from solvent.benchmark.privilege import saw_solution
 from solvent.benchmark.progress import Report
 from solvent.benchmark.run_folder import RunFolder
-from solvent.exact import Solution, write_atomically
+from solvent.exact import write_atomically
 from solvent.exact.learning_curve import CurvePoint
-from solvent.model import Game, TabularGame
-from solvent.training.algorithms import Algorithm, EntropyCallback
-from solvent.training.callback import CurveCallback
+from solvent.training.algorithms import EntropyCallback
+from solvent.training.callback import ReportCallback
 from solvent.training.checkpoint import restore_checkpoint, save_checkpoint
-from solvent.training.hyperparameters import Hyperparameters
-from solvent.training.progress import ReportCallback
+from solvent.training.kinds import Training
 from solvent.training.snapshots import SelfPlayEnv, SnapshotCallback
-from solvent.training.vec_env import NativeVecEnv
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingRequest:
-    """What was asked for; None is what the kind of training decides.
-
-    Attributes:
-        game: The id of an environment, or a game.
-        algorithm: That learns.
-        setup: Its hyperparameters.
-        env_kwargs: Of the environment, without the opponent if that is the learner itself.
-        record: What the folder's record holds of every kind of training.
-        self_play: Whether the learner meets itself.
-        exploring_starts: Share of exploring starts.
-        start_weights: How they are drawn, ``"uniform"`` or ``"importance"``.
-        snapshots: How many are in the pool at most.
-        latest: The chance of meeting the latest.
-        refresh: Steps between one snapshot and the next.
-        evaluations: How many points the learning curve has besides the first.
-        solution: Of the game that is played, if it is at hand.
-    """
-
-    game: str | Game | TabularGame
-    algorithm: Algorithm
-    setup: Hyperparameters
-    env_kwargs: Mapping[str, Any]
-    record: Mapping[str, Any]
-    self_play: bool
-    exploring_starts: float | None
-    start_weights: str
-    snapshots: int | None
-    latest: float | None
-    refresh: int | None
-    evaluations: int | None
-    solution: Solution | None
-
-    def name(self, game: Game | TabularGame) -> str:
-        """The id of the environment, or the name of the game that was given."""
-        return self.game if isinstance(self.game, str) else game.info.name
-
-
-class Training(ABC):
-    """A kind of training: whom the learner meets, how it is scored, and what is kept of it.
-
-    Args:
-        asked: What was asked for.
-
-    Attributes:
-        asked: The same.
-        title: What it is called while it goes on.
-        players: Of the game.
-        request: What the folder's record says was asked for.
-
-    Raises:
-        ValueError: If it is not allowed.
-    """
-
-    title: str
-    players: int
-    request: dict[str, Any]
-    _env: Any = None
-
-    def __init__(self, asked: TrainingRequest) -> None:
-        self.asked = asked
-
-    @abstractmethod
-    def make_env(self) -> NativeVecEnv:
-        """The learner's environment."""
-
-    @abstractmethod
-    def make_curve(self, venv: NativeVecEnv, *, every: int, path: Path) -> CurveCallback:
-        """What writes the learning curve.
-
-        Args:
-            venv: The learner's environment.
-            every: Steps between evaluations.
-            path: The curve's file.
-        """
-
-    @abstractmethod
-    def save(
-        self, folder: Path, model: BaseAlgorithm, venv: NativeVecEnv, origin: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Save what was learned; what the record's result says of it.
-
-        Args:
-            folder: Where to.
-            model: The learner.
-            venv: Its environment.
-            origin: What its files say of where they come from.
-        """
-
-    @abstractmethod
-    def read(self, folder: Path, result: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of :class:`~solvent.training.train.TrainingResult` that differ by kind.
-
-        Args:
-            folder: Where it was saved.
-            result: What the record says of it.
-
-        Raises:
-            StoreError: If a file is missing or damaged.
-            LookupError: If the record lacks something.
-            TypeError: If it has something else.
-        """
-
-    def scored_again(self, found: Mapping[str, Any], record: Path) -> dict[str, Any]:
-        """Those of them that are computed from the policies, which have to be what is stated.
-
-        Args:
-            found: What :meth:`read` returned.
-            record: The record's file.
-
-        Raises:
-            StoreError: If they are not.
-        """
-        return {}
-
-    def close(self) -> None:
-        """Close the environment, if there is one."""
-        if self._env is not None:
-            self._env.close()
 
 
 def learn(run: RunFolder, training: Training, report: Report | None) -> None:
@@ -166,7 +39,7 @@ def learn(run: RunFolder, training: Training, report: Report | None) -> None:
     request, setup = run.request, training.asked.setup
     venv = training.make_env()
     with one_thread(), without_compiler():
-        model = training.asked.algorithm.model(
+        model = training.asked.learner.model(
             setup.policy, venv, seed=request["seed"], device="cpu", **setup.arguments
         )
         # Seeds of their own for the environments of each run: seed + i, as is the custom, would
@@ -178,7 +51,6 @@ def learn(run: RunFolder, training: Training, report: Report | None) -> None:
             # Before the evaluation, so that a checkpoint has the snapshot of its own step.
             callbacks.append(SnapshotCallback(venv, request["refresh"]))
         evaluation = training.make_curve(
-            venv,
             every=max(setup.n_timesteps // request["evaluations"], 1),
             path=run.folder / "curve.csv",
         )
@@ -207,7 +79,7 @@ def learn(run: RunFolder, training: Training, report: Report | None) -> None:
             )
         logger.close()
         origin = {"request": request, "timesteps": model.num_timesteps}
-        result = training.save(run.folder, model, venv, origin)
+        result = training.save(run.folder, model, origin)
         save_model(run.folder, model)
     seconds = evaluation.curve[-1].seconds
     run.write({"timesteps": model.num_timesteps, "cpu_seconds": seconds, **result})

@@ -16,8 +16,7 @@ times (quadratic averaging, as in discounted regret minimization: Brown and Sand
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,7 +44,7 @@ class Snapshot:
 
     Attributes:
         timesteps: The steps that it had taken; -1 if that is not kept.
-        parameters: What it is made again from, by name.
+        parameters: The parameters of its networks, by name.
         opponent: What it plays in the other seat, as the environment takes its opponents.
     """
 
@@ -54,7 +53,7 @@ class Snapshot:
     opponent: Any
 
 
-class SelfPlayEnv(NativeVecEnv, ABC):
+class SelfPlayEnv(NativeVecEnv):
     """A native environment in which a learner meets snapshots of itself.
 
     Until :meth:`remember` is called for the first time it meets the opponents that the environment
@@ -62,24 +61,37 @@ class SelfPlayEnv(NativeVecEnv, ABC):
 
     Args:
         env: The environment. Unless `size` is 0 it has ``set_opponents``.
+        play: A function from a learner and a name to what the learner plays now, as the environment
+            takes its opponents.
+        averages: The average policies of both seats, which each remembered policy joins; none in a
+            game without a table.
         size: How many snapshots are in the pool at most; the oldest goes first. With 0 there is no
             pool: the learner takes every seat.
         latest: The chance of meeting the latest, the others sharing the rest evenly; if left out,
             all are met equally often.
 
     Attributes:
+        averages: The average policies.
         snapshots: Those in the pool, the latest last.
         remembered: The steps that the learner had taken when it was remembered last; -1 if it
             was not.
     """
 
     def __init__(
-        self, env: VectorEnv[Any, Any, Any], *, size: int, latest: float | None = None
+        self,
+        env: VectorEnv[Any, Any, Any],
+        play: Callable[[BaseAlgorithm, str], Any],
+        *,
+        averages: Sequence[AveragePolicy] = (),
+        size: int = 0,
+        latest: float | None = None,
     ) -> None:
         super().__init__(env)
+        self.averages = averages
         self.snapshots: list[Snapshot] = []
         self.remembered = -1
-        self._size, self._latest = size, latest
+        self._play, self._size, self._latest = play, size, latest
+        self._learner: BaseAlgorithm | None = None
 
     @property
     def weights(self) -> list[float] | None:
@@ -90,22 +102,28 @@ class SelfPlayEnv(NativeVecEnv, ABC):
         return [(1 - self._latest) / others] * others + [self._latest] if others else [1.0]
 
     def remember(self, learner: BaseAlgorithm) -> None:
-        """Put a learner as it is now into the pool.
+        """Put a learner as it is now into the pool and the averages.
 
         Episodes that are under way go on against an opponent that is drawn from the new pool.
         """
-        self.remembered = learner.num_timesteps
-        snapshot = self._taken(learner)
+        self._learner, self.remembered = learner, learner.num_timesteps
+        snapshot = _snapshot(learner, self._play, self.remembered)
+        if self.averages:
+            for average, policy in zip(self.averages, snapshot.opponent, strict=True):
+                average.add(without_roles(policy, average.game))
         if self._size:
             self._meet([*self.snapshots, snapshot][-self._size :])
 
     def get_state(self) -> Arrays:
-        """What the environment needs to go on from here, the snapshots included."""
+        """What the environment needs to go on from here, snapshots and averages included."""
         state = super().get_state()
-        state["remembered"] = np.array([self.remembered, self._count])
+        count = self.averages[0].count if self.averages else len(self.snapshots)
+        state["remembered"] = np.array([self.remembered, count])
+        if self._size and self.averages:
+            state["past"] = np.array([one.timesteps for one in self.snapshots])
         for k, snapshot in enumerate(self.snapshots):
             state |= {f"past {k}{name}": array for name, array in snapshot.parameters.items()}
-        return state
+        return state | {f"average {k}": one.mean for k, one in enumerate(self.averages)}
 
     def set_state(self, state: Arrays) -> None:
         """Go on from what :meth:`get_state` returned; a learner must have been remembered.
@@ -120,164 +138,82 @@ class SelfPlayEnv(NativeVecEnv, ABC):
                 f"saved remembered is {shown(saved.tolist())}; expected whole numbers from -1 and 0"
             )
         self.remembered = int(saved[0])
-        snapshots = self._restored(state, int(saved[1]))
+        for k, average in enumerate(self.averages):
+            average.restore(int(saved[1]), state[f"average {k}"])
         if self._size:
-            self._meet(snapshots)
+            like = self.snapshots[-1].opponent
+            networks = isinstance(like, NetworkPlayer)
+            self._meet(
+                [_network_snapshot(like, state, k) for k in range(int(saved[1]))]
+                if networks
+                else self._restored(state)
+            )
         super().set_state(state)
 
     def _meet(self, snapshots: list[Snapshot]) -> None:
         self.snapshots = snapshots
         self._native.set_opponents([one.opponent for one in snapshots], self.weights)
 
-    @property
-    @abstractmethod
-    def _count(self) -> int:
-        """How many policies are remembered."""
-
-    @abstractmethod
-    def _taken(self, learner: BaseAlgorithm) -> Snapshot:
-        """A snapshot of a learner."""
-
-    @abstractmethod
-    def _restored(self, state: Arrays, count: int) -> list[Snapshot]:
-        """The snapshots that were saved, and what else is remembered.
-
-        Args:
-            state: What was saved.
-            count: How many policies were remembered.
-        """
-
-
-class TableSelfPlayEnv(SelfPlayEnv):
-    """Self-play in a game that has a table, with the average of what the learner plays.
-
-    Args:
-        env: The environment, over ``with_roles(game)``, `apart` or not; its episodes may begin
-            elsewhere.
-        game: The game.
-        observation: What the learner sees in it.
-        size: How many snapshots are in the pool at most; with 0 the learner takes both seats.
-        latest: The chance of meeting the latest, the others sharing the rest evenly; if left out,
-            all are met equally often.
-
-    Attributes:
-        averages: The average policy in seat 0 and in seat 1, for `game`, over all times at which
-            the learner was remembered.
-    """
-
-    def __init__(
-        self,
-        env: VectorEnv[Any, Any, Any],
-        game: TabularGame,
-        *,
-        observation: str,
-        size: int = 0,
-        latest: float | None = None,
-    ) -> None:
-        super().__init__(env, size=size, latest=latest)
-        self.averages = tuple(AveragePolicy(game, seat) for seat in SEATS)
-        self._game, self._observation = game, observation
-        self._learner: BaseAlgorithm | None = None
-
-    def get_state(self) -> Arrays:
-        """What the environment needs to go on from here, snapshots and averages included."""
-        state = super().get_state()
-        if self._size:
-            state["past"] = np.array([one.timesteps for one in self.snapshots])
-        return state | {f"average {k}": one.mean for k, one in enumerate(self.averages)}
-
-    @property
-    def _count(self) -> int:
-        return self.averages[0].count
-
-    def _taken(self, learner: BaseAlgorithm) -> Snapshot:
-        self._learner = learner
-        snapshot = self._snapshot(learner, learner.num_timesteps)
-        for average, policy in zip(self.averages, snapshot.opponent, strict=True):
-            average.add(without_roles(policy, self._game))
-        return snapshot
-
-    def _restored(self, state: Arrays, count: int) -> list[Snapshot]:
-        for k, average in enumerate(self.averages):
-            average.restore(count, state[f"average {k}"])
-        if not self._size:
-            return []
+    def _restored(self, state: Arrays) -> list[Snapshot]:
+        """The snapshots that were saved; the same parameters play the same."""
         assert self._learner is not None
         policy = self._learner.policy
         present = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
         snapshots = []
         for k, timesteps in enumerate(state["past"].tolist()):
-            # The tables are made again: the same parameters give the same ones.
             policy.load_state_dict(
                 {name: torch.from_numpy(state[f"past {k}:{name}"]) for name in present}
             )
-            snapshots.append(self._snapshot(self._learner, timesteps))
+            snapshots.append(_snapshot(self._learner, self._play, timesteps))
         policy.load_state_dict(present)
         return snapshots
 
-    def _snapshot(self, learner: BaseAlgorithm, timesteps: int) -> Snapshot:
-        game, name = self._native.game, f"self at {timesteps}"
-        policies = tuple(
-            extract(
-                learner, game, observation=self._observation, player=seat, name=name, gate=False
-            ).sampled
-            for seat in SEATS
-        )
-        weights = learner.policy.state_dict()
-        copies = {f":{name}": tensor.numpy(force=True).copy() for name, tensor in weights.items()}
-        return Snapshot(timesteps, copies, policies)
+
+def _snapshot(
+    learner: BaseAlgorithm, play: Callable[[BaseAlgorithm, str], Any], timesteps: int
+) -> Snapshot:
+    weights = learner.policy.state_dict()
+    copies = {f":{name}": tensor.numpy(force=True).copy() for name, tensor in weights.items()}
+    opponent = play(learner, f"self at {timesteps}")
+    if isinstance(opponent, NetworkPlayer):
+        copies = {
+            f" {name} {layer}": array
+            for name in ("weights", "biases")
+            for layer, array in enumerate(getattr(opponent.network, name))
+        }
+    return Snapshot(timesteps, copies, opponent)
 
 
-class NetworkSelfPlayEnv(SelfPlayEnv):
-    """Self-play in a game without a table: snapshots play as networks.
+def _network_snapshot(like: NetworkPlayer, state: Arrays, k: int) -> Snapshot:
+    """The k-th snapshot that was saved, which plays as a network of the same layers as another."""
+    layers = range(len(like.network.weights))
+    parameters = {
+        f" {name} {layer}": state[f"past {k} {name} {layer}"]
+        for name in ("weights", "biases")
+        for layer in layers
+    }
+    weights, biases = (
+        tuple(parameters[f" {name} {layer}"] for layer in layers) for name in ("weights", "biases")
+    )
+    network = Network(weights, biases, like.network.activation)
+    return Snapshot(-1, parameters, replace(like, network=network))
+
+
+def policies_of_seats(
+    game: TabularGame, observation: str, learner: BaseAlgorithm, name: str
+) -> tuple[TabularPolicy, ...]:
+    """Return the policies that a learner plays in either seat now, as tables.
 
     Args:
-        env: The environment.
-        player: Makes a player of the learner as it is.
-        size: How many snapshots are in the pool at most.
-        latest: The chance of meeting the latest, the others sharing the rest evenly; if left out,
-            all are met equally often.
+        game: The game that its environment samples.
+        observation: The kind of observation that the learner gets.
+        learner: The learner.
+        name: The name of the policies.
     """
-
-    def __init__(
-        self,
-        env: VectorEnv[Any, Any, Any],
-        player: Callable[[BaseAlgorithm], NetworkPlayer],
-        *,
-        size: int,
-        latest: float | None = None,
-    ) -> None:
-        super().__init__(env, size=size, latest=latest)
-        self._player = player
-
-    @property
-    def _count(self) -> int:
-        return len(self.snapshots)
-
-    def _taken(self, learner: BaseAlgorithm) -> Snapshot:
-        return _network_snapshot(self._player(learner), learner.num_timesteps)
-
-    def _restored(self, state: Arrays, count: int) -> list[Snapshot]:
-        like: NetworkPlayer = self.snapshots[-1].opponent
-        layers = range(len(like.network.weights))
-        snapshots = []
-        for k in range(count):
-            weights, biases = (
-                tuple(state[f"past {k} {name} {layer}"] for layer in layers)
-                for name in ("weights", "biases")
-            )
-            network = Network(weights, biases, like.network.activation)
-            snapshots.append(_network_snapshot(replace(like, network=network), -1))
-        return snapshots
-
-
-def _network_snapshot(player: NetworkPlayer, timesteps: int) -> Snapshot:
-    arrays = {
-        f" {name} {layer}": array
-        for name in ("weights", "biases")
-        for layer, array in enumerate(getattr(player.network, name))
-    }
-    return Snapshot(timesteps, arrays, player)
+    return tuple(
+        extract(learner, game, observation=observation, player=seat, name=name, gate=False).sampled
+        for seat in SEATS
+    )
 
 
 class SnapshotCallback(BaseCallback):
@@ -308,12 +244,13 @@ class AveragePolicy:
         player: Whose policies they are.
 
     Attributes:
+        game: The game.
         count: How many policies are in it.
         mean: [S, A] their mean; uniform while there are none.
     """
 
     def __init__(self, game: TabularGame, player: int) -> None:
-        self._game, self._player = game, player
+        self.game, self._player = game, player
         self.count = 0
         self.mean: Floats = TabularPolicy.uniform(game, player=player).probabilities
 
@@ -326,7 +263,7 @@ class AveragePolicy:
         Raises:
             ValueError: If the policy is for another game.
         """
-        policy.check_is_for(self._game)
+        policy.check_is_for(self.game)
         self.count += 1
         # The weights of 1..k sum to k (k + 1) (2 k + 1) / 6, of which the last has k^2.
         share = 6 * self.count / ((self.count + 1) * (2 * self.count + 1))
@@ -344,7 +281,7 @@ class AveragePolicy:
         """
         if count < 0:
             raise ValueError(f"count of the average is {count}; allowed are numbers from 0")
-        TabularPolicy.of(self._game, mean, player=self._player, name="average")
+        TabularPolicy.of(self.game, mean, player=self._player, name="average")
         self.count, self.mean = count, np.array(mean, np.float64)
 
     def policy(self, name: str = "average") -> TabularPolicy:
@@ -356,4 +293,4 @@ class AveragePolicy:
         # Rounding leaves sums that are off by some units in the last place.
         total = self.mean.sum(axis=1, keepdims=True)
         mean = self.mean / np.where(total > 0, total, 1.0)
-        return TabularPolicy.of(self._game, mean, player=self._player, name=name)
+        return TabularPolicy.of(self.game, mean, player=self._player, name=name)

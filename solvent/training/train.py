@@ -43,9 +43,8 @@ from solvent.model.parameters import check_choice, check_integer, shown
 from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, find_algorithm
 from solvent.training.environments import has_table
 from solvent.training.hyperparameters import prepare, requested
-from solvent.training.learning import Training, TrainingRequest, learn
-from solvent.training.with_table import OneSeat, SelfPlay
-from solvent.training.without_table import WithoutTable
+from solvent.training.kinds import OneSeat, SelfPlay, Training, TrainingRequest, WithoutTable
+from solvent.training.learning import learn
 
 SELF_PLAY = "self-play"
 """The opponent that is the learner itself, as it was."""
@@ -246,7 +245,7 @@ def train(
     _share(setup.exploring_starts, "exploring_starts")
     asked = TrainingRequest(
         game=env_id or game,
-        algorithm=chosen,
+        learner=chosen,
         setup=setup,
         env_kwargs=env_kwargs,
         record={
@@ -269,14 +268,13 @@ def train(
     try:
         run = RunFolder(Path(folder), training.request)
         if resume and run.can_be_read_back():
-            return _result(run, training, again=True)
+            return _result(run, training)
         with FolderLock(run.folder):
-            finished = run.open(resume)
-            if not finished:
+            if not run.open(resume):
                 bar = bar_for(f"{training.title} seed {seed}")
                 with bar if progress is True else nullcontext(progress or None) as report:
                     learn(run, training, report)
-            return _result(run, training, again=finished)
+            return _result(run, training)
     finally:
         training.close()
 
@@ -305,13 +303,12 @@ def _whole(value: int | None, name: str, least: int, most: int) -> int | None:
     return None if value is None else check_integer(value, name, least, most)
 
 
-def _result(run: RunFolder, training: Training, *, again: bool) -> TrainingResult:
+def _result(run: RunFolder, training: Training) -> TrainingResult:
     """The result of a finished run, from its files.
 
     Args:
         run: The folder.
         training: What was learned.
-        again: Whether it was finished before, so that its scores are to be computed again.
     """
     result = run.read()["result"]
     try:
@@ -319,8 +316,6 @@ def _result(run: RunFolder, training: Training, *, again: bool) -> TrainingResul
         facts = {name: result[name] for name in ("timesteps", "cpu_seconds")}
     except (KeyError, TypeError, IndexError) as error:
         raise StoreError(f"{run.record}: not the record of a training, or damaged") from error
-    if again:
-        found |= training.scored_again(found, run.record)
     return TrainingResult(
         folder=run.folder,
         algorithm=run.request["algorithm"],

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from solvent.baselines import all_baselines, baseline_names, baseline_policies, make_baseline
-from solvent.benchmark.baseline_scores import score_baselines
+from solvent.benchmark.policies import score_baselines
 from solvent.exact import exploitability, scoring, solve
 from solvent.games import FightingFantasy, Pig
 from solvent.games.fighting_fantasy.baselines import RULES
@@ -42,35 +42,6 @@ def test_either_player_has_baselines(player: int) -> None:
     assert losses["uniform"] > 0.1
     # Rolling for ever is the best there is on the way to so low a target.
     assert losses["first-legal"] == pytest.approx(0, abs=1e-9)
-
-
-def test_uniform_gives_legal_actions_equal_weight() -> None:
-    probabilities = make_baseline("uniform", COMBAT).probabilities
-    for s in np.flatnonzero(~COMBAT.terminal):
-        legal = COMBAT.mask[0][s]
-        assert (probabilities[s] == np.where(legal, 1 / legal.sum(), 0)).all()
-
-
-def test_first_legal_plays_the_lowest_legal_action() -> None:
-    probabilities = make_baseline("first-legal", PIG, 1).probabilities
-    for s in np.flatnonzero(~PIG.terminal):
-        assert probabilities[s].argmax() == np.flatnonzero(PIG.mask[1][s])[0]
-
-
-def test_names_can_be_chosen() -> None:
-    assert list(baseline_policies(COMBAT, ["never", "optimal"])) == ["never", "optimal"]
-
-
-def test_unknown_names_are_refused_with_the_nearest_one() -> None:
-    with pytest.raises(
-        ValueError, match=r"baseline of ff-combat is 'unifrom'; allowed are .*'uniform'"
-    ):
-        make_baseline("unifrom", COMBAT)
-
-
-def test_only_one_who_plays_alone_learns_by_q_learning() -> None:
-    with pytest.raises(ValueError, match="baseline of pig is 'q-learning'"):
-        make_baseline("q-learning", PIG)
 
 
 def test_every_baseline_says_in_a_line_what_it_does() -> None:
@@ -107,3 +78,25 @@ def test_the_uniform_policy_is_scored_once_for_each_seat() -> None:
     assert [call.args[1].name for call in responses.call_args_list].count("uniform") == 2
     assert scored["uniform"].normalized == 0
     assert scored["optimal"].normalized == 1
+
+
+def test_uniform_and_first_legal_are_what_their_names_say() -> None:
+    for game, player in ((COMBAT, 0), (PIG, 1)):
+        uniform, first = (
+            make_baseline(name, game, player).probabilities for name in ("uniform", "first-legal")
+        )
+        for s in np.flatnonzero(~game.terminal):
+            legal = game.mask[player][s]
+            assert (uniform[s] == np.where(legal, 1 / legal.sum(), 0)).all()
+            assert first[s].argmax() == np.flatnonzero(legal)[0]
+
+
+def test_names_are_those_of_the_game() -> None:
+    assert list(baseline_policies(COMBAT, ["never", "optimal"])) == ["never", "optimal"]
+    for game, name, message in (
+        (COMBAT, "unifrom", r"baseline of ff-combat is 'unifrom'; allowed are .*'uniform'"),
+        # Only one who plays alone learns by Q-learning.
+        (PIG, "q-learning", "baseline of pig is 'q-learning'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make_baseline(name, game)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
 import pytest
-
-from solvent.baselines.classification_tree import LEAF, fit_tree
+from classification_tree import LEAF, fit_tree
 
 
 def staircase() -> tuple[Any, Any]:
@@ -66,16 +64,3 @@ def test_more_costly_trees_are_never_larger() -> None:
     ]
     assert sizes == sorted(sizes, reverse=True)
     assert len(set(sizes)) > 3
-
-
-def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *arguments: Any, **keywords: Any) -> Any:
-        if name.startswith("sklearn"):
-            raise ModuleNotFoundError(name)
-        return real(name, *arguments, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'solvent\[report\]'"):
-        fit_tree(*staircase(), ("x", "y"), cp=0.1)

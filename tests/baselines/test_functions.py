@@ -70,19 +70,6 @@ def test_rows_in_single_precision_are_divided_by_their_sum(game: TabularGame) ->
     np.testing.assert_allclose(policy.probabilities, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("factor", [0.99, 1.01])
-def test_rows_that_are_no_probabilities_are_refused_with_what_to_say(
-    game: TabularGame, factor: float
-) -> None:
-    f = linear(game)
-    with pytest.raises(ValueError, match=r"sum to .*not to 1 within 0\.001.*outputs='logits'"):
-        policy_from(game, lambda seen: softmax(f(seen)) * factor)
-    with pytest.raises(ValueError, match="negative or not numbers"):
-        policy_from(game, f)
-    with pytest.raises(ValueError, match="negative or not numbers"):
-        policy_from(game, lambda seen: np.full((len(seen), 2), np.nan))
-
-
 def test_the_largest_action_value_is_chosen_and_the_lowest_on_ties(game: TabularGame) -> None:
     f = linear(game)
     policy = policy_from(game, f, outputs="action_values")
@@ -110,12 +97,6 @@ def test_whole_numbers_in_one_row_are_actions(game: TabularGame) -> None:
     policy = policy_from(game, lambda seen: f(seen).argmax(axis=1))
     values = policy_from(game, f, outputs="action_values")
     np.testing.assert_array_equal(policy.probabilities, values.probabilities)
-    with pytest.raises(ValueError, match=r"takes an action in state Combat.*: 2; there are 2"):
-        policy_from(game, lambda seen: np.full(len(seen), 2))
-    with pytest.raises(ValueError, match=r"actions are whole numbers of shape \(\d+,\)"):
-        policy_from(game, lambda seen: np.zeros((len(seen), 1), int), outputs="actions")
-    with pytest.raises(ValueError, match=r"of shape \(\d+,\) for .* expected are probabilities"):
-        policy_from(game, lambda seen: np.zeros(len(seen)))
 
 
 @pytest.mark.parametrize("outputs", ["probabilities", "logits", "action_values"])
@@ -147,20 +128,6 @@ def test_a_mask_is_applied_to_logits_before_they_underflow(pig: TabularGame) -> 
     rows = policy.probabilities[never_first]
     legal = game.mask[0][never_first]
     np.testing.assert_allclose(rows, legal / legal.sum(axis=1, keepdims=True))
-
-
-def test_what_cannot_be_masked_or_may_not_be_illegal_is_refused(game: TabularGame) -> None:
-    def always_test(seen: Any) -> Any:
-        return np.tile([0.0, 1.0], (len(seen), 1))
-
-    with pytest.raises(ValueError, match=r"no probability to a legal action .*illegal='remap'"):
-        policy_from(game, always_test, illegal="mask")
-    with pytest.raises(ValueError, match=r"takes an illegal action .*takes_mask=True"):
-        policy_from(game, lambda seen: np.ones(len(seen), int), illegal="mask")
-    with pytest.raises(ValueError, match=r"probability to an illegal action .*illegal='mask'"):
-        policy_from(game, always_test, illegal="raise")
-    allowed = policy_from(game, lambda seen: np.zeros(len(seen), int), illegal="raise")
-    assert (allowed.probabilities[~game.terminal] == [1, 0]).all()
 
 
 def test_a_function_may_be_told_what_is_legal(game: TabularGame) -> None:
@@ -210,69 +177,12 @@ def test_observations_of_ones_own_are_given_row_by_row(game: TabularGame) -> Non
     policy = policy_from(game, lambda seen: f(seen[:, ::-1] / 2), outputs="logits", observation=own)
     same = policy_from(game, f, outputs="logits")
     np.testing.assert_allclose(policy.probabilities, same.probabilities, atol=1e-6)
-    with pytest.raises(ValueError, match=r"observation is an array of shape \(3, 5\); .* states"):
-        policy_from(game, f, observation=own[:3])
-
-
-def test_a_function_that_draws_is_refused(game: TabularGame) -> None:
-    random = np.random.default_rng(0)
-    with pytest.raises(ValueError, match=r"and then .* for the same observation, .*probabilities"):
-        policy_from(game, lambda seen: random.integers(0, 2, len(seen)))
-    with pytest.raises(ValueError, match="for the same observation"):
-        policy_from(game, lambda seen: random.normal(size=(len(seen), 2)), outputs="logits")
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ((np.zeros((3, 2)), np.zeros(3)), "gave 2 things; one array is expected"),
-        ({"logits": np.zeros((3, 2))}, "gave a dictionary; one array is expected"),
-        ("stop", "expected are numbers"),
-        (None, "expected are numbers"),
-        (np.zeros((3, 2)), r"shape \(3, 2\) for \d+ observations; .* a column for each action"),
-    ],
-)
-def test_what_is_no_array_of_numbers_is_refused(
-    given: Any, message: str, game: TabularGame
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        policy_from(game, lambda seen: given)
-
-
-def test_values_without_a_largest_are_refused(game: TabularGame) -> None:
-    for worst in (np.nan, np.inf):
-        for outputs in ("logits", "action_values"):
-
-            def f(seen: Any, worst: float = worst) -> Any:
-                return np.tile([0.0, worst], (len(seen), 1))
-
-            with pytest.raises(ValueError, match="without a finite largest one"):
-                policy_from(game, f, outputs=outputs)
-    never = policy_from(
-        game, lambda seen: np.tile([0.0, -np.inf], (len(seen), 1)), outputs="logits"
-    )
-    assert (never.probabilities[~game.terminal] == [1, 0]).all()
 
 
 def test_an_error_of_the_function_says_what_it_was_given(game: TabularGame) -> None:
     with pytest.raises(ValueError, match="matmul") as caught:
         policy_from(game, lambda seen: seen @ np.ones((3, 2)))
     assert "shape (5,) and type float32" in "".join(caught.value.__notes__)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"outputs": "logit"}, "outputs is 'logit'; .*Did you mean 'logits'"),
-        ({"illegal": "masked"}, "illegal is 'masked'; .*Did you mean 'mask'"),
-        ({"observation": "one-hot"}, "observation is 'one-hot'; .*Did you mean 'onehot'"),
-        ({"player": 2}, "player is 2"),
-        ({"batch_size": 0}, "batch_size is 0"),
-    ],
-)
-def test_arguments_are_checked(arguments: Any, message: str, game: TabularGame) -> None:
-    with pytest.raises(ValueError, match=message):
-        policy_from(game, linear(game), **arguments)
 
 
 def test_a_module_of_pytorch_is_asked_as_it_is_after_training(game: TabularGame) -> None:
@@ -293,3 +203,58 @@ def test_a_module_of_pytorch_is_asked_as_it_is_after_training(game: TabularGame)
     np.testing.assert_allclose(policy.probabilities, through.probabilities, atol=1e-6)
     with pytest.raises(ValueError, match="switches off dropout"):
         policy_from(game, lambda seen: net(torch.as_tensor(seen)), outputs="logits")
+
+
+def rows(*row: float) -> Any:
+    """The function that gives the same row for every observation."""
+    return lambda seen: np.tile(row, (len(seen), 1))
+
+
+RANDOM = np.random.default_rng(0)
+
+REFUSED: list[tuple[Any, dict[str, Any], str]] = [
+    (rows(0.495, 0.495), {}, r"sum to .*not to 1 within 0\.001.*outputs='logits'"),
+    (rows(0.505, 0.505), {}, r"sum to .*not to 1 within 0\.001.*outputs='logits'"),
+    (rows(-1, 2), {}, "negative or not numbers"),
+    (rows(np.nan, np.nan), {}, "negative or not numbers"),
+    (lambda seen: np.full(len(seen), 2), {}, r"takes an action in state Combat.*: 2; there are 2"),
+    (lambda seen: np.zeros((len(seen), 1), int), {"outputs": "actions"},
+     r"actions are whole numbers of shape \(\d+,\)"),
+    (lambda seen: np.zeros(len(seen)), {},
+     r"of shape \(\d+,\) for .* expected are probabilities"),
+    (rows(0, 1), {"illegal": "mask"}, r"no probability to a legal action .*illegal='remap'"),
+    (lambda seen: np.ones(len(seen), int), {"illegal": "mask"},
+     r"takes an illegal action .*takes_mask=True"),
+    (rows(0, 1), {"illegal": "raise"}, r"probability to an illegal action .*illegal='mask'"),
+    (lambda seen: RANDOM.integers(0, 2, len(seen)), {},
+     r"and then .* for the same observation, .*probabilities"),
+    (lambda seen: RANDOM.normal(size=(len(seen), 2)), {"outputs": "logits"},
+     "for the same observation"),
+    (lambda seen: (np.zeros((3, 2)), np.zeros(3)), {}, "gave 2 things; one array is expected"),
+    (lambda seen: {"logits": np.zeros((3, 2))}, {}, "gave a dictionary; one array is expected"),
+    (lambda seen: "stop", {}, "expected are numbers"),
+    (lambda seen: None, {}, "expected are numbers"),
+    (lambda seen: np.zeros((3, 2)), {}, r"shape \(3, 2\) for \d+ observations; .* a column for"),
+    *((rows(0, worst), {"outputs": outputs}, "without a finite largest one")
+      for worst in (np.nan, np.inf) for outputs in ("logits", "action_values")),
+    (rows(0, 1), {"outputs": "logit"}, "outputs is 'logit'; .*Did you mean 'logits'"),
+    (rows(0, 1), {"illegal": "masked"}, "illegal is 'masked'; .*Did you mean 'mask'"),
+    (rows(0, 1), {"observation": "one-hot"}, "is 'one-hot'; .*Did you mean 'onehot'"),
+    (rows(0, 1), {"observation": np.zeros((3, 5))},
+     r"observation is an array of shape \(3, 5\); .* states"),
+    (rows(0, 1), {"player": 2}, "player is 2"),
+    (rows(0, 1), {"batch_size": 0}, "batch_size is 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "arguments", "message"), REFUSED)
+def test_what_is_no_policy_is_refused(
+    function: Any, arguments: dict[str, Any], message: str, game: TabularGame
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        policy_from(game, function, **arguments)
+
+
+def test_what_is_never_chosen_may_be_minus_infinity(game: TabularGame) -> None:
+    never = policy_from(game, rows(0, -np.inf), outputs="logits")
+    assert (never.probabilities[~game.terminal] == [1, 0]).all()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from learned_model import learned_model
 
-from solvent.baselines.learned_model import learned_model
 from solvent.exact import exploitability, solve
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularPolicy, compile_game

@@ -11,10 +11,13 @@ import pytest
 from random_games import KINDS, RandomGame
 from reduced_football import CHART, MIXED, reduced
 
-from solvent.baselines.fictitious_play import FictitiousPlay
-from solvent.baselines.mirror_descent import MirrorDescentSweeps
-from solvent.baselines.regret_matching import RegretMatching
-from solvent.baselines.stage_games import Policies, StageGames
+from solvent.baselines.stage_games import (
+    FictitiousPlay,
+    MirrorDescentSweeps,
+    Policies,
+    RegretMatching,
+    StageGames,
+)
 from solvent.exact import exploitability, policy_value, solve
 from solvent.games import FightingFantasy
 from solvent.games.greed.rules import Greed

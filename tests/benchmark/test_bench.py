@@ -22,13 +22,13 @@ import pytest
 from solvent.benchmark.bench import bench
 from solvent.benchmark.records import BenchRecord, TaskRecord, read_bench
 from solvent.benchmark.suites import Suite, Task
+from solvent.benchmark.task_game import task_game
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import ImproperGameError, StoreError, exploitability, load_policy, score, solve
 from solvent.exact.learning_curve import read_curve
 from solvent.games import Greed
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.page import render
-from solvent.training.environments import game_of
 
 ENV = "solvent/FFCombat-v0"
 GREED = "solvent/GreedSmall-v0"
@@ -69,7 +69,7 @@ def test_results_are_the_scores_of_the_files(
     assert read_bench(tmp_path) == returned
     results = json.loads((tmp_path / "results.json").read_text())
     [item] = results["tasks"]
-    game = game_of(ENV)
+    game = task_game(Task(environment=ENV)).table
     solution = solve(game)
     assert item["env"] == ENV
     assert item["game"] == game.info.name
@@ -257,39 +257,15 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Troubled:
     return Troubled(folder, first, lines_of(log.getvalue()), again)
 
 
-def test_a_failure_costs_nobody_else(troubled: Troubled) -> None:
-    [task] = troubled.first.tasks
-    assert [agent.name for agent in task.agents] == ["walk 0", "walk 1"]
-    errors = troubled.errors("fails")
-    assert errors == ["RuntimeError: no seed 0", "RuntimeError: no seed 1"]
-    for seed, error in enumerate(errors):
-        assert f"failed    {COMBAT.name} fails {seed}: {error}" in troubled.told
-
-
 def test_those_that_failed_are_tried_again_and_the_others_are_read_back(troubled: Troubled) -> None:
     [task] = troubled.again.tasks
     assert [agent.name for agent in task.agents] == [
         "walk 0", "walk 1", "fails 0", "fails 1", "leaves 0", "goes_on 0",
     ]  # fmt: skip
     assert task.agents[:2] == troubled.first.tasks[0].agents
+    # A hyperparameter without a name is the same in every process.
+    assert "Network object" in task.agents[-1].hyperparameters["network"]
     assert [one.algorithm for one in troubled.again.failures] == ["damaged"]
-
-
-def test_one_that_leaves_like_a_script_costs_nobody_else(troubled: Troubled) -> None:
-    assert troubled.errors("leaves") == ["SystemExit: no data"]
-
-
-def test_one_whose_process_dies_costs_nobody_else(troubled: Troubled) -> None:
-    lost = "its process died, as one does that runs out of memory"
-    assert troubled.errors("dies") == [lost, lost]
-    for seed in (0, 1):
-        assert f"failed    {COMBAT.name} dies {seed}: {lost}" in troubled.told
-
-
-def test_a_hyperparameter_without_a_name_is_the_same_in_every_process(troubled: Troubled) -> None:
-    assert troubled.errors("goes_on") == ["RuntimeError: halfway"]
-    agent = troubled.again.tasks[0].agents[-1]
-    assert "Network object" in agent.hyperparameters["network"]
 
 
 def test_an_optimum_that_cannot_be_proved_is_a_failure(troubled: Troubled, tmp_path: Path) -> None:
@@ -305,12 +281,6 @@ def test_an_optimum_that_cannot_be_proved_is_a_failure(troubled: Troubled, tmp_p
     assert not list((troubled.folder / NONTERMINATING.name).rglob("own"))
     with pytest.raises(ImproperGameError):
         bench(tmp_path, [NONTERMINATING], {"walk": own_algorithms.walk}, progress=False)
-
-
-def test_a_damaged_folder_is_a_failure(troubled: Troubled) -> None:
-    [error] = troubled.errors("damaged")
-    assert error.startswith("StoreError: ")
-    assert "run.json: not the record" in error
 
 
 def test_of_a_suite_an_algorithm_does_what_it_can(
@@ -334,31 +304,6 @@ def test_of_a_suite_an_algorithm_does_what_it_can(
         bench(tmp_path / "none", Suite("mine", "", (both,)), algorithms)
 
 
-@pytest.mark.parametrize(
-    ("env", "algorithm", "message"),
-    [(ENV, "pop", "algorithm is 'pop'"), ("solvent/FF-v0", "ppo", "environment is 'solvent/FF")],
-)
-def test_bad_tasks_are_refused_at_once(
-    env: str, algorithm: str, message: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        bench(tmp_path, [Task(environment=env, seeds={algorithm: 1})], progress=False)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_cannot_be_sent_is_refused_at_once(tmp_path: Path) -> None:
-    def inner(make: Any, seed: int, budget: Any, callback: Any) -> None:
-        raise AssertionError
-
-    with pytest.raises(ValueError, match=r"mine cannot be sent .*file\.py:mine"):
-        bench(tmp_path, [COMBAT], {"mine": inner})
-    with pytest.raises(ValueError, match="task FFCombat-v0 has no budget"):
-        bench(tmp_path, [Task(environment=ENV)], {"walk": own_algorithms.walk})
-    with pytest.raises(ValueError, match=r"the name of an algorithm is"):
-        bench(tmp_path, [COMBAT], {"../x": own_algorithms.walk})
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_report_has_one_seat_self_play_and_tables_of_gymnasium(tmp_path: Path) -> None:
     suite = Suite(
         "all", "Every kind",
@@ -379,3 +324,39 @@ def test_the_report_has_one_seat_self_play_and_tables_of_gymnasium(tmp_path: Pat
     path.write_text(path.read_text().replace(found.tasks[0].model_hash, "ab" * 32))
     with pytest.raises(StoreError, match="is of the model abababababab"):
         render(tmp_path)
+
+
+def test_a_failure_costs_nobody_else(troubled: Troubled) -> None:
+    """An exception, a script that leaves, a process that dies, and a damaged folder."""
+    [task] = troubled.first.tasks
+    assert [agent.name for agent in task.agents] == ["walk 0", "walk 1"]
+    for algorithm, messages in {
+        "fails": ["RuntimeError: no seed 0", "RuntimeError: no seed 1"],
+        "leaves": ["SystemExit: no data"],
+        "dies": ["its process died, as one does that runs out of memory"] * 2,
+        "goes_on": ["RuntimeError: halfway"],
+    }.items():
+        assert troubled.errors(algorithm) == messages
+        for seed, message in enumerate(messages):
+            assert f"failed    {COMBAT.name} {algorithm} {seed}: {message}" in troubled.told
+    [error] = troubled.errors("damaged")
+    assert error.startswith("StoreError: ")
+    assert "run.json: not the record" in error
+
+
+def test_what_cannot_be_done_is_refused_at_once(tmp_path: Path) -> None:
+    def inner(make: Any, seed: int, budget: Any, callback: Any) -> None:
+        raise AssertionError
+
+    walk, bare = {"walk": own_algorithms.walk}, Task(environment=ENV)
+    cases: list[tuple[Task, Any, str]] = [
+        (Task(environment=ENV, seeds={"pop": 1}), None, "algorithm is 'pop'"),
+        (Task(environment="solvent/FF-v0", seeds={"ppo": 1}), None, "environment is 'solvent/FF"),
+        (COMBAT, {"mine": inner}, r"mine cannot be sent .*file\.py:mine"),
+        (bare, walk, "task FFCombat-v0 has no budget"),
+        (COMBAT, {"../x": own_algorithms.walk}, "the name of an algorithm is"),
+    ]
+    for task, algorithms, message in cases:
+        with pytest.raises(ValueError, match=message):
+            bench(tmp_path, [task], algorithms, progress=False)
+    assert list(tmp_path.iterdir()) == []

@@ -6,8 +6,7 @@ import pytest
 from rich.console import Console
 
 from solvent.benchmark import progress
-from solvent.benchmark.bench_progress import BenchProgress, Finished
-from solvent.benchmark.progress import Moment, bar_for
+from solvent.benchmark.progress import BenchProgress, Finished, Moment, bar_for
 from solvent.exact.learning_curve import Evaluation
 
 

@@ -11,9 +11,8 @@ import pytest
 from submitted import NOISE, SUITE
 
 from solvent import make_game
-from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import FailureRecord, read_bench, write_results
-from solvent.benchmark.summary import FILES, POLICIES, as_csv, summarize
+from solvent.benchmark.summary import FILES, POLICIES, as_csv, bibtex, summarize
 from solvent.model.text import brief
 from solvent.report import write_report
 from solvent.report.page import render

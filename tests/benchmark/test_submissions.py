@@ -22,7 +22,7 @@ from solvent.benchmark.records import read_bench
 from solvent.benchmark.submissions import check_submission, pack_submission, read_submission
 from solvent.benchmark.suites import Suite
 from solvent.benchmark.task_game import task_game
-from solvent.exact import StoreError, load_policy
+from solvent.exact import StoreError
 from solvent.exact.archive import read_archive, write_archive
 from solvent.model import TabularPolicy
 
@@ -298,6 +298,12 @@ TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
         arrays(lambda header, held: header.update(model_hash="0" * 64)),
         "model_hash is '0000",
     ),
+    # Both policies of a run in the place of another's: the figures tell.
+    "swapped runs": (
+        arrays(lambda header, held: held.update(
+            {name: np.roll(array, 1, axis=0) for name, array in held.items()})),
+        "seed 0: value is claimed as",
+    ),
     "the policies of another run": (
         entry("sampled_0", lambda array: np.roll(array, 1, axis=0)),
         "seed 0, seat 0: is greedy with what is not the most probable action",
@@ -318,32 +324,6 @@ def test_what_was_tampered_with_is_refused_with_the_reason(copy: Path, name: str
     assert len(message) < 500 + len(str(copy))
 
 
-def test_swapped_runs_are_refused(copy: Path) -> None:
-    """Both policies of a run in the place of another's: the figures tell."""
-
-    def swap(header: dict[str, Any], held: dict[str, Any]) -> None:
-        for name in held:
-            held[name] = np.roll(held[name], 1, axis=0)
-
-    arrays(swap)(copy)
-    with pytest.raises(StoreError, match=r"seed 0: value is claimed as"):
-        check_submission(copy, SUITE)
-
-
-def test_a_suite_is_an_installed_one_or_one_that_the_caller_names(copy: Path) -> None:
-    with pytest.raises(StoreError, match="suite is 'small'; allowed are"):
-        check_submission(copy)
-    other = Suite("other", SUITE.title, SUITE.tasks)
-    with pytest.raises(StoreError, match="is for the suite small, not for other"):
-        check_submission(copy, other)
-
-
-def test_a_suite_whose_terms_have_changed(copy: Path) -> None:
-    longer = replace(SUITE.tasks[0], timesteps=2_000)
-    with pytest.raises(StoreError, match="so that their figures cannot be compared"):
-        check_submission(copy, Suite("small", SUITE.title, (longer, SUITE.tasks[1])))
-
-
 def test_what_cannot_be_packed_leaves_nothing(
     bench_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -359,30 +339,34 @@ def test_what_cannot_be_packed_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_packing_wants_every_seed_everywhere(bench_folder: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(bench_folder, tmp_path / "bench"))
-    edit("results.json", lambda c: c["tasks"][1]["agents"].pop(0))(folder)
-    with pytest.raises(StoreError, match=f"steady has the seeds .* in {GREED}; expected"):
-        pack_submission(folder, "steady", tmp_path / "out", SUITE, **WORDS)
+def test_it_is_checked_against_the_suite_that_it_is_for(copy: Path) -> None:
+    longer = replace(SUITE.tasks[0], timesteps=2_000)
+    for suite, message in (
+        (None, "suite is 'small'; allowed are"),
+        (Suite("other", SUITE.title, SUITE.tasks), "is for the suite small, not for other"),
+        (Suite("small", SUITE.title, (longer, SUITE.tasks[1])), "figures cannot be compared"),
+    ):
+        with pytest.raises(StoreError, match=message):
+            check_submission(copy, suite)
 
 
-def test_packing_wants_a_suite_and_an_empty_folder(bench_folder: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(bench_folder, tmp_path / "bench"))
-    with pytest.raises(StoreError, match="is not an empty folder"):
-        pack_submission(folder, "steady", folder, SUITE, **WORDS)
-    with pytest.raises(ValueError, match="algorithm is 'stady'; allowed are steady, wild_one"):
-        pack_submission(folder, "stady", tmp_path / "out", SUITE, **WORDS)
-    edit("results.json", lambda c: c.pop("suite"))(folder)
-    with pytest.raises(StoreError, match="names no suite"):
-        pack_submission(folder, "steady", tmp_path / "out", SUITE, **WORDS)
+def other_policy(folder: Path) -> None:
+    """A policy of another game in the place of one of the bench's."""
+    shutil.copy(folder / GREED / "steady-3" / "policy_0.npz",
+                folder / COMBAT / "steady-3" / "policy.npz")  # fmt: skip
 
 
-def test_a_policy_in_the_bench_is_checked_when_it_is_packed(
-    bench_folder: Path, tmp_path: Path
-) -> None:
-    folder = Path(shutil.copytree(bench_folder, tmp_path / "bench"))
-    path = folder / COMBAT / "steady-3" / "policy.npz"
-    shutil.copy(folder / GREED / "steady-3" / "policy_0.npz", path)
-    with pytest.raises(StoreError, match="was made for the model"):
-        pack_submission(folder, "steady", tmp_path / "out", SUITE, **WORDS)
-    assert load_policy(path).player == 0
+def test_only_whole_results_are_packed(bench_folder: Path, tmp_path: Path) -> None:
+    first_lost = edit("results.json", lambda c: c["tasks"][1]["agents"].pop(0))
+    no_suite = edit("results.json", lambda c: c.pop("suite"))
+    for number, (damage, algorithm, out, message) in enumerate((
+        (lambda folder: None, "steady", "..", "is not an empty folder"),
+        (lambda folder: None, "stady", "out", "algorithm is 'stady'; allowed are steady, wild_one"),
+        (first_lost, "steady", "out", f"steady has the seeds .* in {GREED}; expected"),
+        (no_suite, "steady", "out", "names no suite"),
+        (other_policy, "steady", "out", "was made for the model"),
+    )):  # fmt: skip
+        folder = Path(shutil.copytree(bench_folder, tmp_path / f"bench-{number}"))
+        damage(folder)
+        with pytest.raises((StoreError, ValueError), match=message):
+            pack_submission(folder, algorithm, tmp_path / out, SUITE, **WORDS)

@@ -52,6 +52,9 @@ def test_a_file_says_what_is_asked(tmp_path: Path) -> None:
         ),
     )
     assert [task.name for task in suite.tasks] == ["GreedSmall-v0", "GreedSmall-v0-self-play"]
+    # A whole number stays one, so that the hash of the suite is that of the same tasks in Python.
+    file.write_text(GOOD.replace("1.5", "2"))
+    assert repr(find_suite(str(file)).tasks[1].cpu_seconds) == "2"
 
 
 @pytest.mark.parametrize(
@@ -59,15 +62,15 @@ def test_a_file_says_what_is_asked(tmp_path: Path) -> None:
     [
         ("format = 1", "format = 2", "format is 2; this reads 1"),
         ("[[tasks]]", "[[tasks", "not TOML"),
-        ('title = "Two of my own"', "title = 3", "title is 3; expected a text"),
-        ("timesteps = 1_000", "steps = 1_000", "task 0: key is 'steps'"),
+        ('title = "Two of my own"', "title = 3", "title is 3; input should be a valid string"),
+        ("timesteps = 1_000", "steps = 1_000", "tasks.0.steps is 1000; unexpected"),
         ("timesteps = 1_000", "timesteps = 0", "timesteps is 0"),
         ("cpu_seconds = 1.5", "cpu_seconds = -1", "cpu_seconds is -1; allowed are numbers above 0"),
-        ("self_play = true", "self_play = 1", "self_play is 1; allowed are true and false"),
+        ("self_play = true", "self_play = 1", "self_play is 1; input should be a valid boolean"),
         ("self_play = true", "", "two tasks are called GreedSmall-v0"),
         ("{ ppo = 2 }", "{ ppo = 0 }", "the number of seeds of ppo is 0"),
         ("self_play = true", 'name = "../mine"', "the name of a task is '../mine'"),
-        ('environment = "solvent/GreedSmall-v0"', "", "task 0: environment is None"),
+        ('environment = "solvent/GreedSmall-v0"', "", "lacks tasks.0.environment"),
     ],
 )
 def test_what_is_no_suite_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ import yaml
 from submitted import NOISE, SUITE
 
 from solvent import __version__
-from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import BenchRecord, SuiteRecord, read_bench
 from solvent.benchmark.statistics import (
     estimate,
@@ -31,6 +30,7 @@ from solvent.benchmark.summary import (
     as_csv,
     as_json,
     as_latex,
+    bibtex,
     latex,
     normalized_scores,
     summarize,

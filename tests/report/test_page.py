@@ -15,8 +15,8 @@ import pytest
 
 from solvent import make_game
 from solvent.baselines import GENERIC, baseline_policies
-from solvent.benchmark.baseline_scores import score_baselines
-from solvent.benchmark.records import BenchRecord, TaskRecord, read_results, write_results
+from solvent.benchmark.policies import score_baselines
+from solvent.benchmark.records import BenchRecord, TaskRecord, read_bench, write_results
 from solvent.benchmark.statistics import estimate
 from solvent.exact import StoreError, score, solve
 from solvent.model import GymnasiumTable, compile_game
@@ -311,7 +311,7 @@ def test_a_baseline_that_never_ends_is_in_the_table_and_the_chart(
         baselines=score_baselines(table, solution, ["first-legal", "optimal"]),
     )
     write_results(tmp_path, BenchRecord((task,)))
-    assert read_results(tmp_path) == (task,)
+    assert read_bench(tmp_path).tasks == (task,)
     text = render(tmp_path)
     page = Page(text)
     assert page.rows["CliffWalking-v1", "first-legal"] == [-inf, inf, -inf, inf]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from solvent import make_game
-from solvent.benchmark.records import read_results
+from solvent.benchmark.records import read_bench
 from solvent.exact import StoreError, load_policy, save_policy, solve
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.page import render
@@ -52,7 +52,7 @@ def copied(written: dict[str, Path], tmp_path: Path) -> Callable[[str], Path]:
 
 
 def solved(folder: Path) -> SolvedTask:
-    [task] = read_results(folder)
+    [task] = read_bench(folder).tasks
     return solve_task(task, folder)
 
 
@@ -148,7 +148,7 @@ def test_what_is_within_the_tolerance_is_not_printed_either(
 
 def test_the_mode_has_to_be_the_most_probable_actions(copied: Callable[[str], Path]) -> None:
     folder = copied("one")
-    [task] = read_results(folder)
+    [task] = read_bench(folder).tasks
     table = compile_game(make_game(task.game, **task.parameters))
     place = folder / task.agents[3].folder
     for wrong in (solve(table).policies[0], load_policy(place / "policy.npz", table)):
@@ -161,7 +161,7 @@ def test_the_mode_of_a_network_that_chose_illegal_actions_passes(
 ) -> None:
     """Two illegal choices together may make the lowest legal action the most probable one."""
     folder = copied("two")
-    [task] = read_results(folder)
+    [task] = read_bench(folder).tasks
     table = compile_game(make_game(task.game, **task.parameters))
     mask = table.mask[0]
     state = int(np.flatnonzero(mask.sum(axis=1) == 3)[0])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from bad_files import CONTENTS, no_files
 
-from solvent.benchmark.records import read_results
+from solvent.benchmark.records import read_bench
 from solvent.exact import StoreError
 from solvent.exact.learning_curve import read_curve
 from solvent.report.page import render
@@ -41,7 +41,7 @@ def refused(folder: Path) -> str:
 
 
 def test_results_are_read(results: Path) -> None:
-    combat, pig, greed = read_results(results)
+    combat, pig, greed = read_bench(results).tasks
     assert (combat.game, pig.game, greed.game) == ("ff-combat", "pig", "greed")
     assert (combat.for_two, pig.for_two, greed.for_two) == (False, True, True)
     assert [agent.name for agent in combat.agents] == ["ppo 0", "ppo 1", "ppo 2", "dqn 0"]
@@ -73,52 +73,54 @@ def shifted(by: Any, *path: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda c: c.clear(), "tasks is None; expected a list"),
+        (lambda c: c.clear(), "lacks tasks"),
         (lambda c: c["tasks"].clear(), "holds no task"),
-        (lambda c: c["tasks"].__setitem__(0, 3), "task 0: bracket is None"),
-        (lambda c: c["tasks"][0].pop("optimum"), "task 0: optimum is None; expected a number"),
-        (lambda c: c["tasks"][0].update(bracket=[1]), "bracket is [1]; expected two numbers"),
-        (lambda c: c["tasks"][0].update(parameters=[]), "parameters is []; expected an object"),
-        (lambda c: c["tasks"][1].update(env=None), "task 1: env is None; expected a text"),
+        (lambda c: c["tasks"].__setitem__(0, 3), "tasks.0 is 3; input should be an object"),
+        (lambda c: c["tasks"][0].pop("optimum"), "lacks tasks.0.optimum"),
+        (lambda c: c["tasks"][0].update(bracket=[1]), "lacks tasks.0.bracket.1"),
+        (
+            lambda c: c["tasks"][0].update(parameters=[]),
+            "tasks.0.parameters is []; input should be an object",
+        ),
+        (
+            lambda c: c["tasks"][1].update(env=None),
+            "tasks.1.env is None; input should be a valid string",
+        ),
         (
             lambda c: c["tasks"][0]["agents"][2].update(gap="0.1"),
-            "task 0, agent 2: gap is '0.1'; expected a number",
+            "tasks.0.agents.2.gap is '0.1'; input should be a valid number",
         ),
         (
             lambda c: c["tasks"][0]["agents"][1].update(seed=True),
-            "agent 1: seed is True; expected a whole number",
+            "agents.1.seed is True; input should be a valid integer",
         ),
         (
             lambda c: c["tasks"][1]["agents"][0].update(exploitability=[0.1]),
-            "task 1, agent 0: exploitability is [0.1]; expected two numbers",
+            "lacks tasks.1.agents.0.exploitability.1",
         ),
-        (lambda c: c["tasks"][0]["baselines"].append({}), "baseline 3: name is None"),
+        (lambda c: c["tasks"][0]["baselines"].append({}), "lacks tasks.0.baselines.3.name"),
         (
             lambda c: c["tasks"][0]["agents"][0].update(value="<script>"),
-            "agent 0: value is '<script>'; expected a number",
-        ),
-        (
-            lambda c: c["tasks"][0]["agents"][0].update(value=10**400),
-            "agent 0: value is 1000",
+            "agents.0.value is '<script>'; input should be a valid number",
         ),
         (
             lambda c: c["tasks"][0]["agents"][0].update(name=["x" * 100_000]),
-            "agent 0: name is ['xxx",
+            "agents.0.name is ['xxx",
         ),
         (
             lambda c: c["tasks"][0]["agents"][0].update(folder="../../elsewhere"),
-            "agent 0: folder is '../../elsewhere'; expected one within that of the results",
+            "task 0: folder is '../../elsewhere'; expected one within that of the results",
         ),
         (
             lambda c: c["tasks"][0]["agents"][0].update(folder="/elsewhere"),
-            "agent 0: folder is '/elsewhere'; expected one within that of the results",
+            "task 0: folder is '/elsewhere'; expected one within that of the results",
         ),
     ],
 )
 def test_a_wrong_entry(copy: Path, change: Callable[[Any], None], message: str) -> None:
     edit(copy, change)
     with pytest.raises(StoreError):
-        read_results(copy)
+        read_bench(copy)
     assert message in refused(copy)
 
 
@@ -159,16 +161,15 @@ def test_a_missing_or_truncated_file_of_an_agent(copy: Path, name: str) -> None:
     assert "cannot be read" in refused(copy)
 
 
-def test_other_content_is_one_line(tmp_path: Path) -> None:
-    for name, (file, read) in product(
-        CONTENTS,
-        (("results.json", lambda path: read_results(path.parent)), ("curve.csv", read_curve)),
-    ):
-        (tmp_path / file).write_bytes(CONTENTS[name])
+def test_other_content_is_one_line(copy: Path) -> None:
+    for name, file in product(CONTENTS, ("results.json", "Combat-v0/ppo-0/curve.csv")):
+        before = (copy / file).read_bytes()
+        (copy / file).write_bytes(CONTENTS[name])
         with pytest.raises(StoreError) as caught:
-            read(tmp_path / file)
-        assert str(caught.value).startswith(f"{tmp_path / file}: ")
-        assert len(str(caught.value)) < len(str(tmp_path / file)) + 150
+            read_curve(copy / file) if file.endswith(".csv") else read_bench(copy)
+        assert str(caught.value).startswith(f"{copy / file}: ")
+        assert len(str(caught.value)) < len(str(copy / file)) + 150
+        (copy / file).write_bytes(before)
 
 
 def test_a_curve_is_not_believed(copy: Path, tmp_path: Path) -> None:

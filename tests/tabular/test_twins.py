@@ -13,12 +13,13 @@ import pytest
 from gymnasium import spaces
 from tabular_runs import after, random_table
 
-from solvent.baselines.fictitious_play import FictitiousPlay
-from solvent.baselines.minimax_q import MinimaxQ
-from solvent.baselines.mirror_descent import MirrorDescentSweeps
-from solvent.baselines.q_learning import QLearning
-from solvent.baselines.regret_matching import RegretMatching
-from solvent.baselines.stage_games import StageGames
+from solvent.baselines.q_learning import MinimaxQ, QLearning
+from solvent.baselines.stage_games import (
+    FictitiousPlay,
+    MirrorDescentSweeps,
+    RegretMatching,
+    StageGames,
+)
 from solvent.model import TabularGame
 from solvent.tabular import (
     Estimate,

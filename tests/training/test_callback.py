@@ -88,15 +88,12 @@ def test_tensorboard_shows_the_curve(small: TabularGame, tmp_path: Path) -> None
     ]
 
 
-def test_a_damaged_curve_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_curve_is_refused(small: TabularGame, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="every is 0"):
+        ExactEvalCallback(small, every=0)
     path = tmp_path / "curve.csv"
     with pytest.raises(StoreError, match=r"curve\.csv: cannot be read"):
         read_curve(path)
     path.write_text("timesteps,value\n1,2\n")
     with pytest.raises(StoreError, match="not a learning curve"):
         read_curve(path)
-
-
-def test_every_is_checked(small: TabularGame) -> None:
-    with pytest.raises(ValueError, match="every is 0"):
-        ExactEvalCallback(small, every=0)

@@ -27,12 +27,13 @@ def test_at_stake_is_what_the_worst_choice_loses() -> None:
         rows = solution.action_values[table.row_start[s] : table.row_start[s + 1]]
         assert weights[s] == (rows.max() - rows.min() if len(rows) else 0)
     assert weights.max() > 0.1
-
-
-def test_player_1_has_stakes_as_well() -> None:
+    # Player 1 has something at stake as well; without a choice nothing is.
     pig = compile_game(Pig(target=6))
     left = against(pig, TabularPolicy.uniform(pig, player=0))
     assert importance(left, solve(left)).max() > 0.1
+    forced = compile_game(FightingFantasy(stamina=2, opponent_stamina=2, luck=0))
+    with pytest.raises(ValueError, match="no choice makes a difference"):
+        importance(forced, solve(forced))
 
 
 def test_the_share_of_starts() -> None:
@@ -45,12 +46,6 @@ def test_the_share_of_starts() -> None:
     )
     assert begun.initial.sum() == pytest.approx(1)
     assert exploring_starts(table, 0.0, weights).model_hash == table.model_hash
-
-
-def test_without_a_choice_nothing_is_at_stake() -> None:
-    table = compile_game(FightingFantasy(stamina=2, opponent_stamina=2, luck=0))
-    with pytest.raises(ValueError, match="no choice makes a difference"):
-        importance(table, solve(table))
 
 
 def test_training_is_scored_from_the_games_own_start(tmp_path: Path) -> None:
@@ -84,12 +79,6 @@ def test_beginning_where_much_is_at_stake_mends_the_worst_start(tmp_path: Path) 
     assert result.mode_score.optimality_gap < 0.003
     # Without, the worst start loses 0.2 to 0.3.
     assert result.mode_score.worst_start_gap < 0.15
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), True, "half"])
-def test_a_share_lies_between_0_and_1(share: float, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="exploring_starts is"):
-        train(GAME, exploring_starts=share, folder=tmp_path)
 
 
 def start_greed(folder: Path, opponent: Any, stakes: float) -> TrainingResult:
@@ -146,11 +135,6 @@ def test_a_task_that_needs_them_has_them(
     assert "exploring_starts" not in request["hyperparameters"]
 
 
-def test_a_tuned_share_is_checked(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"exploring_starts is 2; allowed are numbers from 0 to 1"):
-        train(GAME, hyperparameters={"exploring_starts": 2}, folder=tmp_path)
-
-
 @pytest.mark.slow
 def test_against_several_opponents_no_share_is_the_tuned_one(tmp_path: Path) -> None:
     several = {"opponent": {"uniform": 1, "paper-agent": 1}, "to_goal": 4}
@@ -162,8 +146,11 @@ def test_against_several_opponents_no_share_is_the_tuned_one(tmp_path: Path) -> 
     assert json.loads((tmp_path / "run.json").read_text())["request"]["stakes"] == 0
 
 
-def test_among_several_opponents_there_are_no_stakes(tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError, match=r"exploring_starts is 0\.5; it has to be 0 against several"
-    ):
+def test_a_share_that_cannot_be_had_is_refused(tmp_path: Path) -> None:
+    for share in (-0.1, 1.1, float("nan"), True, "half"):
+        with pytest.raises(ValueError, match="exploring_starts is"):
+            train(GAME, exploring_starts=share, folder=tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"exploring_starts is 2; allowed are numbers from 0 to 1"):
+        train(GAME, hyperparameters={"exploring_starts": 2}, folder=tmp_path)
+    with pytest.raises(ValueError, match=r"is 0\.5; it has to be 0 against several"):
         start_greed(tmp_path, {"uniform": 1, "optimal": 1}, 0.5)

@@ -118,21 +118,6 @@ def test_softening_keeps_the_odds_of_action_values(
     assert cold.name != greedy.name
 
 
-def test_only_action_values_can_be_softened(small: TabularGame, make_model: Any) -> None:
-    with pytest.raises(ValueError, match="only a DQNPolicy and a QRDQNPolicy have"):
-        extract_boltzmann(make_model("ppo", small), small, 1.0)
-    for wrong in (0.0, -1.0, np.inf, np.nan):
-        with pytest.raises(ValueError, match=r"temperature is .*; allowed are positive numbers"):
-            extract_boltzmann(make_model("dqn", small), small, wrong)
-
-
-def test_the_size_of_batches_does_not_matter(small: TabularGame, make_model: Any) -> None:
-    model = make_model("ppo", small)
-    whole = extract_policy(model, small)
-    parts = extract_policy(model, small, batch_size=7)
-    np.testing.assert_allclose(whole.probabilities, parts.probabilities, atol=1e-6)
-
-
 def test_the_exact_value_lies_in_the_interval_of_a_rollout(small: TabularGame) -> None:
     plays = 4000
     model = linear(small, {-1: 2.0, -3: -1.0}, bias=0.3)
@@ -166,15 +151,18 @@ def test_networks_may_see_what_any_environment_shows(observation: str, small: Ta
         assert mode.probabilities[s, legal_action_table(small.mask[0])[s, int(action)]] == 1
 
 
-def test_a_network_for_other_observations_is_refused(small: TabularGame) -> None:
-    model = linear(small, {})
-    with pytest.raises(ValueError, match=r"takes .*\(18,\).*'vector' of ff-combat is .*\(5,\)"):
-        extract_policy(model, small, observation="vector")
-    with pytest.raises(ValueError, match=r"observation is 'onehott'; .*Did you mean 'onehot'"):
-        extract_policy(model, small, observation="onehott")
-
-
-def test_a_network_of_another_kind_is_refused(small: TabularGame) -> None:
-    model = SAC("MlpPolicy", "Pendulum-v1", device="cpu", buffer_size=10)
-    with pytest.raises(ValueError, match="the network is a SACPolicy; allowed are"):
-        extract_policy(model, small)
+def test_what_cannot_be_extracted_is_refused(small: TabularGame, make_model: Any) -> None:
+    network, values = linear(small, {}), make_model("dqn", small)
+    sac = SAC("MlpPolicy", "Pendulum-v1", device="cpu", buffer_size=10)
+    for refused, message in (
+        (lambda: extract_policy(network, small, observation="vector"),
+         r"takes .*\(18,\).*'vector' of ff-combat is .*\(5,\)"),
+        (lambda: extract_policy(network, small, observation="onehott"),
+         r"observation is 'onehott'; .*Did you mean 'onehot'"),
+        (lambda: extract_policy(sac, small), "the network is a SACPolicy; allowed are"),
+        (lambda: extract_boltzmann(network, small, 1.0), "only a DQNPolicy and a QRDQNPolicy"),
+        *((lambda t=t: extract_boltzmann(values, small, t),
+           r"temperature is .*; allowed are positive") for t in (0.0, -1.0, np.inf, np.nan)),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            refused()

@@ -57,20 +57,16 @@ def name_of(file: Path) -> str:
 def test_every_file_is_found_by_the_spec_of_its_game() -> None:
     """The settings of an environment are those of the file in its game's folder."""
     assert FILES
+    register_envs()
+    assert tuned("ppo", "somebody/Else-v0") == tuned("ppo", None)
     for file in FILES:
+        assert exploring(file).keys() <= entries(file).keys()
         for env_id, settings in entries(file).items():
+            assert gym.spec(env_id).id == env_id
             found = tuned(file.stem, env_id)
             share = found.pop(EXPLORING, None)
             assert found == settings
             assert share == exploring(file).get(env_id)
-
-
-@pytest.mark.parametrize("file", FILES, ids=name_of)
-def test_every_entry_is_of_a_registered_environment(file: Path) -> None:
-    register_envs()
-    assert exploring(file).keys() <= entries(file).keys()
-    for env_id in entries(file):
-        assert gym.spec(env_id).id == env_id
 
 
 @pytest.mark.parametrize("file", [*FILES, DEFAULT], ids=name_of)
@@ -141,10 +137,6 @@ def test_rl_zoo_reads_them_itself() -> None:
 def test_wrong_hyperparameters_are_named(raw: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         prepare(raw, SELF_PLAY_ALGORITHMS["ppo"].model)
-
-
-def test_an_environment_without_an_entry_gets_the_default() -> None:
-    assert tuned("ppo", "somebody/Else-v0") == tuned("ppo", None)
 
 
 def test_python_in_the_file_is_read_like_a_literal() -> None:

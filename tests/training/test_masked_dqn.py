@@ -18,6 +18,8 @@ def test_training_never_plays_an_illegal_action(small: TabularGame, make_model: 
     plain = make_model("dqn", small, illegal="raise", exploration_final_eps=0.5)
     with pytest.raises(ValueError, match="not legal"):
         plain.learn(4000)
+    with pytest.raises(ValueError, match="n_steps is 3"):
+        make_model("masked_dqn", small, n_steps=3)
 
 
 def test_predict_obeys_the_mask(small: TabularGame, make_model: Any) -> None:
@@ -91,8 +93,3 @@ def test_values_of_illegal_actions_do_not_leak_into_targets(
         model.train(gradient_steps=5, batch_size=32)
         results.append(model.q_net(torch.as_tensor(seen)).detach().numpy())
     np.testing.assert_array_equal(results[0], results[1])
-
-
-def test_several_steps_are_refused(small: TabularGame, make_model: Any) -> None:
-    with pytest.raises(ValueError, match="n_steps is 3"):
-        make_model("masked_dqn", small, n_steps=3)

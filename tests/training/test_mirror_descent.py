@@ -159,19 +159,6 @@ def test_what_would_do_better_has_a_higher_floor(football: TabularGame) -> None:
     assert not target[~legal].any()
 
 
-@pytest.mark.parametrize("floors", [(0.02, 0.01), (-0.1, 0.1), (0.0, 1.0)])
-def test_floors_that_are_out_of_order_are_refused(
-    football: TabularGame, floors: tuple[float, float]
-) -> None:
-    with pytest.raises(ValueError, match=r"allowed are 0 <= floor <= better_floor < 1"):
-        made(football, floor=floors[0], better_floor=floors[1])
-
-
-def test_a_schedule_for_the_learning_rate_is_refused(football: TabularGame) -> None:
-    with pytest.raises(ValueError, match="allowed are numbers"):
-        made(football, learning_rate=lambda remaining: remaining)
-
-
 def test_seat_1_answers_what_seat_0_has_become(football: TabularGame) -> None:
     learner = made(football, learning_rate=0.05, lookahead=0.0, **NO_FLOOR)
     transitions = at_start(learner, football)
@@ -276,16 +263,17 @@ def test_unless_told_half_of_the_plays_explore_and_few_tables_are_averaged(
     assert (request["exploring"], request["refresh"]) == (0.5, refresh)
 
 
-def test_past_selves_are_refused(football: TabularGame, tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError, match="both seats of the same episodes; allowed is self-play with"
-    ):
-        start(football, tmp_path, past_selves=2)
-
-
-def test_it_does_not_train_one_seat_alone(tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError,
-        match="algorithm is 'mirror_descent'; allowed are a2c, dqn, maskable_ppo, masked_dqn, ppo",
-    ):
-        train("solvent/FFCombat-v0", "mirror_descent", folder=tmp_path)
+def test_what_it_cannot_learn_with_is_refused(football: TabularGame, tmp_path: Path) -> None:
+    floors = "allowed are 0 <= floor <= better_floor < 1"
+    for refused, message in (
+        (lambda: made(football, floor=0.02, better_floor=0.01), floors),
+        (lambda: made(football, floor=-0.1, better_floor=0.1), floors),
+        (lambda: made(football, floor=0.0, better_floor=1.0), floors),
+        (lambda: made(football, learning_rate=lambda remaining: remaining), "allowed are numbers"),
+        (lambda: start(football, tmp_path / "pool", past_selves=2),
+         "both seats of the same episodes; allowed is self-play with"),
+        (lambda: train("solvent/FFCombat-v0", "mirror_descent", folder=tmp_path / "one"),
+         "algorithm is 'mirror_descent'; allowed are a2c, dqn, maskable_ppo, masked_dqn, ppo"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            refused()

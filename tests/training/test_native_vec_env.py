@@ -60,11 +60,6 @@ def test_masks_are_those_of_the_state_that_follows(small: TabularGame) -> None:
     np.testing.assert_array_equal(env.env_method("action_masks", indices=[2]), [shown[2]])
 
 
-def test_another_autoreset_mode_is_refused(small: TabularGame) -> None:
-    with pytest.raises(ValueError, match=r"autoreset_mode is .*NEXT_STEP.*; .*SAME_STEP"):
-        NativeVecEnv(TabularVectorEnv(small, 2))
-
-
 def test_the_state_can_be_saved_and_restored(small: TabularGame) -> None:
     env, other = native(small), native(small)
     env.seed(1)
@@ -88,3 +83,5 @@ def test_what_it_cannot_do_is_refused(small: TabularGame) -> None:
         env.env_method("reset")
     with pytest.raises(ValueError, match="set as a whole"):
         env.set_attr("render_mode", "ansi", indices=[0])
+    with pytest.raises(ValueError, match=r"autoreset_mode is .*NEXT_STEP.*; .*SAME_STEP"):
+        NativeVecEnv(TabularVectorEnv(small, 2))

@@ -20,14 +20,18 @@ def football() -> TabularGame:
     return compile_game(reduced())
 
 
-def test_policies_are_worth_the_same_with_roles(football: TabularGame) -> None:
-    learned = with_roles(football)
+@pytest.mark.parametrize("apart", [False, True])
+def test_policies_have_the_same_values_with_roles(apart: bool, football: TabularGame) -> None:
+    """Players who are kept apart have roles in any game, also where their actions are the same."""
+    game = compile_game(Greed(6, 2)) if apart else football
+    learned = with_roles(game, apart=apart)
+    first, second = learned.mask
+    assert first.shape == second.shape
+    assert not (first & second).any()
     pair = [random_policy(learned, player, player) for player in (0, 1)]
-    back = [without_roles(policy, football) for policy in pair]
-    assert [policy.probabilities.shape for policy in back] == [m.shape for m in football.mask]
-    np.testing.assert_allclose(
-        policy_value(learned, *pair), policy_value(football, *back), atol=1e-12
-    )
+    back = [without_roles(policy, game) for policy in pair]
+    assert [policy.probabilities.shape for policy in back] == [m.shape for m in game.mask]
+    np.testing.assert_allclose(policy_value(learned, *pair), policy_value(game, *back), atol=1e-12)
 
 
 def test_the_network_is_told_its_role(football: TabularGame) -> None:
@@ -41,28 +45,12 @@ def test_the_network_is_told_its_role(football: TabularGame) -> None:
     assert len(np.unique(seen[live], axis=0)) == 2 * (~football.terminal).sum()
 
 
-def test_legal_actions_of_the_roles_are_apart(football: TabularGame) -> None:
-    first, second = with_roles(football).mask
-    assert first.shape == second.shape
-    assert not (first & second).any()
-
-
 def test_players_who_have_the_same_actions_have_no_roles() -> None:
     game = compile_game(Greed(6, 2))
     assert with_roles(game) is game
     elsewhere = replace(game, initial=np.roll(game.initial, 1))
     policy = TabularPolicy.uniform(elsewhere, player=1)
     assert without_roles(policy, game).model_hash == game.model_hash
-
-
-def test_players_who_are_kept_apart_have_roles_in_any_game() -> None:
-    game = compile_game(Greed(6, 2))
-    learned = with_roles(game, apart=True)
-    assert not (learned.mask[0] & learned.mask[1]).any()
-    pair = [random_policy(learned, player, player) for player in (0, 1)]
-    back = [without_roles(policy, game) for policy in pair]
-    assert [policy.probabilities.shape for policy in back] == [m.shape for m in game.mask]
-    np.testing.assert_allclose(policy_value(learned, *pair), policy_value(game, *back), atol=1e-12)
 
 
 def test_observations_of_two_lengths_are_refused(football: TabularGame) -> None:

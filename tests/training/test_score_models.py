@@ -13,15 +13,14 @@ import pytest
 from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.vec_env import VecNormalize
 from typer.testing import CliRunner
 
 import solvent
 from solvent.cli.app import app
-from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv
+from solvent.envs import SeatEnv, TabularEnv
 from solvent.envs.spaces import kind_that_fits, observed
 from solvent.model import TabularGame, TabularPolicy
-from solvent.training import NativeVecEnv, extract, extract_policy, load_model
+from solvent.training import extract, extract_policy, load_model
 from solvent.training.extract import network_player
 
 COMBAT = "solvent/FFCombat-v0"
@@ -89,32 +88,6 @@ def test_what_a_network_sees_is_read_off_its_space(kind: str, small: TabularGame
         np.testing.assert_array_equal(found.probabilities, told.probabilities)
 
 
-def test_the_kind_is_the_one_that_fits(small: TabularGame) -> None:
-    hot = gym.spaces.Box(0.0, 1.0, observed(small, 0, "onehot").shape[1:])
-    assert hot.shape != small.observation[0].shape[1:]
-    assert kind_that_fits(hot, small, 0) == "onehot"
-    assert kind_that_fits(hot, small, 0, "index") == "onehot"
-    assert kind_that_fits(gym.spaces.Discrete(small.n_states), small, 0) == "index"
-    # As many numbers in either kind: then it is what environments show, unless the caller knows.
-    bit = np.arange(small.n_states) % 2
-    alike = replace(small, observation=(np.stack((bit, 0 * bit), axis=1).astype(np.float32),))
-    assert observed(alike, 0, "onehot").shape == alike.observation[0].shape
-    assert kind_that_fits(gym.spaces.Box(0.0, 1.0, (2,)), alike, 0) == "vector"
-    assert kind_that_fits(gym.spaces.Box(0.0, 1.0, (2,)), alike, 0, "onehot") == "onehot"
-    # Nothing fits: the error is of what is asked for.
-    assert kind_that_fits(gym.spaces.Discrete(3), small, 0) == "vector"
-
-
-def test_a_normalized_network_is_scored_with_its_statistics(small: TabularGame) -> None:
-    venv = VecNormalize(NativeVecEnv(TabularVectorEnv(small, 4, autoreset_mode="SameStep")))
-    model = made("a2c", venv).learn(200)
-
-    def predicted(seen: Any) -> Any:
-        return model.predict(venv.normalize_obs(seen), deterministic=True)[0]
-
-    assert solvent.score(small, model, deterministic=True) == solvent.score(small, predicted)
-
-
 def test_a_seat_against_an_opponent() -> None:
     pig = solvent.compile_game(solvent.make_game("pig", target=8))
     env = SeatEnv(pig, TabularPolicy.uniform(pig, player=0), seat=1)
@@ -165,3 +138,21 @@ def test_the_plain_arrays_of_quantiles_choose_as_the_network(small: TabularGame)
     chosen = player.mixes(Looked(), acting, np.zeros(len(acting), np.int64))  # type: ignore[arg-type]
     np.testing.assert_array_equal(chosen, greedy[acting])
     assert player.network.weights[-1].shape[1] == 2
+
+
+def test_the_kind_is_the_one_that_fits(small: TabularGame) -> None:
+    hot = gym.spaces.Box(0.0, 1.0, observed(small, 0, "onehot").shape[1:])
+    index, two = gym.spaces.Discrete(small.n_states), gym.spaces.Box(0.0, 1.0, (2,))
+    # As many numbers in either kind: then it is what environments show, unless the caller knows.
+    bit = np.arange(small.n_states) % 2
+    alike = replace(small, observation=(np.stack((bit, 0 * bit), axis=1).astype(np.float32),))
+    for game, space, known, expected in (
+        (small, hot, "vector", "onehot"),
+        (small, hot, "index", "onehot"),
+        (small, index, "vector", "index"),
+        (alike, two, "vector", "vector"),
+        (alike, two, "onehot", "onehot"),
+        # Nothing fits: the error is of what is asked for.
+        (small, gym.spaces.Discrete(3), "vector", "vector"),
+    ):
+        assert kind_that_fits(space, game, 0, known) == expected

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reduced_football import reduced
 
 from solvent.benchmark.progress import Moment
 from solvent.exact import StoreError, load_policy, nash_conv, score, solve
@@ -21,6 +22,7 @@ from solvent.training.exploring_starts import exploring_starts, free_choice
 
 STEPS = 4_096
 ENOUGH_TO_LEARN = 12_000
+BOTH_SEATS = {"n_envs": 128, "n_steps": 8, "batch_size": 256, "n_epochs": 2}
 SETTINGS: dict[str, dict[str, Any]] = {
     "ppo": {"n_envs": 64, "n_steps": 16, "batch_size": 128, "n_epochs": 4},
     "masked_dqn": {"n_envs": 16, "batch_size": 64, "learning_starts": 500, "gradient_steps": 1},
@@ -49,6 +51,12 @@ def start(game: TabularGame, name: str, folder: Path, **kwargs: Any) -> Training
 
 
 @pytest.fixture(scope="module")
+def football() -> TabularGame:
+    """A small game in which both act at once, so that the learner takes both seats."""
+    return compile_game(reduced())
+
+
+@pytest.fixture(scope="module")
 def trained(greed: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
     return start(
         greed,
@@ -59,11 +67,20 @@ def trained(greed: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> Tra
     )
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize(
+    ("name", "game", "settings"),
+    [(name, "greed", {}) for name in SETTINGS]
+    + [("maskable_ppo", "football", {"hyperparameters": BOTH_SEATS, "exploring": 0.5})],
+)
 def test_interrupted_self_play_ends_as_uninterrupted(
-    name: str, greed: TabularGame, tmp_path: Path
+    name: str,
+    game: str,
+    settings: dict[str, Any],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
-    whole = start(greed, name, tmp_path / "whole")
+    played: TabularGame = request.getfixturevalue(game)
+    whole = start(played, name, tmp_path / "whole", **settings)
     assert len(whole.curve) == 5
 
     def stop_after(evaluations: int) -> Any:
@@ -76,44 +93,77 @@ def test_interrupted_self_play_ends_as_uninterrupted(
 
     for evaluations in (1, 3):
         with pytest.raises(Interrupted):
-            start(greed, name, tmp_path / "parts", progress=stop_after(evaluations))
+            start(played, name, tmp_path / "parts", progress=stop_after(evaluations), **settings)
         assert json.loads((tmp_path / "parts" / "run.json").read_text())["result"] is None
-    parts = start(greed, name, tmp_path / "parts")
-    for a, b in zip(whole.policies + whole.modes, parts.policies + parts.modes, strict=True):
-        np.testing.assert_array_equal(a.probabilities, b.probabilities)
+    parts = start(played, name, tmp_path / "parts", **settings)
+    for kind in ("policies", "modes", "averages"):
+        for a, b in zip(getattr(whole, kind), getattr(parts, kind), strict=True):
+            np.testing.assert_array_equal(a.probabilities, b.probabilities)
     assert whole.scores == parts.scores
     assert [replace(p, seconds=0) for p in whole.curve] == [
         replace(p, seconds=0) for p in parts.curve
     ]
 
 
-def test_the_columns_are_exact_exploitabilities(
+def test_files_columns_and_scores_are_those_of_the_policies(
     trained: TrainingResult, greed: TabularGame
 ) -> None:
-    last = trained.curve[-1]
-    for (first, second), prefix in ((trained.policies, ""), (trained.modes, "mode_")):
-        assert 2 * getattr(last, f"{prefix}gap") == pytest.approx(nash_conv(greed, first, second))
-        for seat, policy in enumerate((first, second)):
-            assert getattr(last, f"{prefix}exploitability_{seat}") == pytest.approx(
-                score(greed, policy).exploitability
-            )
-    assert trained.exploitability == pytest.approx(last.gap)
-    assert trained.mode_exploitability == pytest.approx(last.mode_gap)
-    assert last.value == pytest.approx(-last.gap)
-    assert read_curve(trained.folder / "curve.csv", SelfPlayEvaluation) == trained.curve
-
-
-def test_it_learns(trained: TrainingResult) -> None:
-    assert trained.curve[-1].gap < trained.curve[0].gap / 2
-
-
-def test_each_seat_has_its_files(trained: TrainingResult, greed: TabularGame) -> None:
-    for seat in (0, 1):
-        for name, policies in (("policy", trained.policies), ("policy_mode", trained.modes)):
+    first, last = trained.curve[0], trained.curve[-1]
+    assert last.gap < first.gap / 2, "it learns"
+    for name, policies, scores, prefix in (
+        ("policy", trained.policies, trained.scores, ""),
+        ("policy_mode", trained.modes, trained.mode_scores, "mode_"),
+        ("policy_average", trained.averages, trained.average_scores, "average_"),
+    ):
+        for seat, policy in enumerate(policies):
             saved = load_policy(trained.folder / f"{name}_{seat}.npz", greed)
             assert saved.player == seat
-            np.testing.assert_array_equal(saved.probabilities, policies[seat].probabilities)
+            np.testing.assert_array_equal(saved.probabilities, policy.probabilities)
+            expected = score(greed, policy).exploitability
+            assert scores[seat].exploitability == pytest.approx(expected)
+            assert getattr(last, f"{prefix}exploitability_{seat}") == pytest.approx(expected)
+        mean = getattr(trained, f"{prefix}exploitability")
+        assert 2 * mean == pytest.approx(nash_conv(greed, *policies))
+    assert (last.gap, last.mode_gap) == pytest.approx(
+        (trained.exploitability, trained.mode_exploitability)
+    )
+    assert last.value == pytest.approx(-last.gap)
+    assert read_curve(trained.folder / "curve.csv", SelfPlayEvaluation) == trained.curve
     assert not (trained.folder / "checkpoint.npz").exists()
+
+
+def test_a_finished_training_is_read_back(
+    trained: TrainingResult, greed: TabularGame, tmp_path: Path
+) -> None:
+    """Scores are those of the policies, whatever the record states."""
+    folder, settings = tmp_path / "run", {"timesteps": ENOUGH_TO_LEARN, "refresh": 2000}
+    shutil.copytree(trained.folder, folder)
+    record = json.loads((folder / "run.json").read_text())
+    names = ("scores", "mode_scores", "average_scores")
+    for stated in (record["result"][name][seat] for name in names for seat in (0, 1)):
+        stated["exploitability"] -= 1e-6
+    (folder / "run.json").write_text(json.dumps(record))
+    again = start(greed, "maskable_ppo", folder, **settings)
+    for name in (*names, "curve"):
+        assert getattr(again, name) == getattr(trained, name)
+    with pytest.raises(ValueError, match=r"holds another training: its refresh is 2000, not 3000"):
+        start(greed, "maskable_ppo", folder, **(settings | {"refresh": 3000}))
+    record["result"]["scores"] = []
+    (folder / "run.json").write_text(json.dumps(record))
+    with pytest.raises(StoreError, match=r"run\.json: not the record of a training"):
+        start(greed, "maskable_ppo", folder, **settings)
+
+
+def test_where_both_act_at_once_they_explore_and_need_an_even_number(
+    football: TabularGame, tmp_path: Path
+) -> None:
+    begun = exploring_starts(football, 0.5, free_choice(football)).initial
+    both = (football.action_count[0] > 1) & (football.action_count[1] > 1)
+    assert begun.sum() == pytest.approx(1)
+    assert (begun[both] > 0).all()
+    assert begun[~both & (football.initial == 0)].sum() == 0
+    with pytest.raises(ValueError, match="n_envs is 127; both seats of an episode need an even"):
+        start(football, "ppo", tmp_path, hyperparameters=BOTH_SEATS | {"n_envs": 127})
 
 
 def test_one_network_plays_both_seats_alike(trained: TrainingResult, greed: TabularGame) -> None:
@@ -129,37 +179,6 @@ def test_one_network_plays_both_seats_alike(trained: TrainingResult, greed: Tabu
             )
             compared += 1
     assert compared > 50
-
-
-def test_a_finished_training_is_read_back(trained: TrainingResult, greed: TabularGame) -> None:
-    again = start(greed, "maskable_ppo", trained.folder, timesteps=ENOUGH_TO_LEARN, refresh=2000)
-    assert again.scores == trained.scores
-    assert again.curve == trained.curve
-    with pytest.raises(ValueError, match=r"holds another training: its refresh is 2000, not 3000"):
-        start(greed, "maskable_ppo", trained.folder, timesteps=ENOUGH_TO_LEARN, refresh=3000)
-
-
-def test_a_stated_score_that_the_policy_contradicts_is_refused(
-    greed: TabularGame, trained: TrainingResult, tmp_path: Path
-) -> None:
-    folder = Path(shutil.copytree(trained.folder, tmp_path / "run"))
-    good = json.loads((folder / "run.json").read_text())
-    for name in ("scores", "mode_scores", "average_scores"):
-        for seat in (0, 1):
-            record = json.loads(json.dumps(good))
-            record["result"][name][seat]["exploitability"] -= 1e-6
-            (folder / "run.json").write_text(json.dumps(record))
-            with pytest.raises(StoreError, match=r"run\.json: exploitability is stated as"):
-                start(greed, "maskable_ppo", folder, timesteps=ENOUGH_TO_LEARN, refresh=2000)
-
-
-def test_a_damaged_record_is_refused(greed: TabularGame, tmp_path: Path) -> None:
-    start(greed, "ppo", tmp_path, timesteps=2000)
-    record = json.loads((tmp_path / "run.json").read_text())
-    record["result"]["scores"] = []
-    (tmp_path / "run.json").write_text(json.dumps(record))
-    with pytest.raises(StoreError, match=r"run\.json: not the record of a training"):
-        start(greed, "ppo", tmp_path, timesteps=2000)
 
 
 def test_exploring_starts_are_a_share_of_all_states(greed: TabularGame) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,12 @@ from solvent.envs import SeatVectorEnv
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import ALGORITHMS, extract
-from solvent.training.snapshots import SnapshotCallback, TableSelfPlayEnv
+from solvent.training.snapshots import (
+    AveragePolicy,
+    SelfPlayEnv,
+    SnapshotCallback,
+    policies_of_seats,
+)
 
 
 @pytest.fixture(scope="module")
@@ -20,12 +26,14 @@ def greed() -> TabularGame:
     return compile_game(Greed(6, 2))
 
 
-def make(game: TabularGame, size: int = 3, latest: float = 0.5) -> tuple[Any, TableSelfPlayEnv]:
+def make(game: TabularGame, size: int = 3, latest: float = 0.5) -> tuple[Any, SelfPlayEnv]:
     uniform = [TabularPolicy.uniform(game, player=p) for p in (0, 1)]
     env = SeatVectorEnv(
         game, [uniform], 16, seat="random", observation="onehot", autoreset_mode="SameStep"
     )
-    venv = TableSelfPlayEnv(env, game, observation="onehot", size=size, latest=latest)
+    play = partial(policies_of_seats, game, "onehot")
+    averages = [AveragePolicy(game, seat) for seat in (0, 1)]
+    venv = SelfPlayEnv(env, play, averages=averages, size=size, latest=latest)
     model = ALGORITHMS["maskable_ppo"].model(
         "MlpPolicy",
         venv,

@@ -18,7 +18,7 @@ from solvent.games import FightingFantasy
 from solvent.training import hyperparameters, train
 from solvent.training.callback import CurveCallback, SelfPlayEvaluation
 from solvent.training.hyperparameters import EXPLORING
-from solvent.training.with_table import OneSeat, SelfPlay, WithTable
+from solvent.training.kinds import OneSeat, SelfPlay, WithTable
 
 GAMES = Path(solvent.__file__).parent / "games"
 FILES = sorted(GAMES.glob("*/hyperparameters/*.yml"))
@@ -92,9 +92,8 @@ def unsolvable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("solvent.exact.solver._solve", refuse)
     monkeypatch.setattr("solvent.exact.solution_cache.kept", refuse)
     monkeypatch.setattr(WithTable, "score", lambda *_: RESULT)
-    monkeypatch.setattr("solvent.training.with_table.from_plain", lambda *_: RESULT)
     for kind, curve in ((OneSeat, Unmeasured), (SelfPlay, UnmeasuredPair)):
-        monkeypatch.setattr(kind, "make_curve", lambda self, venv, curve=curve, **own: curve(**own))
+        monkeypatch.setattr(kind, "make_curve", lambda self, curve=curve, **own: curve(**own))
 
 
 @pytest.mark.usefixtures("unsolvable")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from solvent import make_game
-from solvent.benchmark.records import read_results
+from solvent.benchmark.records import read_bench
 from solvent.exact import solve
 from solvent.games.fighting_fantasy.report import ABSENT, grid_of, loss_by_stamina
 from solvent.games.fighting_fantasy.rules import TEST, Combat
@@ -25,7 +25,7 @@ COSTLY, TIED = 8, 4
 
 @pytest.fixture(scope="module")
 def solved(results: Path) -> SolvedTask:
-    return solve_task(read_results(results)[0], results)
+    return solve_task(read_bench(results).tasks[0], results)
 
 
 @pytest.fixture(scope="module")

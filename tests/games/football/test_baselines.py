@@ -17,7 +17,7 @@ from reduced_football import MIXED, NO_CHOICE, RULES, random_chart, reduced, red
 
 from solvent import make_game
 from solvent.baselines import baseline_names
-from solvent.baselines.minimax_q import MinimaxQ
+from solvent.baselines.q_learning import MinimaxQ
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import ImproperGameError, best_response, nash_conv, policy_value, solve
 from solvent.games import FootballStrategy, Pig

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from solvent import make_game
-from solvent.benchmark.records import read_results
+from solvent.benchmark.records import read_bench
 from solvent.exact import locate_gap, solve
 from solvent.games import Greed
 from solvent.games.greed.kernel import solve_greed
@@ -148,7 +148,7 @@ def test_what_an_agent_chooses_is_marked_where_it_loses() -> None:
 
 
 def test_the_area_of_a_dot_is_in_proportion_to_the_loss(results: Path) -> None:
-    solved = solve_task(read_results(results)[2], results)
+    solved = solve_task(read_bench(results).tasks[2], results)
     [section] = [s for s in greed_sections(solved) if s.title == "What the agents choose"]
     figures = section.html.split("<figure>")[1:]
     agents = [

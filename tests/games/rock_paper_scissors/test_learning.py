@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from solvent import exploitability
-from solvent.baselines.mirror_descent import MirrorDescentSweeps
-from solvent.baselines.regret_matching import RegretMatching
+from solvent.baselines.stage_games import MirrorDescentSweeps, RegretMatching
 from solvent.games import RockPaperScissors
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import load_model, train

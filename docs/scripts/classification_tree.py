@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
 
 from solvent.model.arrays import Floats, Ints
 
@@ -101,17 +102,7 @@ def fit_tree(
         classes: [M] integers.
         names: Of the features.
         cp: Complexity parameter: what a split has to save, as a share of the root's errors.
-
-    Raises:
-        ModuleNotFoundError: If scikit-learn is not installed; the message names the extra.
     """
-    try:
-        from sklearn.tree import DecisionTreeClassifier
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "the classification tree needs scikit-learn: pip install 'solvent[report]'",
-            name="sklearn",
-        ) from error
     grower = DecisionTreeClassifier(min_samples_split=20, min_samples_leaf=7, random_state=0)
     grown = grower.fit(features, classes).tree_
     count = grown.value[:, 0, :] * grown.weighted_n_node_samples[:, None]

@@ -1,0 +1,539 @@
+"""The kinds of training: one seat, both seats by self-play, and networks in games without a table.
+
+In a game that has a table policies are tables, and every score is exact. Nothing in a training
+without a table needs all states: its policies are networks, and its curve is a mean of returns.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.base_class import BaseAlgorithm
+
+from solvent.baselines.network import NetworkPlayer, load_network, save_network
+from solvent.benchmark.policies import learned_exploitability, recorded_score
+from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
+from solvent.envs import SeatVectorEnv, VectorEnv
+from solvent.envs.env import learned_seat
+from solvent.envs.table_batch import BothSeats
+from solvent.exact import Score, Solution, cached_solution, load_policy, save_policy
+from solvent.exact.learning_curve import Evaluation, read_curve
+from solvent.model import Game, TabularGame, TabularPolicy
+from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
+from solvent.training.algorithms import Learner
+from solvent.training.callback import (
+    CurveCallback,
+    ExactEvalCallback,
+    ReturnCallback,
+    ReturnSoFar,
+    SelfPlayEvalCallback,
+    SelfPlayEvaluation,
+)
+from solvent.training.environments import (
+    make_registered_env,
+    make_vector_env,
+    players_of,
+    table_for_self_play,
+)
+from solvent.training.exploring_starts import (
+    act_at_once,
+    exploring_starts,
+    free_choice,
+    importance,
+)
+from solvent.training.extract import SEATS, Extraction, extract, extract_seats, network_player
+from solvent.training.hyperparameters import Hyperparameters
+from solvent.training.role_conditioning import with_roles
+from solvent.training.snapshots import AveragePolicy, SelfPlayEnv, policies_of_seats
+from solvent.training.vec_env import NativeVecEnv
+
+MOST_AVERAGED = 125
+"""Most tables in the average of a training in which the learner takes both seats, if not told."""
+
+KINDS = {
+    "policies": ("scores", "policy"),
+    "modes": ("mode_scores", "policy_mode"),
+    "averages": ("average_scores", "policy_average"),
+}
+"""For each kind of policy the name of its scores and the beginning of the names of its files."""
+
+NETWORKS = ("network.npz", "network_mode.npz")
+"""The files of a network as it is sampled, and as it is greedy."""
+
+Policies = Sequence[tuple[TabularPolicy, Floats | None]]
+"""A policy for each seat that is learned, each with what it gave to illegal actions, if known."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRequest:
+    """What was asked for; None is what the kind of training decides.
+
+    Attributes:
+        game: The id of an environment, or a game.
+        learner: The algorithm.
+        setup: Its hyperparameters.
+        env_kwargs: Of the environment, without the opponent if that is the learner itself.
+        record: What the folder's record holds of every kind of training.
+        self_play: Whether the learner meets itself.
+        exploring_starts: Share of exploring starts.
+        start_weights: How they are drawn, ``"uniform"`` or ``"importance"``.
+        snapshots: How many are in the pool at most.
+        latest: The chance of meeting the latest.
+        refresh: Steps between one snapshot and the next.
+        evaluations: How many points the learning curve has besides the first.
+        solution: Of the game that is played, if it is at hand.
+    """
+
+    game: str | Game | TabularGame
+    learner: Learner
+    setup: Hyperparameters
+    env_kwargs: Mapping[str, Any]
+    record: Mapping[str, Any]
+    self_play: bool
+    exploring_starts: float | None
+    start_weights: str
+    snapshots: int | None
+    latest: float | None
+    refresh: int | None
+    evaluations: int | None
+    solution: Solution | None
+
+    def name(self, game: Game | TabularGame) -> str:
+        """The id of the environment, or the name of the game that was given."""
+        return self.game if isinstance(self.game, str) else game.info.name
+
+
+class Training(ABC):
+    """A kind of training: whom the learner meets, how it is scored, and what is kept of it.
+
+    Args:
+        asked: What was asked for.
+
+    Attributes:
+        asked: The same.
+        title: What it is called while it goes on.
+        players: Of the game.
+        request: What the folder's record says was asked for.
+
+    Raises:
+        ValueError: If it is not allowed.
+    """
+
+    title: str
+    players: int
+    request: dict[str, Any]
+    _env: Any = None
+
+    point: ClassVar[type[Any]]
+    """The class of a point of the learning curve."""
+
+    def __init__(self, asked: TrainingRequest) -> None:
+        self.asked = asked
+
+    @property
+    def observation(self) -> str:
+        """What the network sees."""
+        seen: str = self.asked.env_kwargs["observation"]
+        return seen
+
+    def record(self, name: str, evaluations: int, **own: Any) -> dict[str, Any]:
+        """Return what the folder's record says was asked for.
+
+        Args:
+            name: The name of the environment.
+            evaluations: The number of evaluations, if none was asked for.
+            own: The entries of this kind of training.
+        """
+        asked = self.asked
+        told = evaluations if asked.evaluations is None else asked.evaluations
+        return {
+            **asked.record, "environment": name, "env_kwargs": asked.env_kwargs,
+            "evaluations": told, **own,
+        }  # fmt: skip
+
+    @abstractmethod
+    def make_env(self) -> NativeVecEnv:
+        """The learner's environment."""
+
+    @abstractmethod
+    def make_curve(self, *, every: int, path: Path) -> CurveCallback:
+        """What writes the learning curve.
+
+        Args:
+            every: Steps between evaluations.
+            path: The curve's file.
+        """
+
+    @abstractmethod
+    def save(self, folder: Path, model: BaseAlgorithm, origin: dict[str, Any]) -> dict[str, Any]:
+        """Save what was learned; what the record's result says of it.
+
+        Args:
+            folder: Where to.
+            model: The learner.
+            origin: What its files say of where they come from.
+        """
+
+    @abstractmethod
+    def read(self, folder: Path, result: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of :class:`~solvent.training.train.TrainingResult` that differ by kind.
+
+        Args:
+            folder: Where it was saved.
+            result: What the record says of it.
+
+        Raises:
+            StoreError: If a file is missing or damaged.
+            LookupError: If the record lacks something.
+            TypeError: If it has something else.
+        """
+
+    def close(self) -> None:
+        """Close the environment, if there is one."""
+        if self._env is not None:
+            self._env.close()
+
+
+class WithTable(Training):
+    """One seat or both seats of a game that has a table.
+
+    Attributes:
+        game: The game that is played.
+        left: The game that a policy is scored on.
+    """
+
+    game: TabularGame
+    left: TabularGame
+
+    endings: ClassVar[tuple[str, ...]]
+    """What the names of the files of each seat end in."""
+
+    def __init__(self, asked: TrainingRequest) -> None:
+        super().__init__(asked)
+        self._scores: dict[str, tuple[Score, ...]] = {}
+
+    @cached_property
+    def solution(self) -> Solution:
+        """Of the game that is played."""
+        return self.asked.solution or cached_solution(self.game)
+
+    @cached_property
+    def optimum(self) -> Solution:
+        """Of the game that a policy is scored on."""
+        return self.solution if self.left is self.game else cached_solution(self.left)
+
+    def score(self, policy: TabularPolicy, illegal: Floats | None = None) -> Score:
+        """The score of a policy, as :class:`~solvent.training.train.TrainingResult` has it.
+
+        Args:
+            policy: For the game that is played.
+            illegal: [S] what it gave to illegal actions, if known.
+        """
+        own = replace(policy, model_hash=self.left.model_hash)
+        result = recorded_score(self.left, own, self.optimum, illegal=illegal)
+        if self.left is self.game:
+            return result
+        # The gap is to the best response to one opponent, exploitability to the worst opponent.
+        worst = learned_exploitability(self.game, policy, self.solution)
+        return replace(result, exploitability=worst)
+
+    @abstractmethod
+    def learned(self, model: BaseAlgorithm) -> dict[str, Policies]:
+        """The policies of each kind.
+
+        Args:
+            model: The learner.
+        """
+
+    def save(self, folder: Path, model: BaseAlgorithm, origin: dict[str, Any]) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for kind, policies in self.learned(model).items():
+            for path, (policy, _) in zip(self._files(folder, kind), policies, strict=True):
+                save_policy(path, replace(policy, model_hash=self.game.model_hash), origin)
+            self._scores[kind] = tuple(
+                self.score(replace(policy, model_hash=self.game.model_hash), illegal)
+                for policy, illegal in policies
+            )
+            stated = [
+                {**asdict(one), "worst_start": repr(one.worst_start)} for one in self._scores[kind]
+            ]
+            scores = KINDS[kind][0]
+            result |= {scores: stated} if len(stated) > 1 else {scores[:-1]: stated[0]}
+        return result
+
+    def read(self, folder: Path, result: Mapping[str, Any]) -> dict[str, Any]:
+        """Read the policies; their scores are computed, unless this process has computed them."""
+        found: dict[str, Any] = {"curve": read_curve(folder / "curve.csv", self.point)}
+        for kind, (scores, _) in KINDS.items():
+            if kind == "averages" and len(self.endings) == 1:
+                continue
+            policies = tuple(load_policy(path, self.game) for path in self._files(folder, kind))
+            stated = result[scores] if len(self.endings) > 1 else [result[scores[:-1]]]
+            # What they gave to illegal actions is on record only: tables have none of it.
+            masses = [_illegal_mass(stated[k]) for k in range(len(policies))]
+            found |= {kind: policies, scores: self._scores.get(kind) or tuple(
+                replace(self.score(policy), illegal_mass=mass)
+                for policy, mass in zip(policies, masses, strict=True)
+            )}  # fmt: skip
+        return found
+
+    def _files(self, folder: Path, kind: str) -> Iterator[Path]:
+        """The files of a kind of policy, one for each seat that is learned."""
+        return (folder / f"{KINDS[kind][1]}{ending}.npz" for ending in self.endings)
+
+
+class OneSeat(WithTable):
+    """A game for one, or one seat of a game for two against opponents who do not change."""
+
+    point = Evaluation
+    endings = ("",)
+
+    def __init__(self, asked: TrainingRequest) -> None:
+        super().__init__(asked)
+        for name in ("snapshots", "latest", "refresh"):
+            if (value := getattr(asked, name)) is not None:
+                raise ValueError(f"{name} is {shown(value)}; it is for self-play only")
+        self._env = make_vector_env(asked.game, asked.setup.n_envs, asked.env_kwargs)
+        self._seat = learned_seat(self._env)
+        self.game, self.left = self._seat.game, self._seat.left
+        self.players = self.game.info.players
+        name = asked.name(self.left)
+        self.title = f"{name} {asked.record['algorithm']}"
+        share = asked.exploring_starts
+        several = self.left is self.game and isinstance(self._env.unwrapped, SeatVectorEnv)
+        if share and several:
+            raise ValueError(
+                f"exploring_starts is {shown(share)}; it has to be 0 against several opponents"
+            )
+        if share is None and not several:
+            share = asked.setup.exploring_starts
+        self._share = share or 0.0
+        if asked.start_weights == IMPORTANCE and not share:
+            raise ValueError(
+                "start_weights is 'importance', but no episode is an exploring start; "
+                "say which share with exploring_starts"
+            )
+        self.request = self.record(name, 20, model_hash=self.left.model_hash, stakes=self._share)
+        # A share without weights is by importance, as in the records of earlier versions.
+        if share and asked.start_weights == UNIFORM:
+            self.request["start_weights"] = UNIFORM
+
+    def make_env(self) -> NativeVecEnv:
+        """The environment; with exploring starts one opponent is folded into chance."""
+        if not self._share:
+            return NativeVecEnv(self._env)
+        kwargs, by_importance = self.asked.env_kwargs, self.asked.start_weights == IMPORTANCE
+        weights = importance(self.left, self.optimum) if by_importance else free_choice(self.left)
+        begun = exploring_starts(self.left, self._share, weights)
+        own = {name: kwargs[name] for name in ("observation", "illegal") if name in kwargs}
+        return NativeVecEnv(
+            make_vector_env(begun, self.asked.setup.n_envs, {**own, "player": self._seat.player})
+        )
+
+    def make_curve(self, *, every: int, path: Path) -> CurveCallback:
+        return ExactEvalCallback(
+            self.left,
+            every=every,
+            observation=self.observation,
+            player=self._seat.player,
+            solution=self.optimum,
+            path=path,
+        )
+
+    def learned(self, model: BaseAlgorithm) -> dict[str, Policies]:
+        found = extract(
+            model,
+            self.left,
+            observation=self.observation,
+            player=self._seat.player,
+            name=f"{self.request['algorithm']} {self.request['seed']}",
+        )
+        return _both_kinds([found])
+
+
+class SelfPlay(WithTable):
+    """Both seats of a game for two, against snapshots of the learner or the learner as it is."""
+
+    point = SelfPlayEvaluation
+    endings = ("_0", "_1")
+
+    def __init__(self, asked: TrainingRequest) -> None:
+        super().__init__(asked)
+        parameters = {k: v for k, v in asked.env_kwargs.items() if k != "observation"}
+        self.game = self.left = table_for_self_play(asked.game, parameters)
+        self.players = self.game.info.players
+        name = asked.name(self.game)
+        self.title = f"{name} {asked.record['algorithm']} self-play"
+        snapshots, refresh, share = asked.snapshots, asked.refresh, asked.exploring_starts
+        if snapshots is None:
+            both = asked.learner.seats_apart or act_at_once(self.game).any()
+            snapshots = 0 if both else 3
+        if refresh is None:
+            steps = asked.setup.n_timesteps // MOST_AVERAGED
+            refresh = 50_000 if snapshots else max(50_000, steps)
+        if share is None:
+            share = asked.setup.exploring_starts
+        if share is None:
+            share = 0.1 if snapshots else 0.5
+        self.request = self.record(
+            name,
+            10,
+            model_hash=self.game.model_hash,
+            past_selves=snapshots,
+            latest=float(0.7 if asked.latest is None else asked.latest),
+            refresh=refresh,
+            exploring=float(share),
+        )
+        self._averages = tuple(AveragePolicy(self.game, seat) for seat in SEATS)
+        self._env = self._make_env()
+
+    def make_env(self) -> NativeVecEnv:
+        env: NativeVecEnv = self._env
+        return env
+
+    def _make_env(self) -> SelfPlayEnv:
+        game, size, n_envs = self.game, self.request["past_selves"], self.asked.setup.n_envs
+        starts = exploring_starts(game, self.request["exploring"], free_choice(game))
+        begun = with_roles(starts, apart=self.asked.learner.seats_apart)
+        env: VectorEnv
+        if size == 0:
+            if n_envs % 2:
+                raise ValueError(
+                    f"n_envs is {n_envs}; both seats of an episode need an even number"
+                )
+            env = VectorEnv(
+                BothSeats(begun, n_envs // 2, self.observation),
+                autoreset_mode=AutoresetMode.SAME_STEP,
+            )
+        else:
+            # Snapshots take the place of the uniform opponents.
+            first, second = (TabularPolicy.uniform(begun, player=p) for p in SEATS)
+            env = SeatVectorEnv(
+                begun,
+                [(first, second)],
+                n_envs,
+                seat="random",
+                observation=self.observation,
+                autoreset_mode=AutoresetMode.SAME_STEP,
+            )
+        play = partial(policies_of_seats, begun, self.observation)
+        return SelfPlayEnv(
+            env, play, averages=self._averages, size=size, latest=self.request["latest"]
+        )
+
+    def make_curve(self, *, every: int, path: Path) -> CurveCallback:
+        return SelfPlayEvalCallback(
+            self.game,
+            every=every,
+            observation=self.observation,
+            solution=self.solution,
+            averages=self._averages,
+            path=path,
+        )
+
+    def learned(self, model: BaseAlgorithm) -> dict[str, Policies]:
+        name = f"{self.request['algorithm']} self-play {self.request['seed']}"
+        seats = extract_seats(model, self.game, observation=self.observation, name=name)
+        averages = [(one.policy(f"{name} (average)"), None) for one in self._averages]
+        return {**_both_kinds(seats), "averages": averages}
+
+
+class WithoutTable(Training):
+    """One network for whichever seats the environment gives it, in a game without a table."""
+
+    point = ReturnSoFar
+
+    def __init__(self, asked: TrainingRequest) -> None:
+        super().__init__(asked)
+        assert isinstance(asked.game, str)
+        if asked.exploring_starts or asked.start_weights == IMPORTANCE:
+            raise ValueError(
+                f"exploring_starts is {shown(asked.exploring_starts)}, drawn by "
+                f"{asked.start_weights}; {asked.game} has no table, so that every episode begins "
+                f"as the game does"
+            )
+        self.players = players_of(asked.game)
+        if asked.self_play and self.players == 1:
+            raise ValueError(f"{asked.game} is a game for one; self-play needs one for two")
+        seat = {"seat": "random"} if self.players == 2 else {}
+        kwargs = {**seat, **asked.env_kwargs}
+        if asked.self_play:
+            kwargs["opponent"] = "self-play"
+        self.title = f"{asked.game} {asked.record['algorithm']}"
+        self.request = self.record(
+            asked.game,
+            20,
+            env_kwargs=kwargs,
+            past_selves=5 if asked.snapshots is None else asked.snapshots,
+            refresh=100_000 if asked.refresh is None else asked.refresh,
+        )
+        if self.request["past_selves"] == 0:
+            raise ValueError("snapshots is 0; a game without a table needs at least 1")
+        # Earlier records do not have it.
+        if asked.latest is not None:
+            self.request["latest"] = asked.latest
+
+    def make_env(self) -> NativeVecEnv:
+        kwargs, own = self.request["env_kwargs"], self.asked.self_play
+        # Snapshots take the place of the uniform opponent.
+        kwargs = {**kwargs, "opponent": "uniform"} if own else kwargs
+        env = self._env = make_registered_env(
+            self.request["environment"], self.asked.setup.n_envs, kwargs
+        )
+        if not own:
+            return NativeVecEnv(env)
+        size, latest = self.request["past_selves"], self.request.get("latest")
+        return SelfPlayEnv(env, lambda model, _: self._player(model), size=size, latest=latest)
+
+    def make_curve(self, *, every: int, path: Path) -> CurveCallback:
+        return ReturnCallback(every=every, path=path)
+
+    def save(self, folder: Path, model: BaseAlgorithm, origin: dict[str, Any]) -> dict[str, Any]:
+        for name, mode in zip(NETWORKS, (False, True), strict=True):
+            save_network(folder / name, self._player(model, mode=mode), origin)
+        return {}
+
+    def read(self, folder: Path, result: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "networks": tuple(load_network(folder / name) for name in NETWORKS),
+            "curve": read_curve(folder / "curve.csv", self.point),
+        }
+
+    def _player(self, model: BaseAlgorithm, *, mode: bool = False) -> NetworkPlayer:
+        """A learner as a player that needs no torch."""
+        name = f"{self.request['algorithm']} {self.request['seed']}" + (" (mode)" if mode else "")
+        return network_player(
+            model,
+            masked=self.asked.learner.masked,
+            observation=self.observation,
+            mode=mode,
+            name=name,
+        )
+
+
+def _both_kinds(seats: Sequence[Extraction]) -> dict[str, Policies]:
+    """The policies of a network as they are sampled, and the greedy ones."""
+    return {
+        "policies": [(one.sampled, one.illegal) for one in seats],
+        "modes": [(one.mode, one.illegal_mode) for one in seats],
+    }
+
+
+def _illegal_mass(stated: Mapping[str, Any]) -> float:
+    """The share of illegal actions in a score on record; NaN if it could not be proved.
+
+    Raises:
+        TypeError: If it is no share.
+    """
+    mass = stated["illegal_mass"]
+    if type(mass) is not float or not (math.isnan(mass) or -1e-9 <= mass <= 1 + 1e-9):
+        raise TypeError(f"illegal_mass is {shown(mass)}; allowed are numbers from 0 to 1")
+    return mass
