@@ -64,7 +64,7 @@ from solvent.exact import Solution, cached_solution, score, solve
 from solvent.exact.evaluation import expectation
 from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, TrainingResult, train
-from solvent.training.algorithms import Algorithm
+from solvent.training.algorithms import Learner
 from solvent.training.learning import one_thread
 
 EARLIER = {
@@ -278,7 +278,7 @@ def show_figures(
 def compare(console: Console, env: str, seeds: int, timesteps: int | None) -> None:
     """Train with plain PPO and with ours, in turns."""
     found: dict[str, list[TrainingResult]] = {"Stable-Baselines3": [], "ours": []}
-    plain = Algorithm(PPO, "ppo", masked=False)
+    plain = Learner(PPO, "ppo", masked=False)
     for seed in range(-1, seeds):  # The first pair warms up and does not count.
         for name, results in found.items():
             algorithm = plain if name == "Stable-Baselines3" else ALGORITHMS["ppo"]

@@ -22,23 +22,26 @@ PACKAGES += ["tabular", "explore"]
 def _module(name: str) -> ast.Module:
     path = ROOT / name.replace(".", "/")
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    if (stub := path / "__init__.pyi").is_file():
+        file = stub
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def _listed(module: ast.Module) -> list[str]:
-    [names] = [
-        ast.literal_eval(node.value)
-        for node in module.body
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
-    ]
-    return names
+    """The names in a stub, or in ``__all__``."""
+    for node in module.body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            return ast.literal_eval(node.value)
+    imports = [node for node in module.body if isinstance(node, ast.ImportFrom)]
+    return [alias.name for node in imports for alias in node.names]
 
 
-def _docstring(module: ast.Module, name: str) -> str | None:
+def _docstring(module: ast.Module, name: str, package: str = "") -> str | None:
     """The docstring of a name where it is defined; of a function with overloads, the last."""
     for node in ast.walk(module):
         if isinstance(node, ast.ImportFrom) and name in [alias.name for alias in node.names]:
-            return _docstring(_module(node.module), name)
+            home = f"{package}.{node.module}" if node.level else node.module
+            return _docstring(_module(home), name)
     for node, following in reversed(list(pairwise([*module.body, None]))):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
             return ast.get_docstring(node)
@@ -56,7 +59,9 @@ def test_the_reference_has_every_public_name(package: str) -> None:
     assert "members:" not in page, "the page shows all that the package lists"
     module = _module(f"solvent.{package}")
     # mkdocstrings leaves out what has no docstring.
-    assert [name for name in _listed(module) if not _docstring(module, name)] == []
+    assert [
+        name for name in _listed(module) if not _docstring(module, name, f"solvent.{package}")
+    ] == []
 
 
 def test_the_reference_has_every_name_at_the_top() -> None:

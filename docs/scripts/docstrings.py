@@ -6,8 +6,10 @@ and code where it has not.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import griffe
@@ -23,6 +25,7 @@ class Docstrings(griffe.Extension):
     def on_package(self, *, pkg: griffe.Module, loader: griffe.GriffeLoader, **kwargs: Any) -> None:
         loader.resolve_aliases(implicit=False, external=False)
         for module in _modules(pkg):
+            _list_stub(module)
             _unshadow(module)
         public = {path for module in _modules(pkg) for path in _public(module)}
         for obj in _objects(pkg):
@@ -35,6 +38,18 @@ def _modules(module: griffe.Module) -> Iterator[griffe.Module]:
     for child in module.modules.values():
         if not child.is_alias:
             yield from _modules(child)
+
+
+def _list_stub(module: griffe.Module) -> None:
+    """A package whose public names stand in a stub lists them."""
+    stub = Path(str(module.filepath)).with_suffix(".pyi")
+    if module.is_init_module and stub.is_file():
+        nodes = ast.parse(stub.read_text(encoding="utf-8")).body
+        imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+        module.exports = [alias.name for node in imports for alias in node.names]
+        for node in imports:
+            for alias in node.names:
+                module.imports[alias.name] = f"{module.path}.{node.module}.{alias.name}"
 
 
 def _unshadow(module: griffe.Module) -> None:
