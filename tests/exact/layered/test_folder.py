@@ -287,10 +287,7 @@ def test_an_altered_layer_is_named_when_it_is_read(solution: Path, layers: Start
 
 
 def test_an_altered_layer_is_not_built_upon(half_done: Path, layers: StartedLayers) -> None:
-    path = half_done / "sheets" / "10.npy"
-    content = bytearray(path.read_bytes())
-    content[-5] ^= 1
-    path.write_bytes(content)
+    flip(half_done / "sheets" / "10.npy", -5)
     with pytest.raises(StoreError, match=r"10.npy: the checksum does not match.*Remove it"):
         LayerFolder.create(half_done, layers)
     assert not (half_done / NAME).exists()
@@ -375,124 +372,92 @@ def test_a_solve_begun_before_lines_had_checksums_goes_on(
     assert contents(half_done) == contents(original)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "manifest.json: is damaged"),
-        ("[" * 100_000, "manifest.json: is damaged"),
-        ("[]", "manifest.json is not that of a solution"),
-        ('{"kind": "policy"}', "manifest.json is not that of a solution"),
-        (
-            '{"kind": "sale", "format": 9}',
-            "has format 9; this version reads formats 1 to 3",
-        ),
-        ('{"kind": "sale", "format": true}', "has format True; this"),
-        (
-            '{"kind": "sale", "format": 1}',
-            "manifest.json is damaged .'sheets' is missing",
-        ),
-    ],
-)
-def test_a_damaged_manifest_is_named(solution: Path, text: str, message: str) -> None:
-    (solution / "manifest.json").write_text(text, encoding="utf-8")
-    assert re.search(message, refusal(lambda: LayerFolder.open(solution, StartedLayers)))
+MANIFESTS = [
+    ("{", "manifest.json: is damaged"),
+    ("[" * 100_000, "manifest.json: is damaged"),
+    ("[]", "manifest.json is not that of a solution"),
+    ('{"kind": "policy"}', "manifest.json is not that of a solution"),
+    ('{"kind": "sale", "format": 9}', "has format 9; this version reads formats 1 to 3"),
+    ('{"kind": "sale", "format": true}', "has format True; this"),
+    ('{"kind": "sale", "format": 1}', "manifest.json is damaged .'sheets' is missing"),
+]
 
 
-def test_a_manifest_of_any_size_is_not_read(
-    solution: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_manifest_is_named(solution: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = solution / "manifest.json"
+    whole = manifest.read_bytes()
+    for text, message in MANIFESTS:
+        manifest.write_text(text, encoding="utf-8")
+        assert re.search(message, refusal(lambda: LayerFolder.open(solution, StartedLayers)))
+    manifest.write_bytes(whole)
     monkeypatch.setattr("solvent.exact.layered.manifest.MOST_BYTES", 1000)
     message = refusal(lambda: LayerFolder.open(solution, StartedLayers))
     assert message.endswith("manifest.json: cannot be read (larger than 1,000 bytes)")
 
 
-def test_a_manifest_that_is_no_file_is_not_waited_for(solution: Path, tmp_path: Path) -> None:
-    for path in no_files(tmp_path, ""):
+def not_to_be_read(folder: Path, suffix: str, link: Path) -> Iterator[None]:
+    """A link in place of a file, to one thing after the other that is no file."""
+    for path in no_files(folder, suffix):
         if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
-            (solution / "manifest.json").unlink()
-            (solution / "manifest.json").symlink_to(path)
-            assert "manifest.json: cannot be read (" in refusal(
-                lambda: LayerFolder.open(solution, StartedLayers)
-            )
+            link.unlink()
+            link.symlink_to(path)
+            yield
 
 
-def test_records_and_supports_that_are_no_files_are_not_waited_for(
-    half_done: Path, layers: StartedLayers, tmp_path: Path
+def test_what_is_no_file_is_not_waited_for(
+    solution: Path, half_done: Path, layers: StartedLayers, tmp_path: Path
 ) -> None:
-    journal = half_done / "unfinished" / "records.jsonl"
-    supports = half_done / "unfinished" / "supports" / "10.npy"
-    for path in no_files(tmp_path, ""):
-        if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
-            supports.unlink()
-            supports.symlink_to(path)
-            with LayerFolder.create(half_done, layers) as store:
-                assert store.start(10) is None
-    journal.unlink()
-    for path in no_files(tmp_path, ".jsonl"):
-        if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
-            journal.symlink_to(path)
-            message = refusal(lambda: LayerFolder.create(half_done, layers))
-            assert message.startswith(f"{journal}: cannot be read (")
-            journal.unlink()
+    places = [tmp_path / name for name in ("manifest", "supports", "records")]
+    for place in places:
+        place.mkdir()
+    for _ in not_to_be_read(places[0], "", solution / "manifest.json"):
+        message = refusal(lambda: LayerFolder.open(solution, StartedLayers))
+        assert "manifest.json: cannot be read (" in message
+    unfinished = half_done / "unfinished"
+    for _ in not_to_be_read(places[1], "", unfinished / "supports" / "10.npy"):
+        with LayerFolder.create(half_done, layers) as store:
+            assert store.start(10) is None
+    journal = unfinished / "records.jsonl"
+    for _ in not_to_be_read(places[2], ".jsonl", journal):
+        message = refusal(lambda: LayerFolder.create(half_done, layers))
+        assert message.startswith(f"{journal}: cannot be read (")
 
 
-@pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_numbers_that_are_none_in_json_are_refused(number: float, solution: Path) -> None:
-    rewrite(solution, lambda description: description.update(ticks=number))
-    message = refusal(lambda: LayerFolder.open(solution, StartedLayers))
-    assert re.search(r"manifest.json: is damaged \((NaN|Infinity) is not allowed\)$", message)
+# What is put in place of entries of the manifest, or of the record of layer 1.
+RECORDS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"ticks": np.nan}, {}, r"manifest.json: is damaged \(NaN is not allowed\)$"),
+    ({"ticks": np.inf}, {}, r"manifest.json: is damaged \(Infinity is not allowed\)$"),
+    ({"sheets": [1]}, {}, r"manifest.json: is damaged \(sheets is \[1\]\)"),
+    ({}, {"99": {}}, r"manifest.json: is damaged \(14 layers, not 13\)"),
+    ({}, {"99": {}, "1": None}, r"there is a record of '99', no layer"),
+    ({}, {"1": 5}, r"the record of 1 is damaged \(it is 5\)"),
+    (
+        {},
+        {"1": {"games": "0"}},
+        r"the record of 1 is damaged \(games is '0' and constant 0; there are",
+    ),
+    ({}, {"1": {"width": 1}}, r"1 is damaged \(entries missing or unknown: 'width'\)"),
+    ({}, {"1": {"largest_gap": -1}}, r"1 is damaged \(largest_gap is -1; allowed is 0 to 40\)"),
+    ({}, {"1": {"sha256": "../x"}}, r"1 is damaged \(sha256 is '../x'\)"),
+]
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ([1], r"manifest.json: is damaged \(sheets is \[1\]\)"),
-        ({"99": {}}, r"manifest.json: is damaged \(14 layers, not 13\)"),
-        ({"1": 5}, r"the record of 1 is damaged \(it is 5\)"),
-        (
-            {"1": {"games": "0"}},
-            r"the record of 1 is damaged \(games is '0' and constant 0; there are",
-        ),
-        (
-            {"1": {"width": 1}},
-            r"1 is damaged \(entries missing or unknown: 'width'\)",
-        ),
-        (
-            {"1": {"largest_gap": -1}},
-            r"1 is damaged \(largest_gap is -1; allowed is 0 to 40\)",
-        ),
-        (
-            {"1": {"sha256": "../x"}},
-            r"1 is damaged \(sha256 is '../x'\)",
-        ),
-    ],
-)
-def test_damaged_records_are_named(
-    solution: Path, layers: StartedLayers, changed: Any, message: str
-) -> None:
-    def change(description: dict[str, Any]) -> None:
-        if not isinstance(changed, dict):
-            description["sheets"] = changed
-            return
-        records = description["sheets"]
-        whole = records["1"]
-        for name, part in changed.items():
-            records[name] = {**whole, **part} if isinstance(part, dict) else part
+def test_damaged_records_are_named(solution: Path, layers: StartedLayers) -> None:
+    manifest = solution / "manifest.json"
+    whole = manifest.read_bytes()
+    for entries, records, message in RECORDS:
 
-    rewrite(solution, change)
-    for attempt in (LayerFolder.open, LayerFolder.create):
-        with pytest.raises(StoreError, match=message):
-            attempt(solution, layers)
+        def change(description: dict[str, Any], entries: Any = entries, new: Any = records) -> None:
+            old = description["sheets"]
+            found = {k: {**old["1"], **v} if isinstance(v, dict) else v for k, v in new.items()}
+            kept = {k: v for k, v in (old | found).items() if v is not None}
+            description.update({"sheets": kept, **entries})
 
-
-def test_a_record_of_another_layer_is_named(solution: Path) -> None:
-    def rename(description: dict[str, Any]) -> None:
-        records = description["sheets"]
-        records["99"] = records.pop("1")
-
-    rewrite(solution, rename)
-    with pytest.raises(StoreError, match="there is a record of '99', no layer"):
-        LayerFolder.open(solution, StartedLayers)
+        manifest.write_bytes(whole)
+        rewrite(solution, change)
+        for attempt in (LayerFolder.open, LayerFolder.create):
+            with pytest.raises(StoreError, match=message):
+                attempt(solution, layers)
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(
