@@ -7,9 +7,7 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 from bad_files import no_files
-from killed_solves import long_shop
 from layered_games import (
     StartedLayers,
     any_values,
@@ -34,7 +31,7 @@ from solvent.exact.layered.lock import NAME
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.exact.store import StoreError
 
-HELPERS = Path(__file__).parents[2] / "helpers"
+TEMPORARY = ".solvent-0123456789abcdef"
 
 RECORD = LayerRecord(largest_gap=1e-15, games=30, constant=4)
 
@@ -139,77 +136,44 @@ def test_two_solves_write_the_same_bytes(
     assert contents(tmp_path / "again") == contents(original)
 
 
-@pytest.mark.parametrize("stop", [0, 1, 2, 5, 8, 12])
-def test_an_interrupted_solve_goes_on(
-    stop: int, original: Path, layers: StartedLayers, tmp_path: Path
+def cut_off(path: Path, length: int) -> None:
+    path.write_bytes(path.read_bytes()[:-length])
+
+
+# What somebody who was killed may leave, and how many layers are then written.
+LEFT: dict[str, tuple[Callable[[Path], object], int]] = {
+    "half a record": (lambda folder: cut_off(folder / "unfinished" / "records.jsonl", 20), 4),
+    "a layer without a record": (
+        lambda folder: (folder / "sheets" / "11.npy").write_bytes(b"before the record"),
+        3,
+    ),
+    "a lock": (lambda folder: (folder / NAME).touch(), 3),
+    "half a manifest": (lambda folder: (folder / TEMPORARY).write_bytes(b"half a"), 3),
+    "half a layer": (lambda folder: (folder / "sheets" / TEMPORARY).write_bytes(b"half a"), 3),
+    "half a start": (
+        lambda folder: (folder / "unfinished" / "supports" / TEMPORARY).write_bytes(b"half a"),
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("left", LEFT)
+def test_what_a_killed_solver_leaves_does_no_harm(
+    left: str, half_done: Path, layers: StartedLayers, original: Path
 ) -> None:
-    folder = tmp_path / "x"
-    assert solve_in(folder, layers, stop_before=stop) == stop
-    with pytest.raises(StoreError, match="not finished; the command that began it goes on"):
-        LayerFolder.open(folder, layers)
-    assert solve_in(folder, layers) == len(layers.layers) - stop
-    assert contents(folder) == contents(original)
-    assert solve_in(folder, layers) == 0
-    assert contents(folder) == contents(original)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="forks")
-def test_killed_ten_times_it_loses_no_more_than_the_layers_in_flight(tmp_path: Path) -> None:
-    layers = long_shop()
-    solve_in(tmp_path / "undisturbed", layers)
-    run = subprocess.run(
-        [sys.executable, str(HELPERS / "killed_solves.py"), str(tmp_path / "killed"), "10", "7"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        timeout=300,
-    )
-    begun, killed = map(int, run.stdout.split())
-    assert killed > 0
-    assert len(layers.layers) <= begun <= len(layers.layers) + killed
-    assert contents(tmp_path / "killed") == contents(tmp_path / "undisturbed")
-
-
-def test_what_a_killed_write_leaves_is_removed(
-    half_done: Path, layers: StartedLayers, original: Path
-) -> None:
-    for name in (
-        ".solvent-0123456789abcdef",
-        "sheets/.solvent-0123456789abcdef",
-        "unfinished/supports/.solvent-0123456789abcdef",
-    ):
-        (half_done / name).write_bytes(b"half a")
-    solve_in(half_done, layers)
+    leave, written = LEFT[left]
+    assert not (half_done / "sheets" / "11.npy").exists()
+    leave(half_done)
+    assert solve_in(half_done, layers) == written
     assert contents(half_done) == contents(original)
 
 
 def test_a_folder_whose_first_write_was_killed_is_begun_again(
     layers: StartedLayers, tmp_path: Path
 ) -> None:
-    (tmp_path / ".solvent-0123456789abcdef").write_bytes(b"half a manifest")
+    (tmp_path / TEMPORARY).write_bytes(b"half a manifest")
     LayerFolder.create(tmp_path, layers).close()
     assert set(contents(tmp_path)) == {"manifest.json"}
-
-
-def test_a_record_that_was_being_written_is_passed_over(
-    half_done: Path, layers: StartedLayers, original: Path
-) -> None:
-    journal = half_done / "unfinished" / "records.jsonl"
-    journal.write_bytes(journal.read_bytes()[:-20])
-    assert solve_in(half_done, layers) == 4
-    assert contents(half_done) == contents(original)
-
-
-def test_a_layer_without_a_record_is_solved_again(
-    half_done: Path, layers: StartedLayers, original: Path
-) -> None:
-    path = half_done / "sheets" / "11.npy"
-    assert not path.exists()
-    path.write_bytes(b"from a solver that was killed before it wrote the record")
-    assert solve_in(half_done, layers) == 3
-    assert contents(half_done) == contents(original)
 
 
 def test_a_second_solver_is_refused(half_done: Path, layers: StartedLayers) -> None:
@@ -218,14 +182,6 @@ def test_a_second_solver_is_refused(half_done: Path, layers: StartedLayers) -> N
             LayerFolder.create(half_done, layers)
         assert not (half_done / "manifest.json.tmp").exists()
     LayerFolder.create(half_done, layers).close()
-
-
-def test_the_lock_of_a_process_that_is_gone_does_not_hold(
-    half_done: Path, layers: StartedLayers, original: Path
-) -> None:
-    (half_done / NAME).touch()
-    solve_in(half_done, layers)
-    assert contents(half_done) == contents(original)
 
 
 @contextmanager
@@ -463,7 +419,7 @@ def test_damaged_records_are_named(solution: Path, layers: StartedLayers) -> Non
 def test_a_folder_with_other_things_in_it_is_left_alone(
     layers: StartedLayers, tmp_path: Path
 ) -> None:
-    below = tmp_path / "below" / ".solvent-0123456789abcdef"
+    below = tmp_path / "below" / TEMPORARY
     below.parent.mkdir()
     below.write_text("half a", encoding="utf-8")
     (tmp_path / "letter.txt").write_text("Dear", encoding="utf-8")
