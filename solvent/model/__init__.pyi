@@ -12,13 +12,13 @@ from .dice import probability_at_most as probability_at_most
 from .dice import ways_to_sum as ways_to_sum
 from .discount import DISCOUNT_END as DISCOUNT_END
 from .discount import discounted as discounted
+from .game import WINS as WINS
+from .game import WINS_OR_TIES as WINS_OR_TIES
 from .game import Game as Game
 from .game import GameInfo as GameInfo
 from .game import JointAction as JointAction
 from .game import Outcome as Outcome
 from .game import State as State
-from .game import WINS as WINS
-from .game import WINS_OR_TIES as WINS_OR_TIES
 from .gymnasium_table import GymnasiumTable as GymnasiumTable
 from .openspiel_export import policy_from_openspiel as policy_from_openspiel
 from .openspiel_export import to_openspiel as to_openspiel

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -27,7 +28,7 @@ from solvent.exact import (
 )
 from solvent.exact.scoring import comparable_score
 from solvent.games import FightingFantasy, Pig
-from solvent.model import GameInfo, Outcome, TabularPolicy, compile_game
+from solvent.model import GameInfo, GymnasiumTable, Outcome, TabularPolicy, compile_game
 
 
 @pytest.fixture(scope="module")
@@ -243,10 +244,6 @@ def test_visits_obey_the_flow_equation(combat: Any, pig: Any) -> None:
 
 
 def test_a_policy_that_never_ends_pays_without_bound_and_has_no_visits() -> None:
-    import gymnasium as gym
-
-    from solvent.model import GymnasiumTable
-
     table = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
     left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")
     assert table.at_start(policy_value(table, left)) == -np.inf
@@ -271,10 +268,6 @@ def test_a_policy_that_never_ends_pays_without_bound_and_has_no_visits() -> None
 
 def test_a_loop_that_play_never_comes_to_does_not_matter() -> None:
     """The best way along the cliff, with one square elsewhere where the policy runs into a wall."""
-    import gymnasium as gym
-
-    from solvent.model import GymnasiumTable
-
     table = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
     solution = solve(table)
     actions = solution.policies[0].probabilities.argmax(axis=1)
@@ -290,10 +283,6 @@ def test_a_loop_that_play_never_comes_to_does_not_matter() -> None:
 
 def test_a_trap_behind_the_start_is_noticed() -> None:
     """From the start play ends or gets caught in a state that the policy never leaves."""
-    import gymnasium as gym
-
-    from solvent.model import GymnasiumTable
-
     lake = compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1", is_slippery=False)))
     chances = TabularPolicy.uniform(lake).probabilities.copy()
     trap = next(s for s, cell in enumerate(lake.states) if cell.number == 4)

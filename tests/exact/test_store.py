@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -92,23 +93,17 @@ def test_a_changed_byte_is_noticed(file: Path, table: Any) -> None:
         np.testing.assert_array_equal(policy.probabilities, right)
 
 
-def test_tampering_with_the_numbers_is_noticed(file: Path) -> None:
+def test_tampering_and_a_future_format_are_named(file: Path) -> None:
     with np.load(file) as archive:
         arrays = dict(archive)
-    arrays["probabilities"] = arrays["probabilities"][:, ::-1]
-    np.savez(file, **arrays)
-    with pytest.raises(StoreError, match="checksum"):
-        load_policy(file)
-
-
-def test_a_future_format_is_named(file: Path) -> None:
-    with np.load(file) as archive:
-        arrays = dict(archive)
-    header = json.loads(arrays["header"].tobytes())
-    arrays["header"] = np.frombuffer(json.dumps({**header, "format": 99}).encode(), np.uint8)
-    np.savez(file, **arrays)
-    with pytest.raises(StoreError, match="format 99"):
-        load_policy(file)
+    header = {**json.loads(arrays["header"].tobytes()), "format": 99}
+    for changed, message in (
+        ({"probabilities": arrays["probabilities"][:, ::-1]}, "checksum"),
+        ({"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}, "format 99"),
+    ):
+        np.savez(file, **(arrays | changed))
+        with pytest.raises(StoreError, match=message):
+            load_policy(file)
 
 
 class Bomb:
@@ -170,91 +165,71 @@ def solution_file(table: Any, tmp_path: Path) -> Path:
     return tmp_path / "solution.npz"
 
 
-@pytest.mark.parametrize(
-    ("header", "message"),
-    [
-        ({"player": 2}, "player is 2; allowed are 0 and 1"),
-        ({"player": -1}, "player is -1; allowed are 0 and 1"),
-        ({"player": "0"}, "player is '0'; expected a whole number"),
-        ({"player": True}, "player is True; expected a whole number"),
-        ({"name": ["a"]}, "name is ['a']; expected a text"),
-        ({"name": None}, "lacks name"),
-        ({"model_hash": None}, "lacks model_hash"),
-        ({"model_hash": 7}, "model_hash is 7; expected a text"),
-        ({"metadata": []}, "metadata is []; expected an object"),
-    ],
-)
-@pytest.mark.parametrize("with_game", [False, True])
-def test_wrong_facts_about_a_policy_are_named(
-    header: dict[str, Any], message: str, with_game: bool, file: Path, table: Any
-) -> None:
-    with pytest.raises(StoreError) as caught:
-        load_policy(forge(file, header), table if with_game else None)
-    assert str(caught.value).startswith(f"{file}: {message}")
-
-
 def live(array: Any) -> int:
     """A state in which play goes on."""
     return int(np.flatnonzero(array.reshape(len(array), -1).any(axis=1))[0])
 
 
-def twice(array: Any) -> Any:
-    return 2 * array
-
-
-def with_nan(array: Any) -> Any:
+def moved(array: Any, by: Any) -> Any:
+    """An array with something added where play goes on."""
     changed = array.copy()
-    changed[live(array)] = np.nan
+    changed[live(array)] += by
     return changed
 
 
-def with_infinity(array: Any) -> Any:
-    changed = array.copy()
-    changed[live(array)] = np.inf
-    return changed
+NO_DISTRIBUTION = ".*(is no distribution|has an|sum to 1)"
+# Entries of the header, changes of arrays, and what is said.
+NO_POLICIES: list[tuple[dict[str, Any], Any, str]] = [
+    ({"player": 2}, None, "player is 2; allowed are 0 and 1"),
+    ({"player": -1}, None, "player is -1; allowed are 0 and 1"),
+    ({"player": "0"}, None, "player is '0'; expected a whole number"),
+    ({"player": True}, None, "player is True; expected a whole number"),
+    ({"name": ["a"]}, None, r"name is \['a'\]; expected a text"),
+    ({"name": None}, None, "lacks name"),
+    ({"model_hash": None}, None, "lacks model_hash"),
+    ({"model_hash": 7}, None, "model_hash is 7; expected a text"),
+    ({"metadata": []}, None, r"metadata is \[\]; expected an object"),
+    ({}, lambda array: 2 * array, NO_DISTRIBUTION),
+    ({}, lambda array: moved(array, np.nan), NO_DISTRIBUTION),
+    ({}, lambda array: moved(array, np.inf), NO_DISTRIBUTION),
+    ({}, lambda array: moved(array, [2, -2]), NO_DISTRIBUTION),
+]
 
 
-def negative(array: Any) -> Any:
-    changed = array.copy()
-    changed[live(array)] += [2, -2]
-    return changed
+def test_what_is_no_policy_is_named(file: Path, table: Any) -> None:
+    content = file.read_bytes()
+    right = read_raw(file)[1]["probabilities"]
+    for header, change, message in NO_POLICIES:
+        file.write_bytes(content)
+        forge(file, header, **({"probabilities": change(right)} if change else {}))
+        for game in (None, table):
+            with pytest.raises(StoreError, match=f"^{re.escape(str(file))}: {message}"):
+                load_policy(file, game)
 
 
-@pytest.mark.parametrize("change", [twice, with_nan, with_infinity, negative])
-@pytest.mark.parametrize("with_game", [False, True])
-def test_what_is_no_distribution_is_no_policy(
-    change: Any, with_game: bool, file: Path, table: Any
-) -> None:
-    probabilities = change(read_raw(file)[1]["probabilities"])
-    with pytest.raises(StoreError, match=r"policy\.npz: .*(is no distribution|has an|sum to 1)"):
-        load_policy(forge(file, probabilities=probabilities), table if with_game else None)
+NO_NUMBER = "{} has an entry that is not a finite number"
+NO_SOLUTIONS: list[tuple[dict[str, Any], str | None, Any, str]] = [
+    ({"lower": 2.0}, None, None, "is not within its bracket"),
+    ({"upper": -2.0}, None, None, "is not within its bracket"),
+    ({"value": float("nan")}, None, None, "value is nan; expected a finite number"),
+    ({"value": "<script>"}, None, None, "value is '<script>'; expected a finite number"),
+    ({"upper": None}, None, None, "lacks upper"),
+    ({"method": 3}, None, None, "method is 3; expected a text"),
+    ({}, "values", lambda array: moved(array, np.nan), NO_NUMBER.format("values")),
+    ({}, "action_values", lambda array: moved(array, np.nan), NO_NUMBER.format("action_values")),
+    ({}, "policy_0", lambda array: 2 * array, r"is no distribution|does not sum to 1"),
+    ({}, "policy_1", lambda array: 2 * array, r"is no distribution|does not sum to 1"),
+]
 
 
-@pytest.mark.parametrize(
-    ("header", "message"),
-    [
-        ({"lower": 2.0}, "is not within its bracket"),
-        ({"upper": -2.0}, "is not within its bracket"),
-        ({"value": float("nan")}, "value is nan; expected a finite number"),
-        ({"value": "<script>"}, "value is '<script>'; expected a finite number"),
-        ({"upper": None}, "lacks upper"),
-        ({"method": 3}, "method is 3; expected a text"),
-    ],
-)
-@pytest.mark.parametrize("with_game", [False, True])
-def test_wrong_facts_about_a_solution_are_named(
-    header: dict[str, Any], message: str, with_game: bool, solution_file: Path, table: Any
-) -> None:
-    with pytest.raises(StoreError, match=message):
-        load_solution(forge(solution_file, header), table if with_game else None)
-
-
-@pytest.mark.parametrize("name", ["values", "action_values"])
-def test_a_value_that_is_no_number_is_refused(name: str, solution_file: Path, table: Any) -> None:
-    forge(solution_file, **{name: with_nan(read_raw(solution_file)[1][name])})
-    for game in (None, table):
-        with pytest.raises(StoreError, match=f"{name} has an entry that is not a finite number"):
-            load_solution(solution_file, game)
+def test_what_is_no_solution_is_named(solution_file: Path, table: Any) -> None:
+    content, arrays = solution_file.read_bytes(), read_raw(solution_file)[1]
+    for header, name, change, message in NO_SOLUTIONS:
+        solution_file.write_bytes(content)
+        forge(solution_file, header, **({name: change(arrays[name])} if name else {}))
+        for game in (None, table):
+            with pytest.raises(StoreError, match=message):
+                load_solution(solution_file, game)
 
 
 @pytest.mark.parametrize("name", ["values", "action_values", "policy_0", "policy_1"])
@@ -268,14 +243,6 @@ def test_half_an_array_is_refused(name: str, solution_file: Path, table: Any) ->
             load_solution(solution_file)
 
 
-@pytest.mark.parametrize("name", ["policy_0", "policy_1"])
-def test_a_solutions_policies_are_policies(name: str, solution_file: Path, table: Any) -> None:
-    forge(solution_file, **{name: twice(read_raw(solution_file)[1][name])})
-    for game in (None, table):
-        with pytest.raises(StoreError, match=r"is no distribution|does not sum to 1"):
-            load_solution(solution_file, game)
-
-
 GAMES: list[Any] = [
     Pig(target=4),
     RandomGame(0, "simultaneous", cyclic=True),
@@ -285,21 +252,14 @@ GAMES: list[Any] = [
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_solutions_of_all_kinds_are_proved_again(game: Any, tmp_path: Path) -> None:
-    table = compile_game(game)
-    solution = solve(table)
-    save_solution(tmp_path / "s.npz", solution)
-    again = load_solution(tmp_path / "s.npz", table)
-    assert (again.value, again.lower, again.upper) == (
-        solution.value, solution.lower, solution.upper,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_a_wrong_number_in_a_solution_is_noticed(game: Any, tmp_path: Path) -> None:
+def test_a_solution_is_proved_again_and_a_wrong_number_noticed(game: Any, tmp_path: Path) -> None:
     table = compile_game(game)
     solution = solve(table)
     path = tmp_path / "s.npz"
+    save_solution(path, solution)
+    again = load_solution(path, table)
+    for name in ("value", "lower", "upper"):
+        assert getattr(again, name) == getattr(solution, name)
 
     def refused(message: str, header: dict[str, Any] | None = None, **arrays: Any) -> None:
         save_solution(path, solution)

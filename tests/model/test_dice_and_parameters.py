@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -54,24 +53,21 @@ def test_dice_of_a_sum_are_each_roll_with_equal_probability(total: int) -> None:
     assert all(abs(count - 400) <= 5 * 400**0.5 for count in seen.values())
 
 
-def test_no_dice_show_a_sum_that_is_none_of_theirs() -> None:
+NO_DICE = [
+    (lambda: dice_showing(2, 3, 6, random.Random(1)), "total is 2; 3 dice with 6 sides cannot"),
+    (lambda: dice_showing(19, 3, 6, random.Random(1)), "total is 19; 3 dice with 6 sides cannot"),
+    (lambda: dice_sum(-1, 6), "count is -1; a number of dice is at least 0$"),
+    (lambda: ways_to_sum(3, -1, 6), "count is -1; a number of dice is at least 0$"),
+    (lambda: dice_sum(2, 0), "sides is 0; a die has at least 1 side$"),
+    (lambda: ways_to_sum(3, 2, 0), "sides is 0; a die has at least 1 side$"),
+]
+
+
+def test_impossible_dice_are_refused() -> None:
     assert dice_showing(0, 0, 6, random.Random(1)) == []
-    for total in (2, 19):
-        with pytest.raises(ValueError, match=f"total is {total}; 3 dice with 6 sides cannot"):
-            dice_showing(total, 3, 6, random.Random(1))
-
-
-@pytest.mark.parametrize(
-    ("count", "sides", "message"),
-    [
-        (-1, 6, "count is -1; a number of dice is at least 0"),
-        (2, 0, "sides is 0; a die has at least 1 side"),
-    ],
-)
-def test_impossible_dice_are_refused(count: int, sides: int, message: str) -> None:
-    for function in (dice_sum, partial(ways_to_sum, 3)):
-        with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
-            function(count, sides)
+    for call, message in NO_DICE:
+        with pytest.raises(ValueError, match=f"^{message}"):
+            call()
 
 
 def test_a_die_has_six_sides_unless_told() -> None:
@@ -101,36 +97,6 @@ def test_a_spread_is_a_value_a_range_or_weights() -> None:
     assert spread({"-1": 0.1, "2": 0.3}, "x", -5, 5) == {-1: Fraction(1, 4), 2: Fraction(3, 4)}
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        -1,
-        10,
-        2.5,
-        float("nan"),
-        True,
-        None,
-        "three",
-        [1],
-        [1, 2, 3],
-        [4, 2],
-        [0, 10],
-        {},
-        {1: 0},
-        {1: -1},
-        {1: float("nan")},
-        {1: float("inf")},
-        {11: 1},
-        {"a": 1},
-        {"--3": 1},
-        {"3": 1, 3: 2},
-    ],
-)
-def test_anything_else_is_refused_by_name(value: Any) -> None:
-    with pytest.raises(ValueError, match="stamina"):
-        spread(value, "stamina", 0, 9)
-
-
 def test_bounds_are_allowed_themselves() -> None:
     assert [check_integer(x, "x", -2, 5) for x in (-2, 5, np.int64(3))] == [-2, 5, 3]
     assert [check_rational(x, "x", 0, 1) for x in (0, 1, "1/3", 0.1)] == [
@@ -141,56 +107,57 @@ def test_bounds_are_allowed_themselves() -> None:
     assert list(spread({5: 1, 2: "1/2"}, "x", 0, 9)) == [2, 5]
 
 
-@pytest.mark.parametrize(
-    ("check", "value", "message"),
-    [
-        (check_integer, -3, "x is -3; allowed are whole numbers from -2 to 5"),
-        (check_integer, 6, "x is 6; allowed are whole numbers from -2 to 5"),
-        (check_integer, True, "x is True; allowed are whole numbers from -2 to 5"),
-        (check_integer, 1.0, "x is 1.0; allowed are whole numbers from -2 to 5"),
-        (check_rational, "11/2", "x is '11/2'; allowed are numbers from -2 to 5"),
-        (check_rational, -2.5, "x is -2.5; allowed are numbers from -2 to 5"),
-        (check_rational, True, "x is True; allowed are numbers from -2 to 5"),
-        (check_rational, float("nan"), "x is nan; allowed are numbers from -2 to 5"),
-        (check_rational, "1/0", "x is '1/0'; allowed are numbers from -2 to 5"),
-        (check_rational, None, "x is None; allowed are numbers from -2 to 5"),
-        (spread, {}, "x is empty; a distribution needs at least one value"),
-        (spread, {3: 1, "3": 2}, "x gives the value 3 twice"),
-        (spread, {3: 0}, "x[3] has weight 0; allowed are positive numbers"),
-        (spread, {"3": True}, "x['3'] has weight True; allowed are positive numbers"),
-        (spread, {3: "1/0"}, "x[3] has weight '1/0'; allowed are positive numbers"),
-        (spread, {6: 1}, "x is 6; allowed are whole numbers from -2 to 5"),
-        (spread, {"--3": 1}, "x is '--3'; allowed are whole numbers from -2 to 5"),
-        (spread, {-3: 1}, "x is -3; allowed are whole numbers from -2 to 5"),
-        (spread, [1], "x is [1]; a range is a pair [low, high]"),
-        (spread, "12", "x is '12'; allowed are whole numbers from -2 to 5"),
-        (spread, [4, 3], "x is [4, 3]; the range is upside down"),
-        (spread, [-3, 5], "x is -3; allowed are whole numbers from -2 to 5"),
-        (spread, [0, 6], "x is 6; allowed are whole numbers from -2 to 5"),
-        (spread, 6, "x is 6; allowed are whole numbers from -2 to 5"),
-        (spread, -3, "x is -3; allowed are whole numbers from -2 to 5"),
-    ],
-)
-def test_what_is_refused_and_what_is_allowed_are_named(
-    check: Callable[..., Any], value: Any, message: str
-) -> None:
-    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
-        check(value, "x", -2, 5)
+REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
+    (check_integer, -3, "x is -3; allowed are whole numbers from -2 to 5"),
+    (check_integer, 6, "x is 6; allowed are whole numbers from -2 to 5"),
+    (check_integer, True, "x is True; allowed are whole numbers from -2 to 5"),
+    (check_integer, 1.0, "x is 1.0; allowed are whole numbers from -2 to 5"),
+    (check_rational, "11/2", "x is '11/2'; allowed are numbers from -2 to 5"),
+    (check_rational, -2.5, "x is -2.5; allowed are numbers from -2 to 5"),
+    (check_rational, True, "x is True; allowed are numbers from -2 to 5"),
+    (check_rational, float("nan"), "x is nan; allowed are numbers from -2 to 5"),
+    (check_rational, "1/0", "x is '1/0'; allowed are numbers from -2 to 5"),
+    (check_rational, None, "x is None; allowed are numbers from -2 to 5"),
+    (spread, {}, "x is empty; a distribution needs at least one value"),
+    (spread, {3: 1, "3": 2}, "x gives the value 3 twice"),
+    (spread, {3: 0}, "x[3] has weight 0; allowed are positive numbers"),
+    (spread, {"3": True}, "x['3'] has weight True; allowed are positive numbers"),
+    (spread, {3: "1/0"}, "x[3] has weight '1/0'; allowed are positive numbers"),
+    (spread, {6: 1}, "x is 6; allowed are whole numbers from -2 to 5"),
+    (spread, {"--3": 1}, "x is '--3'; allowed are whole numbers from -2 to 5"),
+    (spread, {-3: 1}, "x is -3; allowed are whole numbers from -2 to 5"),
+    (spread, [1], "x is [1]; a range is a pair [low, high]"),
+    (spread, "12", "x is '12'; allowed are whole numbers from -2 to 5"),
+    (spread, [4, 3], "x is [4, 3]; the range is upside down"),
+    (spread, [-3, 5], "x is -3; allowed are whole numbers from -2 to 5"),
+    (spread, [0, 6], "x is 6; allowed are whole numbers from -2 to 5"),
+    (spread, 6, "x is 6; allowed are whole numbers from -2 to 5"),
+    (spread, -3, "x is -3; allowed are whole numbers from -2 to 5"),
+    (spread, 2.5, "x is 2.5; allowed are whole numbers from -2 to 5"),
+    (spread, float("nan"), "x is nan; allowed are whole numbers from -2 to 5"),
+    (spread, True, "x is True; allowed are whole numbers from -2 to 5"),
+    (spread, None, "x is None; allowed are whole numbers from -2 to 5"),
+    (spread, [1, 2, 3], "x is [1, 2, 3]; a range is a pair [low, high]"),
+    (spread, {1: -1}, "x[1] has weight -1; allowed are positive numbers"),
+    (spread, {1: float("nan")}, "x[1] has weight nan; allowed are positive numbers"),
+    (spread, {1: float("inf")}, "x[1] has weight inf; allowed are positive numbers"),
+    (spread, {"a": 1}, "x is 'a'; allowed are whole numbers from -2 to 5"),
+]
+UNKNOWN = [
+    ("zzz", {"b", "a"}, r"^x is 'zzz'; allowed are a, b\.$"),
+    ("heavz", ["heavily", "heavy"], r"^x is 'heavz'; allowed are .*\. Did you mean 'heavy'\?$"),
+    ("hel-demon", ["hell-demon", "dragon"], r"x is 'hel-demon'.*Did you mean 'hell-demon'"),
+]
 
 
-def test_a_name_is_returned_or_all_are_listed() -> None:
+def test_what_is_refused_and_what_is_allowed_are_named() -> None:
+    for check, value, message in REFUSED:
+        with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+            check(value, "x", -2, 5)
     assert check_choice("b", "x", {"a", "b"}) == "b"
-    with pytest.raises(ValueError, match=r"^x is 'zzz'; allowed are a, b\.$"):
-        check_choice("zzz", "x", {"b", "a"})
-    with pytest.raises(
-        ValueError, match=r"^x is 'heavz'; allowed are .*\. Did you mean 'heavy'\?$"
-    ):
-        check_choice("heavz", "x", ["heavily", "heavy"])
-
-
-def test_an_unknown_name_suggests_the_nearest() -> None:
-    with pytest.raises(ValueError, match=r"opponent is 'hel-demon'.*Did you mean 'hell-demon'"):
-        check_choice("hel-demon", "opponent", ["hell-demon", "dragon"])
+    for name, names, message in UNKNOWN:
+        with pytest.raises(ValueError, match=message):
+            check_choice(name, "x", names)
 
 
 DEEP: Any = []

@@ -126,19 +126,15 @@ def test_what_a_machine_raises_is_said_by_the_driver() -> None:
     assert isinstance(other, RayTaskError)
 
 
-@pytest.mark.parametrize(
-    "address", ["", "cluster", "http://127.0.0.1:80", "127.0.0.1", "127.0.0.1:port"]
-)
-def test_a_malformed_address_is_refused(address: str) -> None:
-    with pytest.raises(ClusterError, match="allowed are HOST:PORT, ray://HOST:PORT and auto"):
-        RayWorkers(address)
-
-
-@pytest.mark.parametrize("scheme", ["", "ray://"])
-def test_an_address_where_nobody_answers_is_named(scheme: str) -> None:
-    address = f"{scheme}127.0.0.1:{free_port()}"
-    with pytest.raises(ClusterError, match=f"nothing answers at {address}"):
-        RayWorkers(address)
+def test_an_address_that_is_none_or_where_nobody_answers_is_named() -> None:
+    malformed = ("", "cluster", "http://127.0.0.1:80", "127.0.0.1", "127.0.0.1:port")
+    answerless = [f"{scheme}127.0.0.1:{free_port()}" for scheme in ("", "ray://")]
+    for address, message in (
+        *((address, "allowed are HOST:PORT, ray://HOST:PORT and auto") for address in malformed),
+        *((address, f"nothing answers at {address}") for address in answerless),
+    ):
+        with pytest.raises(ClusterError, match=message):
+            RayWorkers(address)
 
 
 def test_the_extra_is_named_where_ray_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

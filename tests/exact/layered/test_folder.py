@@ -7,9 +7,7 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 from bad_files import no_files
-from killed_solves import long_shop
 from layered_games import (
     StartedLayers,
     any_values,
@@ -34,7 +31,7 @@ from solvent.exact.layered.lock import NAME
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.exact.store import StoreError
 
-HELPERS = Path(__file__).parents[2] / "helpers"
+TEMPORARY = ".solvent-0123456789abcdef"
 
 RECORD = LayerRecord(largest_gap=1e-15, games=30, constant=4)
 
@@ -139,77 +136,44 @@ def test_two_solves_write_the_same_bytes(
     assert contents(tmp_path / "again") == contents(original)
 
 
-@pytest.mark.parametrize("stop", [0, 1, 2, 5, 8, 12])
-def test_an_interrupted_solve_goes_on(
-    stop: int, original: Path, layers: StartedLayers, tmp_path: Path
+def cut_off(path: Path, length: int) -> None:
+    path.write_bytes(path.read_bytes()[:-length])
+
+
+# What somebody who was killed may leave, and how many layers are then written.
+LEFT: dict[str, tuple[Callable[[Path], object], int]] = {
+    "half a record": (lambda folder: cut_off(folder / "unfinished" / "records.jsonl", 20), 4),
+    "a layer without a record": (
+        lambda folder: (folder / "sheets" / "11.npy").write_bytes(b"before the record"),
+        3,
+    ),
+    "a lock": (lambda folder: (folder / NAME).touch(), 3),
+    "half a manifest": (lambda folder: (folder / TEMPORARY).write_bytes(b"half a"), 3),
+    "half a layer": (lambda folder: (folder / "sheets" / TEMPORARY).write_bytes(b"half a"), 3),
+    "half a start": (
+        lambda folder: (folder / "unfinished" / "supports" / TEMPORARY).write_bytes(b"half a"),
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("left", LEFT)
+def test_what_a_killed_solver_leaves_does_no_harm(
+    left: str, half_done: Path, layers: StartedLayers, original: Path
 ) -> None:
-    folder = tmp_path / "x"
-    assert solve_in(folder, layers, stop_before=stop) == stop
-    with pytest.raises(StoreError, match="not finished; the command that began it goes on"):
-        LayerFolder.open(folder, layers)
-    assert solve_in(folder, layers) == len(layers.layers) - stop
-    assert contents(folder) == contents(original)
-    assert solve_in(folder, layers) == 0
-    assert contents(folder) == contents(original)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="forks")
-def test_killed_ten_times_it_loses_no_more_than_the_layers_in_flight(tmp_path: Path) -> None:
-    layers = long_shop()
-    solve_in(tmp_path / "undisturbed", layers)
-    run = subprocess.run(
-        [sys.executable, str(HELPERS / "killed_solves.py"), str(tmp_path / "killed"), "10", "7"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        timeout=300,
-    )
-    begun, killed = map(int, run.stdout.split())
-    assert killed > 0
-    assert len(layers.layers) <= begun <= len(layers.layers) + killed
-    assert contents(tmp_path / "killed") == contents(tmp_path / "undisturbed")
-
-
-def test_what_a_killed_write_leaves_is_removed(
-    half_done: Path, layers: StartedLayers, original: Path
-) -> None:
-    for name in (
-        ".solvent-0123456789abcdef",
-        "sheets/.solvent-0123456789abcdef",
-        "unfinished/supports/.solvent-0123456789abcdef",
-    ):
-        (half_done / name).write_bytes(b"half a")
-    solve_in(half_done, layers)
+    leave, written = LEFT[left]
+    assert not (half_done / "sheets" / "11.npy").exists()
+    leave(half_done)
+    assert solve_in(half_done, layers) == written
     assert contents(half_done) == contents(original)
 
 
 def test_a_folder_whose_first_write_was_killed_is_begun_again(
     layers: StartedLayers, tmp_path: Path
 ) -> None:
-    (tmp_path / ".solvent-0123456789abcdef").write_bytes(b"half a manifest")
+    (tmp_path / TEMPORARY).write_bytes(b"half a manifest")
     LayerFolder.create(tmp_path, layers).close()
     assert set(contents(tmp_path)) == {"manifest.json"}
-
-
-def test_a_record_that_was_being_written_is_passed_over(
-    half_done: Path, layers: StartedLayers, original: Path
-) -> None:
-    journal = half_done / "unfinished" / "records.jsonl"
-    journal.write_bytes(journal.read_bytes()[:-20])
-    assert solve_in(half_done, layers) == 4
-    assert contents(half_done) == contents(original)
-
-
-def test_a_layer_without_a_record_is_solved_again(
-    half_done: Path, layers: StartedLayers, original: Path
-) -> None:
-    path = half_done / "sheets" / "11.npy"
-    assert not path.exists()
-    path.write_bytes(b"from a solver that was killed before it wrote the record")
-    assert solve_in(half_done, layers) == 3
-    assert contents(half_done) == contents(original)
 
 
 def test_a_second_solver_is_refused(half_done: Path, layers: StartedLayers) -> None:
@@ -218,14 +182,6 @@ def test_a_second_solver_is_refused(half_done: Path, layers: StartedLayers) -> N
             LayerFolder.create(half_done, layers)
         assert not (half_done / "manifest.json.tmp").exists()
     LayerFolder.create(half_done, layers).close()
-
-
-def test_the_lock_of_a_process_that_is_gone_does_not_hold(
-    half_done: Path, layers: StartedLayers, original: Path
-) -> None:
-    (half_done / NAME).touch()
-    solve_in(half_done, layers)
-    assert contents(half_done) == contents(original)
 
 
 @contextmanager
@@ -287,10 +243,7 @@ def test_an_altered_layer_is_named_when_it_is_read(solution: Path, layers: Start
 
 
 def test_an_altered_layer_is_not_built_upon(half_done: Path, layers: StartedLayers) -> None:
-    path = half_done / "sheets" / "10.npy"
-    content = bytearray(path.read_bytes())
-    content[-5] ^= 1
-    path.write_bytes(content)
+    flip(half_done / "sheets" / "10.npy", -5)
     with pytest.raises(StoreError, match=r"10.npy: the checksum does not match.*Remove it"):
         LayerFolder.create(half_done, layers)
     assert not (half_done / NAME).exists()
@@ -375,130 +328,98 @@ def test_a_solve_begun_before_lines_had_checksums_goes_on(
     assert contents(half_done) == contents(original)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "manifest.json: is damaged"),
-        ("[" * 100_000, "manifest.json: is damaged"),
-        ("[]", "manifest.json is not that of a solution"),
-        ('{"kind": "policy"}', "manifest.json is not that of a solution"),
-        (
-            '{"kind": "sale", "format": 9}',
-            "has format 9; this version reads formats 1 to 3",
-        ),
-        ('{"kind": "sale", "format": true}', "has format True; this"),
-        (
-            '{"kind": "sale", "format": 1}',
-            "manifest.json is damaged .'sheets' is missing",
-        ),
-    ],
-)
-def test_a_damaged_manifest_is_named(solution: Path, text: str, message: str) -> None:
-    (solution / "manifest.json").write_text(text, encoding="utf-8")
-    assert re.search(message, refusal(lambda: LayerFolder.open(solution, StartedLayers)))
+MANIFESTS = [
+    ("{", "manifest.json: is damaged"),
+    ("[" * 100_000, "manifest.json: is damaged"),
+    ("[]", "manifest.json is not that of a solution"),
+    ('{"kind": "policy"}', "manifest.json is not that of a solution"),
+    ('{"kind": "sale", "format": 9}', "has format 9; this version reads formats 1 to 3"),
+    ('{"kind": "sale", "format": true}', "has format True; this"),
+    ('{"kind": "sale", "format": 1}', "manifest.json is damaged .'sheets' is missing"),
+]
 
 
-def test_a_manifest_of_any_size_is_not_read(
-    solution: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_manifest_is_named(solution: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = solution / "manifest.json"
+    whole = manifest.read_bytes()
+    for text, message in MANIFESTS:
+        manifest.write_text(text, encoding="utf-8")
+        assert re.search(message, refusal(lambda: LayerFolder.open(solution, StartedLayers)))
+    manifest.write_bytes(whole)
     monkeypatch.setattr("solvent.exact.layered.manifest.MOST_BYTES", 1000)
     message = refusal(lambda: LayerFolder.open(solution, StartedLayers))
     assert message.endswith("manifest.json: cannot be read (larger than 1,000 bytes)")
 
 
-def test_a_manifest_that_is_no_file_is_not_waited_for(solution: Path, tmp_path: Path) -> None:
-    for path in no_files(tmp_path, ""):
+def not_to_be_read(folder: Path, suffix: str, link: Path) -> Iterator[None]:
+    """A link in place of a file, to one thing after the other that is no file."""
+    for path in no_files(folder, suffix):
         if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
-            (solution / "manifest.json").unlink()
-            (solution / "manifest.json").symlink_to(path)
-            assert "manifest.json: cannot be read (" in refusal(
-                lambda: LayerFolder.open(solution, StartedLayers)
-            )
+            link.unlink()
+            link.symlink_to(path)
+            yield
 
 
-def test_records_and_supports_that_are_no_files_are_not_waited_for(
-    half_done: Path, layers: StartedLayers, tmp_path: Path
+def test_what_is_no_file_is_not_waited_for(
+    solution: Path, half_done: Path, layers: StartedLayers, tmp_path: Path
 ) -> None:
-    journal = half_done / "unfinished" / "records.jsonl"
-    supports = half_done / "unfinished" / "supports" / "10.npy"
-    for path in no_files(tmp_path, ""):
-        if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
-            supports.unlink()
-            supports.symlink_to(path)
-            with LayerFolder.create(half_done, layers) as store:
-                assert store.start(10) is None
-    journal.unlink()
-    for path in no_files(tmp_path, ".jsonl"):
-        if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
-            journal.symlink_to(path)
-            message = refusal(lambda: LayerFolder.create(half_done, layers))
-            assert message.startswith(f"{journal}: cannot be read (")
-            journal.unlink()
+    places = [tmp_path / name for name in ("manifest", "supports", "records")]
+    for place in places:
+        place.mkdir()
+    for _ in not_to_be_read(places[0], "", solution / "manifest.json"):
+        message = refusal(lambda: LayerFolder.open(solution, StartedLayers))
+        assert "manifest.json: cannot be read (" in message
+    unfinished = half_done / "unfinished"
+    for _ in not_to_be_read(places[1], "", unfinished / "supports" / "10.npy"):
+        with LayerFolder.create(half_done, layers) as store:
+            assert store.start(10) is None
+    journal = unfinished / "records.jsonl"
+    for _ in not_to_be_read(places[2], ".jsonl", journal):
+        message = refusal(lambda: LayerFolder.create(half_done, layers))
+        assert message.startswith(f"{journal}: cannot be read (")
 
 
-@pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_numbers_that_are_none_in_json_are_refused(number: float, solution: Path) -> None:
-    rewrite(solution, lambda description: description.update(ticks=number))
-    message = refusal(lambda: LayerFolder.open(solution, StartedLayers))
-    assert re.search(r"manifest.json: is damaged \((NaN|Infinity) is not allowed\)$", message)
+# What is put in place of entries of the manifest, or of the record of layer 1.
+RECORDS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"ticks": np.nan}, {}, r"manifest.json: is damaged \(NaN is not allowed\)$"),
+    ({"ticks": np.inf}, {}, r"manifest.json: is damaged \(Infinity is not allowed\)$"),
+    ({"sheets": [1]}, {}, r"manifest.json: is damaged \(sheets is \[1\]\)"),
+    ({}, {"99": {}}, r"manifest.json: is damaged \(14 layers, not 13\)"),
+    ({}, {"99": {}, "1": None}, r"there is a record of '99', no layer"),
+    ({}, {"1": 5}, r"the record of 1 is damaged \(it is 5\)"),
+    (
+        {},
+        {"1": {"games": "0"}},
+        r"the record of 1 is damaged \(games is '0' and constant 0; there are",
+    ),
+    ({}, {"1": {"width": 1}}, r"1 is damaged \(entries missing or unknown: 'width'\)"),
+    ({}, {"1": {"largest_gap": -1}}, r"1 is damaged \(largest_gap is -1; allowed is 0 to 40\)"),
+    ({}, {"1": {"sha256": "../x"}}, r"1 is damaged \(sha256 is '../x'\)"),
+]
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ([1], r"manifest.json: is damaged \(sheets is \[1\]\)"),
-        ({"99": {}}, r"manifest.json: is damaged \(14 layers, not 13\)"),
-        ({"1": 5}, r"the record of 1 is damaged \(it is 5\)"),
-        (
-            {"1": {"games": "0"}},
-            r"the record of 1 is damaged \(games is '0' and constant 0; there are",
-        ),
-        (
-            {"1": {"width": 1}},
-            r"1 is damaged \(entries missing or unknown: 'width'\)",
-        ),
-        (
-            {"1": {"largest_gap": -1}},
-            r"1 is damaged \(largest_gap is -1; allowed is 0 to 40\)",
-        ),
-        (
-            {"1": {"sha256": "../x"}},
-            r"1 is damaged \(sha256 is '../x'\)",
-        ),
-    ],
-)
-def test_damaged_records_are_named(
-    solution: Path, layers: StartedLayers, changed: Any, message: str
-) -> None:
-    def change(description: dict[str, Any]) -> None:
-        if not isinstance(changed, dict):
-            description["sheets"] = changed
-            return
-        records = description["sheets"]
-        whole = records["1"]
-        for name, part in changed.items():
-            records[name] = {**whole, **part} if isinstance(part, dict) else part
+def test_damaged_records_are_named(solution: Path, layers: StartedLayers) -> None:
+    manifest = solution / "manifest.json"
+    whole = manifest.read_bytes()
+    for entries, records, message in RECORDS:
 
-    rewrite(solution, change)
-    for attempt in (LayerFolder.open, LayerFolder.create):
-        with pytest.raises(StoreError, match=message):
-            attempt(solution, layers)
+        def change(description: dict[str, Any], entries: Any = entries, new: Any = records) -> None:
+            old = description["sheets"]
+            found = {k: {**old["1"], **v} if isinstance(v, dict) else v for k, v in new.items()}
+            kept = {k: v for k, v in (old | found).items() if v is not None}
+            description.update({"sheets": kept, **entries})
 
-
-def test_a_record_of_another_layer_is_named(solution: Path) -> None:
-    def rename(description: dict[str, Any]) -> None:
-        records = description["sheets"]
-        records["99"] = records.pop("1")
-
-    rewrite(solution, rename)
-    with pytest.raises(StoreError, match="there is a record of '99', no layer"):
-        LayerFolder.open(solution, StartedLayers)
+        manifest.write_bytes(whole)
+        rewrite(solution, change)
+        for attempt in (LayerFolder.open, LayerFolder.create):
+            with pytest.raises(StoreError, match=message):
+                attempt(solution, layers)
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(
     layers: StartedLayers, tmp_path: Path
 ) -> None:
-    below = tmp_path / "below" / ".solvent-0123456789abcdef"
+    below = tmp_path / "below" / TEMPORARY
     below.parent.mkdir()
     below.write_text("half a", encoding="utf-8")
     (tmp_path / "letter.txt").write_text("Dear", encoding="utf-8")
