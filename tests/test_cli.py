@@ -547,7 +547,7 @@ def test_a_network_that_was_normalized_wants_its_statistics(tmp_path: Path, smal
     model.save(tmp_path / "model.zip")
     Normalization.of(venv).save(tmp_path / "normalization.npz")
     words = ("score", str(tmp_path / "model.zip"), *SMALL, "--trust", "--observation", "vector")
-    assert "trained under VecNormalize, give its statistics" in refusal(*words)
+    assert "trained under VecNormalize: give its statistics" in refusal(*words)
     told = answer(*words, "--normalization", str(tmp_path / "normalization.npz"), "--json")
     policy = extract_policy(model, small, observation="vector")
     assert told["value"] == score(small, policy).value

@@ -10,6 +10,7 @@ import pettingzoo
 import pytest
 from golden_streams import (
     CHANGED,
+    CHANGED_IN_0_3,
     GOLDEN,
     STREAMS,
     TRAININGS,
@@ -21,7 +22,7 @@ from golden_streams import (
 
 SAID = {
     name: digests
-    for folder in (GOLDEN, CHANGED)
+    for folder in (GOLDEN, CHANGED, CHANGED_IN_0_3)
     for name, digests in json.loads((folder / "streams.json").read_text(encoding="utf-8")).items()
 }
 LEARNED = json.loads((GOLDEN / "trainings.json").read_text(encoding="utf-8"))

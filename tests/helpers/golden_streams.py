@@ -27,6 +27,10 @@ CHANGED = GOLDEN.parent / "0.2"
 may choose another of several optimal strategies, so what is scored against it differs; and a
 network is evaluated for more states at a time, so float32 is summed in another order."""
 
+CHANGED_IN_0_3 = GOLDEN.parent / "0.3"
+"""The same for version 0.3. Football without a clock has another solver, so that its optimal player,
+too, may choose another of several optimal strategies."""
+
 STEPS = 300
 VECTOR_STEPS = 120
 SEED = 11
