@@ -109,7 +109,7 @@ def test_baselines_that_are_none_are_refused_by_name() -> None:
 
 
 def test_nobody_takes_a_word_of_another_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry._registry(), "specs", dict(game_specs()))
+    monkeypatch.setattr(registry._registry(), "specs", dict(registry._registry().specs))
     first = GameSpec(name="test-first", make="a:A", environments={"first/A-v0": Environment()})
     register_game(first)
     register_game(first)
