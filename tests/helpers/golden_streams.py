@@ -28,8 +28,8 @@ may choose another of several optimal strategies, so what is scored against it d
 network is evaluated for more states at a time, so float32 is summed in another order."""
 
 CHANGED_IN_0_3 = GOLDEN.parent / "0.3"
-"""The same for version 0.3. Football without a clock has another solver, so that its optimal player,
-too, may choose another of several optimal strategies."""
+"""The same for version 0.3. Football without a clock has another solver, so that its optimal
+player, too, may choose another of several optimal strategies."""
 
 STEPS = 300
 VECTOR_STEPS = 120
