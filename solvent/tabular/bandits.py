@@ -1,7 +1,7 @@
-"""One choice, again and again: Sutton and Barto (2018), chapter 2.
+"""Multi-armed bandits: Sutton and Barto (2018), chapter 2.
 
-A bandit is a game of one choice, so that an episode is one pull. The algorithms take any
-environment of such episodes; where it has several states they learn each by itself.
+A bandit is a game of one choice, so an episode is one pull. The algorithms take any environment
+with episodes of one step. If it has several states, they learn each one separately.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Bandit(gym.Env[Any, Any]):
     """A bandit whose rewards are normally distributed.
 
     Args:
-        means: [A] the expected reward of each arm.
-        deviation: The standard deviation of each reward.
+        means: [A] expected reward of each arm.
+        deviation: Standard deviation of each reward.
 
     Attributes:
-        means: [A] the same.
-        game: The table of the expected rewards, for exact numbers; its state 0 is the choice, its
-            state 1 the end.
+        means: [A] expected reward of each arm.
+        game: The table of the expected rewards, for exact numbers. State 0 is the choice, state 1
+            the end.
 
     Raises:
         ValueError: If there are no arms.
@@ -54,11 +54,11 @@ class Bandit(gym.Env[Any, Any]):
 
     @classmethod
     def testbed(cls, rng: np.random.Generator, *, arms: int = 10) -> Bandit:
-        """A bandit of the 10-armed testbed (Section 2.3): its means are standard normal.
+        """Draw a bandit of the 10-armed testbed (Section 2.3): its means are standard normal.
 
         Args:
-            rng: Random numbers, from which the means are drawn.
-            arms: How many.
+            rng: Generator from which the means are drawn.
+            arms: Number of arms, `A`.
         """
         return cls(rng.normal(size=arms))
 
@@ -85,9 +85,9 @@ def simple_bandit(
 
     Args:
         env: An environment of one step, whose observation is the number of the state.
-        epsilon: The share of actions that are uniform.
+        epsilon: Probability of a uniformly random action.
         alpha: The step size; 1/n gives the mean of the rewards, as in the box.
-        initial: The first estimate of all values; a high one makes it explore (Section 2.6).
+        initial: Initial estimate of every value. A high one encourages exploration (Section 2.6).
         rng: Random numbers, for the policy and the environment.
 
     Yields:
@@ -114,11 +114,11 @@ def ucb(env: Env, *, c: float = 2.0, rng: np.random.Generator) -> Iterator[Estim
 
     Args:
         env: An environment of one step, whose observation is the number of the state.
-        c: How much what is not certain counts.
+        c: Weight of the uncertainty in the confidence bound.
         rng: Random numbers, for ties and the environment.
 
     Yields:
-        Q, and the policy that pulls the arm of the highest bound, after each pull.
+        Q and the policy that pulls the arm with the highest bound, after each pull.
     """
     world = Indexed(env, rng)
     Q, N = world.action_values(), np.zeros(world.legal.shape, int)
@@ -145,7 +145,7 @@ def gradient_bandit(
     Args:
         env: An environment of one step, whose observation is the number of the state.
         alpha: The step size of the preferences.
-        baseline: Whether the mean of the rewards so far is subtracted from a reward.
+        baseline: Subtract the mean of the rewards so far from each reward.
         rng: Random numbers, for the policy and the environment.
 
     Yields:

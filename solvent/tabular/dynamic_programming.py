@@ -1,11 +1,11 @@
 """Planning with a model: Sutton and Barto (2018), chapter 4.
 
-The model is the table of a game in which one player chooses. The boxes of the book change V in
-place, state by state; here a sweep computes all states from the V of the last one, as in M. L.
-Puterman, *Markov Decision Processes*, 1994. Both converge, in place a little sooner.
+The model is the table of a game in which one player chooses. The book's boxes update V in place,
+state by state. Here a sweep computes every state from the V of the previous sweep, as in M. L.
+Puterman, *Markov Decision Processes*, 1994. Both converge; in-place updates are a little faster.
 
-Without a discount a policy may never end. Policy iteration begins with the uniform policy unless
-another is given, since it ends wherever any policy does.
+Without a discount, episodes under a policy may never end. By default policy iteration begins with
+the uniform policy, under which episodes end if they end under any policy.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from solvent.tabular.estimate import (
 )
 
 TIE = 1e-9
-"""Of two actions whose values differ by less, policy iteration keeps the one that it has."""
+"""Smallest improvement for which policy iteration changes an action."""
 
 
 def chooser(game: TabularGame) -> int:
-    """The player who chooses in a game.
+    """Return the player who has a choice in a game.
 
     Args:
         game: The table.
 
     Raises:
-        ValueError: If both do.
+        ValueError: If both players have a choice.
     """
     first, second = ((count > 1).any() for count in game.action_count)
     if first and second:
@@ -47,15 +47,15 @@ def chooser(game: TabularGame) -> int:
 
 
 def lookahead(game: TabularGame, V: Floats, discount: float = 1.0) -> Floats:
-    """The sum over s' and r of p(s', r | s, a) (r + discount V(s')), for each action.
+    """Return the sum over s' and r of p(s', r | s, a) (r + discount V(s')) for each action.
 
     Args:
         game: The table of a game in which one player chooses.
-        V: [S] to that player.
-        discount: Of the value of the next state.
+        V: [S] state values for that player.
+        discount: Discount of the next state's value.
 
     Returns:
-        [S, A] to that player; minus infinity for illegal actions, 0 where the episode has ended.
+        [S, A] values for that player: minus infinity for illegal actions, 0 in terminal states.
 
     Raises:
         ValueError: If both players have a choice, or the game has another discount already.
@@ -76,9 +76,9 @@ def policy_evaluation(
 
     Args:
         game: The table of a game in which one player chooses.
-        pi: [S, A] the policy.
-        discount: Of the value of the next state.
-        theta: The last sweep is the one in which no value changes by more.
+        pi: [S, A] policy to evaluate.
+        discount: Discount of the next state's value.
+        theta: Stopping threshold: the last sweep changes no value by more than this.
 
     Yields:
         V after each sweep.
@@ -101,11 +101,11 @@ def value_iteration(
 
     Args:
         game: The table of a game in which one player chooses.
-        discount: Of the value of the next state.
-        theta: The last sweep is the one in which no value changes by more.
+        discount: Discount of the next state's value.
+        theta: Stopping threshold: the last sweep changes no value by more than this.
 
     Yields:
-        V after each sweep, and the Q of which it is the maximum.
+        V after each sweep, and the Q whose maximum over actions it is.
 
     Raises:
         ValueError: If both players have a choice.
@@ -130,17 +130,17 @@ def policy_iteration(
 
     A state changes its action only for one that is better by more than rounding, so that the policy
     becomes stable even where two are equally good (Exercise 4.4). Each evaluation begins at 0, not
-    at the last policy's V as in the book: where the new policy goes round for ever without a
-    reward, that V would stay.
+    at the last policy's V as in the book: if the new policy cycled forever without a reward, it
+    would keep that V.
 
     Args:
         game: The table of a game in which one player chooses.
-        start: [S, A] the first policy, under which episodes end; the uniform one unless given.
-        discount: Of the value of the next state.
-        theta: An evaluation ends with the sweep in which no value changes by more.
+        start: [S, A] first policy, under which episodes end. Uniform by default.
+        discount: Discount of the next state's value.
+        theta: Threshold: an evaluation ends after a sweep that changes no value by more than this.
 
     Yields:
-        V of the policy and the policy, after each evaluation.
+        The policy and its V after each evaluation.
 
     Raises:
         ValueError: If both players have a choice.
@@ -163,16 +163,16 @@ def policy_iteration(
 def modified_policy_iteration(
     game: TabularGame, *, sweeps: int = 5, discount: float = 1.0, theta: float = 1e-10
 ) -> Iterator[Estimate]:
-    """Policy iteration with a few sweeps for an evaluation: Puterman (1994), Section 6.5.
+    """Policy iteration with a few sweeps per evaluation: Puterman (1994), Section 6.5.
 
     M. L. Puterman and M. C. Shin, "Modified Policy Iteration Algorithms for Discounted Markov
     Decision Problems", Management Science 24, 1978. With 0 sweeps it is value iteration.
 
     Args:
         game: The table of a game in which one player chooses.
-        sweeps: How many follow each improvement.
-        discount: Of the value of the next state.
-        theta: It ends when an improvement changes no value by more.
+        sweeps: Number of evaluation sweeps after each improvement.
+        discount: Discount of the next state's value.
+        theta: Threshold: iteration ends when an improvement changes no value by more than this.
 
     Yields:
         V after the sweeps of each policy, the policy, and the Q for which it is greedy.

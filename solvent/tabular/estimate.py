@@ -1,9 +1,9 @@
-"""What an algorithm knows so far, and the few lines that all algorithms share.
+"""The estimates that algorithms yield, and the few functions that all algorithms share.
 
 Symbols are those of R. S. Sutton and A. G. Barto, *Reinforcement Learning: An Introduction*, second
-edition, 2018: V, Q and pi are tables over the states and the actions, whose numbers are those of
-the game's table. An illegal action has the value minus infinity, so that no maximum takes it, and
-the probability 0. Where an episode has ended V and Q are 0.
+edition, 2018. V, Q and pi are arrays over states and actions, numbered as in the game's table. An
+illegal action has the value minus infinity, so that no maximum takes it, and probability 0. In
+terminal states V and Q are 0.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 
 StepSize: TypeAlias = float | Callable[[int], float]
-"""A constant, or a function of how often the entry has been updated, 1 at the first time."""
+"""A constant, or a function of the number of updates of the entry, counting the present one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """What an algorithm knows after a sweep, an episode or a round; None is what it has not.
+    """An algorithm's estimates after a sweep, an episode or a round.
 
-    The arrays are those that the algorithm goes on to change: copy what is to be kept.
+    The algorithm keeps changing these arrays in place: copy any that you want to keep. Arrays that
+    the algorithm does not estimate are None.
 
     Attributes:
-        V: [S] the value of each state to the one who learns, or in a game for two to player 0.
-        Q: [S, A] the value of each action.
-        pi: [S, A] the probabilities of actions by which it acts; in a game for two a pair of them,
-            of both players.
+        V: [S] value of each state to the learner, or to player 0 in a two-player game.
+        Q: [S, A] value of each action.
+        pi: [S, A] action probabilities of the policy that acts. In a two-player game, a pair of
+            such arrays, one per player.
     """
 
     V: Floats | None = None
@@ -46,14 +47,14 @@ class Estimate:
 
 
 def check_one_discount(game: TabularGame, discount: float) -> None:
-    """Refuse to discount twice.
+    """Check that values are not discounted twice.
 
     Args:
-        game: What is learned.
-        discount: Of the value of the next state, as it is asked for.
+        game: The game to learn.
+        discount: The requested discount of the next state's value.
 
     Raises:
-        ValueError: If the game is a discounted one, and a discount is asked for besides.
+        ValueError: If the game is already discounted and `discount` is not 1.
     """
     if discount != 1 and game.info.discount != 1:
         raise ValueError(
@@ -64,14 +65,14 @@ def check_one_discount(game: TabularGame, discount: float) -> None:
 
 
 def epsilon_greedy(Q: Floats, epsilon: float = 0.0) -> Floats:
-    """The probabilities of actions that are greedy but for a share of uniform ones.
+    """Return the action probabilities of the epsilon-greedy policy.
 
     Args:
-        Q: [..., A] the value of each action, minus infinity if it is illegal.
-        epsilon: The share; with 0 it is the greedy policy.
+        Q: [..., A] value of each action, minus infinity for illegal actions.
+        epsilon: Probability of a uniformly random legal action. Zero gives the greedy policy.
 
     Returns:
-        [..., A]; actions of equal value are equally probable.
+        [..., A] probabilities; actions of equal value are equally probable.
     """
     legal = Q > -np.inf
     best = Q == Q.max(axis=-1, keepdims=True)
@@ -83,17 +84,17 @@ def epsilon_greedy(Q: Floats, epsilon: float = 0.0) -> Floats:
 
 
 def softmax(preferences: Floats) -> Floats:
-    """The probabilities in proportion to exp of the preferences, [..., A] -> [..., A].
+    """Return probabilities in proportion to exp of the preferences, [..., A] -> [..., A].
 
     Args:
-        preferences: [..., A]; of an illegal action minus infinity.
+        preferences: [..., A] preferences, minus infinity for illegal actions.
     """
     weights = np.exp(preferences - preferences.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 def expected(pi: Floats, Q: Floats) -> Floats:
-    """The mean of Q under pi, [..., A] -> [...]; what is never played does not count.
+    """Return the mean of Q under pi, [..., A] -> [...], ignoring actions of probability 0.
 
     Args:
         pi: [..., A] probabilities.
@@ -103,29 +104,29 @@ def expected(pi: Floats, Q: Floats) -> Floats:
 
 
 def draw(probabilities: Floats, rng: np.random.Generator) -> int:
-    """An index drawn by its probability, from one random number.
+    """Draw an index by its probability, using one random number.
 
     Args:
-        probabilities: [n].
-        rng: Random numbers.
+        probabilities: [n] probability of each index.
+        rng: Generator of random numbers.
     """
     cumulative = probabilities.cumsum()
     return int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
 
 
 def sample_average(n: int) -> float:
-    """The step size 1/n, with which an estimate is the mean of all its samples."""
+    """Return the step size 1/n, which makes an estimate the mean of all its samples."""
     return 1 / n
 
 
 def step_size(alpha: StepSize) -> Callable[[int], float]:
-    """A step size as a function of the number of updates.
+    """Return a step size as a function of the number of updates.
 
     Args:
         alpha: A constant or such a function.
 
     Raises:
-        ValueError: If it is a constant outside (0, 1].
+        ValueError: If `alpha` is a constant outside (0, 1].
     """
     if callable(alpha):
         return alpha
@@ -136,7 +137,7 @@ def step_size(alpha: StepSize) -> Callable[[int], float]:
 
 
 def table_of(policy: Floats | TabularPolicy) -> Floats:
-    """The probabilities of a policy, [S, A].
+    """Return the probabilities of a policy, [S, A].
 
     Args:
         policy: A :class:`~solvent.model.TabularPolicy` or its probabilities.

@@ -1,9 +1,9 @@
 """Exact learning curves of all algorithms: no number in them is an average over test episodes.
 
-What an algorithm yields is a table of values or of probabilities, of which the error is known
-exactly: the distance of V from the true values, the value of the policy, its gap to the optimum, or
-in a game for two how much a best response wins against it. The runs of an algorithm differ in what
-they have learned from; each point of each run is exact.
+An algorithm yields arrays of values or probabilities, which can be measured exactly: the distance
+of V from the true values, the value of the policy, its gap to the optimum, or, in a two-player
+game, the gain of a best response against it. Runs differ in the samples that they learned from;
+each point of each run is exact.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from solvent.tabular.estimate import Estimate, epsilon_greedy
 from solvent.tabular.payoffs import matrix_game
 
 Algorithm: TypeAlias = Callable[[np.random.Generator], Iterator[Estimate]]
-"""What begins a run of an algorithm, of which all luck comes from the generator."""
+"""A function that starts a run of an algorithm, given its only source of randomness."""
 
 Measure: TypeAlias = Callable[[Estimate], float]
 
@@ -39,7 +39,7 @@ QUANTITIES = {
     "gap": "optimality gap",
     "exploitability": "exploitability",
 }
-"""What curves may show, and the name of the axis."""
+"""Quantities that curves may show, with the names of their axes."""
 
 POLICIES = ("greedy", "behaviour")
 
@@ -52,12 +52,12 @@ class Curves:
     """Learning curves of some algorithms.
 
     Attributes:
-        quantity: What they show, a key of :data:`QUANTITIES`.
-        at: [P] after how many sweeps, episodes or rounds.
-        numbers: [runs, P] for each algorithm. The value of a policy that never ends, at a cost for
-            ever or with rewards that cancel, is minus infinity, and its gap infinity.
-        optimum: The best number there can be.
-        along: What is counted in `at`.
+        quantity: The measured quantity, a key of :data:`QUANTITIES`.
+        at: [P] number of sweeps, episodes or rounds at each point.
+        numbers: [runs, P] measurements of each algorithm. A policy whose episodes never end, with
+            endless costs or rewards that cancel, has value minus infinity and gap infinity.
+        optimum: The best possible number.
+        along: The unit of `at`, such as ``"episodes"``.
     """
 
     quantity: str
@@ -68,13 +68,13 @@ class Curves:
 
     @property
     def means(self) -> dict[str, Floats]:
-        """[P] for each algorithm, the mean over its runs; infinite where a run is."""
+        """Mean over the runs of each algorithm, [P]; infinite where a run is."""
         return {name: numbers.mean(axis=0) for name, numbers in self.numbers.items()}
 
     @property
     def medians(self) -> dict[str, Floats]:
-        """[P] for each algorithm, the median over its runs; infinite where half of them are."""
-        # The lower one of two in the middle, since infinities have no mean.
+        """Median over the runs of each algorithm, [P]; infinite where half of them are."""
+        # Of the two in the middle take the lower, since infinities have no mean.
         return {
             name: np.quantile(numbers, 0.5, axis=0, method="lower")
             for name, numbers in self.numbers.items()
@@ -88,22 +88,22 @@ class Curves:
         logarithmic: bool = False,
         lowest: float | None = None,
     ) -> str:
-        """The runs of each algorithm as one line of a picture, with the optimum as another.
+        """Draw one line for each algorithm's runs and one for the optimum.
 
-        Policies that never end are at the edge of the chart, with minus infinity beside it.
+        Infinite values of policies that never end are drawn at the edge of the chart.
 
         Args:
-            title: What it shows; the quantity unless given.
-            median: Whether the line is the median of the runs, not their mean.
-            logarithmic: Whether errors are in decades, below which there is a lane for 0.
-            lowest: Where the axis of values begins, at which all that is less is drawn; with the
-                least of them unless given.
+            title: Title of the chart. Default: the name of the quantity.
+            median: Draw the median of the runs instead of their mean.
+            logarithmic: Use a logarithmic axis, with a separate band for 0 below it.
+            lowest: Lower end of the axis of values, where anything less is drawn. Default: the
+                least value.
 
         Returns:
-            An SVG that needs nothing else.
+            A self-contained SVG.
 
         Raises:
-            ValueError: If values are to be in decades.
+            ValueError: If `logarithmic` is asked for and the quantity is ``"value"``.
         """
         if logarithmic and self.quantity == "value":
             raise ValueError("logarithmic is True; a value may be negative, allowed is False")
@@ -134,7 +134,7 @@ class Curves:
         return panel.alone(STYLE + LEVELS)
 
     def _repr_svg_(self) -> str:
-        """The picture, which a notebook shows."""
+        """Return the picture for notebooks."""
         return self.svg()
 
 
@@ -152,32 +152,33 @@ def curves(
     states: Bools | Ints | None = None,
     along: str = "episodes",
 ) -> Curves:
-    """Run algorithms and measure exactly what they know on the way.
+    """Run algorithms and measure their estimates exactly on the way.
 
     Args:
-        game: The table for which they are measured, or a matrix of payoffs. It may be a discounted
-            form of the one they learn in, with the same states in the same order.
-        algorithms: What begins a run of each, by name, such as
+        game: The table used for measuring, or a matrix of payoffs. It may be a discounted form of
+            the game that they learn in, with the same states in the same order.
+        algorithms: Functions that start a run, by the algorithm's name, such as
             ``lambda rng: q_learning(env, rng=rng)``.
-        quantity: ``"rms"``, the root of the mean squared error of V; ``"value"``, of the policy at
-            the start; ``"gap"``, how much less that is than the optimum; or ``"exploitability"``,
-            the mean of what best responses gain against both players of a game for two.
-        until: How many sweeps, episodes or rounds a run has. One that has ended before stays as it
-            is.
-        runs: How many runs each algorithm has.
-        points: About how many points a curve has, evenly spread.
-        seed: Equal seeds give equal curves; run k of each algorithm has the same generator.
-        policy: ``"greedy"``, the greedy policy of Q, or pi where there is no Q; or
-            ``"behaviour"``, by which the algorithm acts.
-        values: What V is compared with: [S] to the one who learns, or the policy whose values are
-            estimated; the optimum unless given.
-        states: [S] bool or numbers, the states in which V is compared; all that can go on unless
-            given.
-        along: What a run counts, as the axis says it.
+        quantity: ``"rms"``, the root mean squared error of V; ``"value"``, the policy's value at
+            the start; ``"gap"``, the optimum minus that value; or ``"exploitability"``, the mean
+            gain of best responses against both players of a two-player game.
+        until: Number of sweeps, episodes or rounds of a run. A run that ends before keeps its last
+            measurement.
+        runs: Number of runs of each algorithm.
+        points: Approximate number of points on a curve, evenly spread.
+        seed: Seed of all runs. Equal seeds give equal curves; run k of each algorithm has the same
+            generator.
+        policy: ``"greedy"``, the greedy policy of Q, or pi if there is no Q; or ``"behaviour"``,
+            the policy by which the algorithm acts.
+        values: True values for ``"rms"``: [S] to the learner, or the policy whose values are
+            estimated. Default: the optimum.
+        states: [S] bool or numbers, the states in which V is compared. Default: all nonterminal
+            states.
+        along: The unit of `until`, used as the label of the axis.
 
     Raises:
-        ValueError: If an argument is none of these, or an algorithm does not learn what the
-            quantity is about.
+        ValueError: If an argument is not one of these, or an algorithm does not estimate what the
+            quantity measures.
     """
     check_integer(until, "until", 1, 10**9)
     check_integer(runs, "runs", 1, 10**6)
@@ -194,7 +195,7 @@ def curves(
 
 
 def _run(estimates: Iterator[Estimate], at: Ints, measured: Measure) -> list[float]:
-    """The numbers of a run at some of its points."""
+    """Return the measurements of a run at some of its points."""
     numbers: list[float] = []
     wanted, number = iter(at.tolist()), 0.0
     due = next(wanted)
@@ -206,7 +207,7 @@ def _run(estimates: Iterator[Estimate], at: Ints, measured: Measure) -> list[flo
             if not due:
                 return numbers
         last = estimate
-    # It has converged, and knows what it knew in the end.
+    # It has converged, so its last estimate stands for the remaining points.
     return [*numbers, *[measured(last)] * (len(at) - len(numbers))]
 
 
@@ -218,21 +219,21 @@ def measure(
     values: Floats | TabularPolicy | None = None,
     states: Bools | Ints | None = None,
 ) -> Measure:
-    """What says how good an estimate is.
+    """Return a function that measures how good an estimate is.
 
     Args:
-        game: The table for which it is measured.
+        game: The table used for measuring.
         quantity: ``"rms"``, ``"value"``, ``"gap"`` or ``"exploitability"``, as for :func:`curves`.
         policy: ``"greedy"`` or ``"behaviour"``, as for :func:`curves`.
-        values: What V is compared with, as for :func:`curves`.
-        states: In which V is compared, as for :func:`curves`.
+        values: True values for ``"rms"``, as for :func:`curves`.
+        states: States in which V is compared, as for :func:`curves`.
 
     Returns:
         A function from an :class:`~solvent.tabular.estimate.Estimate` to a number.
 
     Raises:
-        ValueError: If an argument is none of these; the function raises one if an estimate has
-            not what it measures.
+        ValueError: If an argument is not one of these. The function itself raises one if an
+            estimate lacks the array that it measures.
     """
     check_choice(quantity, "quantity", QUANTITIES)
     check_choice(policy, "policy", POLICIES)

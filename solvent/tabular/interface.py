@@ -1,8 +1,8 @@
 """The agent-environment interface of the boxes: a state, an action, a reward and the next state.
 
-An environment is one of Gymnasium whose observation is the number of the state, as
-``observation="index"`` makes one. Its stream of random numbers is started by the algorithm's
-generator, so that this alone decides what is learned.
+An environment is a Gymnasium environment that observes the number of the state, such as one made
+with ``observation="index"``. The algorithm's generator seeds its random numbers, so this generator
+alone determines the result.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ class Indexed:
     """An environment of numbered states and actions.
 
     Args:
-        env: A Gymnasium environment of which observations and actions are whole numbers.
-        rng: Random numbers, from which the environment's stream is started.
-        discount: Of the value of the next state.
+        env: A Gymnasium environment whose observations and actions are whole numbers.
+        rng: Generator that seeds the environment's random numbers.
+        discount: Discount of the next state's value.
 
     Attributes:
-        legal: [S, A] bool; all True unless the environment has a table.
-        over: [S] bool, where an episode has ended; all False unless it has a table.
+        legal: [S, A] bool, the legal actions; all True if the environment has no table.
+        over: [S] bool, the terminal states; all False if the environment has no table.
 
     Raises:
-        ValueError: If observations or actions are no whole numbers from 0 on, or the seat of a
-            game for two is drawn, of which the number of a state says nothing, or the game has
-            another discount already.
+        ValueError: If observations or actions are not whole numbers from 0 on, the seat in a
+            two-player game is drawn at random, which the number of a state does not show, or the
+            game has another discount already.
     """
 
     def __init__(self, env: Env, rng: np.random.Generator, discount: float = 1.0) -> None:
@@ -62,13 +62,13 @@ class Indexed:
         self.known = isinstance(game, TabularGame)
 
     def values(self, initial: float = 0.0) -> Floats:
-        """A new table V, [S]: 0 where an episode has ended, else `initial`.
+        """Return a new array V, [S]: 0 in terminal states, `initial` elsewhere.
 
         Args:
-            initial: The first estimate of all values.
+            initial: Initial estimate of every value.
 
         Raises:
-            ValueError: If it is not 0 and the environment has no table to tell the ends.
+            ValueError: If `initial` is not 0 and no table shows which states are terminal.
         """
         if initial and not self.known:
             raise ValueError(
@@ -78,10 +78,10 @@ class Indexed:
         return np.where(self.over, 0.0, initial)
 
     def action_values(self, initial: float = 0.0) -> Floats:
-        """A new table Q, [S, A]: the same, and minus infinity for illegal actions.
+        """Return a new array Q, [S, A]: as V, with minus infinity for illegal actions.
 
         Args:
-            initial: The first estimate of all values.
+            initial: Initial estimate of every value.
 
         Raises:
             ValueError: As for :meth:`values`.
@@ -89,7 +89,7 @@ class Indexed:
         return np.where(self.legal, self.values(initial)[:, None], -np.inf)
 
     def reset(self) -> int:
-        """Begin an episode; returns the state."""
+        """Begin an episode and return its first state."""
         seed = None if self._begun else self._seed
         self._begun = True
         return int(self._env.reset(seed=seed)[0])
@@ -98,7 +98,7 @@ class Indexed:
         """Take an action.
 
         Args:
-            action: Its number.
+            action: Number of the action.
 
         Returns:
             The next state, the reward, and whether the episode is over.
@@ -109,17 +109,17 @@ class Indexed:
     def episode(
         self, pi: Floats, rng: np.random.Generator
     ) -> tuple[list[int], list[int], list[float]]:
-        """A whole episode under a policy.
+        """Sample a whole episode under a policy.
 
         Args:
-            pi: [S, A] probabilities.
-            rng: Random numbers, for the actions.
+            pi: [S, A] action probabilities.
+            rng: Generator from which the actions are drawn.
 
         Returns:
             S_0 … S_T-1, A_0 … A_T-1 and R_1 … R_T.
 
         Raises:
-            ValueError: If the environment cuts the episode off, since its return is not known then.
+            ValueError: If the environment cuts the episode off, so that its return is unknown.
         """
         # Drawing is most of the time, so the sums are taken once.
         cumulative = pi.cumsum(axis=1)
@@ -145,7 +145,7 @@ class Indexed:
 
 
 def _player(env: Any) -> int:
-    """Whose seat an environment with a table gives the learner."""
+    """Return the learner's seat in an environment with a table."""
     seats: tuple[int, ...] = getattr(env, "seats", (0,))
     if len(seats) > 1:
         raise ValueError(
@@ -156,11 +156,11 @@ def _player(env: Any) -> int:
 
 
 class Joint:
-    """A game for two, both of whose players act.
+    """A two-player game in which the caller acts for both players.
 
     Args:
         game: The table.
-        rng: Random numbers, from which the stream of the episodes is started.
+        rng: Generator that seeds the random numbers of the episodes.
 
     Raises:
         ValueError: If the game is for one player.
@@ -173,7 +173,7 @@ class Joint:
         self._episode.seed(first_state(rng))
 
     def reset(self) -> int:
-        """Begin an episode; returns the state."""
+        """Begin an episode and return its first state."""
         self._episode.begin()
         return int(self._episode.observe(0))
 
@@ -181,9 +181,9 @@ class Joint:
         """Play an action of each player.
 
         Args:
-            state: The present one.
-            first: Of player 0, the rank among its legal actions.
-            second: Of player 1, likewise.
+            state: The present state.
+            first: Player 0's action, as its rank among the legal actions of player 0.
+            second: Player 1's action, as its rank among the legal actions of player 1.
 
         Returns:
             The next state, the reward to player 0, and whether the episode is over.

@@ -1,8 +1,8 @@
 """Learning from whole episodes: Sutton and Barto (2018), chapter 5.
 
-The return that follows a state is a sample of its value. Nothing is bootstrapped, so that a state's
-estimate owes nothing to those of others. An episode that a time limit cuts off has no known return,
-so it is refused.
+The return that follows a state is a sample of its value. Nothing is bootstrapped, so the estimate
+of a state does not depend on the estimates of others. An episode cut off by a time limit is refused
+because its return is unknown.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def monte_carlo_prediction(
 
     Args:
         env: An environment whose observation is the number of the state.
-        pi: [S, A] the policy, under which episodes end.
-        first_visit: Whether only the first visit to a state in an episode counts, or every visit.
+        pi: [S, A] policy to evaluate, under which episodes end.
+        first_visit: Count only the first visit to a state in an episode instead of every visit.
         alpha: The step size; 1/n gives the mean of the returns, as in the box.
-        discount: Of what is a step later.
-        initial: The first estimate of all values.
+        discount: Discount per step.
+        initial: Initial estimate of every value.
         rng: Random numbers, for the policy and the environment.
 
     Yields:
@@ -76,11 +76,11 @@ def monte_carlo_control(
 
     Args:
         env: An environment whose observation is the number of the state.
-        epsilon: The share of actions that are uniform.
-        first_visit: Whether only the first visit to a pair of state and action in an episode
-            counts, or every visit.
+        epsilon: Probability of a uniformly random action.
+        first_visit: Count only the first visit to a state-action pair in an episode instead of
+            every visit.
         alpha: The step size; 1/n gives the mean of the returns, as in the box.
-        discount: Of what is a step later.
+        discount: Discount per step.
         rng: Random numbers, for the policy and the environment.
 
     Yields:
@@ -114,20 +114,20 @@ def importance_sampling(
 ) -> Iterator[Estimate]:
     """Ordinary or weighted importance sampling, for estimating V of pi: Section 5.5.
 
-    The mean of the returns under b, each times the ratio of the probabilities of its actions: the
-    ordinary one divides by the number of visits (5.5), the weighted one by the sum of the ratios
-    (5.6). Every visit to a state counts.
+    Each return under b is multiplied by the ratio of the probabilities of its actions. The ordinary
+    mean divides by the number of visits (5.5), the weighted mean by the sum of the ratios (5.6).
+    Every visit to a state counts.
 
     Args:
         env: An environment whose observation is the number of the state.
         pi: [S, A] the target policy, whose values are estimated.
-        b: [S, A] the behaviour policy, which acts; it covers pi.
-        weighted: Whether the mean is the weighted one.
-        discount: Of what is a step later.
+        b: [S, A] the behaviour policy, which acts. It must cover pi.
+        weighted: Use the weighted mean instead of the ordinary one.
+        discount: Discount per step.
         rng: Random numbers, for the policy and the environment.
 
     Yields:
-        V of the target policy after each episode, and the policy.
+        The target policy and its V after each episode.
     """
     pi, b, world = table_of(pi), table_of(b), Indexed(env, rng, discount)
     V, C = world.values(), np.zeros(len(world.legal))
@@ -157,12 +157,12 @@ def off_policy_prediction(
     Args:
         env: An environment whose observation is the number of the state.
         pi: [S, A] the target policy, whose values are estimated.
-        b: [S, A] the behaviour policy, which acts; it covers pi.
-        discount: Of what is a step later.
+        b: [S, A] the behaviour policy, which acts. It must cover pi.
+        discount: Discount per step.
         rng: Random numbers, for the policy and the environment.
 
     Yields:
-        Q of the target policy, the policy and its V after each episode.
+        The target policy, its Q and its V after each episode.
     """
     pi, b, world = table_of(pi), table_of(b), Indexed(env, rng, discount)
     Q, C = world.action_values(), np.zeros(world.legal.shape)
@@ -184,12 +184,12 @@ def off_policy_control(
 ) -> Iterator[Estimate]:
     """Off-policy Monte Carlo control with weighted importance sampling: Section 5.7.
 
-    Of actions of equal value the first is the target policy's.
+    The target policy breaks ties by taking the first of the best actions.
 
     Args:
         env: An environment whose observation is the number of the state.
-        b: [S, A] the behaviour policy, which acts; every legal action is possible.
-        discount: Of what is a step later.
+        b: [S, A] the behaviour policy, which acts. It must be able to take every legal action.
+        discount: Discount per step.
         rng: Random numbers, for the policy and the environment.
 
     Yields:

@@ -14,17 +14,17 @@ from solvent.model import GameInfo, TabularGame
 def matrix_game(
     payoffs: NDArray[Any] | Sequence[Sequence[float]], *, name: str = "matrix-game"
 ) -> TabularGame:
-    """A game in which both choose once, at the same time.
+    """Return a game in which both players choose once, at the same time.
 
     Args:
-        payoffs: [m, n] what player 0 receives if it chooses the row and player 1 the column.
-        name: Of the game.
+        payoffs: [m, n] payoffs to player 0, who chooses the row; player 1 chooses the column.
+        name: Name of the game.
 
     Returns:
-        A table; state 0 is the choice, state 1 the end.
+        A table in which state 0 is the choice and state 1 the end.
 
     Raises:
-        ValueError: If it is no matrix of finite numbers, or an empty one.
+        ValueError: If `payoffs` is empty or not a matrix of finite numbers.
     """
     matrix = np.asarray(payoffs, float)
     if matrix.ndim != 2 or not matrix.size:

@@ -18,17 +18,17 @@ def reinforce(
     discount: float = 1.0,
     rng: np.random.Generator,
 ) -> Iterator[Estimate]:
-    """REINFORCE with a table of preferences and softmax, with or without a baseline.
+    """REINFORCE with a softmax of tabular preferences, with or without a baseline.
 
     Sections 13.3 and 13.4; R. J. Williams, "Simple Statistical Gradient-Following Algorithms for
-    Connectionist Reinforcement Learning", Machine Learning 8, 1992. The gradient of ln pi(a | s) to
-    the preferences of s is 1 at a, less pi(. | s).
+    Connectionist Reinforcement Learning", Machine Learning 8, 1992. The gradient of ln pi(a | s) in
+    the preferences of s is 1 at a, minus pi(. | s).
 
     Args:
         env: An environment whose observation is the number of the state.
-        alpha: The step size of the preferences.
-        baseline: The step size of a table V, which is subtracted from returns; None for none.
-        discount: Of what is a step later.
+        alpha: Step size of the preferences.
+        baseline: Step size of V, which is subtracted from returns. None for no baseline.
+        discount: Discount per step.
         rng: Random numbers, for the policy and the environment.
 
     Yields:

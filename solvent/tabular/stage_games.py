@@ -1,6 +1,6 @@
-"""The matrix game of each state, and strategies in them.
+"""The matrix game of each state, and strategies in it.
 
-In each state of a game for two both players choose at once, so that a state is a matrix game,
+In each state of a two-player game both players choose at once, so a state is a matrix game,
 
     A(a, b) = r(s, a, b) + sum over s' of p(s' | s, a, b) V(s'),
 
@@ -26,15 +26,15 @@ Strategies: TypeAlias = list[Floats]
 
 
 class StageGame:
-    """The stage games of a game for two.
+    """The stage games of a two-player game.
 
     Args:
         game: A table, or a matrix of payoffs, which is a game of one state.
 
     Attributes:
         game: The table.
-        states: Those in which an episode goes on, successors first where there is such an order, so
-            that a sweep through them uses what it has just computed.
+        states: The nonterminal states, successors first where such an order exists, so that a sweep
+            uses the values that it has just computed.
 
     Raises:
         ValueError: If the game is for one player.
@@ -48,11 +48,11 @@ class StageGame:
         self.states: list[int] = order[~self.game.terminal[order]].tolist()
 
     def matrix(self, s: int, V: Floats) -> Floats:
-        """The stage game of a state, [m, n] to player 0.
+        """Return the stage game of a state, [m, n] payoffs to player 0.
 
         Args:
             s: The state.
-            V: [S] the values of the states that follow.
+            V: [S] values of all states to player 0.
         """
         game = self.game
         rows = game.outcome_start[game.row_start[s] : game.row_start[s + 1] + 1]
@@ -64,7 +64,7 @@ class StageGame:
         return np.asarray(sums.reshape(game.action_count[0][s], game.action_count[1][s]))
 
     def uniform(self, player: int) -> Strategies:
-        """A player's uniform strategies.
+        """Return a player's uniform strategies.
 
         Args:
             player: 0 or 1.
@@ -72,7 +72,7 @@ class StageGame:
         return [np.full(n, 1 / max(n, 1)) for n in self.game.action_count[player].tolist()]
 
     def zeros(self, player: int) -> Strategies:
-        """A number for each legal action of a player, all 0.
+        """Return a zero for each legal action of a player in each state.
 
         Args:
             player: 0 or 1.
@@ -80,22 +80,22 @@ class StageGame:
         return [np.zeros(n) for n in self.game.action_count[player].tolist()]
 
     def ranked(self, player: int, policy: Floats | None) -> Strategies:
-        """A player's strategies from a policy.
+        """Return a player's strategies from a policy.
 
         Args:
             player: 0 or 1.
-            policy: [S, A], or None for the uniform one.
+            policy: [S, A] policy, or None for the uniform one.
         """
         if policy is None:
             return self.uniform(player)
         return [row[legal] for row, legal in zip(policy, self.game.mask[player], strict=True)]
 
     def policies(self, x: Sequence[Floats], y: Sequence[Floats]) -> tuple[Floats, Floats]:
-        """Both players' strategies as policies, [S, A] each.
+        """Return both players' strategies as policies, [S, A] each.
 
         Args:
-            x: Of player 0.
-            y: Of player 1.
+            x: Strategies of player 0, one per state.
+            y: Strategies of player 1, one per state.
         """
         first, second = (np.zeros(mask.shape) for mask in self.game.mask)
         first[self.game.mask[0]] = np.concatenate(x)

@@ -1,10 +1,10 @@
 """Learning from each step: Sutton and Barto (2018), chapters 6, 7, 8 and 12.
 
-The target of a step is its reward and the present estimate of what follows. What the algorithms
-differ in is that estimate: of the action that is taken next, its mean, or the best one.
+The target of a step is its reward plus the present estimate of the value that follows. Algorithms
+differ in that estimate: the value of the next action taken, the mean over actions, or the maximum.
 
-A time limit cuts an episode off in a state from which it could have gone on. The target then has
-the estimate of that state, like any other: only the value of a terminal state is 0.
+A time limit cuts an episode off in a state from which it could have gone on. The target then uses
+the estimate of that state as usual: only terminal states have the value 0.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def td(
 
     Args:
         env: An environment whose observation is the number of the state.
-        pi: [S, A] the policy, under which episodes end.
+        pi: [S, A] policy to evaluate, under which episodes end.
         alpha: The step size.
-        discount: Of the value of the next state.
-        initial: The first estimate of all values.
+        discount: Discount of the next state's value.
+        initial: Initial estimate of every value.
         rng: Random numbers, for the policy and the environment.
 
     Yields:
@@ -78,11 +78,11 @@ def n_step_td(
 
     Args:
         env: An environment whose observation is the number of the state.
-        pi: [S, A] the policy, under which episodes end.
-        n: How many rewards come before the bootstrapped value; with 1 it is TD(0).
+        pi: [S, A] policy to evaluate, under which episodes end.
+        n: Number of rewards before the bootstrapped value. With 1 this is TD(0).
         alpha: The step size.
-        discount: Of the value of the next state.
-        initial: The first estimate of all values.
+        discount: Discount of the next state's value.
+        initial: Initial estimate of every value.
         rng: Random numbers, for the policy and the environment.
 
     Yields:
@@ -127,15 +127,15 @@ def td_lambda(
 ) -> Iterator[Estimate]:
     """TD(lambda) with accumulating eligibility traces, for estimating V of pi: Section 12.2.
 
-    The box has a weight vector; with one weight for each state it is a table.
+    The book's box has a weight vector. With one weight per state, that vector is the array V.
 
     Args:
         env: An environment whose observation is the number of the state.
-        pi: [S, A] the policy, under which episodes end.
-        lambda_: How slowly a trace fades, within 0..1; with 0 it is TD(0).
+        pi: [S, A] policy to evaluate, under which episodes end.
+        lambda_: Trace-decay parameter, within 0..1. With 0 this is TD(0).
         alpha: The step size.
-        discount: Of the value of the next state.
-        initial: The first estimate of all values.
+        discount: Discount of the next state's value.
+        initial: Initial estimate of every value.
         rng: Random numbers, for the policy and the environment.
 
     Yields:
@@ -169,8 +169,8 @@ def sarsa(
     Args:
         env: An environment whose observation is the number of the state.
         alpha: The step size.
-        epsilon: The share of actions that are uniform.
-        discount: Of the value of the next state.
+        epsilon: Probability of a uniformly random action.
+        discount: Discount of the next state's value.
         rng: Random numbers, for the policy and the environment.
 
     Yields:
@@ -205,8 +205,8 @@ def expected_sarsa(
     Args:
         env: An environment whose observation is the number of the state.
         alpha: The step size.
-        epsilon: The share of actions that are uniform.
-        discount: Of the value of the next state.
+        epsilon: Probability of a uniformly random action.
+        discount: Discount of the next state's value.
         rng: Random numbers, for the policy and the environment.
 
     Yields:
@@ -243,8 +243,8 @@ def q_learning(
     Args:
         env: An environment whose observation is the number of the state.
         alpha: The step size.
-        epsilon: The share of actions that are uniform.
-        discount: Of the value of the next state.
+        epsilon: Probability of a uniformly random action.
+        discount: Discount of the next state's value.
         rng: Random numbers, for the policy and the environment.
 
     Yields:
@@ -275,18 +275,18 @@ def double_q_learning(
 ) -> Iterator[Estimate]:
     """Double Q-learning, off-policy TD control: Section 6.7.
 
-    One table says which action is best and the other its value, so that the maximum is not biased
-    upwards (H. van Hasselt, "Double Q-learning", NIPS 2010).
+    One table selects the best action and the other gives its value, so that the maximum is not
+    biased upwards (H. van Hasselt, "Double Q-learning", NIPS 2010).
 
     Args:
         env: An environment whose observation is the number of the state.
         alpha: The step size.
-        epsilon: The share of actions that are uniform.
-        discount: Of the value of the next state.
+        epsilon: Probability of a uniformly random action.
+        discount: Discount of the next state's value.
         rng: Random numbers, for the policy and the environment.
 
     Yields:
-        The mean of both tables, and the policy that is epsilon-greedy for it, after each episode.
+        The mean of both tables and its epsilon-greedy policy, after each episode.
     """
     alpha, world = step_size(alpha), Indexed(env, rng, discount)
     Q1, Q2 = world.action_values(), world.action_values()
@@ -316,18 +316,18 @@ def dyna_q(
     discount: float = 1.0,
     rng: np.random.Generator,
 ) -> Iterator[Estimate]:
-    """Tabular Dyna-Q, which learns from remembered steps too: Section 8.2.
+    """Tabular Dyna-Q, which also learns from remembered steps: Section 8.2.
 
-    The model is what followed a pair of state and action the last time, which is all there is to
-    know if nothing is random. A remembered pair is as likely as any other; the box draws a state,
-    and then one of the actions taken in it.
+    The model stores the latest outcome of each state-action pair, which is exact if nothing is
+    random. Remembered pairs are drawn uniformly; the book's box draws a state and then one of the
+    actions taken in it.
 
     Args:
         env: An environment whose observation is the number of the state.
-        n: How many remembered steps follow each real one.
+        n: Number of remembered steps after each real step.
         alpha: The step size.
-        epsilon: The share of actions that are uniform.
-        discount: Of the value of the next state.
+        epsilon: Probability of a uniformly random action.
+        discount: Discount of the next state's value.
         rng: Random numbers, for the policy, the environment and the memory.
 
     Yields:

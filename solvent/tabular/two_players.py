@@ -1,9 +1,9 @@
-"""Learning in games for two, in which the interests are opposite.
+"""Learning in two-player zero-sum games.
 
 Each algorithm plays the stage game of every state (:mod:`solvent.tabular.stage_games`). On a matrix
-it is the algorithm of its paper. On a game a sweep takes one step in each state and sets V to what
-the strategies so far get there, so that strategies and values improve together; K. Zhang et al.
-2022 ("Policy Optimization for Markov Games: Unified Framework and Faster Convergence") study the
+it is the algorithm of its paper. On a game, a sweep takes one step in each state and sets V to the
+value of the strategies so far, so that strategies and values improve together. K. Zhang et al. 2022
+("Policy Optimization for Markov Games: Unified Framework and Faster Convergence") study this
 scheme. The compiled twins are in :mod:`solvent.baselines`.
 """
 
@@ -24,7 +24,7 @@ from solvent.tabular.interface import Joint
 from solvent.tabular.stage_games import StageGame
 
 Start = tuple[Floats, Floats]
-"""The policies [S, A] of both players with which an algorithm begins."""
+"""Initial policies of both players, [S, A] each."""
 
 
 def shapley_iteration(
@@ -35,8 +35,8 @@ def shapley_iteration(
     L. S. Shapley, "Stochastic Games", PNAS 39, 1953: V(s) becomes the value of the stage game.
 
     Args:
-        game: The table of a game for two, or a matrix of payoffs to the row player.
-        theta: The last sweep is the one in which no value changes by more.
+        game: The table of a two-player game, or a matrix of payoffs to the row player.
+        theta: Stopping threshold: the last sweep changes no value by more than this.
 
     Yields:
         V and the optimal strategies of the stage games, after each sweep.
@@ -64,16 +64,16 @@ def minimax_q(
     discount: float = 1.0,
     rng: np.random.Generator,
 ) -> Iterator[Estimate]:
-    """Minimax-Q, of both players in self-play.
+    """Minimax-Q for both players, in self-play.
 
     M. L. Littman, "Markov Games as a Framework for Multi-Agent Reinforcement Learning", ICML 1994.
     The table is only sampled. The compiled twin is :mod:`solvent.baselines.q_learning`.
 
     Args:
-        game: The table of a game for two, or a matrix of payoffs to the row player.
+        game: The table of a two-player game, or a matrix of payoffs to the row player.
         alpha: The step size.
-        explore: The share of actions that are uniform, of each player by itself.
-        discount: Of the value of the next state.
+        explore: Probability of a uniformly random action, for each player separately.
+        discount: Discount of the next state's value.
         rng: Random numbers, for both policies and the game.
 
     Yields:
@@ -102,14 +102,14 @@ def minimax_q(
 
 
 def fictitious_play(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
-    """Fictitious play: each player responds to the average of what the other has played.
+    """Fictitious play: each player responds to the other's average strategy.
 
     G. W. Brown, "Iterative Solution of Games by Fictitious Play", 1951; the players take turns, as
     in his paper. Uniform play counts as the first strategy of both. The compiled twin is
     :mod:`solvent.baselines.stage_games`.
 
     Args:
-        game: The table of a game for two, or a matrix of payoffs to the row player.
+        game: The table of a two-player game, or a matrix of payoffs to the row player.
 
     Yields:
         V and the average strategies after each sweep.
@@ -131,13 +131,13 @@ def fictitious_play(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
 
 
 def regret_matching(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
-    """Regret matching: an action is played in proportion to how much it would have gained.
+    """Regret matching: actions are played in proportion to their positive regrets.
 
     S. Hart and A. Mas-Colell, "A Simple Adaptive Procedure Leading to Correlated Equilibrium",
     Econometrica 68, 2000. The compiled twin is :mod:`solvent.baselines.stage_games`.
 
     Args:
-        game: The table of a game for two, or a matrix of payoffs to the row player.
+        game: The table of a two-player game, or a matrix of payoffs to the row player.
 
     Yields:
         V and the average strategies after each sweep.
@@ -161,13 +161,13 @@ def regret_matching(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
 
 
 def regret_matching_plus(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
-    """Regret matching+: no regret is below 0, so that what becomes good comes back at once.
+    """Regret matching+: no regret falls below 0, so an action that becomes good returns at once.
 
     O. Tammelin, "Solving Large Imperfect Information Games Using CFR+", arXiv:1407.5042, 2014. The
     players take turns, and the t-th strategy counts t times in the average.
 
     Args:
-        game: The table of a game for two, or a matrix of payoffs to the row player.
+        game: The table of a two-player game, or a matrix of payoffs to the row player.
 
     Yields:
         V and the average strategies after each sweep.
@@ -193,10 +193,10 @@ def regret_matching_plus(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]
 
 
 def matched(regret: Floats) -> Floats:
-    """The strategy in proportion to positive regrets, [n]; uniform if there are none.
+    """Return the strategy in proportion to positive regrets, [n]; uniform if there are none.
 
     Args:
-        regret: [n] of each action.
+        regret: [n] regret of each action.
     """
     positive = np.maximum(regret, 0)
     total = positive.sum()
@@ -206,17 +206,17 @@ def matched(regret: Floats) -> Floats:
 def replicator_dynamics(
     game: TabularGame | NDArray[Any], *, h: float = 0.1, start: Start | None = None
 ) -> Iterator[Estimate]:
-    """Replicator dynamics: the share of an action grows by how much it does better than the mean.
+    """Replicator dynamics: an action's share grows with its advantage over the mean payoff.
 
     P. D. Taylor and L. B. Jonker, "Evolutionary Stable Strategies and Game Dynamics", Mathematical
     Biosciences 40, 1978; for two populations J. Hofbauer and K. Sigmund, *Evolutionary Games and
-    Population Dynamics*, 1998. The differential equation is followed by the Runge-Kutta method of
-    the fourth order.
+    Population Dynamics*, 1998. The differential equation is solved by the fourth-order Runge-Kutta
+    method.
 
     Args:
-        game: The table of a game for two, or a matrix of payoffs to the row player.
-        h: The time that a step takes.
-        start: [S, A] the policies with which it begins; the uniform ones unless given.
+        game: The table of a two-player game, or a matrix of payoffs to the row player.
+        h: Length of a time step.
+        start: [S, A] initial policies of both players. Uniform by default.
 
     Yields:
         V and the present strategies after each sweep.
@@ -245,17 +245,17 @@ def replicator_dynamics(
 
 
 def normalized(strategy: Floats) -> Floats:
-    """A strategy without the rounding that a step leaves.
+    """Return a strategy without the rounding error of a step.
 
     Args:
-        strategy: [n] of which the sum is about 1.
+        strategy: [n] probabilities whose sum is about 1.
     """
     positive = np.maximum(strategy, 0)
     return np.asarray(positive / positive.sum())
 
 
 def inverse_time(t: int) -> float:
-    """The temperature 1/t, with which mirror descent tends to an equilibrium."""
+    """Return the temperature 1/t, with which mirror descent tends to an equilibrium."""
     return 1 / t
 
 
@@ -266,19 +266,19 @@ def mirror_descent(
     temperature: float | Callable[[int], float] = inverse_time,
     start: Start | None = None,
 ) -> Iterator[Estimate]:
-    """Magnetic mirror descent with entropy as its mirror, and the uniform strategy as its magnet.
+    """Magnetic mirror descent with the entropy as mirror and the uniform strategy as magnet.
 
     S. Sokota et al., "A Unified Approach to Reinforcement Learning, Quantal Response Equilibria,
-    and Two-Player Zero-Sum Games", ICLR 2023. Without temperature it is multiplicative weights,
-    which circles round an equilibrium; with one that falls the strategies themselves tend to it.
-    Payoffs are measured in their range, and the players take turns. The compiled twin is
+    and Two-Player Zero-Sum Games", ICLR 2023. At temperature 0 it is multiplicative weights, which
+    circles around an equilibrium. With a falling temperature the strategies themselves tend to one.
+    Payoffs are measured in units of their range, and the players take turns. The compiled twin is
     :mod:`solvent.baselines.stage_games`.
 
     Args:
-        game: The table of a game for two, or a matrix of payoffs to the row player.
-        step: The size of a step, per range of the payoffs.
-        temperature: How much the magnet pulls: a constant, or a function of the sweep from 1 on.
-        start: [S, A] the policies with which it begins; the uniform ones unless given.
+        game: The table of a two-player game, or a matrix of payoffs to the row player.
+        step: Step size, per range of the payoffs.
+        temperature: Strength of the magnet: a constant, or a function of the sweep, from 1 on.
+        start: [S, A] initial policies of both players. Uniform by default.
 
     Yields:
         V and the present strategies after each sweep.
