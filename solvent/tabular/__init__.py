@@ -1,10 +1,9 @@
 """The algorithms of the textbooks, written to be read.
 
-Each is a generator that learns as long as it is asked, and yields after each sweep, episode or
-round what it knows (:class:`Estimate`), so that one may watch it, stop it, and measure it exactly
-(:func:`curves`). Each takes at most a page and reads as the box in its book or paper does, in plain
-NumPy. Those that must be fast have compiled twins in :mod:`solvent.baselines`, which are tested to
-be equal.
+Each algorithm is a generator that yields its estimates (:class:`Estimate`) after each sweep,
+episode or round, so that you can watch it, stop it, and measure it exactly (:func:`curves`). Each
+takes at most a page and reads like the box in its book or paper, in plain NumPy. Algorithms that
+must be fast have compiled twins in :mod:`solvent.baselines`, which are tested to be equal.
 """
 
 from solvent.tabular.bandits import Bandit, gradient_bandit, simple_bandit, ucb

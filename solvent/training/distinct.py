@@ -1,10 +1,10 @@
 """PPO whose network is evaluated once for each distinct observation.
 
-Episodes of a game with a table come to the same states again and again: of 16,384 samples of a
+Episodes of a game with a table visit the same states again and again: of 16,384 samples of a
 rollout in Fighting Fantasy combat about 1,300 are distinct, of 2,048 in a minibatch about 650.
-What PPO learns from a sample depends on what was seen, on the action, and on the advantage and the
-return. With the old policy p, the new one x, the ratio r = x(a | s) / p(a | s), the advantage A
-and the clip range c, the loss of the policy over n samples is the mean of
+PPO's loss on a sample depends on the observation, the action, the advantage and the return. With
+the old policy p, the new one x, the ratio r = x(a | s) / p(a | s), the advantage A and the clip
+range c, the loss of the policy over n samples is the mean of
 
     -min(A r, A clip(r, 1 - c, 1 + c)) = -max(A, 0) min(r, 1 + c) - min(A, 0) max(r, 1 - c),
 
@@ -47,18 +47,18 @@ ILLEGAL = -1e8
 
 
 class DistinctObservations:
-    """The distinct observations of a rollout, numbered as they come.
+    """The distinct observations of a rollout, numbered in order of appearance.
 
-    Where actions are masked, an observation is one with its legal actions.
+    Where actions are masked, an observation includes its legal actions.
 
     Args:
         policy: The policy that collects the rollout.
 
     Attributes:
-        log_probabilities: [U, A] the logarithm of the probability of each action, for each of the
-            U observations so far.
-        probabilities: [U, A] the same without logarithm.
-        values: [U, 1] what the critic says of each.
+        log_probabilities: [U, A] log probability of each action, for each of the U observations so
+            far.
+        probabilities: [U, A] probability of each action.
+        values: [U, 1] critic's value of each observation.
     """
 
     def __init__(self, policy: ActorCriticPolicy) -> None:
@@ -68,7 +68,7 @@ class DistinctObservations:
         self.log_probabilities = self.probabilities = self.values = torch.empty(0)
 
     def find(self, *seen: Array) -> Tensor:
-        """The numbers of observations, [n]; new ones are added and evaluated.
+        """Return the numbers of observations, [n]; new ones are added and evaluated.
 
         Args:
             seen: [n, D] observations and, where actions are masked, [n, A] legal actions.
@@ -84,7 +84,7 @@ class DistinctObservations:
         return torch.tensor(numbers)
 
     def tensors(self) -> tuple[Tensor, ...]:
-        """[U, D] the observations and, where actions are masked, [U, A] their legal actions."""
+        """Return the observations, [U, D], and if actions are masked, the legal ones, [U, A]."""
         return tuple(map(torch.cat, zip(*self._seen, strict=True)))
 
     def _add(self, seen: Tensor, *legal: Tensor) -> None:
@@ -115,7 +115,7 @@ def evaluate(
 
 
 def _keys(arrays: tuple[Array, ...]) -> list[bytes]:
-    """The bytes of each row of some arrays of n rows; zeros at the end are left out."""
+    """Return the bytes of each row of some arrays of n rows, without trailing zeros."""
     rows = [np.ascontiguousarray(a).reshape(len(a), -1).view(np.uint8) for a in arrays]
     joint = rows[0] if len(rows) == 1 else np.hstack(rows)
     keys: list[bytes] = joint.view(f"S{joint.shape[1]}")[:, 0].tolist()
@@ -123,16 +123,16 @@ def _keys(arrays: tuple[Array, ...]) -> list[bytes]:
 
 
 class Sums(NamedTuple):
-    """What PPO needs to know of a minibatch of n samples, of U observations.
+    """The statistics of a minibatch that PPO needs: n samples of U observations.
 
     Attributes:
-        spread: The sum of the squared differences of all returns from the means.
-        used: [U] the numbers of the observations.
-        samples: [U] how many samples there are of each.
-        pairs: [U, A] how many there are of each observation and action.
-        gained: [U, A] the sum of their positive advantages.
-        lost: [U, A] the sum of their negative advantages.
-        mean_return: [U] the mean return of the samples of each observation.
+        spread: Sum of the squared differences of all returns from their observation's mean return.
+        used: [U] numbers of the observations.
+        samples: [U] number of samples of each observation.
+        pairs: [U, A] number of samples of each observation and action.
+        gained: [U, A] sum of their positive advantages.
+        lost: [U, A] sum of their negative advantages.
+        mean_return: [U] mean return of the samples of each observation.
     """
 
     spread: float
@@ -145,14 +145,14 @@ class Sums(NamedTuple):
 
 
 def sums(which: Array, action: Array, advantage: Array, returns: Array, n_actions: int) -> Sums:
-    """The sums over a minibatch.
+    """Return the sums over a minibatch.
 
     Args:
-        which: [n] the numbers of the observations.
-        action: [n] int64.
-        advantage: [n] float64.
-        returns: [n] float64.
-        n_actions: How many actions there are.
+        which: [n] numbers of the observations.
+        action: [n] int64 actions.
+        advantage: [n] float64 advantages.
+        returns: [n] float64 returns.
+        n_actions: Number of actions.
     """
     counted = np.bincount(which)
     used = np.flatnonzero(counted)
@@ -188,7 +188,7 @@ class _OncePerObservation(OnPolicyAlgorithm):
         return [*super()._excluded_save_params(), "_rollout"]
 
     def _is_plain(self) -> bool:
-        """Whether loss and networks are of the kind that is written down here."""
+        """Check whether this module covers the loss and the networks."""
         return (
             self.device.type == "cpu"
             and type(self.policy) in (ActorCriticPolicy, MaskableActorCriticPolicy)
@@ -215,8 +215,8 @@ class _OncePerObservation(OnPolicyAlgorithm):
         Args:
             env: The environments.
             callback: Called before the rollout, after each step, and after the rollout.
-            rollout_buffer: That is filled.
-            n_rollout_steps: How many steps in each environment.
+            rollout_buffer: The buffer to fill.
+            n_rollout_steps: Number of steps in each environment.
             use_masking: Whether actions are masked.
 
         Returns:
@@ -270,7 +270,7 @@ class _OncePerObservation(OnPolicyAlgorithm):
     def train(self) -> None:
         """Update the network by the last rollout, as :meth:`stable_baselines3.PPO.train` does.
 
-        The figures that it logs are means over the last epoch.
+        Logged figures are means over the last epoch.
         """
         if self._rollout is None:
             super().train()

@@ -1,18 +1,18 @@
 """Networks as policies that need no torch: as tables, the bridge to exact scores, or as arrays.
 
-A policy network is a function of the observation, and a finite game has finitely many of those.
-Evaluating the network on every one of them gives the table of its action probabilities, and from
-then on every number about the network is exact. In a game for two that is done for each player
-with what this player sees, where it is on turn.
+A policy network is a function of the observation, and a finite game has finitely many observations.
+Evaluating the network on all of them gives a table of action probabilities, and from then on every
+number about the network is exact. In a two-player game this is done for each player, with the
+player's own observations, in the states where it is on turn.
 
-What an algorithm does with illegal actions is kept. One that is told the legal actions
-(MaskablePPO, :class:`~solvent.training.masked_dqn.MaskedDQN`) chooses among them. One that is
-not may choose any, and the environment plays the lowest legal action in the place of an illegal
-one: its table is projected in the same way, and the probability that was moved is reported.
+Illegal actions are handled as in training. An algorithm that is told the legal actions
+(MaskablePPO, :class:`~solvent.training.masked_dqn.MaskedDQN`) chooses among them. Any other may
+choose an illegal action, which the environment replaces by the lowest legal one. Its table is
+projected in the same way, and the probability that was moved is reported.
 
-What the network is asked is what it was given in training, which :mod:`solvent.training.seen`
-checks. It then passes the gate (:mod:`solvent.baselines.gate`) as any function does, and what it
-gives is compared with the model's own ``predict`` in every state.
+The network is evaluated on the inputs of its training, which :mod:`solvent.training.seen` checks.
+It then passes the gate (:mod:`solvent.baselines.gate`) like any function, and its outputs are
+compared with the model's own ``predict`` in every state.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ OF_ACTION_VALUES = (DQNPolicy, QRDQNPolicy)
 """Networks of action values, of which the largest is chosen; QR-DQN's are means of quantiles."""
 
 LIBRARIES = ("sb3_contrib", "solvent", "stable_baselines3")
-"""The packages of whose models it is known that they play what their networks give."""
+"""Packages whose models are known to play as their networks say."""
 
 ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh"}
-"""What may stand between the layers of a network that is kept as plain arrays."""
+"""Activations allowed between the layers of a network that is kept as plain arrays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +64,11 @@ class Extraction:
     """A network's two policies.
 
     Attributes:
-        sampled: As it plays with ``deterministic=False``, but without epsilon-exploration; for
-            DQN and QR-DQN therefore the same as `mode`.
-        mode: As it plays with ``deterministic=True``.
-        illegal: [S] probability that it gave to illegal actions when sampled.
-        illegal_mode: [S] 1 where its mode is illegal, else 0.
+        sampled: The policy with ``deterministic=False``, but without epsilon-exploration. For DQN
+            and QR-DQN it is therefore the same as `mode`.
+        mode: The policy with ``deterministic=True``.
+        illegal: [S] probability of illegal actions when the network is sampled.
+        illegal_mode: [S] 1 where the network's greedy action is illegal, else 0.
     """
 
     sampled: TabularPolicy
@@ -88,17 +88,17 @@ def extract_policy(
     name: str | None = None,
     normalization: Normalization | VecNormalize | None = None,
 ) -> TabularPolicy:
-    """The policy that a network plays.
+    """Return the policy of a network.
 
     Args:
-        model: Of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
+        model: A learner of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
         game: The table that its environment samples.
-        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``; what fits
-            its observation space if left out, ``"vector"`` before the others.
-        player: Whose policy it is.
-        deterministic: Whether the network's mode is wanted, as in its ``predict``.
-        batch_size: How many states are evaluated at once.
-        name: Of the policy; that of the algorithm's class if left out.
+        observation: The network's observation: ``"vector"``, ``"onehot"`` or ``"index"``. By
+            default, the one that fits its observation space, ``"vector"`` before the others.
+        player: The player whose policy is wanted.
+        deterministic: Return the greedy policy, as in the network's ``predict``.
+        batch_size: Number of states that are evaluated at once.
+        name: Name of the policy. Default: the name of the algorithm's class.
         normalization: The statistics of ``VecNormalize``, as for :func:`extract`.
 
     Raises:
@@ -130,21 +130,21 @@ def extract(
     """Evaluate a network on every state of a game.
 
     Args:
-        model: Of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
+        model: A learner of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
         game: The table that its environment samples.
-        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``; what fits
-            its observation space if left out, ``"vector"`` before the others.
-        player: Whose policy it is.
-        batch_size: How many states are evaluated at once.
-        name: Of the policy; that of the algorithm's class if left out.
-        normalization: The statistics of ``VecNormalize``, if it was trained under that and comes
-            from a file, which does not hold them. The statistics of its own environment are used
-            unasked, as they are now.
-        gate: Whether the network passes the gate; False where it passed before, as in a training.
+        observation: The network's observation: ``"vector"``, ``"onehot"`` or ``"index"``. By
+            default, the one that fits its observation space, ``"vector"`` before the others.
+        player: The player whose policy is wanted.
+        batch_size: Number of states that are evaluated at once.
+        name: Name of the policy. Default: the name of the algorithm's class.
+        normalization: The statistics of ``VecNormalize``, for a network that was trained under it
+            and loaded from a file, which does not hold them. By default, the present statistics of
+            its own environment, if any.
+        gate: Check the network at the gate. False if it has passed before, as in a training.
 
     Raises:
         ValueError: If the network is of another kind, depends on the past, was trained on other
-            observations, other actions or another game, or plays something else.
+            observations, other actions or another game, or acts differently from its outputs.
     """
     asked, rows = _asked(model, game, observation, player, batch_size, normalization, name)
     sampled, illegal = asked.policy(asked.weights(), asked.name)
@@ -163,16 +163,16 @@ def extract_seats(
     name: str | None = None,
     gate: bool = True,
 ) -> tuple[Extraction, Extraction]:
-    """The policies of a network that learned both seats, in seat 0 and in seat 1.
+    """Return the policies of a network that learned both seats, in seat 0 and in seat 1.
 
     Args:
-        model: Of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN, trained on
+        model: A learner of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN, trained on
             ``with_roles(game)``, `apart` or not.
-        game: A game for two.
-        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``; what fits
-            its observation space if left out, ``"vector"`` before the others.
-        name: Of the policies; that of the algorithm's class if left out.
-        gate: Whether the network passes the gate, as for :func:`extract`.
+        game: A two-player game.
+        observation: The network's observation: ``"vector"``, ``"onehot"`` or ``"index"``. By
+            default, the one that fits its observation space, ``"vector"`` before the others.
+        name: Name of the policies. Default: the name of the algorithm's class.
+        gate: Check the network at the gate, as for :func:`extract`.
 
     Raises:
         ValueError: As for :func:`extract`.
@@ -203,22 +203,22 @@ def extract_boltzmann(
     name: str | None = None,
     normalization: Normalization | VecNormalize | None = None,
 ) -> TabularPolicy:
-    """The Boltzmann policy of a network of action values: pi(a|s) in proportion to e^(Q(s,a)/T).
+    """Return the Boltzmann policy of a network of action values: pi(a|s) ~ e^(Q(s,a)/T).
 
-    A greedy player always does the same and can be predicted; this one does almost as well of two
-    actions of almost the same value, and so is harder to exploit where the other player chooses at
-    the same time. The lower T, the nearer it is to the greedy one.
+    A greedy player is predictable. The Boltzmann policy takes actions of almost the same value
+    almost equally often, so it is harder to exploit if the other player chooses at the same time.
+    The lower T, the closer it is to the greedy policy.
 
     Args:
-        model: Of DQN, QR-DQN or MaskedDQN. As in :func:`extract`, the last chooses among legal
-            actions, and an illegal choice of the others counts as the lowest legal action.
+        model: A learner of DQN, QR-DQN or MaskedDQN. As in :func:`extract`, MaskedDQN chooses
+            among legal actions; an illegal choice of the others counts as the lowest legal action.
         game: The table that its environment samples.
         temperature: T, in the unit of the rewards.
-        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``; what fits
-            its observation space if left out, ``"vector"`` before the others.
-        player: Whose policy it is.
-        batch_size: How many states are evaluated at once.
-        name: Of the policy; that of the algorithm's class and T if left out.
+        observation: The network's observation: ``"vector"``, ``"onehot"`` or ``"index"``. By
+            default, the one that fits its observation space, ``"vector"`` before the others.
+        player: The player whose policy is wanted.
+        batch_size: Number of states that are evaluated at once.
+        name: Name of the policy. Default: the name of the algorithm's class, and T.
         normalization: The statistics of ``VecNormalize``, as for :func:`extract`.
 
     Raises:
@@ -250,18 +250,18 @@ def network_player(
     mode: bool = False,
     name: str = "network",
 ) -> NetworkPlayer:
-    """What a learner plays now, as plain arrays that need no torch.
+    """Return a learner's present policy as plain arrays, which need no torch.
 
     Args:
-        model: Of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
-        masked: Whether it is told the legal actions.
-        observation: What it sees.
-        mode: Whether the greedy policy is wanted; of a DQN it always is.
-        name: What to call it.
+        model: A learner of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
+        masked: Whether the learner is told the legal actions.
+        observation: The learner's kind of observation.
+        mode: Return the greedy policy; DQN's always is.
+        name: Name of the player.
 
     Raises:
-        ValueError: If the network is of another kind, depends on the past, sees something else
-            than its game shows, or its ``predict`` plays something else than these arrays.
+        ValueError: If the network is of another kind, depends on the past, has other observations
+            than its game shows, or its ``predict`` chooses otherwise than these arrays.
     """
     check_wrappers(model.env)
     _check_kind(model)
@@ -298,7 +298,7 @@ def _asked(
     normalization: Normalization | VecNormalize | None,
     name: str | None,
 ) -> tuple[QueriedFunction, NDArray[Any]]:
-    """A network that has been asked in all states, and what its environment shows there."""
+    """Return a network's outputs in all states, and its environment's observations there."""
     _check_kind(model)
     width, actions = game.mask[player].shape[1], getattr(model.action_space, "n", None)
     if actions != width:
@@ -306,7 +306,7 @@ def _asked(
     if observation is None:
         observation = kind_that_fits(model.observation_space, game, player)
     given = inputs(model, game, observation, player, normalization)
-    # As it plays; the learner's next step puts it back into training mode.
+    # Evaluation mode; the learner's next step puts it back into training mode.
     model.policy.set_training_mode(False)
     values = isinstance(model.policy, OF_ACTION_VALUES)
     asked = QueriedFunction(
@@ -324,10 +324,10 @@ def _asked(
 
 
 def _check_own(model: BaseAlgorithm) -> None:
-    """Refuse a model that chooses actions in a way that is not its library's.
+    """Refuse a model that chooses actions otherwise than its library does.
 
     Raises:
-        ValueError: If a method is another, even if it plays the same deterministic policy.
+        ValueError: If a method was replaced, even if its deterministic policy is the same.
     """
     for method in (model.predict, model.policy.predict, model.policy._predict):
         if getattr(method, "__module__", "").partition(".")[0] not in LIBRARIES:

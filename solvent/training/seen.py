@@ -1,10 +1,10 @@
-"""What a network is given in each state of a game, and whether it was trained on that.
+"""A network's inputs in each state of a game, and the check that it was trained on them.
 
-A network becomes a table by being asked about each row of the game's observations. That is the
-network only if it was trained on these rows, in this game. The wrappers around its environment have
-to pass :mod:`solvent.baselines.gate`. ``VecNormalize`` is followed: rows are normalized with its
-statistics, as the learner's are. Of a network that was loaded without an environment no more is
-known than the last observations that it saw, which have to be rows of the game.
+A network becomes a table by being evaluated on each row of the game's observations. The table is
+right only if the network was trained on these rows, in this game. The wrappers around its
+environment must pass :mod:`solvent.baselines.gate`. Under ``VecNormalize`` rows are normalized with
+its statistics, as in training. If a network was loaded without an environment, only its last
+observations are known, which must be rows of the game.
 
 The file of ``VecNormalize`` itself is a pickle. :class:`Normalization` holds the same statistics as
 plain numbers, so that reading them runs no code.
@@ -37,18 +37,18 @@ STATISTICS = Schema(
     {"epsilon": float, "clip": float},
     {"mean": ArraySchema("float64", 1), "var": ArraySchema("float64", 1)},
 )
-"""Of a file with statistics."""
+"""Schema of a file with statistics."""
 
 
 @dataclass(frozen=True, eq=False)
 class Normalization:
-    """What normalizes observations of D entries.
+    """A normalization of observations with D entries.
 
     Attributes:
-        mean: [D] float64.
-        var: [D] float64, at least 0.
-        epsilon: Added to the variance, so that nothing is divided by 0.
-        clip: Largest absolute entry of what comes out.
+        mean: [D] float64 mean of each entry.
+        var: [D] float64 variance of each entry, at least 0.
+        epsilon: Number added to the variance, so that nothing is divided by 0.
+        clip: Largest absolute value of a normalized entry.
 
     Raises:
         ValueError: If these are not finite numbers of such a form.
@@ -77,13 +77,13 @@ class Normalization:
 
     @classmethod
     def of(cls, venv: VecEnv) -> Normalization:
-        """The statistics of a training's environments as they are now.
+        """Return the present statistics of a training's environments.
 
         Args:
-            venv: Environments of which the outermost ``VecNormalize`` normalizes observations.
+            venv: Environments whose outermost ``VecNormalize`` normalizes observations.
 
         Raises:
-            ValueError: If there is none, or it normalizes other observations than vectors.
+            ValueError: If there is no such wrapper, or its observations are not vectors.
         """
         found = venv if isinstance(venv, VecNormalize) else unwrap_vec_normalize(venv)
         if found is None or not found.norm_obs:
@@ -95,7 +95,7 @@ class Normalization:
         return cls(mean, var, float(found.epsilon), float(found.clip_obs))
 
     def __call__(self, seen: NDArray[Any]) -> NDArray[np.float32]:
-        """What a learner is given in the place of observations [..., D]; bit for bit as there."""
+        """Normalize observations [..., D], bit for bit as ``VecNormalize`` does."""
         scaled = (seen - self.mean) / np.sqrt(self.var + self.epsilon)
         return np.clip(scaled, -self.clip, self.clip).astype(np.float32)
 
@@ -103,7 +103,7 @@ class Normalization:
         """Save the statistics.
 
         Args:
-            path: Where to; by custom ending in ``.npz``.
+            path: Output file; by custom ending in ``.npz``.
 
         Raises:
             StoreError: If the file cannot be written.
@@ -113,7 +113,7 @@ class Normalization:
 
     @classmethod
     def load(cls, path: str | Path) -> Normalization:
-        """Load what :meth:`save` wrote.
+        """Load statistics that :meth:`save` wrote.
 
         Raises:
             StoreError: If the file is missing, damaged or of another kind.
@@ -132,23 +132,23 @@ def inputs(
     player: int,
     normalization: Normalization | VecNormalize | None = None,
 ) -> Array:
-    """Return what a network is given in each state.
+    """Return the network's input in each state.
 
     Args:
         model: The learner.
         game: The game.
-        observation: What its environment shows: ``"vector"``, ``"onehot"`` or ``"index"``.
-        player: Who sees it.
-        normalization: The statistics with which its observations were normalized. If left out,
-            those of its own environment, where there is one.
+        observation: The environment's observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+        player: The observing player.
+        normalization: The statistics with which its observations were normalized. By default,
+            those of its own environment, if any.
 
     Returns:
         [S, D] float32, or [S] int64 for ``"index"``.
 
     Raises:
-        ValueError: If its environment has another game or none with a table, a wrapper may show
-            or play something else, or what a loaded network last saw are no observations of the
-            game.
+        ValueError: If its environment has another game or none with a table, a wrapper may change
+            observations or actions, or the last observations of a loaded network are not those of
+            the game.
     """
     own = model.get_vec_normalize_env()
     if type(own) is not VecNormalize or not own.norm_obs:
@@ -175,7 +175,7 @@ def inputs(
     ]
     known, last = [rows, *others], model._last_obs
     if own is not None and normalization in (None, own):
-        # What the learner was given before was normalized with the statistics of that moment.
+        # Earlier inputs of the learner were normalized with the statistics of that moment.
         last, rows = getattr(own, "old_obs", None), _normalized(own, rows)
     elif normalization is not None:
         known = [_normalized(normalization, shown) for shown in known]
@@ -185,7 +185,7 @@ def inputs(
 
 
 def _normalized(statistics: Normalization | VecNormalize, rows: Array) -> Array:
-    """Rows as a learner is given them."""
+    """Return rows normalized as a learner's inputs."""
     if isinstance(statistics, VecNormalize):
         statistics = Normalization.of(statistics)
     if rows.shape[1:] != statistics.mean.shape:
@@ -197,9 +197,9 @@ def _normalized(statistics: Normalization | VecNormalize, rows: Array) -> Array:
 
 
 def _check_game(model: BaseAlgorithm, game: TabularGame) -> None:
-    """Refuse a learner whose environment samples another game, or one that is not known.
+    """Refuse a learner whose environment samples another game or an unknown one.
 
-    Episodes may begin elsewhere, and an opponent may be folded into chance on either side.
+    Starts may differ, and an opponent may be folded into chance on either side.
     """
     tables = [getattr(layer, "__dict__", {}).get("game") for layer in layers(model.env)]
     found = {id(table): table for table in tables if isinstance(table, TabularGame)}
@@ -221,7 +221,7 @@ def _check_game(model: BaseAlgorithm, game: TabularGame) -> None:
 
 
 def _same_rules(one: TabularGame, other: TabularGame) -> bool:
-    """Whether two tables are the same, but for their starts."""
+    """Check whether two tables are the same except for their starts."""
     arrays = (
         (g.row_start, g.outcome_start, g.next_state, g.probability, g.outcome_reward, *g.mask)
         for g in (one, other)
@@ -230,14 +230,14 @@ def _same_rules(one: TabularGame, other: TabularGame) -> bool:
 
 
 def _folded(game: TabularGame) -> bool:
-    """Whether a player of a game for two has no choice anywhere, as after ``against``."""
+    """Check whether a player of a two-player game never has a choice, as after ``against``."""
     return game.info.players == 2 and not all((n > 1).any() for n in game.action_count)
 
 
 def _check_last(model: BaseAlgorithm, last: Any, known: Sequence[Array], name: str) -> None:
-    """Refuse a network that last saw, or if that is not known takes, no rows of the game."""
+    """Refuse a network whose last observations, or else whose input space, are not the game's."""
     if last is not None:
-        # As the network takes them; adding 0 makes a negative zero like any other.
+        # In the network's precision; adding 0 turns a negative zero into an ordinary one.
         seen, *tables = (np.asarray(a, np.float32) + np.float32(0) for a in (last, *known))
         missing = {row.tobytes() for row in seen}
         for table in tables:

@@ -4,13 +4,13 @@ A game's folder has a file per algorithm, ``hyperparameters/ppo.yml``, which its
 (:class:`solvent.model.registry.GameSpec`). It maps the id of an environment to keyword arguments of
 the algorithm, with three keys of its own: ``n_envs``, ``n_timesteps`` and ``policy``. A learning
 rate or clip range such as ``lin_0.002`` falls linearly from that value to 0. ``policy_kwargs`` may
-be written as Python, ``dict(activation_fn=nn.ReLU)``; here it is read without being executed. What
-is not there has the settings of ``default.yml``, which stands beside this file and has an entry for
-each algorithm.
+be written as Python, ``dict(activation_fn=nn.ReLU)``; here it is read without being executed. An
+environment without an entry has the settings of ``default.yml``, which is in the folder of this
+module and has an entry for each algorithm.
 
-A setting of :func:`~solvent.training.train.train` itself, ``exploring_starts``, stands where an
-environment is not learned without. The file has it under that name, by environment:
-rl-baselines3-zoo looks an environment up and does not see it.
+``exploring_starts`` is a setting of :func:`~solvent.training.train.train` itself, given for
+environments that are not learned without it. The file has a key of that name that maps environments
+to shares; rl-baselines3-zoo looks up environments only and does not see it.
 """
 
 from __future__ import annotations
@@ -32,26 +32,25 @@ from solvent.model.parameters import check_choice, check_integer
 from solvent.model.registry import game_specs
 
 SCHEDULED = ("learning_rate", "clip_range", "clip_range_vf")
-"""What may be a schedule, as in rl-baselines3-zoo."""
+"""Hyperparameters that may be a schedule, as in rl-baselines3-zoo."""
 
 NAMED = {name: getattr(nn, name) for name in ("ReLU", "Tanh", "ELU", "GELU", "SiLU")}
-"""What ``nn.`` may stand before."""
+"""Classes of ``torch.nn`` that ``policy_kwargs`` may name, as in ``nn.ReLU``."""
 
 EXPLORING = "exploring_starts"
-"""The setting that is not of the algorithm, and the key under which a file has it."""
+"""The setting that belongs to the training, not to the algorithm, and its key in a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hyperparameters:
-    """How to set an algorithm up.
+    """The settings of an algorithm.
 
     Attributes:
-        n_envs: How many environments play at once.
+        n_envs: Number of environments that run in parallel.
         n_timesteps: Steps in all environments together.
         policy: Name of the kind of network.
         arguments: The other keyword arguments of the algorithm.
-        exploring_starts: Share of exploring starts where the caller of a training names none;
-            None if it is not tuned.
+        exploring_starts: Default share of exploring starts; None if it is not tuned.
     """
 
     n_envs: int
@@ -62,11 +61,11 @@ class Hyperparameters:
 
 
 def tuned(file: str, env_id: str | None) -> dict[str, Any]:
-    """The hyperparameters for an environment, as they stand in a file.
+    """Return the hyperparameters for an environment, as written in a file.
 
     Args:
-        file: Of the algorithm, such as ``"ppo"``.
-        env_id: The environment; None for one without a name.
+        file: Name of the algorithm's file, such as ``"ppo"``.
+        env_id: Id of the environment; None for one without an id.
     """
     own = {} if env_id is None else _entries_of_game(file, env_id)
     if env_id in own:
@@ -76,7 +75,7 @@ def tuned(file: str, env_id: str | None) -> dict[str, Any]:
 
 
 def _entries_of_game(file: str, env_id: str) -> dict[str, dict[str, Any]]:
-    """What the game of an environment says of an algorithm; nothing if it has no such file."""
+    """Return the entries in the file of an environment's game; none if there is no such file."""
     for spec in game_specs().values():
         if env_id in spec.environments and spec.hyperparameters is not None:
             path = files(spec.hyperparameters) / "hyperparameters" / f"{file}.yml"
@@ -85,7 +84,7 @@ def _entries_of_game(file: str, env_id: str) -> dict[str, dict[str, Any]]:
 
 
 def _entries(path: Traversable) -> dict[str, dict[str, Any]]:
-    """The entries of a file."""
+    """Return the entries of a file."""
     entries: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return entries
 
@@ -96,13 +95,13 @@ def requested(
     changes: Mapping[str, Any] | None = None,
     timesteps: int | None = None,
 ) -> dict[str, Any]:
-    """The tuned hyperparameters with what a caller wants otherwise.
+    """Return the tuned hyperparameters with the caller's changes.
 
     Args:
-        file: Of the algorithm, such as ``"ppo"``.
-        env_id: The environment; None for one without a name.
-        changes: To use instead of those of the same name.
-        timesteps: Steps in all environments together, if not as tuned.
+        file: Name of the algorithm's file, such as ``"ppo"``.
+        env_id: Id of the environment; None for one without an id.
+        changes: Values that replace the tuned ones of the same name.
+        timesteps: Steps in all environments together. Default: the tuned number.
 
     Raises:
         ValueError: If `timesteps` is not a whole number from 1.
@@ -117,7 +116,7 @@ def prepare(raw: Mapping[str, Any], model: type[BaseAlgorithm]) -> Hyperparamete
     """Check hyperparameters and turn schedules into functions, as rl-baselines3-zoo does.
 
     Args:
-        raw: As :func:`requested` returns them.
+        raw: The hyperparameters as :func:`requested` returns them.
         model: The class of the algorithm.
 
     Raises:
