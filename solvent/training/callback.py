@@ -1,8 +1,8 @@
 """Callbacks that write the learning curve of a training and report its progress.
 
-The usual learning curve is a mean over evaluation episodes, with an error bar. Where a game has a
-table the network becomes one at every evaluation and its value and gap are computed: such a curve
-has no noise but that of learning itself.
+The usual learning curve is a mean over evaluation episodes, with an error bar. If a game has a
+table, the network becomes one at every evaluation, and its value and gap are computed exactly: the
+only noise in such a curve is that of learning itself.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ INTERVAL = 0.2
 class SelfPlayEvaluation(Evaluation):
     """One point of a learning curve of self-play.
 
-    The figures that it shares with :class:`~solvent.exact.learning_curve.Evaluation` are means over
-    both seats: `gap` is the mean exploitability, half of NashConv, and `value` the mean of the
-    policies' values against best responses, which is 0 for a pair of optimal ones.
+    The figures inherited from :class:`~solvent.exact.learning_curve.Evaluation` are means over both
+    seats: `gap` is the mean exploitability, half of NashConv, and `value` the mean of the policies'
+    values against best responses, which is 0 for a pair of optimal policies.
 
     Attributes:
-        exploitability_0: Exact exploitability of the policy in seat 0, sampled.
-        exploitability_1: In seat 1.
-        mode_exploitability_0: Of its greedy policy in seat 0.
-        mode_exploitability_1: In seat 1.
-        average_exploitability_0: Of its average policy in seat 0.
-        average_exploitability_1: In seat 1.
+        exploitability_0: Exact exploitability of the sampled policy in seat 0.
+        exploitability_1: Exact exploitability of the sampled policy in seat 1.
+        mode_exploitability_0: Exact exploitability of the greedy policy in seat 0.
+        mode_exploitability_1: Exact exploitability of the greedy policy in seat 1.
+        average_exploitability_0: Exact exploitability of the average policy in seat 0.
+        average_exploitability_1: Exact exploitability of the average policy in seat 1.
     """
 
     exploitability_0: float
@@ -58,12 +58,12 @@ class SelfPlayEvaluation(Evaluation):
 
 @dataclass(frozen=True, slots=True)
 class ReturnSoFar:
-    """One point of a learning curve in a game without a table: returns as the learner explores.
+    """One point of a learning curve in a game without a table: returns with exploration.
 
     Attributes:
         timesteps: Steps taken so far, in all environments together.
-        plays: Episodes that have ended since the last point.
-        mean: The learner's mean return in them; 0 if there are none.
+        plays: Number of episodes that have ended since the last point.
+        mean: The learner's mean return in these episodes; 0 if there are none.
         seconds: CPU time spent so far.
     """
 
@@ -79,26 +79,26 @@ class ReturnSoFar:
 
 
 class CurveCallback(BaseCallback, ABC):
-    """Evaluates the network every so many steps and when training ends.
+    """Evaluates the network at regular intervals and when training ends.
 
     Evaluations happen between a learning step and the next collection of transitions.
 
     Args:
         every: Steps between evaluations.
-        path: A CSV file for the curve, rewritten at every evaluation; None for none.
+        path: CSV file of the curve, rewritten at every evaluation; None to write no file.
         curve: Points of an earlier part of the same training.
-        after: Called after each evaluation.
+        after: Function to call after each evaluation.
 
     Attributes:
         curve: All points so far. They are also logged, under `section`.
-        saw: Whether the learner was given anything from the solution, which the file then says.
+        saw: Whether the learner was given anything from the solution, as the file then notes.
     """
 
     kind: ClassVar[type[Any]]
     """The class of the points."""
 
     section: ClassVar[str]
-    """Where the points are logged."""
+    """Prefix of the points in the log."""
 
     def __init__(
         self,
@@ -151,27 +151,27 @@ class CurveCallback(BaseCallback, ABC):
 
     @abstractmethod
     def _measure(self) -> dict[str, Any]:
-        """The figures of a point, but for steps and time, by name; others may be logged."""
+        """Return the figures of a point by name, without steps and time; may log others."""
 
 
 class ExactEvalCallback(CurveCallback):
-    """Scores the network exactly every so many steps and when training ends.
+    """Scores the network exactly at regular intervals and when training ends.
 
-    For any learner of Stable-Baselines3 whose network :func:`~solvent.training.extract.extract`
-    takes, under ``VecNormalize`` with its statistics of the moment. Evaluations happen between a
-    learning step and the next collection of transitions, and draw no random numbers: training is
-    the same with and without them. At the first one the network has to pass the gate
-    (:mod:`solvent.baselines.gate`).
+    It works for any learner of Stable-Baselines3 whose network
+    :func:`~solvent.training.extract.extract` accepts. Under ``VecNormalize`` it uses the present
+    statistics. Evaluations happen between a learning step and the next collection of transitions
+    and draw no random numbers: training is the same with and without them. At the first evaluation
+    the network has to pass the gate (:mod:`solvent.baselines.gate`).
 
     Args:
         game: The table that the training environments sample.
         every: Steps between evaluations.
-        observation: What the network sees, as for ``extract``.
-        player: Whose policy is learned.
-        solution: Of `game`, if it is at hand; otherwise it is solved once.
-        path: A CSV file for the curve, rewritten at every evaluation; None for none.
+        observation: The network's kind of observation, as for ``extract``.
+        player: The player whose policy is learned.
+        solution: Solution of `game`, if available; otherwise the game is solved once.
+        path: CSV file of the curve, rewritten at every evaluation; None to write no file.
         curve: Points of an earlier part of the same training.
-        after: Called after each evaluation.
+        after: Function to call after each evaluation.
 
     Attributes:
         curve: All points so far. They are also logged, under ``exact/``.
@@ -221,12 +221,12 @@ class ExactEvalCallback(CurveCallback):
 
 
 class SelfPlayEvalCallback(ExactEvalCallback):
-    """Computes at each evaluation how exploitable the network is in either seat.
+    """Computes the network's exploitability in each seat at every evaluation.
 
     Args:
         game: The table of a game for two.
-        averages: The average policies of both seats, as they grow.
-        arguments: The others of :class:`ExactEvalCallback`.
+        averages: The average policies of both seats, which training updates.
+        arguments: The other arguments of :class:`ExactEvalCallback`.
     """
 
     kind: ClassVar[type[Any]] = SelfPlayEvaluation
@@ -255,10 +255,10 @@ class SelfPlayEvalCallback(ExactEvalCallback):
 
 
 class ReturnCallback(CurveCallback):
-    """Notes the returns of the episodes of training, as the learner explores.
+    """Records the returns of the training's episodes, with exploration.
 
     Args:
-        arguments: Those of :class:`CurveCallback`.
+        arguments: Arguments of :class:`CurveCallback`.
     """
 
     kind = ReturnSoFar
@@ -286,12 +286,12 @@ class ReturnCallback(CurveCallback):
 
 
 class ReportCallback(BaseCallback):
-    """Reports progress some times a second, and every evaluation.
+    """Reports progress a few times a second, and at every evaluation.
 
     Args:
-        report: Called with a :class:`Moment`. What it raises ends the training.
-        total: Steps to be taken.
-        curve: The learning curve, which others write.
+        report: Function that is called with a :class:`Moment`. An exception in it ends training.
+        total: Total number of steps.
+        curve: The learning curve, which another callback writes.
     """
 
     def __init__(self, report: Report, total: int, curve: Sequence[CurvePoint]) -> None:

@@ -1,20 +1,20 @@
-"""Everything that the rest of a training depends on, in one file that is never half written.
+"""Checkpoints: the complete state of a training, in one file that is never half written.
 
-Training that was killed goes on from its last checkpoint as if nothing had happened, and ends
-with the same network to the last bit. For that a checkpoint holds
+A killed training goes on from its last checkpoint as if nothing had happened, and ends with the
+same network to the last bit. For that a checkpoint holds
 
 - the networks' parameters and the optimizer's moments,
 - how far learning has come (the schedules of learning rate and exploration follow from that),
 - the state of every random generator: torch, NumPy, Python, the action space,
-- the states and random streams of the environments and what the agent last saw of them,
+- the states and random streams of the environments and the agent's last observations,
 - the replay buffer, for algorithms that have one,
 - the learning curve so far.
 
 All of these are numbers, so a checkpoint is plain arrays with a JSON header and a checksum, like
 every other file of the project: nothing is unpickled when training goes on.
 
-Most of a replay buffer is one-hot observations in float32. Arrays of only zeros and ones are kept
-in one bit for each entry, which takes a thirty-second of the memory, and a fraction of the time.
+Most of a replay buffer is one-hot observations in float32. Arrays of zeros and ones are stored with
+one bit per entry, which takes 1/32 of the memory and a fraction of the time.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ SCHEMA = Schema(
         **dict.fromkeys(("policy:*", "moments:*", "env:*", "replay:*", "_last_*"), ArraySchema()),
     },
 )
-"""Of a checkpoint's file."""
+"""Schema of a checkpoint's file."""
 
 COUNTERS = (
     "num_timesteps",
@@ -79,10 +79,10 @@ def save_checkpoint(
     """Save a learner between two collections of experience.
 
     Args:
-        path: Where to.
+        path: Output file.
         model: The learner, whose environment is a :class:`NativeVecEnv`.
-        curve: Its evaluations so far.
-        request: A text that says which training this is.
+        curve: The evaluations so far.
+        request: Text that identifies the training.
 
     Raises:
         StoreError: If the file cannot be written.
@@ -132,12 +132,12 @@ def restore_checkpoint(
     request: str,
     kind: type[Point] = Evaluation,  # type: ignore[assignment]
 ) -> list[Point]:
-    """Bring a newly made learner to where another was saved.
+    """Restore a saved state into a new learner.
 
     Args:
-        path: What :func:`save_checkpoint` wrote.
+        path: File that :func:`save_checkpoint` wrote.
         model: A learner made with the same arguments, on a new environment.
-        request: As it was saved.
+        request: The text that was saved with it.
         kind: The class of the evaluations.
 
     Returns:
@@ -167,7 +167,7 @@ def restore_checkpoint(
 
 
 def _restore_learner(model: BaseAlgorithm, header: dict[str, Any], arrays: Arrays) -> None:
-    """The network, the optimizer, how far they have come, and what the learner saw last."""
+    """Restore the network, the optimizer, the counters and the last observations."""
     model.policy.load_state_dict(_to_torch(_without_prefix("policy", arrays)))
     moments: dict[int, dict[str, torch.Tensor]] = {}
     for key, tensor in _to_torch(_without_prefix("moments", arrays)).items():
@@ -190,7 +190,7 @@ def _restore_learner(model: BaseAlgorithm, header: dict[str, Any], arrays: Array
 
 
 def _restore_replay(buffer: ReplayBuffer, held: Any, arrays: Arrays) -> None:
-    """The replay buffer."""
+    """Restore the replay buffer."""
     position, full, binary = held
     contents = _contents(buffer)
     if (
@@ -213,7 +213,7 @@ def _restore_replay(buffer: ReplayBuffer, held: Any, arrays: Arrays) -> None:
 
 
 def _restore_generators(model: BaseAlgorithm, header: dict[str, Any], arrays: Arrays) -> None:
-    """The random generators."""
+    """Restore the random generators."""
     model.action_space.np_random.bit_generator.state = header["actions"]
     version, words, gauss = header["python"]
     random.setstate((version, tuple(words), gauss))
@@ -223,19 +223,19 @@ def _restore_generators(model: BaseAlgorithm, header: dict[str, Any], arrays: Ar
 
 
 def is_binary(array: NDArray[Any]) -> bool:
-    """Whether every entry is exactly 0 or 1 (a negative zero is neither)."""
+    """Check whether every entry is exactly 0 or 1 (a negative zero is neither)."""
     if array.dtype == np.bool_:
         return True
     return bool(((array == 0) | (array == 1)).all() and not np.signbit(array).any())
 
 
 def pack(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """The bits of a binary array of any shape, eight to a byte."""
+    """Pack a binary array of any shape into bits, eight to a byte."""
     return np.packbits(array.astype(bool, copy=False))
 
 
 def unpack(bits: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    """A binary array from its bits."""
+    """Return a binary array from its bits."""
     return np.unpackbits(bits, count=math.prod(shape)).reshape(shape)
 
 
@@ -249,7 +249,7 @@ def _replay_buffer(model: BaseAlgorithm) -> ReplayBuffer | None:
 
 
 def _contents(buffer: ReplayBuffer) -> Arrays:
-    """The arrays of a replay buffer, of whatever class: those with a row for each time step."""
+    """Return the arrays of a replay buffer of any class that have a row for each time step."""
     return {
         name: value
         for name, value in vars(buffer).items()

@@ -84,7 +84,7 @@ class DistinctObservations:
         return torch.tensor(numbers)
 
     def tensors(self) -> tuple[Tensor, ...]:
-        """Return the observations, [U, D], and if actions are masked, the legal ones, [U, A]."""
+        """Return the observations, [U, D], and with masking their legal actions, [U, A]."""
         return tuple(map(torch.cat, zip(*self._seen, strict=True)))
 
     def _add(self, seen: Tensor, *legal: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Native vector environments as training needs them, and what is learned in them."""
+"""Native vector environments for training, and the games that are learned in them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from solvent.model.registry import make_game
 from solvent.registration import register_envs
 
 OF_AN_ENVIRONMENT = ("observation", "illegal", "render_mode")
-"""Arguments of every environment of this package; the others make the game."""
+"""Arguments of every environment of this package; all others are parameters of the game."""
 
 
 def has_table(game: str | Game | TabularGame) -> bool:
-    """Whether a game is trained on by its table; otherwise it is sampled by a simulator.
+    """Check whether training uses a game's table; otherwise a simulator samples the game.
 
     Args:
         game: The id of an environment, or a game.
@@ -30,10 +30,10 @@ def has_table(game: str | Game | TabularGame) -> bool:
 
 
 def players_of(env_id: str) -> int:
-    """How many players the game of an environment of the project's own has.
+    """Return the number of players in the game of one of the project's environments.
 
     Args:
-        env_id: Its id.
+        env_id: Id of the environment.
     """
     entry = ENVIRONMENTS[env_id]
     return make_game(entry.game, **entry.parameters).info.players
@@ -42,13 +42,13 @@ def players_of(env_id: str) -> int:
 def make_vector_env(
     game: str | Game | TabularGame, num_envs: int, env_kwargs: Mapping[str, Any]
 ) -> VectorEnv[Any, Any, Any]:
-    """A native vector environment over a table, as training needs it.
+    """Make a native vector environment over a table, in the mode that training needs.
 
     Args:
         game: The id of an environment, one of Gymnasium's that publishes its table of transitions
             included, or a game in which only one player has a choice.
-        num_envs: How many environments.
-        env_kwargs: The environment's own arguments.
+        num_envs: Number of environments.
+        env_kwargs: Arguments of the environment.
 
     Raises:
         ValueError: If there is no such environment, it has no table, or an argument is not one
@@ -86,12 +86,12 @@ def make_vector_env(
 def make_registered_env(
     env_id: str, num_envs: int, env_kwargs: Mapping[str, Any]
 ) -> VectorEnv[Any, Any, Any]:
-    """The native vector environment of an id, in the mode that training needs.
+    """Make the native vector environment of an id, in the mode that training needs.
 
     Args:
-        env_id: The id.
-        num_envs: How many environments.
-        env_kwargs: The environment's own arguments.
+        env_id: Id of the environment.
+        num_envs: Number of environments.
+        env_kwargs: Arguments of the environment.
     """
     register_envs()
     return gym.make_vec(
@@ -102,14 +102,14 @@ def make_registered_env(
 def table_for_self_play(
     game: str | Game | TabularGame, parameters: Mapping[str, Any]
 ) -> TabularGame:
-    """The table of a game for two.
+    """Return the table of a two-player game.
 
     Args:
         game: The id of an environment, or the game.
-        parameters: With an id, the game's own, where they are not those of the environment.
+        parameters: With an id, the game's parameters that differ from the environment's.
 
     Raises:
-        ValueError: If it is no game for two, there is no such environment, or a parameter is
+        ValueError: If the game is not for two, there is no such environment, or a parameter is
             unknown or not allowed.
     """
     if isinstance(game, str):

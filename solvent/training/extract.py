@@ -203,7 +203,7 @@ def extract_boltzmann(
     name: str | None = None,
     normalization: Normalization | VecNormalize | None = None,
 ) -> TabularPolicy:
-    """Return the Boltzmann policy of a network of action values: pi(a|s) ~ e^(Q(s,a)/T).
+    """Return the Boltzmann policy of action values: pi(a|s) is proportional to e^(Q(s,a)/T).
 
     A greedy player is predictable. The Boltzmann policy takes actions of almost the same value
     almost equally often, so it is harder to exploit if the other player chooses at the same time.

@@ -1,7 +1,7 @@
 """The kinds of training: one seat, both seats by self-play, and networks in games without a table.
 
-In a game that has a table policies are tables, and every score is exact. Nothing in a training
-without a table needs all states: its policies are networks, and its curve is a mean of returns.
+If a game has a table, policies are tables and every score is exact. A training without a table
+never enumerates the states: its policies are networks, and its curve is a mean of returns.
 """
 
 from __future__ import annotations
@@ -56,40 +56,40 @@ from solvent.training.snapshots import AveragePolicy, SelfPlayEnv, policies_of_s
 from solvent.training.vec_env import NativeVecEnv
 
 MOST_AVERAGED = 125
-"""Most tables in the average of a training in which the learner takes both seats, if not told."""
+"""Default limit of tables in the average of a training whose learner takes both seats."""
 
 KINDS = {
     "policies": ("scores", "policy"),
     "modes": ("mode_scores", "policy_mode"),
     "averages": ("average_scores", "policy_average"),
 }
-"""For each kind of policy the name of its scores and the beginning of the names of its files."""
+"""The name of the scores and the prefix of the file names, for each kind of policy."""
 
 NETWORKS = ("network.npz", "network_mode.npz")
-"""The files of a network as it is sampled, and as it is greedy."""
+"""The files of the sampled and of the greedy network."""
 
 Policies = Sequence[tuple[TabularPolicy, Floats | None]]
-"""A policy for each seat that is learned, each with what it gave to illegal actions, if known."""
+"""A policy for each learned seat, with its probability of illegal actions, [S], if known."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRequest:
-    """What was asked for; None is what the kind of training decides.
+    """The arguments of a training. The kind of training decides those that are None.
 
     Attributes:
         game: The id of an environment, or a game.
         learner: The algorithm.
         setup: Its hyperparameters.
-        env_kwargs: Of the environment, without the opponent if that is the learner itself.
-        record: What the folder's record holds of every kind of training.
-        self_play: Whether the learner meets itself.
+        env_kwargs: Arguments of the environment, without the opponent in self-play.
+        record: Entries of the folder's record that every kind of training has.
+        self_play: Whether the learner plays against itself.
         exploring_starts: Share of exploring starts.
-        start_weights: How they are drawn, ``"uniform"`` or ``"importance"``.
-        snapshots: How many are in the pool at most.
-        latest: The chance of meeting the latest.
+        start_weights: Weights of exploring starts, ``"uniform"`` or ``"importance"``.
+        snapshots: Largest number of snapshots in the pool.
+        latest: Probability of meeting the latest snapshot.
         refresh: Steps between one snapshot and the next.
-        evaluations: How many points the learning curve has besides the first.
-        solution: Of the game that is played, if it is at hand.
+        evaluations: Number of points of the learning curve after the first.
+        solution: Solution of the game that is played, if available.
     """
 
     game: str | Game | TabularGame
@@ -107,24 +107,24 @@ class TrainingRequest:
     solution: Solution | None
 
     def name(self, game: Game | TabularGame) -> str:
-        """The id of the environment, or the name of the game that was given."""
+        """Return the id of the environment, or the name of the given game."""
         return self.game if isinstance(self.game, str) else game.info.name
 
 
 class Training(ABC):
-    """A kind of training: whom the learner meets, how it is scored, and what is kept of it.
+    """A kind of training: the learner's opponents, its scores, and its files.
 
     Args:
-        asked: What was asked for.
+        asked: Arguments of the training.
 
     Attributes:
-        asked: The same.
-        title: What it is called while it goes on.
-        players: Of the game.
-        request: What the folder's record says was asked for.
+        asked: Arguments of the training.
+        title: Title of the progress bar.
+        players: Number of players of the game.
+        request: The arguments as written in the folder's record.
 
     Raises:
-        ValueError: If it is not allowed.
+        ValueError: If an argument is not allowed.
     """
 
     title: str
@@ -140,16 +140,16 @@ class Training(ABC):
 
     @property
     def observation(self) -> str:
-        """What the network sees."""
+        """The network's kind of observation."""
         seen: str = self.asked.env_kwargs["observation"]
         return seen
 
     def record(self, name: str, evaluations: int, **own: Any) -> dict[str, Any]:
-        """Return what the folder's record says was asked for.
+        """Return the arguments of the training for the folder's record.
 
         Args:
             name: The name of the environment.
-            evaluations: The number of evaluations, if none was asked for.
+            evaluations: The default number of evaluations.
             own: The entries of this kind of training.
         """
         asked = self.asked
@@ -161,11 +161,11 @@ class Training(ABC):
 
     @abstractmethod
     def make_env(self) -> NativeVecEnv:
-        """The learner's environment."""
+        """Return the learner's environment."""
 
     @abstractmethod
     def make_curve(self, *, every: int, path: Path) -> CurveCallback:
-        """What writes the learning curve.
+        """Return the callback that writes the learning curve.
 
         Args:
             every: Steps between evaluations.
@@ -174,26 +174,26 @@ class Training(ABC):
 
     @abstractmethod
     def save(self, folder: Path, model: BaseAlgorithm, origin: dict[str, Any]) -> dict[str, Any]:
-        """Save what was learned; what the record's result says of it.
+        """Save the learned policies and return their entries in the record's result.
 
         Args:
-            folder: Where to.
+            folder: Output folder.
             model: The learner.
-            origin: What its files say of where they come from.
+            origin: Description of the files' origin, saved in them.
         """
 
     @abstractmethod
     def read(self, folder: Path, result: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of :class:`~solvent.training.train.TrainingResult` that differ by kind.
+        """Read arguments of :class:`~solvent.training.train.TrainingResult` that differ by kind.
 
         Args:
-            folder: Where it was saved.
-            result: What the record says of it.
+            folder: Folder of the training.
+            result: The result in the folder's record.
 
         Raises:
             StoreError: If a file is missing or damaged.
-            LookupError: If the record lacks something.
-            TypeError: If it has something else.
+            LookupError: If the record lacks an entry.
+            TypeError: If an entry of the record has another type.
         """
 
     def close(self) -> None:
@@ -207,14 +207,14 @@ class WithTable(Training):
 
     Attributes:
         game: The game that is played.
-        left: The game that a policy is scored on.
+        left: The game on which policies are scored.
     """
 
     game: TabularGame
     left: TabularGame
 
     endings: ClassVar[tuple[str, ...]]
-    """What the names of the files of each seat end in."""
+    """Suffixes of the file names of each seat."""
 
     def __init__(self, asked: TrainingRequest) -> None:
         super().__init__(asked)
@@ -222,20 +222,20 @@ class WithTable(Training):
 
     @cached_property
     def solution(self) -> Solution:
-        """Of the game that is played."""
+        """The solution of the game that is played."""
         return self.asked.solution or cached_solution(self.game)
 
     @cached_property
     def optimum(self) -> Solution:
-        """Of the game that a policy is scored on."""
+        """The solution of the game on which policies are scored."""
         return self.solution if self.left is self.game else cached_solution(self.left)
 
     def score(self, policy: TabularPolicy, illegal: Floats | None = None) -> Score:
-        """The score of a policy, as :class:`~solvent.training.train.TrainingResult` has it.
+        """Return a policy's score, as in :class:`~solvent.training.train.TrainingResult`.
 
         Args:
-            policy: For the game that is played.
-            illegal: [S] what it gave to illegal actions, if known.
+            policy: A policy for the game that is played.
+            illegal: [S] its probability of illegal actions, if known.
         """
         own = replace(policy, model_hash=self.left.model_hash)
         result = recorded_score(self.left, own, self.optimum, illegal=illegal)
@@ -247,7 +247,7 @@ class WithTable(Training):
 
     @abstractmethod
     def learned(self, model: BaseAlgorithm) -> dict[str, Policies]:
-        """The policies of each kind.
+        """Return the policies of each kind.
 
         Args:
             model: The learner.
@@ -270,14 +270,14 @@ class WithTable(Training):
         return result
 
     def read(self, folder: Path, result: Mapping[str, Any]) -> dict[str, Any]:
-        """Read the policies; their scores are computed, unless this process has computed them."""
+        """Read the policies, and compute their scores unless this process already has."""
         found: dict[str, Any] = {"curve": read_curve(folder / "curve.csv", self.point)}
         for kind, (scores, _) in KINDS.items():
             if kind == "averages" and len(self.endings) == 1:
                 continue
             policies = tuple(load_policy(path, self.game) for path in self._files(folder, kind))
             stated = result[scores] if len(self.endings) > 1 else [result[scores[:-1]]]
-            # What they gave to illegal actions is on record only: tables have none of it.
+            # Only the record has the mass on illegal actions: tables have none of it.
             masses = [_illegal_mass(stated[k]) for k in range(len(policies))]
             found |= {kind: policies, scores: self._scores.get(kind) or tuple(
                 replace(self.score(policy), illegal_mass=mass)
@@ -286,12 +286,12 @@ class WithTable(Training):
         return found
 
     def _files(self, folder: Path, kind: str) -> Iterator[Path]:
-        """The files of a kind of policy, one for each seat that is learned."""
+        """Return the files of a kind of policy, one for each learned seat."""
         return (folder / f"{KINDS[kind][1]}{ending}.npz" for ending in self.endings)
 
 
 class OneSeat(WithTable):
-    """A game for one, or one seat of a game for two against opponents who do not change."""
+    """A one-player game, or one seat of a two-player game against fixed opponents."""
 
     point = Evaluation
     endings = ("",)
@@ -327,7 +327,7 @@ class OneSeat(WithTable):
             self.request["start_weights"] = UNIFORM
 
     def make_env(self) -> NativeVecEnv:
-        """The environment; with exploring starts one opponent is folded into chance."""
+        """Return the environment. With exploring starts one opponent is folded into chance."""
         if not self._share:
             return NativeVecEnv(self._env)
         kwargs, by_importance = self.asked.env_kwargs, self.asked.start_weights == IMPORTANCE
@@ -360,7 +360,7 @@ class OneSeat(WithTable):
 
 
 class SelfPlay(WithTable):
-    """Both seats of a game for two, against snapshots of the learner or the learner as it is."""
+    """Both seats of a two-player game, against snapshots of the learner or its present self."""
 
     point = SelfPlayEvaluation
     endings = ("_0", "_1")
@@ -508,7 +508,7 @@ class WithoutTable(Training):
         }
 
     def _player(self, model: BaseAlgorithm, *, mode: bool = False) -> NetworkPlayer:
-        """A learner as a player that needs no torch."""
+        """Return a learner as a player that needs no torch."""
         name = f"{self.request['algorithm']} {self.request['seed']}" + (" (mode)" if mode else "")
         return network_player(
             model,
@@ -520,7 +520,7 @@ class WithoutTable(Training):
 
 
 def _both_kinds(seats: Sequence[Extraction]) -> dict[str, Policies]:
-    """The policies of a network as they are sampled, and the greedy ones."""
+    """Return the sampled and the greedy policies of a network."""
     return {
         "policies": [(one.sampled, one.illegal) for one in seats],
         "modes": [(one.mode, one.illegal_mode) for one in seats],
@@ -528,10 +528,10 @@ def _both_kinds(seats: Sequence[Extraction]) -> dict[str, Policies]:
 
 
 def _illegal_mass(stated: Mapping[str, Any]) -> float:
-    """The share of illegal actions in a score on record; NaN if it could not be proved.
+    """Return the share of illegal actions in a recorded score; NaN if it could not be proved.
 
     Raises:
-        TypeError: If it is no share.
+        TypeError: If the entry is not a share.
     """
     mass = stated["illegal_mass"]
     if type(mass) is not float or not (math.isnan(mass) or -1e-9 <= mass <= 1 + 1e-9):

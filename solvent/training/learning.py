@@ -1,4 +1,4 @@
-"""A training from its last checkpoint to its end, whatever is learned and however it is scored."""
+"""Running any kind of training from its last checkpoint to its end."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from solvent.training.snapshots import SelfPlayEnv, SnapshotCallback
 
 
 def learn(run: RunFolder, training: Training, report: Report | None) -> None:
-    """Train from the checkpoint, if there is one, to the end, and write all results.
+    """Train from the last checkpoint, if any, to the end, and write all results.
 
     A checkpoint is written at each evaluation.
 
     Args:
         run: The folder.
         training: The kind of training, with its environment and its scores.
-        report: Called as training goes on, if given.
+        report: Function that is called with the progress of training, if given.
     """
     request, setup = run.request, training.asked.setup
     venv = training.make_env()
@@ -89,7 +89,7 @@ def save_model(folder: Path, model: BaseAlgorithm) -> None:
     """Save the network as Stable-Baselines3 does.
 
     Args:
-        folder: Where to; the file is ``model.zip``.
+        folder: Output folder; the file is ``model.zip``.
         model: The learner.
 
     Raises:
@@ -101,7 +101,7 @@ def save_model(folder: Path, model: BaseAlgorithm) -> None:
 
 
 class _TensorBoard(TensorBoardOutputFormat):
-    """TensorBoard's log, less what was written after the checkpoint that training goes on from."""
+    """TensorBoard's log, without entries that are later than the restored checkpoint."""
 
     def __init__(self, folder: Path, purge_step: int) -> None:
         self.writer = SummaryWriter(str(folder), purge_step=purge_step)
@@ -112,7 +112,7 @@ class _TensorBoard(TensorBoardOutputFormat):
 def one_thread() -> Iterator[None]:
     """Let torch compute with one thread.
 
-    Networks this small are slower with more, and sums in a fixed order make runs repeatable.
+    Small networks are slower with more threads, and a fixed order of sums makes runs repeatable.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -127,8 +127,8 @@ def without_compiler() -> Iterator[None]:
     """Keep PyTorch from loading its compiler, which takes longer than a short training.
 
     Methods of optimizers are marked as not to be compiled, and the first call of one loads the
-    compiler only to say so. With this note it is taken as said. If a later PyTorch does not read
-    the note, the compiler is loaded as before.
+    compiler only to mark it. This sets the mark beforehand. If a later PyTorch ignores the mark,
+    the compiler is loaded as before.
     """
     note, noted = "__dynamo_disable", []
     if "torch._dynamo" not in sys.modules:

@@ -1,16 +1,16 @@
 """Snapshots of a learner: the opponents that it meets in self-play, and the average of them all.
 
-A learner that plays only its present self can go round in circles: it learns to beat what it does
-now, forgets what it beat before, and comes back to it. So every so many steps a snapshot of it
+A learner that plays only against its present self can go in circles: it learns to beat its present
+policy, forgets the policies that it beat before, and returns to them. So a snapshot of it regularly
 joins a *pool* of opponents, from which each episode draws one (fictitious self-play: Heinrich,
-Lanctot and Silver 2015). A snapshot plays as a table of action probabilities for each seat where
-the game has a table, and else as a network.
+Lanctot and Silver 2015). If the game has a table, a snapshot plays as a table of action
+probabilities for each seat, otherwise as a network.
 
 **The average policy** is the one that self-play is known to improve. In a game in which both act at
-once the best policies are mixed, and learners that respond to each other go round them: the mixed
-strategy is in the average of what they play, not in what they play last. That is the theorem of
-fictitious play (Robinson 1951) and of learning without regret, for one matrix game; in a game of
-many states the average is taken in each state. Early policies know little, so the k-th counts k^2
+once the best policies are mixed, and learners that respond to each other circle around them: the
+average of their policies approaches the mixed strategy, their last policies do not. That is the
+theorem of fictitious play (Robinson 1951) and of no-regret learning, for one matrix game; in a game
+of many states the average is taken in each state. Early policies are poor, so the k-th counts k^2
 times (quadratic averaging, as in discounted regret minimization: Brown and Sandholm 2019).
 """
 
@@ -40,12 +40,13 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A learner as it was.
+    """A past state of a learner.
 
     Attributes:
-        timesteps: The steps that it had taken; -1 if that is not kept.
+        timesteps: Number of steps that it had taken; -1 if unknown.
         parameters: The parameters of its networks, by name.
-        opponent: What it plays in the other seat, as the environment takes its opponents.
+        opponent: Its policy for the other seat, in the form in which the environment takes
+            opponents.
     """
 
     timesteps: int
@@ -56,25 +57,24 @@ class Snapshot:
 class SelfPlayEnv(NativeVecEnv):
     """A native environment in which a learner meets snapshots of itself.
 
-    Until :meth:`remember` is called for the first time it meets the opponents that the environment
-    was made with.
+    Until the first call of :meth:`remember` the opponents are those of the given environment.
 
     Args:
         env: The environment. Unless `size` is 0 it has ``set_opponents``.
-        play: A function from a learner and a name to what the learner plays now, as the environment
-            takes its opponents.
+        play: Function from a learner and a name to the learner's present policy, in the form in
+            which the environment takes opponents.
         averages: The average policies of both seats, which each remembered policy joins; none in a
             game without a table.
-        size: How many snapshots are in the pool at most; the oldest goes first. With 0 there is no
-            pool: the learner takes every seat.
-        latest: The chance of meeting the latest, the others sharing the rest evenly; if left out,
-            all are met equally often.
+        size: Largest number of snapshots in the pool; the oldest is dropped first. With 0 there is
+            no pool: the learner takes every seat.
+        latest: Probability of meeting the latest snapshot; the others share the rest evenly. By
+            default all are met equally often.
 
     Attributes:
         averages: The average policies.
-        snapshots: Those in the pool, the latest last.
-        remembered: The steps that the learner had taken when it was remembered last; -1 if it
-            was not.
+        snapshots: The snapshots in the pool, the latest last.
+        remembered: Number of steps that the learner had taken when it was last remembered; -1 if
+            it was not.
     """
 
     def __init__(
@@ -95,16 +95,16 @@ class SelfPlayEnv(NativeVecEnv):
 
     @property
     def weights(self) -> list[float] | None:
-        """The chances of meeting each of the snapshots; None if all are equal."""
+        """Probability of meeting each snapshot; None if all are equal."""
         if self._latest is None:
             return None
         others = len(self.snapshots) - 1
         return [(1 - self._latest) / others] * others + [self._latest] if others else [1.0]
 
     def remember(self, learner: BaseAlgorithm) -> None:
-        """Put a learner as it is now into the pool and the averages.
+        """Add a learner's present policy to the pool and the averages.
 
-        Episodes that are under way go on against an opponent that is drawn from the new pool.
+        Running episodes continue against an opponent drawn from the new pool.
         """
         self._learner, self.remembered = learner, learner.num_timesteps
         snapshot = _snapshot(learner, self._play, self.remembered)
@@ -115,7 +115,7 @@ class SelfPlayEnv(NativeVecEnv):
             self._meet([*self.snapshots, snapshot][-self._size :])
 
     def get_state(self) -> Arrays:
-        """What the environment needs to go on from here, snapshots and averages included."""
+        """Return the environment's complete state, including snapshots and averages."""
         state = super().get_state()
         count = self.averages[0].count if self.averages else len(self.snapshots)
         state["remembered"] = np.array([self.remembered, count])
@@ -126,11 +126,11 @@ class SelfPlayEnv(NativeVecEnv):
         return state | {f"average {k}": one.mean for k, one in enumerate(self.averages)}
 
     def set_state(self, state: Arrays) -> None:
-        """Go on from what :meth:`get_state` returned; a learner must have been remembered.
+        """Restore a state that :meth:`get_state` returned; a learner must have been remembered.
 
         Raises:
             ValueError: If an array is not of that form.
-            KeyError: If one is missing.
+            KeyError: If an array is missing.
         """
         saved = state["remembered"]
         if saved.shape != (2,) or saved.dtype.kind != "i" or saved[0] < -1 or saved[1] < 0:
@@ -155,7 +155,7 @@ class SelfPlayEnv(NativeVecEnv):
         self._native.set_opponents([one.opponent for one in snapshots], self.weights)
 
     def _restored(self, state: Arrays) -> list[Snapshot]:
-        """The snapshots that were saved; the same parameters play the same."""
+        """Return the saved snapshots; equal parameters give equal policies."""
         assert self._learner is not None
         policy = self._learner.policy
         present = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
@@ -185,7 +185,7 @@ def _snapshot(
 
 
 def _network_snapshot(like: NetworkPlayer, state: Arrays, k: int) -> Snapshot:
-    """The k-th snapshot that was saved, which plays as a network of the same layers as another."""
+    """Return the k-th saved snapshot, a network with the same layers as another."""
     layers = range(len(like.network.weights))
     parameters = {
         f" {name} {layer}": state[f"past {k} {name} {layer}"]
@@ -202,7 +202,7 @@ def _network_snapshot(like: NetworkPlayer, state: Arrays, k: int) -> Snapshot:
 def policies_of_seats(
     game: TabularGame, observation: str, learner: BaseAlgorithm, name: str
 ) -> tuple[TabularPolicy, ...]:
-    """Return the policies that a learner plays in either seat now, as tables.
+    """Return a learner's present policies in both seats, as tables.
 
     Args:
         game: The game that its environment samples.
@@ -217,7 +217,7 @@ def policies_of_seats(
 
 
 class SnapshotCallback(BaseCallback):
-    """Has the environment remember the learner every so many steps.
+    """Has the environment remember the learner at regular intervals.
 
     Args:
         venv: The learner's environment, in which it has been remembered once.
@@ -237,16 +237,16 @@ class SnapshotCallback(BaseCallback):
 
 
 class AveragePolicy:
-    """A mean of a player's policies in each state, in which the k-th has the weight k^2.
+    """The mean of a player's policies in each state, in which the k-th has the weight k^2.
 
     Args:
         game: The game.
-        player: Whose policies they are.
+        player: The player whose policies are averaged.
 
     Attributes:
         game: The game.
-        count: How many policies are in it.
-        mean: [S, A] their mean; uniform while there are none.
+        count: Number of policies in the mean.
+        mean: [S, A] mean of the policies; uniform while there are none.
     """
 
     def __init__(self, game: TabularGame, player: int) -> None:
@@ -255,10 +255,10 @@ class AveragePolicy:
         self.mean: Floats = TabularPolicy.uniform(game, player=player).probabilities
 
     def add(self, policy: TabularPolicy) -> None:
-        """Take one more policy into the mean.
+        """Add a policy to the mean.
 
         Args:
-            policy: The player's.
+            policy: A policy of the player.
 
         Raises:
             ValueError: If the policy is for another game.
@@ -270,14 +270,14 @@ class AveragePolicy:
         self.mean += share * (policy.probabilities - self.mean)
 
     def restore(self, count: int, mean: Floats) -> None:
-        """Go on from another average of the same kind.
+        """Restore the state of another average of the same kind.
 
         Args:
-            count: How many policies are in it, at least 0.
-            mean: [S, A] their mean.
+            count: Number of policies in it, at least 0.
+            mean: [S, A] mean of the policies.
 
         Raises:
-            ValueError: If these are no policies' number and mean.
+            ValueError: If `count` is negative or `mean` is not a policy.
         """
         if count < 0:
             raise ValueError(f"count of the average is {count}; allowed are numbers from 0")
@@ -285,10 +285,10 @@ class AveragePolicy:
         self.count, self.mean = count, np.array(mean, np.float64)
 
     def policy(self, name: str = "average") -> TabularPolicy:
-        """The mean so far.
+        """Return the mean so far as a policy.
 
         Args:
-            name: The policy's.
+            name: Name of the policy.
         """
         # Rounding leaves sums that are off by some units in the last place.
         total = self.mean.sum(axis=1, keepdims=True)

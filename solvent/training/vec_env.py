@@ -1,9 +1,8 @@
-"""Native Gymnasium vector environments as Stable-Baselines3 takes them.
+"""Native Gymnasium vector environments for Stable-Baselines3.
 
-Stable-Baselines3 has a vector interface of its own, older than Gymnasium's. It resets an
-environment in the step that ends its episode, which is Gymnasium's ``SAME_STEP`` mode, wants the
-last observation of that episode in the info of its environment, and one dictionary of infos for
-each environment.
+Stable-Baselines3 has its own vector interface, older than Gymnasium's. It resets an environment in
+the step that ends its episode, which is Gymnasium's ``SAME_STEP`` mode. It expects one dictionary
+of infos for each environment, which holds the last observation of an episode that has ended.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ class NativeVecEnv(VecEnv):
             self._masks = infos["action_mask"].astype(bool)
 
     def get_state(self) -> dict[str, NDArray[Any]]:
-        """What the environment needs to go on from here, if it can say so.
+        """Return the environment's complete state, if it supports this.
 
         Returns:
             Arrays by name; see :meth:`solvent.envs.TabularVectorEnv.get_state`.
@@ -98,21 +97,21 @@ class NativeVecEnv(VecEnv):
         return state
 
     def set_state(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what :meth:`get_state` returned."""
+        """Restore a state that :meth:`get_state` returned."""
         self._native.set_state(state)
         if hasattr(self._native, "action_masks"):
             self._masks = self._native.action_masks()
 
     @property
     def _native(self) -> Any:
-        """The environment itself, without wrappers, as the object that it is."""
+        """The environment itself, without wrappers."""
         return self.env.unwrapped
 
     def close(self) -> None:
         self.env.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """The same value for each environment, since they are one object."""
+        """Return the same value for each environment, since they are one object."""
         if attr_name == "action_masks":
             if self._masks is None:
                 raise AttributeError("the environment reports no action masks")
@@ -125,7 +124,7 @@ class NativeVecEnv(VecEnv):
         """Set an attribute of all environments at once.
 
         Raises:
-            ValueError: If only some are meant.
+            ValueError: If `indices` selects only some of them.
         """
         if indices is not None:
             raise ValueError(f"indices is {shown(indices)}; a native environment is set as a whole")
@@ -138,10 +137,10 @@ class NativeVecEnv(VecEnv):
         indices: VecEnvIndices = None,
         **method_kwargs: Any,
     ) -> list[Any]:
-        """Call a method; ``action_masks`` is the only one that can be told apart.
+        """Call a method; only ``action_masks`` is supported.
 
         Raises:
-            AttributeError: If it is another, or no masks are known.
+            AttributeError: If the method is another, or no masks are known.
         """
         if method_name != "action_masks" or self._masks is None:
             raise AttributeError(f"a native vector environment has no method {method_name!r} each")
