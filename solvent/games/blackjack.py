@@ -35,7 +35,7 @@ CARDS = {card: Fraction(4 if card == 10 else 1, 13) for card in range(1, 11)}
 
 
 class Hand(NamedTuple):
-    """The player's sum, the dealer's card, and whether the player has a usable ace, a natural."""
+    """The player's sum, the dealer's card, and flags for a usable ace and a natural."""
 
     total: int
     dealer: int
@@ -44,11 +44,11 @@ class Hand(NamedTuple):
 
 
 OVER = Hand(0, 0, False)
-"""When all is known."""
+"""The end of the hand."""
 
 
 def add(total: int, usable: bool, card: int) -> tuple[int, bool]:
-    """A sum, and whether an ace in it is usable, after another card."""
+    """Return a sum, and whether an ace in it is usable, after another card."""
     total += card
     if card == 1 and total + 10 <= GOAL:
         return total + 10, True
@@ -59,7 +59,7 @@ def add(total: int, usable: bool, card: int) -> tuple[int, bool]:
 
 @cache
 def dealers_sums(total: int, usable: bool) -> dict[int, Fraction]:
-    """The distribution of the dealer's sum at last; 0 stands for more than 21."""
+    """Return the distribution of the dealer's final sum; 0 stands for more than 21."""
     if total >= DEALER_STICKS:
         return {total if total <= GOAL else 0: Fraction(1)}
     found: dict[int, Fraction] = {}
@@ -71,7 +71,7 @@ def dealers_sums(total: int, usable: bool) -> dict[int, Fraction]:
 
 @cache
 def asked_with(total: int, usable: bool) -> dict[tuple[int, bool], Fraction]:
-    """The distribution of the sum with which the player is first asked, and of a usable ace."""
+    """Return the distribution of the player's sum, and usable ace, at the first decision."""
     if total >= PLAYER_ASKED:
         return {(total, usable): Fraction(1)}
     found: dict[tuple[int, bool], Fraction] = {}
@@ -83,7 +83,7 @@ def asked_with(total: int, usable: bool) -> dict[tuple[int, bool], Fraction]:
 
 @cache
 def dealers_natural(card: int) -> Fraction:
-    """The probability that the dealer's two cards make 21."""
+    """Return the probability that the dealer's two cards make 21."""
     return {1: CARDS[10], 10: CARDS[1]}.get(card, Fraction(0))
 
 
@@ -118,7 +118,7 @@ class Blackjack:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """Two cards, more of them below 12, and a card of the dealer's."""
+        """Deal two cards (more if below 12), and a card of the dealer's."""
         found: dict[Hand, Fraction] = {}
         for dealer, p in CARDS.items():
             for first, q in CARDS.items():
@@ -131,11 +131,11 @@ class Blackjack:
         return tuple(Outcome(found[hand], hand) for hand in sorted(found))
 
     def legal_actions(self, state: Hand) -> tuple[tuple[int, ...], ...]:
-        """Stick or hit; with a natural there is nothing to be asked."""
+        """Return stick and hit; with a natural there is no choice."""
         return ((STICK,) if state.natural else (STICK, HIT),)
 
     def transition(self, state: Hand, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """The dealer's cards, or another one of the player's."""
+        """Deal the dealer's cards, or another card to the player."""
         if joint_action == (HIT,):
             return self._hit(state)
         if state.natural:
@@ -158,21 +158,21 @@ class Blackjack:
         return (*outcomes, Outcome(lost, OVER, -1)) if lost else tuple(outcomes)
 
     def is_terminal(self, state: Hand) -> bool:
-        """Whether the hand is over."""
+        """Return whether the hand is over."""
         return state == OVER
 
     def observe(self, state: Hand, player: int) -> NDArray[np.float32]:
-        """The sum as a fraction of 21, the dealer's card of 10, a usable ace, a natural."""
+        """Return sum / 21, the dealer's card / 10, a usable ace, a natural."""
         return np.array(
             [state.total / GOAL, state.dealer / 10, state.usable, state.natural], np.float32
         )
 
     def explain(self, action: int, player: int) -> str:
-        """What an action does, in a few words."""
+        """Return a short description of an action."""
         return ("take no more cards; the dealer draws", "take another card")[action]
 
     def draw(self, state: Hand) -> str:
-        """The player's sum and the dealer's card."""
+        """Draw the player's sum and the dealer's card."""
         if self.is_terminal(state):
             return "the hand is over"
         ace = ", a natural" if state.natural else ", with a usable ace" if state.usable else ""

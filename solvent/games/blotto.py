@@ -28,20 +28,20 @@ from solvent.model.parameters import check_integer, shown
 from solvent.model.registry import Environment, GameSpec
 
 MOST_DIVISIONS = 300
-"""In how many ways an army may be divided: a table has a state for each pair of them."""
+"""The most divisions of an army; a table has a state for each pair of divisions."""
 
 Division = tuple[int, ...]
 
 
 class Battle(NamedTuple):
-    """How both have divided their soldiers; empty before they have."""
+    """The divisions of both players' soldiers; empty before the battle."""
 
     first: Division
     second: Division
 
 
 def divisions(soldiers: int, fields: int) -> Iterator[Division]:
-    """All ways to divide soldiers among fields, in ascending order."""
+    """Return all divisions of soldiers among fields, in ascending order."""
     if fields == 1:
         yield (soldiers,)
         return
@@ -89,7 +89,7 @@ class Blotto:
 
     @cached_property
     def divisions(self) -> tuple[tuple[Division, ...], tuple[Division, ...]]:
-        """How each player may divide its soldiers, in the order of the actions."""
+        """Return all divisions of each player's soldiers, in the order of the actions."""
         first, second = (tuple(divisions(army, self.fields)) for army in self.soldiers)
         return first, second
 
@@ -119,11 +119,11 @@ class Blotto:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """Nobody has divided any soldiers."""
+        """Return the state before the battle."""
         return (Outcome(Fraction(1), Battle((), ())),)
 
     def legal_actions(self, state: Battle) -> tuple[tuple[int, ...], ...]:
-        """Every division."""
+        """Return every division."""
         return tuple(tuple(range(len(own))) for own in self.divisions)
 
     def transition(self, state: Battle, joint_action: JointAction) -> tuple[Outcome, ...]:
@@ -138,17 +138,17 @@ class Blotto:
         return (Outcome(Fraction(1), after, reward),)
 
     def is_terminal(self, state: Battle) -> bool:
-        """Whether the battle is over."""
+        """Return whether the battle is over."""
         return state.first != ()
 
     def observe(self, state: Battle, player: int) -> NDArray[np.float32]:
-        """One's own division and the other's, in soldiers of the larger army; 0 before."""
+        """Return the player's and the other's division over the larger army; 0 before."""
         sides = state if player == 0 else state[::-1]
         seen = [n for side in sides for n in (side or (0,) * self.fields)]
         return np.array(seen, np.float32) / np.float32(max(self.soldiers))
 
     def draw(self, state: Battle) -> str:
-        """Both divisions, a column for each field."""
+        """Draw both divisions, a column for each field."""
         if not self.is_terminal(state):
             return f"{self.soldiers[0]} soldiers against {self.soldiers[1]} on {self.fields} fields"
         return "\n".join(

@@ -37,7 +37,7 @@ ROWS, COLUMNS = len(MAZE), len(MAZE[0])
 
 
 class Cell(NamedTuple):
-    """A cell, from the top left."""
+    """A cell, counted from the top left."""
 
     row: int
     column: int
@@ -61,15 +61,15 @@ class DynaMaze:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The cell S."""
+        """Return the cell S."""
         return (Outcome(Fraction(1), Cell(2, 0)),)
 
     def legal_actions(self, state: Cell) -> tuple[tuple[int, ...], ...]:
-        """All four moves everywhere."""
+        """Return all four moves, which are legal everywhere."""
         return (tuple(range(len(MOVES))),)
 
     def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """Move, unless there is a wall or the edge."""
+        """Move, unless a wall or the edge is in the way."""
         down, right = MOVES[joint_action[0]]
         row, column = state.row + down, state.column + right
         inside = 0 <= row < ROWS and 0 <= column < COLUMNS
@@ -77,15 +77,15 @@ class DynaMaze:
         return (Outcome(Fraction(1), after, int(self.is_terminal(after))),)
 
     def is_terminal(self, state: Cell) -> bool:
-        """Whether the goal is reached."""
+        """Return whether the goal is reached."""
         return MAZE[state.row][state.column] == "G"
 
     def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
-        """Row and column, as fractions of the last."""
+        """Return row and column, as fractions of the last."""
         return np.array([state.row / (ROWS - 1), state.column / (COLUMNS - 1)], np.float32)
 
     def draw(self, state: Cell) -> str:
-        """The maze, with brackets around the cell."""
+        """Draw the maze, with brackets around the cell."""
         return board(MAZE, COLUMNS * state.row + state.column)
 
 

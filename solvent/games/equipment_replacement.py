@@ -26,7 +26,7 @@ OPERATE, REPLACE = 0, 1
 
 
 class Machine(NamedTuple):
-    """The beginning of a period: how many are left, this one included, and the wear."""
+    """The beginning of a period: the periods left, including this one, and the wear."""
 
     left: int
     wear: int
@@ -76,7 +76,7 @@ class EquipmentReplacement:
 
     @property
     def info(self) -> GameInfo:
-        """The actions, and where the problem comes from."""
+        """Return the actions and sources."""
         costs = self.operating * self.worst + self.price
         return GameInfo(
             name="equipment-replacement",
@@ -94,15 +94,15 @@ class EquipmentReplacement:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The first period."""
+        """Return the state at the beginning of the first period."""
         return (Outcome(Fraction(1), Machine(self.horizon, self.wear)),)
 
     def legal_actions(self, state: Machine) -> tuple[tuple[int, ...], ...]:
-        """Going on with the machine, or replacing it."""
+        """Return keeping and replacing the machine."""
         return ((OPERATE, REPLACE),)
 
     def transition(self, state: Machine, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
-        """Maybe replace the machine, earn and pay, and let it wear."""
+        """Replace the machine if chosen, earn and pay, and let it wear."""
         [action] = joint_action
         wear = 0 if action == REPLACE else state.wear
         earned = self.income - self.operating * wear - (self.price if action == REPLACE else 0)
@@ -123,15 +123,15 @@ class EquipmentReplacement:
         )
 
     def is_terminal(self, state: Machine) -> bool:
-        """Whether no period is left."""
+        """Return whether no period is left."""
         return state.left == 0
 
     def observe(self, state: Machine, player: int) -> NDArray[np.float32]:
-        """Periods left and wear, as shares of the most there can be."""
+        """Return the periods left and the wear, as fractions of their maxima."""
         return np.array([state.left / self.horizon, state.wear / self.worst], np.float32)
 
     def draw(self, state: Machine) -> str:
-        """One line."""
+        """Draw the state in one line."""
         return f"{state.left} periods left, worn {state.wear} of {self.worst}"
 
 

@@ -31,7 +31,7 @@ from solvent.model.registry import Environment, GameSpec
 
 
 class Capital(NamedTuple):
-    """What the gambler has."""
+    """The gambler's capital."""
 
     dollars: int
 
@@ -81,12 +81,12 @@ class Gambler:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The capital at the beginning."""
+        """Return the initial capital."""
         dollars = self.goal // 2 if self.capital is None else self.capital
         return (Outcome(Fraction(1), Capital(dollars)),)
 
     def legal_actions(self, state: Capital) -> tuple[tuple[int, ...], ...]:
-        """Any stake from 1 up, but no more than there is, or is missing."""
+        """Return all stakes from 1 to the capital, or to the amount missing if that is less."""
         return (tuple(range(min(state.dollars, self.goal - state.dollars))),)
 
     def transition(self, state: Capital, joint_action: JointAction) -> tuple[Outcome, ...]:
@@ -100,15 +100,15 @@ class Gambler:
         )
 
     def is_terminal(self, state: Capital) -> bool:
-        """Whether everything is lost or the goal is reached."""
+        """Return whether the capital is 0 or the goal."""
         return state.dollars in (0, self.goal)
 
     def observe(self, state: Capital, player: int) -> NDArray[np.float32]:
-        """The capital, as a fraction of the goal."""
+        """Return the capital, as a fraction of the goal."""
         return np.array([state.dollars / self.goal], np.float32)
 
     def draw(self, state: Capital) -> str:
-        """The capital as a bar."""
+        """Draw the capital as a bar."""
         return f"capital {gauge(state.dollars, self.goal)}"
 
 

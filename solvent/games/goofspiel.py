@@ -28,13 +28,13 @@ from solvent.model.registry import Environment, GameSpec
 
 RANDOM, ASCENDING, DESCENDING = "random", "ascending", "descending"
 ORDERS = (RANDOM, ASCENDING, DESCENDING)
-"""In which order the prizes may come."""
+"""The possible orders of the prizes."""
 
 Cards = tuple[int, ...]
 
 
 class Bidding(NamedTuple):
-    """The prize that is bid for, those that follow, and the cards in both hands, all ascending."""
+    """The current prize, the prizes to come, and the cards in both hands, all ascending."""
 
     prize: int
     prizes: Cards
@@ -84,12 +84,12 @@ class Goofspiel:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """All cards in hand, and the first prize turned up."""
+        """Return the full hands, with the first prize turned up."""
         every = tuple(range(1, self.cards + 1))
         return self._turned_up(every, every, every)
 
     def _turned_up(self, prizes: Cards, first: Cards, second: Cards) -> tuple[Outcome, ...]:
-        """What may be turned up next, of some prizes."""
+        """Return the distribution of the next prize, given the remaining ones."""
         if not prizes:
             return (Outcome(Fraction(1), Bidding(0, (), (), ())),)
         up = {RANDOM: prizes, ASCENDING: prizes[:1], DESCENDING: prizes[-1:]}[self.order]
@@ -99,7 +99,7 @@ class Goofspiel:
         )
 
     def legal_actions(self, state: Bidding) -> tuple[tuple[int, ...], ...]:
-        """The cards in hand."""
+        """Return the cards in hand."""
         return tuple(tuple(card - 1 for card in hand) for hand in (state.first, state.second))
 
     def transition(self, state: Bidding, joint_action: JointAction) -> tuple[Outcome, ...]:
@@ -113,11 +113,11 @@ class Goofspiel:
         )
 
     def is_terminal(self, state: Bidding) -> bool:
-        """Whether all prizes are gone."""
+        """Return whether all prizes are gone."""
         return state.prize == 0
 
     def observe(self, state: Bidding, player: int) -> NDArray[np.float32]:
-        """The cards in hand, one's own first, the prizes to come, and the prize as a share."""
+        """Return the hands, the player's own first, the prizes to come, and the scaled prize."""
         mine, other = (state.first, state.second)[:: 1 - 2 * player]
         held = [card in cards for cards in (mine, other, state.prizes) for card in self._every]
         return np.array([*held, state.prize / self.cards], np.float32)
@@ -127,7 +127,7 @@ class Goofspiel:
         return range(1, self.cards + 1)
 
     def draw(self, state: Bidding) -> str:
-        """The prize and both hands."""
+        """Draw the prize and both hands."""
         if self.is_terminal(state):
             return "all prizes are gone"
         follow = " ".join(map(str, state.prizes)) or "none"

@@ -28,18 +28,18 @@ SIDE = 5
 NAMES = ("north", "south", "east", "west")
 MOVES = ((-1, 0), (1, 0), (0, 1), (0, -1))
 PICTURE = (".A.B.", ".....", "...b.", ".....", ".a...")
-"""The special cells, and in small letters where they lead."""
+"""The special cells, and in small letters their targets."""
 
 
 class Cell(NamedTuple):
-    """A cell, from the top left."""
+    """A cell, counted from the top left."""
 
     row: int
     column: int
 
 
 JUMPS = {Cell(0, 1): (Cell(4, 1), 10), Cell(0, 3): (Cell(2, 3), 5)}
-"""Where every move from A and from B leads, and what it pays."""
+"""The target and the reward of every move from A and from B."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class Gridworld:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """Any cell, each as likely."""
+        """Return the uniform distribution over all cells."""
         cells = [Cell(row, column) for row in range(SIDE) for column in range(SIDE)]
         return tuple(Outcome(Fraction(1, len(cells)), cell) for cell in cells)
 
     def legal_actions(self, state: Cell) -> tuple[tuple[int, ...], ...]:
-        """All four moves everywhere."""
+        """Return all four moves, which are legal everywhere."""
         return (tuple(range(len(MOVES))),)
 
     def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
@@ -79,15 +79,15 @@ class Gridworld:
         return (Outcome(Fraction(1), state, -1),)
 
     def is_terminal(self, state: Cell) -> bool:
-        """Never."""
+        """Return False: the task never ends."""
         return False
 
     def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
-        """Row and column, as fractions of the last."""
+        """Return row and column, as fractions of the last."""
         return (np.array(state) / (SIDE - 1)).astype(np.float32)
 
     def draw(self, state: Cell) -> str:
-        """The board, with brackets around the cell."""
+        """Draw the board, with brackets around the cell."""
         return board(PICTURE, SIDE * state.row + state.column)
 
 

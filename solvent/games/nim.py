@@ -29,7 +29,7 @@ WAIT = 0
 
 
 class Heaps(NamedTuple):
-    """How many objects each heap has, and who is to take some."""
+    """The number of objects in each heap, and the player on turn."""
 
     heaps: tuple[int, ...]
     player: int
@@ -61,7 +61,7 @@ class Nim:
 
     @cached_property
     def moves(self) -> tuple[tuple[int, int], ...]:
-        """The heap and the number of objects of each action."""
+        """Return the heap and the number of objects of each action."""
         return tuple((k, n) for k, most in enumerate(self.heaps) for n in range(1, most + 1))
 
     @cached_property
@@ -80,20 +80,20 @@ class Nim:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """Player 0 begins."""
+        """Return the full heaps with player 0 on turn."""
         return (Outcome(Fraction(1), Heaps(tuple(self.heaps), 0)),)
 
     def turn(self, state: Heaps) -> int:
-        """Who is to take objects."""
+        """Return the player on turn."""
         return state.player
 
     def legal_actions(self, state: Heaps) -> tuple[tuple[int, ...], ...]:
-        """As many of a heap as there are; the other player waits."""
+        """Return taking 1 to all objects of a heap; the other player waits."""
         mine = tuple(a for a, (k, n) in enumerate(self.moves) if n <= state.heaps[k])
         return (mine, (WAIT,)) if state.player == 0 else ((WAIT,), mine)
 
     def transition(self, state: Heaps, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """Take them; the last object decides."""
+        """Take the objects; the last one decides the game."""
         k, n = self.moves[joint_action[state.player]]
         heaps = (*state.heaps[:k], state.heaps[k] - n, *state.heaps[k + 1 :])
         reward = 0
@@ -103,16 +103,16 @@ class Nim:
         return (Outcome(Fraction(1), Heaps(heaps, 1 - state.player), reward),)
 
     def is_terminal(self, state: Heaps) -> bool:
-        """Whether all is taken."""
+        """Return whether all heaps are empty."""
         return not any(state.heaps)
 
     def observe(self, state: Heaps, player: int) -> NDArray[np.float32]:
-        """The heaps, as shares of the largest there may be, and whose turn it is."""
+        """Return the heaps, as fractions of the largest possible, and whose turn it is."""
         shares = (heap / LARGEST_HEAP for heap in state.heaps)
         return np.array([*shares, state.player == player], np.float32)
 
     def draw(self, state: Heaps) -> str:
-        """A line for each heap, and who is on turn or has won."""
+        """Draw a line for each heap, and the player on turn or the winner."""
         rows = "\n".join(f"{k + 1}: {'|' * n}".rstrip() for k, n in enumerate(state.heaps))
         if self.is_terminal(state):
             winner = state.player if self.misere else 1 - state.player

@@ -42,7 +42,7 @@ BEND = (
     "....####",
     "SSSS####",
 )
-"""A short one of our own."""
+"""A short track, not from the book."""
 
 BOOK = (
     "###" + "." * 13 + "F",
@@ -56,7 +56,7 @@ BOOK = (
     *("###" + "." * 6 + "#" * 8,) * 2,
     "###" + "S" * 6 + "#" * 8,
 )
-"""The shape of the left one of Figure 5.5, as it is commonly read off."""
+"""The left track of Figure 5.5, in its commonly used shape."""
 
 BOOK_RIGHT = (
     "#" * 16 + "." * 15 + "F",
@@ -70,12 +70,12 @@ BOOK_RIGHT = (
     "." * 23 + "#" * 9,
     "S" * 23 + "#" * 9,
 )
-"""The right one."""
+"""The right track of Figure 5.5."""
 
 TRACKS = {"bend": BEND, "book": BOOK, "book-right": BOOK_RIGHT}
 
 LARGEST = 2_000
-"""Of how many cells a track may be."""
+"""The largest number of cells of a track."""
 
 ACTIONS = tuple((up, right) for up in (-1, 0, 1) for right in (-1, 0, 1))
 """The changes of both parts of the velocity."""
@@ -143,7 +143,7 @@ class Racetrack:
 
     @cached_property
     def _line(self) -> tuple[Outcome, ...]:
-        """The car on each cell of the starting line, each as likely."""
+        """Return the uniform distribution over the cells of the starting line."""
         cells = [
             (row, column)
             for row, cells in enumerate(self.rows)
@@ -153,11 +153,11 @@ class Racetrack:
         return tuple(Outcome(Fraction(1, len(cells)), Car(*cell, 0, 0)) for cell in cells)
 
     def initial(self) -> tuple[Outcome, ...]:
-        """Any cell of the starting line, without velocity."""
+        """Return the distribution of starts: any cell of the starting line, at velocity 0."""
         return self._line
 
     def legal_actions(self, state: Car) -> tuple[tuple[int, ...], ...]:
-        """What keeps the velocity within its bounds."""
+        """Return the actions that keep the velocity within its bounds."""
         at_start = self.rows[state.row][state.column] == START
         return (
             tuple(
@@ -170,7 +170,7 @@ class Racetrack:
         )
 
     def transition(self, state: Car, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """Change the velocity, or not, and drive."""
+        """Change the velocity, unless noise prevents it, and drive."""
         up, right = ACTIONS[joint_action[0]]
         noise = check_rational(self.noise, "noise", 0, 1)
         faster = state._replace(up=state.up + up, right=state.right + right)
@@ -181,7 +181,7 @@ class Racetrack:
         return tuple(Outcome(p, after, -1) for after, p in found.items() if p)
 
     def _drive(self, car: Car) -> list[tuple[Car, Fraction]]:
-        """Where a car comes to with its velocity."""
+        """Return the car after moving with its velocity."""
         parts = max(car.up, car.right)
         for part in range(1, parts + 1):
             # Halves are rounded up and to the right.
@@ -196,16 +196,16 @@ class Racetrack:
         return [(car._replace(row=car.row - car.up, column=car.column + car.right), Fraction(1))]
 
     def is_terminal(self, state: Car) -> bool:
-        """Whether the car is beyond the finish."""
+        """Return whether the car is beyond the finish."""
         return state == FINISHED
 
     def observe(self, state: Car, player: int) -> NDArray[np.float32]:
-        """Row and column, as fractions of how many there are, and velocities, of the largest."""
+        """Return row and column over their numbers, and velocities over the largest."""
         scale = (len(self.rows), len(self.rows[0]), FASTEST, FASTEST)
         return (np.array(state) / scale).astype(np.float32)
 
     def draw(self, state: Car) -> str:
-        """The track, with brackets around the car, and the velocity."""
+        """Draw the track, with brackets around the car, and the velocity."""
         if self.is_terminal(state):
             return f"{board(self.rows, -1)}\nover the finish"
         here = len(self.rows[0]) * state.row + state.column

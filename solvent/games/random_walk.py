@@ -65,15 +65,15 @@ class RandomWalk:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The middle."""
+        """Return the middle state."""
         return (Outcome(Fraction(1), Place((self.states + 1) // 2)),)
 
     def legal_actions(self, state: Place) -> tuple[tuple[int, ...], ...]:
-        """There is nothing to choose."""
+        """Return the only action."""
         return ((0,),)
 
     def transition(self, state: Place, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """One to the left or to the right."""
+        """Step to the left or to the right."""
         half, before, after = Fraction(1, 2), state.number - 1, state.number + 1
         return (
             Outcome(half, Place(before), self.left if before == 0 else 0),
@@ -81,15 +81,15 @@ class RandomWalk:
         )
 
     def is_terminal(self, state: Place) -> bool:
-        """Whether the walker has left the row."""
+        """Return whether the walker has left the row."""
         return not 1 <= state.number <= self.states
 
     def observe(self, state: Place, player: int) -> NDArray[np.float32]:
-        """The place, as a fraction of the right end."""
+        """Return the place, as a fraction of the right end."""
         return np.array([state.number / (self.states + 1)], np.float32)
 
     def draw(self, state: Place) -> str:
-        """The row, with brackets around the place."""
+        """Draw the row, with brackets around the place."""
         return board([f"#{'.' * self.states}#"], state.number)
 
 

@@ -36,7 +36,7 @@ OPEN = -1
 
 
 class Hands(NamedTuple):
-    """What both players have thrown."""
+    """The throws of both players."""
 
     first: int
     second: int
@@ -78,11 +78,11 @@ class RockPaperScissors:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """Nobody has thrown."""
+        """Return the state before the throws."""
         return (Outcome(Fraction(1), Hands(OPEN, OPEN)),)
 
     def legal_actions(self, state: Hands) -> tuple[tuple[int, ...], ...]:
-        """Any throw."""
+        """Return all throws."""
         every = tuple(range(len(THROWS)))
         return every, every
 
@@ -94,16 +94,16 @@ class RockPaperScissors:
         return (Outcome(Fraction(1), Hands(first, second), reward),)
 
     def is_terminal(self, state: Hands) -> bool:
-        """Whether they have thrown."""
+        """Return whether both players have thrown."""
         return state.first != OPEN
 
     def observe(self, state: Hands, player: int) -> NDArray[np.float32]:
-        """Both throws, in thirds; 0 before."""
+        """Return both throws, in thirds; 0 before."""
         mine, other = state if player == 0 else state[::-1]
         return np.array([(mine + 1) / 3, (other + 1) / 3], np.float32)
 
     def draw(self, state: Hands) -> str:
-        """The throws and who has won."""
+        """Draw the throws and the winner."""
         if not self.is_terminal(state):
             return "both throw"
         ahead = (state.first - state.second) % 3

@@ -39,7 +39,7 @@ Square = tuple[int, int]
 
 ACTIONS = ("forward", "back", "left", "right", "stand")
 STEPS: tuple[Square, ...] = ((0, -1), (0, 1), (1, 0), (-1, 0), (0, 0))
-"""Of player 0, who attacks the left end. Player 1 attacks the right end: its are the opposite."""
+"""Steps of player 0, who attacks the left end. Those of player 1 are the opposite."""
 
 STARTS: tuple[Square, Square] = ((1, 3), (2, 1))
 OFF: Square = (-1, -1)
@@ -50,10 +50,10 @@ HALF = Fraction(1, 2)
 
 
 class Pitch(NamedTuple):
-    """Where both players are, who has the ball, and the result.
+    """The squares of both players, the player with the ball, and the result.
 
-    The result is -1 while they play, then the player who has scored, or 2 for a draw; nobody is on
-    the pitch then.
+    The result is -1 during play, then the player who has scored, or 2 for a draw; the pitch is
+    empty then.
     """
 
     first: Square
@@ -102,16 +102,16 @@ class Soccer:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """Either player has the ball."""
+        """Return the two starts, one with each player having the ball."""
         return tuple(Outcome(HALF, Pitch(*STARTS, ball, PLAYING)) for ball in (0, 1))
 
     def legal_actions(self, state: Pitch) -> tuple[tuple[int, ...], ...]:
-        """Any direction; a move off the board is made on the spot."""
+        """Return all directions; a move off the board leaves the player in place."""
         every = tuple(range(len(ACTIONS)))
         return every, every
 
     def transition(self, state: Pitch, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """Both orders of the moves, and whether the game goes on."""
+        """Move the players in either order, then continue the game or end it as a draw."""
         end = self._draw_chance
         first, second = self._after_moves(state, joint_action)
         chances = {first: Fraction(1)} if first == second else dict.fromkeys((first, second), HALF)
@@ -132,7 +132,7 @@ class Soccer:
         return Fraction(self.draw_chance)
 
     def _after_moves(self, state: Pitch, joint_action: JointAction) -> Iterator[Pitch]:
-        """The pitch after both moves, player 0 being first, and player 1."""
+        """Return the pitch after both moves, with player 0 first and with player 1 first."""
         for order in ((0, 1), (1, 0)):
             pitch = state
             for player in order:
@@ -141,13 +141,13 @@ class Soccer:
             yield pitch
 
     def is_terminal(self, state: Pitch) -> bool:
-        """Whether somebody has scored, or the game is drawn."""
+        """Return whether a player has scored, or the game is drawn."""
         return state.result != PLAYING
 
     def observe(self, state: Pitch, player: int) -> NDArray[np.float32]:
-        """Both squares as the player sees them that attacks the left end, ball and result.
+        """Return both squares, seen as if attacking the left end, the ball and the result.
 
-        The result is -1 while they play, 0 for a draw, 1/2 for a goal of one's own, 1 for one of
+        The result is -1 during play, 0 for a draw, 1/2 for a goal of one's own, 1 for one of
         the other's; squares are 0 then.
         """
         squares = (state.first, state.second)
@@ -162,20 +162,20 @@ class Soccer:
         return np.array([*seen, state.ball == player, -1.0], np.float32)
 
     def entries(self) -> dict[str, tuple[str, str]]:
-        """The names of the coordinates of both players."""
+        """Return the names of the coordinates of both players."""
         return {
             seat: (f"row of player {player}", f"column of player {player}")
             for player, seat in enumerate(("first", "second"))
         }
 
     def explain(self, action: int, player: int) -> str:
-        """Where an action leads."""
+        """Return the square that an action leads to."""
         return ("west", "east", "south", "north", "nowhere")[action] if player == 0 else (
             "east", "west", "north", "south", "nowhere"
         )[action]  # fmt: skip
 
     def draw(self, state: Pitch) -> str:
-        """The board with player 0 as A and player 1 as B, the one with the ball in capitals."""
+        """Draw the board: player 0 is A, player 1 is B, and the one with the ball a capital."""
         if state.result == DRAWN:
             return "the game ends as a draw"
         if self.is_terminal(state):

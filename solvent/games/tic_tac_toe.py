@@ -38,7 +38,7 @@ WAIT = 0
 
 
 class Board(NamedTuple):
-    """What is on each of the nine squares, row by row: nothing, a cross or a nought."""
+    """The content of the nine squares, row by row: nothing, a cross or a nought."""
 
     squares: tuple[int, ...]
 
@@ -67,20 +67,20 @@ class TicTacToe:
     )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The empty board."""
+        """Return the empty board."""
         return (Outcome(Fraction(1), Board((EMPTY,) * 9)),)
 
     def turn(self, state: Board) -> int:
-        """Crosses begin."""
+        """Return the player on turn; crosses begin."""
         return (9 - state.squares.count(EMPTY)) % 2
 
     def legal_actions(self, state: Board) -> tuple[tuple[int, ...], ...]:
-        """The empty squares for the player on turn; the other one waits."""
+        """Return the empty squares for the player on turn; the other player waits."""
         free = tuple(k for k, mark in enumerate(state.squares) if mark == EMPTY)
         return (free, (WAIT,)) if self.turn(state) == 0 else ((WAIT,), free)
 
     def transition(self, state: Board, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """Set a mark."""
+        """Place a mark."""
         player = self.turn(state)
         square = joint_action[player]
         marked = (*state.squares[:square], CROSS + player, *state.squares[square + 1 :])
@@ -89,17 +89,17 @@ class TicTacToe:
         return (Outcome(Fraction(1), after, reward),)
 
     def is_terminal(self, state: Board) -> bool:
-        """Whether somebody has three in a row, or the board is full."""
+        """Return whether a player has three in a row, or the board is full."""
         return EMPTY not in state.squares or winner(state) is not None
 
     def observe(self, state: Board, player: int) -> NDArray[np.float32]:
-        """Each square, 1 for a mark of one's own and -1 for the other's, and whose turn it is."""
+        """Return each square, 1 for an own mark, -1 for the other's, and whose turn it is."""
         sign = {EMPTY: 0, CROSS + player: 1, NOUGHT - player: -1}
         mine = not self.is_terminal(state) and self.turn(state) == player
         return np.array([*(sign[mark] for mark in state.squares), mine], np.float32)
 
     def draw(self, state: Board) -> str:
-        """The board, and who is on turn or has won."""
+        """Draw the board, and the player on turn or the winner."""
         rows = "\n".join(" ".join(".XO"[state.squares[k]] for k in row) for row in ROWS)
         won = winner(state)
         if won is not None:

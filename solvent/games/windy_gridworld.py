@@ -27,7 +27,7 @@ from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import Environment, GameSpec
 
 WIND = (0, 0, 0, 1, 1, 1, 2, 2, 1, 0)
-"""By how many cells each column shifts upward."""
+"""The upward shift of each column, in cells."""
 
 PICTURE = ("..........",) * 3 + ("S......G..",) + ("..........",) * 3
 ROWS, COLUMNS = len(PICTURE), len(WIND)
@@ -43,14 +43,14 @@ STEPS = {
     "down left": (1, -1),
     "stay": (0, 0),
 }
-"""Rows and columns that a move adds."""
+"""The rows and columns that each move adds."""
 
 MOVES = {"four": 4, "king": 8, "nine": 9}
-"""How many of these there are, by the parameter."""
+"""The number of moves for each value of the parameter `moves`."""
 
 
 class Cell(NamedTuple):
-    """A cell, from the top left."""
+    """A cell, counted from the top left."""
 
     row: int
     column: int
@@ -90,15 +90,15 @@ class WindyGridworld:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The cell S."""
+        """Return the cell S."""
         return (Outcome(Fraction(1), Cell(3, 0)),)
 
     def legal_actions(self, state: Cell) -> tuple[tuple[int, ...], ...]:
-        """All moves everywhere."""
+        """Return all moves, which are legal everywhere."""
         return (tuple(range(MOVES[self.moves])),)
 
     def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """Move with the wind; the edge holds up both."""
+        """Move with the wind; the edge stops both."""
         down, right = tuple(STEPS.values())[joint_action[0]]
         wind = WIND[state.column]
         winds = (wind - 1, wind, wind + 1) if self.stochastic and wind else (wind,)
@@ -110,15 +110,15 @@ class WindyGridworld:
         )
 
     def is_terminal(self, state: Cell) -> bool:
-        """Whether the goal is reached."""
+        """Return whether the goal is reached."""
         return PICTURE[state.row][state.column] == "G"
 
     def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
-        """Row and column, as fractions of the last."""
+        """Return row and column, as fractions of the last."""
         return np.array([state.row / (ROWS - 1), state.column / (COLUMNS - 1)], np.float32)
 
     def draw(self, state: Cell) -> str:
-        """The board, with brackets around the cell, and the wind of each column."""
+        """Draw the board, with brackets around the cell, and the wind of each column."""
         wind = "".join(f" {strength} " for strength in WIND).rstrip()
         return f"{board(PICTURE, COLUMNS * state.row + state.column)}\n{wind}"
 

@@ -38,10 +38,10 @@ from solvent.model.drawing import gauge
 from solvent.model.parameters import check_integer, shown
 
 RENT, MOVE, SECOND_LOT = 10, 2, 4
-"""What a rented car earns, what moving one costs, and what a second parking lot does."""
+"""Income of a rented car, cost of moving one, and cost of a second parking lot."""
 MOST_MOVED, MOST_PARKED = 5, 10
 REQUESTS, RETURNS = (3, 4), (3, 2)
-"""The expected numbers at each location."""
+"""Expected numbers of requests and of returns at each location."""
 
 PARTS = 2**160
 """Poisson probabilities are multiples of 1/PARTS."""
@@ -61,8 +61,8 @@ class Day(NamedTuple):
     """A day at one location, from the morning to the evening, in whole numbers of any size.
 
     Attributes:
-        parts: [m, n] in units of 1/PARTS**2, the probability that of m cars there are n at last.
-        rent: [m] in units of 1/PARTS, what m cars are expected to earn.
+        parts: [m, n] the probability that m cars become n by the evening, in units of 1/PARTS**2.
+        rent: [m] the expected income of m cars, in units of 1/PARTS.
     """
 
     parts: NDArray[np.object_]
@@ -71,11 +71,11 @@ class Day(NamedTuple):
 
 @cache
 def day(capacity: int, requests: int, returns: int) -> Day:
-    """A day at a location.
+    """Return a day at a location.
 
     Args:
-        capacity: The cars that it holds.
-        requests: The expected number of cars asked for.
+        capacity: The largest number of cars at the location.
+        requests: The expected number of cars requested.
         returns: The expected number of cars brought back.
     """
     parts = np.zeros((capacity + 1, capacity + 1), object)
@@ -91,7 +91,7 @@ def day(capacity: int, requests: int, returns: int) -> Day:
 
 @cache
 def at_most(limit: int, mean: int) -> tuple[int, ...]:
-    """The distribution of a Poisson number, or of the limit if it is more, in units of 1/PARTS."""
+    """Return the distribution of a Poisson number capped at the limit, in units of 1/PARTS."""
     exponential = sum(Fraction(mean**n, factorial(n)) for n in range(TERMS))
     below = [round(PARTS * mean**n / (factorial(n) * exponential)) for n in range(limit)]
     return (*below, PARTS - sum(below))
@@ -145,25 +145,25 @@ class CarRental:
 
     @property
     def _days(self) -> list[Day]:
-        """A day at each location."""
+        """Return a day at each location."""
         return [day(self.capacity, *means) for means in zip(REQUESTS, RETURNS, strict=True)]
 
     def _evenings(self) -> Iterator[Cars]:
-        """All states, those with few cars at the first location first."""
+        """Return all states, ordered by the cars at the first location."""
         return map(Cars._make, product(range(self.capacity + 1), repeat=2))
 
     def initial(self) -> tuple[Outcome, ...]:
-        """Any state, each as likely."""
+        """Return the uniform distribution over all states."""
         chance = Fraction(1, (self.capacity + 1) ** 2)
         return tuple(Outcome(chance, state) for state in self._evenings())
 
     def legal_actions(self, state: Cars) -> tuple[tuple[int, ...], ...]:
-        """Only cars that are there are moved."""
+        """Return the moves of no more cars than a location has."""
         least, most = -min(state.second, MOST_MOVED), min(state.first, MOST_MOVED)
         return (tuple(range(MOST_MOVED + least, MOST_MOVED + most + 1)),)
 
     def _overnight(self, state: Cars, action: int) -> tuple[int, int, int]:
-        """The cars of the morning at each location, and what the night has cost."""
+        """Return the cars at each location in the morning, and the cost of the night."""
         moved = action - MOST_MOVED
         first = min(state.first - moved, self.capacity)
         second = min(state.second + moved, self.capacity)
@@ -185,15 +185,15 @@ class CarRental:
         )
 
     def is_terminal(self, state: Cars) -> bool:
-        """Never."""
+        """Return False: the task never ends."""
         return False
 
     def observe(self, state: Cars, player: int) -> NDArray[np.float32]:
-        """The cars at each location, as fractions of its capacity."""
+        """Return the cars at each location, as fractions of its capacity."""
         return (np.array(state) / self.capacity).astype(np.float32)
 
     def tabulate(self) -> TabularGame:
-        """The arrays of the game: an outer product of both locations for each row."""
+        """Return the arrays of the game: an outer product of both locations for each row."""
         states = tuple(self._evenings())
         legal = [self.legal_actions(state)[0] for state in states]
         mask = np.zeros((len(states), 2 * MOST_MOVED + 1), bool)
@@ -203,7 +203,7 @@ class CarRental:
 
         @cache
         def evenings(first: int, second: int) -> tuple[Ints, Floats]:
-            """The states that can follow a morning, and their probabilities."""
+            """Return the states that can follow a morning, and their probabilities."""
             parts = np.multiply.outer(one.parts[first], other.parts[second]).reshape(-1)
             after = np.flatnonzero(parts)
             # Whole numbers are divided as Python's, each to the nearest float.
@@ -232,7 +232,7 @@ class CarRental:
         )
 
     def draw(self, state: Cars) -> str:
-        """The cars at each location as bars."""
+        """Draw the cars at each location as bars."""
         names = ("first location ", "second location")
         return "\n".join(
             f"{name} {gauge(cars, self.capacity, 20)}"

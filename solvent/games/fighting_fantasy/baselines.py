@@ -28,7 +28,7 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Ints
 
 NEVER, BOTH, ON_LOST, ON_WON = 0, 1, 2, 3
-"""Strategy codes of Johnston 2022, Fig. 3: after which rounds LUCK is tested."""
+"""Strategy codes of Johnston 2022, Fig. 3: the rounds after which LUCK is tested."""
 
 
 class Moments(NamedTuple):
@@ -46,7 +46,7 @@ class Moments(NamedTuple):
 
 
 Rule: TypeAlias = Callable[[Moments, Damage], Bools]
-"""Whether LUCK is tested, [S]."""
+"""A rule: [S] whether LUCK is tested in each decision."""
 
 
 def never(at: Moments, damage: Damage) -> Bools:
@@ -153,7 +153,7 @@ def tree(at: Moments, damage: Damage) -> Bools:
 
 
 def _codes(branch: Branch, at: Moments) -> Ints:
-    """The strategy codes that a branch of a tree gives to decisions, [S]."""
+    """Return the strategy codes that a branch of a tree gives to decisions, [S]."""
     if isinstance(branch, int):
         return np.full(len(at.won), branch)
     feature, bound, below, above = branch
@@ -171,12 +171,12 @@ RULES: Mapping[str, Rule] = {
 
 
 def combat_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
-    """One of :data:`RULES` as a policy for a table of Fighting Fantasy combat.
+    """Return one of :data:`RULES` as a policy for a table of Fighting Fantasy combat.
 
     Args:
-        name: Of the rule.
+        name: The name of the rule.
         game: The table.
-        player: Only 0, the hero.
+        player: The hero, always 0.
     """
     live = np.flatnonzero(~game.terminal)
     tests = np.zeros(game.n_states, np.bool_)
@@ -196,7 +196,7 @@ BASELINES: Mapping[str, Baseline] = {
 
 
 def _moments(game: TabularGame, live: Ints) -> Moments:
-    """The states with the given numbers, as columns."""
+    """Return the states with the given numbers, as columns."""
     states: list[Any] = [game.states[s] for s in live.tolist()]
     difference, hero, opponent, luck = np.array([s[:4] for s in states], np.int64).T
     if "round_probabilities" in dict(game.info.parameters):
@@ -210,6 +210,6 @@ def _moments(game: TabularGame, live: Ints) -> Moments:
 
 
 def _damage(game: TabularGame) -> Damage:
-    """The damage table of a game, from its parameters."""
+    """Return the damage table of a game, from its parameters."""
     value: Any = dict(game.info.parameters)["damage"]
     return DAMAGE[value] if isinstance(value, str) else Damage(**value)

@@ -33,7 +33,7 @@ Number = TypeVar("Number", float, Fraction)
 def victory_without_luck(
     rounds: tuple[Number, Number, Number], hero: int, opponent: int, *, draws: int | None = None
 ) -> Number:
-    """Equation 6: the probability of victory if LUCK is never tested.
+    """Return equation 6: the probability of victory if LUCK is never tested.
 
     Args:
         rounds: (p_w, p_d, p_l), probabilities that a round is won, drawn and lost.
@@ -60,10 +60,10 @@ def victory_with_constant_luck(
     *,
     as_printed: bool = False,
 ) -> Number:
-    """Equation 13: LUCK is tested after every round won, and is not used up by it.
+    """Return equation 13: LUCK is tested after every round won, and not used up.
 
     Args:
-        rounds: As in :func:`victory_without_luck`.
+        rounds: (p_w, p_d, p_l), probabilities that a round is won, drawn and lost.
         success: q, the probability that a test succeeds.
         hero: The hero's STAMINA, at least 1.
         opponent: The opponent's STAMINA, at least 1.
@@ -88,7 +88,7 @@ def victory_with_constant_luck(
 
 
 def _halved(stamina: int) -> int:
-    """The number of ordinary hits that a STAMINA takes, sigma = ceil(s / 2)."""
+    """Return the number of ordinary hits that a STAMINA takes, sigma = ceil(s / 2)."""
     return -(-stamina // 2)
 
 

@@ -30,18 +30,18 @@ from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
 
 COSTLY = 1e-9
-"""A choice that loses less than this is as good as the best."""
+"""Choices that lose less than this count as optimal."""
 
 VICTORY, SCORE = "probability of victory", "expected score, as a share of the largest"
-"""What the colours show without and with weights."""
+"""Titles of the colour scale without and with weights."""
 
 ABSENT = 65535
-"""Stands for a cell that play does not reach."""
+"""The code of a cell that play does not reach."""
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Where each state of a combat stands in an array over its four numbers.
+    """The index of each state of a combat in an array over its four numbers.
 
     Attributes:
         differences: Skill differences, ascending.
@@ -61,11 +61,11 @@ class Grid:
 
     @property
     def present(self) -> Bools:
-        """[C] whether play reaches a cell."""
+        """Return [C] whether play reaches a cell."""
         return np.asarray((self.states >= 0).any(axis=1))
 
     def values(self, values: Floats) -> Floats:
-        """[C] the value before the next round as a share of `best`, NaN if not reached.
+        """Return [C] the value before the next round as a share of `best`, NaN if not reached.
 
         Args:
             values: [S] the values of states.
@@ -74,21 +74,21 @@ class Grid:
         return np.where(self.present, (self.weight * found).sum(axis=1), np.nan)
 
     def codes(self, policy: TabularPolicy) -> Ints:
-        """[C] the strategies of a policy that takes one action in every state, 0 to 3."""
+        """Return [C] the strategies, 0 to 3, of a deterministic policy."""
         tests = (policy.probabilities[self.states, TEST] > 0.5) & (self.states >= 0)
         return np.select([tests.all(axis=1), tests[:, 1], tests[:, 0]], [1, 2, 3], 0)
 
     def largest(self, numbers: Floats) -> Floats:
-        """[C] the larger of the numbers of a cell's two states, 0 where there is none.
+        """Return [C] the larger of the numbers of a cell's two states, 0 if it has none.
 
         Args:
-            numbers: [S] none of them negative.
+            numbers: [S] nonnegative numbers.
         """
         return np.asarray(np.where(self.states >= 0, numbers[self.states], 0.0).max(axis=1))
 
 
 def grid_of(table: TabularGame) -> Grid:
-    """The grid of a combat."""
+    """Return the grid of a combat."""
     live = np.flatnonzero(~table.terminal)
     states = [cast(Combat, table.states[s]) for s in live.tolist()]
     difference, hero, opponent, luck = np.array([state[:4] for state in states]).T
@@ -113,7 +113,7 @@ def grid_of(table: TabularGame) -> Grid:
 
 
 def combat_sections(solved: SolvedTask) -> list[Section]:
-    """The maps of the optimal and the learned strategies, and of where the gaps are lost."""
+    """Return the maps of the optimal and learned strategies, and of their gap attribution."""
     script = beside(__file__, "strategy_maps.js")
     maps = Section("Strategy maps", _strategy_maps(solved, grid_of(solved.table)), script)
     return [maps, Section("Loss by stamina", _loss_maps(solved))] if solved.agents else [maps]
@@ -142,7 +142,7 @@ def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
 def _learned_map(solved: SolvedTask, grid: Grid, agent: ScoredAgent) -> dict[str, Any]:
     """An agent's map; its codes have 4 added where they differ, 8 where that costs something.
 
-    Its losses are in 255ths of the largest, and that is in the units of the values.
+    Its losses are in 255ths of the largest loss, which is in the units of the values.
     """
     codes = grid.codes(agent.policy)
     differs = codes != grid.codes(solved.solution.policies[0])
@@ -158,7 +158,7 @@ def _learned_map(solved: SolvedTask, grid: Grid, agent: ScoredAgent) -> dict[str
 
 
 def _map(grid: Grid, values: Floats, codes: Ints) -> dict[str, str]:
-    """Values as 16-bit shares and codes as hexadecimal digits, a cell after the other."""
+    """Encode values as 16-bit shares and codes as hexadecimal digits, cell by cell."""
     before = grid.values(values)
     shares = np.where(grid.present, np.round(np.nan_to_num(before) * (ABSENT - 1)), ABSENT)
     return {
@@ -168,7 +168,7 @@ def _map(grid: Grid, values: Floats, codes: Ints) -> dict[str, str]:
 
 
 def loss_by_stamina(table: TabularGame, agent: ScoredAgent) -> Floats:
-    """What is lost at each pair of STAMINAs, [hero, opponent] from 1; its sum is the gap."""
+    """Return the loss at each pair of STAMINAs, [hero, opponent] from 1; it sums to the gap."""
     live = np.flatnonzero(~table.terminal)
     states = [cast(Combat, table.states[s]) for s in live.tolist()]
     hero, opponent = np.array([(state.hero, state.opponent) for state in states]).T
@@ -229,5 +229,5 @@ def _loss_map(name: str, lost: Floats, gap: float) -> str:
 
 
 def _labelled(count: int) -> list[int]:
-    """The STAMINAs that are written beside a map."""
+    """Return the STAMINAs that label a map."""
     return [n for n in range(1, count + 1) if n == 1 or n % (2 if count <= 12 else 4) == 0]

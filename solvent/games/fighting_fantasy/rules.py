@@ -77,10 +77,10 @@ Rounds: TypeAlias = tuple[Fraction, Fraction, Fraction]
 """Probabilities (p_w, p_d, p_l) that a round is won, drawn and lost."""
 
 LARGEST_WEIGHT = 100
-"""Of a point of STAMINA or LUCK that is left at a victory."""
+"""The largest weight of a point of STAMINA or LUCK that is left at a victory."""
 
 EXTENSIONS = ("round_probabilities", "stamina_weight", "luck_weight", "luck_cost")
-"""Parameters that are listed where they are given only."""
+"""Parameters that are listed only if they are given."""
 
 SOURCES = (
     "Johnston 2022, doi 10.1016/j.ejor.2022.01.039, Algorithm 1 and equations 1-20",
@@ -133,7 +133,7 @@ class Damage:
     lost_unlucky: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse damage that would let a combat go on for ever, or heal."""
+        """Check that no damage heals or lets a combat go on for ever."""
         for item in fields(self):
             least = 1 if item.name in ("won", "lost") else 0
             check_integer(getattr(self, item.name), f"damage.{item.name}", least, 99)
@@ -191,7 +191,7 @@ class FightingFantasy:
     luck_cost: int = 1
 
     def __post_init__(self) -> None:
-        """Check every parameter, so that no error comes from deeper inside."""
+        """Check every parameter, so that errors are raised here and not further inside."""
         _ = self._starts
         _ = self._damage
         _ = self._rounds
@@ -230,16 +230,16 @@ class FightingFantasy:
 
     @cached_property
     def _decided(self) -> Mapping[str, Fraction] | None:
-        """How a round that is not drawn ends, if that does not follow from the difference."""
+        """Return the distribution of a decided round if `round_probabilities` are given."""
         return None if self._rounds is None else decided(self._rounds)
 
     def _next_round(self, difference: int) -> Mapping[str, Fraction]:
-        """How the next round that is not drawn ends; impossible results are left out."""
+        """Return the distribution of the next decided round, without impossible results."""
         return decided_round(difference) if self._decided is None else self._decided
 
     @cached_property
     def _weights(self) -> tuple[Fraction, Fraction]:
-        """What a point of STAMINA and of LUCK left at a victory adds to its score."""
+        """Return the weights of a point of STAMINA and of LUCK left at a victory."""
         return (
             check_rational(self.stamina_weight, "stamina_weight", 0, LARGEST_WEIGHT),
             check_rational(self.luck_weight, "luck_weight", 0, LARGEST_WEIGHT),
@@ -266,7 +266,7 @@ class FightingFantasy:
 
     @cached_property
     def info(self) -> GameInfo:
-        """Players, actions and sources; of the parameters that extend the paper's, those given."""
+        """Return players, actions, sources, and those extension parameters that are given."""
         hero, _, luck = self._maxima
         best = self._score(hero, luck)
         return GameInfo(
@@ -287,7 +287,7 @@ class FightingFantasy:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """Every start, with its first round already fought."""
+        """Return the distribution of starts, with the first round already fought."""
         differences, heroes, opponents, lucks = (d.items() for d in self._starts)
         return tuple(
             Outcome(p_d * p_s * p_o * p_l * p_round, Combat(d, stamina, opponent, luck, result))
@@ -298,7 +298,7 @@ class FightingFantasy:
         )
 
     def legal_actions(self, state: Combat) -> tuple[tuple[int, ...], ...]:
-        """LUCK can be tested while any is left."""
+        """Return the legal actions; LUCK can be tested while any is left."""
         return ((KEEP, TEST),) if state.luck > 0 else ((KEEP,),)
 
     def transition(self, state: Combat, joint_action: JointAction) -> tuple[Outcome, ...]:
@@ -335,7 +335,7 @@ class FightingFantasy:
         return {"luck": self._luck_held}
 
     def _luck_held(self, state: Combat, joint_action: JointAction, outcome: Outcome) -> bool | None:
-        """Whether a test of LUCK succeeded, told by its damage; None if there was none.
+        """Return whether a test of LUCK succeeded, from its damage; None if there was none.
 
         Where both results are fatal they are one outcome, and a test of it cannot fail.
         """
@@ -346,22 +346,22 @@ class FightingFantasy:
         return bool(outcome.state.hero == max(state.hero - self._damage.lost_lucky, 0))
 
     def score_of(self, state: Combat) -> Fraction | int:
-        """The score of a victory that counts, 0 of any other state."""
+        """Return the score of a victory that counts, 0 for any other state."""
         victory = state.round == "over" and state.opponent == 0
         counts = victory and state.hero > self.stamina_above and state.luck > self.luck_above
         return self._score(state.hero, state.luck) if counts else 0
 
     def _score(self, hero: int, luck: int) -> Fraction | int:
-        """1, and the weights of the STAMINA and LUCK that are left."""
+        """Return 1 plus the weights of the STAMINA and LUCK that are left."""
         stamina_weight, luck_weight = self._weights
         return 1 + stamina_weight * hero + luck_weight * luck
 
     def is_terminal(self, state: Combat) -> bool:
-        """Whether hero or opponent has fallen."""
+        """Return whether hero or opponent has fallen."""
         return state.round == "over"
 
     def observe(self, state: Combat, player: int) -> NDArray[np.float32]:
-        """Difference / 20, STAMINAs and LUCK over their maxima, and 1 won, -1 lost, 0 over."""
+        """Return difference / 20, STAMINAs and LUCK over maxima, and 1 won, -1 lost, 0 over."""
         hero, opponent, luck = self._maxima
         return np.array(
             [
@@ -375,7 +375,7 @@ class FightingFantasy:
         )
 
     def draw(self, state: Combat) -> str:
-        """Three gauges and what has just happened."""
+        """Draw three gauges and the latest round."""
         hero, opponent, luck = self._maxima
         if state.round == "over":
             news = "The opponent falls. Victory!" if state.opponent == 0 else "The hero falls."
@@ -392,7 +392,7 @@ class FightingFantasy:
         )
 
     def explain(self, action: int, player: int) -> str:
-        """What an action does, in a few words."""
+        """Return a short description of an action."""
         return ("take the round as it is", "roll two dice: LUCK or less is lucky")[action]
 
     def tell(
@@ -402,7 +402,7 @@ class FightingFantasy:
         outcome: Outcome,
         dice: random.Random,
     ) -> str:
-        """The test of LUCK, the damage, and the attacks up to a round that is not drawn."""
+        """Describe the test of LUCK, the damage, and the attacks up to the next decided round."""
         after: Combat = outcome.state
         told = []
         if state is not None:
@@ -418,7 +418,7 @@ class FightingFantasy:
         return "\n".join(told)
 
     def _test_story(self, state: Combat, after: Combat, dice: random.Random) -> str:
-        """The test that led from one state to another."""
+        """Describe the test that led from one state to another."""
         won, damage, lucky_chance = state.round == "won", self._damage, luck_succeeds(state.luck)
         points = {
             True: (damage.won_lucky if won else damage.lost_lucky, lucky_chance),
@@ -435,14 +435,14 @@ class FightingFantasy:
                 return f"Test: {first}+{second} = {first + second}, LUCK {state.luck}: {verdict}."
 
     def _odds(self, difference: int) -> str:
-        """A line about the chances of a round."""
+        """Return a line about the chances of a round."""
         if self._rounds is None:
             return f"SKILL difference {difference:+d}"
         won, drawn, lost = self._rounds
         return f"rounds: {won} won, {drawn} drawn, {lost} lost"
 
     def tabulate(self) -> TabularGame:
-        """The arrays of the game, all states at once (rows as `transition` orders them)."""
+        """Return the arrays of the game, all states at once (rows as `transition` orders them)."""
         return _tabulate(self)
 
 
@@ -538,7 +538,7 @@ def ff_combat(
 def _attacks_story(after: Combat, dice: random.Random) -> list[str]:
     """The attacks that led to the round of a state, drawn ones included.
 
-    How many are drawn does not depend on how the round after them ends.
+    The number of drawn rounds is independent of the result of the round after them.
     """
     told = []
     decided = False
@@ -555,7 +555,7 @@ def _attacks_story(after: Combat, dice: random.Random) -> list[str]:
 
 
 def _attack(more: int, dice: random.Random) -> tuple[int, str]:
-    """The sum of two dice and of what a side has more SKILL than the other, also as text."""
+    """Return two dice plus a side's SKILL advantage, as a number and as text."""
     numbers = [dice.randint(1, 6), dice.randint(1, 6), *([more] if more else [])]
     return sum(numbers), f"{'+'.join(map(str, numbers))} = {sum(numbers)}"
 
@@ -580,7 +580,7 @@ def check_rounds(value: Any, name: str = "round_probabilities") -> Rounds:
 
     Args:
         value: Three numbers, as :class:`FightingFantasy` takes them.
-        name: For the error message.
+        name: The name to use in the error message.
 
     Raises:
         ValueError: If they are not probabilities that sum to 1, or every round is drawn.
@@ -602,7 +602,7 @@ def check_rounds(value: Any, name: str = "round_probabilities") -> Rounds:
 
 
 def decided(rounds: Rounds) -> dict[str, Fraction]:
-    """How a round that is not drawn ends; impossible results are left out."""
+    """Return the distribution of a decided round, without impossible results."""
     won, drawn, lost = rounds
     results = {"won": won / (1 - drawn), "lost": lost / (1 - drawn)}
     return {name: probability for name, probability in results.items() if probability > 0}
@@ -610,15 +610,15 @@ def decided(rounds: Rounds) -> dict[str, Fraction]:
 
 @cache
 def decided_round(difference: int) -> dict[str, Fraction]:
-    """How the next round that is not drawn ends; impossible results are left out."""
+    """Return the distribution of the next decided round, without impossible results."""
     return decided(round_probabilities(difference))
 
 
 def next_round_in(info: GameInfo, difference: int) -> Mapping[str, Fraction]:
-    """How the next round that is not drawn ends in a combat of which only the `info` is at hand.
+    """Return the distribution of the next decided round, given only a combat's `info`.
 
     Args:
-        info: Of the combat.
+        info: The description of the combat.
         difference: SKILL difference of the state.
     """
     given = dict(info.parameters).get("round_probabilities")
@@ -634,9 +634,9 @@ def luck_succeeds(luck: int) -> Fraction:
 def _tabulate(game: FightingFantasy) -> TabularGame:
     """Build the arrays without walking through the states one by one.
 
-    The grid of all (difference, hero, opponent, luck, round) is taken whole; each action has at
-    most four outcomes there, and afterwards what cannot be reached is dropped. Outcomes differ in
-    their probabilities by few things, so each of these is computed once, as a rational.
+    The arrays cover the whole grid (difference, hero, opponent, luck, round); each action has at
+    most four outcomes there, and unreachable states are dropped afterwards. Outcomes have few
+    distinct probabilities, so each of these is computed once, as a rational.
     """
     differences = np.array(sorted(game._starts[0]))
     top_hero, top_opponent, top_luck = game._maxima
@@ -665,7 +665,7 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
     won = phase == 0
 
     def branches(points: Ints, luck_left: Ints, ways: Ints) -> list[tuple[Ints, Ints]]:
-        """The two outcomes (target, ways of the test) that follow damage of so many points."""
+        """Return the two outcomes (target, ways of the test) of the given damage."""
         new_hero = np.where(won, hero, np.maximum(hero - points, 0))
         new_opponent = np.where(won, np.maximum(opponent - points, 0), opponent)
         fallen = (new_hero == 0) | (new_opponent == 0)
@@ -746,9 +746,9 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
 
 
 def _starts(game: FightingFantasy, differences: Ints, shape: Sequence[int]) -> tuple[Ints, Floats]:
-    """The cells of the grid in which a combat begins, and the probability of each.
+    """Return the cells of the grid in which a combat begins, and their probabilities.
 
-    Few of the weights of a distribution differ, so each product of rationals is formed once.
+    A distribution has few distinct weights, so each product of rationals is formed once.
     """
     begun = {
         (i, r): game._starts[0][int(x)] * game._next_round(int(x))[name]
@@ -768,7 +768,7 @@ def _starts(game: FightingFantasy, differences: Ints, shape: Sequence[int]) -> t
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as JSON can hold it."""
+    """Return a parameter as a JSON value."""
     if isinstance(value, Damage):
         return {item.name: getattr(value, item.name) for item in fields(value)}
     if isinstance(value, Mapping):

@@ -149,7 +149,7 @@ PLANS: Mapping[str, Plan] = {
 
 
 def suits_greed(name: str, game: TabularGame, player: int) -> bool:
-    """Whether a table of Greed has the limit and sides that one of :data:`PLANS` is for.
+    """Return whether a table of Greed has the limit and sides that one of :data:`PLANS` is for.
 
     Args:
         name: Of the plan.

@@ -128,7 +128,7 @@ class Greed:
         return most_dice(self.limit - score, self.sides)
 
     def initial(self) -> tuple[Outcome, ...]:
-        """Player 0 begins at 0 to 0."""
+        """Return the position 0 to 0 with player 0 on turn."""
         return (Outcome(Fraction(1), Position(0, (0, 0), "play")),)
 
     def turn(self, state: Position) -> int:
@@ -171,7 +171,7 @@ class Greed:
         return Fraction(1, 2) if mine == other else int(mine > other)
 
     def is_terminal(self, state: Position) -> bool:
-        """Whether somebody is bust or the last turn has been taken."""
+        """Return whether a player is bust or the last turn has been taken."""
         return state.phase == "over"
 
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:
@@ -210,7 +210,7 @@ class Greed:
         return "\n".join(lines)
 
     def explain(self, action: int, player: int) -> str:
-        """What an action does, in a few words."""
+        """Return a short description of an action."""
         if action == STAND:
             return "roll nothing; the other side has the last turn"
         return "their sum is added to your score"
@@ -363,7 +363,7 @@ def _chances(dice: int, sides: int) -> tuple[list[float], list[float]]:
 
 
 def fits_a_table(game: Greed) -> bool:
-    """Whether there are no more outcomes than :data:`LARGEST_TABLE`; it counts a few too many."""
+    """Return whether the outcomes, slightly overcounted, number at most :data:`LARGEST_TABLE`."""
     outcomes = 0
     for score in range(game.limit + 1):
         room = game.limit - score

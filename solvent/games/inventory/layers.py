@@ -29,7 +29,7 @@ LEVELS_IN_BLOCK = 64
 
 
 class InventoryLayers(LayeredGame):
-    """The same as layers: the values [capacity + 1] of all stocks, by the periods left.
+    """The layers of an inventory game: values [capacity + 1] of all stocks, by periods left.
 
     Args:
         game: The rules.
@@ -54,7 +54,7 @@ class InventoryLayers(LayeredGame):
         return float(layer * self.game.largest_reward)
 
     def problem(self, layer: int, read: Read) -> Floats:
-        """[goods] what a period with so many goods brings, and all later ones, orders unpaid."""
+        """Return [goods] the return of this and all later periods, before paying for the order."""
         after = read(layer - 1) if layer > 1 else np.zeros(self.game.capacity + 1)
         goods = np.arange(len(after))
         total = -float(self.game.holding) * goods
@@ -66,7 +66,7 @@ class InventoryLayers(LayeredGame):
     def solve_block(
         self, problem: Floats, block: Block, start: WarmStart | None = None
     ) -> BlockResult:
-        """The best order for some levels of the stock."""
+        """Return the best order for some levels of the stock."""
         cost, fixed = float(self.game.cost), float(self.game.fixed_cost)
         values = []
         for stock in range(*block):
@@ -84,17 +84,17 @@ class InventoryLayers(LayeredGame):
         return Place(state.left, (state.stock,))
 
     def state_at(self, place: Place) -> Shop:
-        """Return the state with a stock and so many periods left."""
+        """Return the state with the given stock and number of periods left."""
         return Shop(place.layer, *place.at)
 
     def rounding(self, layer: int, largest: Callable[[int], float]) -> float:
-        """A sum of n products is right but for 2 n + 6 roundings of the largest number met."""
+        """Bound the rounding error: 2 n + 6 roundings of the largest number, for n products."""
         met = 2 * self.game.largest_reward + max(map(largest, self.reads(layer)), default=0.0)
         return (2 * len(self._demand) + 6) * float(np.finfo(float).eps) / 2 * met
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The parameters, but for the last, which is the stock at the start."""
+        """Return the parameters except the last, the initial stock."""
         return dict(self.game.info.parameters[:-1])
 
     @classmethod
@@ -108,7 +108,7 @@ class InventoryLayers(LayeredGame):
 
 
 def opened(folder: Path, parameters: Mapping[str, Any]) -> LayeredSolution:
-    """The solution in a folder, with the stock at the start that is asked for."""
+    """Return the solution in a folder, with the requested initial stock."""
     solved = LayerFolder.open(folder, InventoryLayers)
     game = Inventory(**{**solved.game.identity, **parameters})
     return LayeredSolution(LayerFolder.open(folder, InventoryLayers(game)), game)

@@ -26,7 +26,7 @@ from solvent.model.parameters import check_integer, shown
 
 
 class Shop(NamedTuple):
-    """The beginning of a period: how many are left, this one included, and the stock."""
+    """The beginning of a period: the periods left, including this one, and the stock."""
 
     left: int
     stock: int
@@ -75,7 +75,7 @@ class Inventory:
 
     @property
     def info(self) -> GameInfo:
-        """The orders, and where the problem comes from."""
+        """Return the actions and sources."""
         most = self.horizon * float(self.largest_reward)
         return GameInfo(
             name="inventory",
@@ -91,16 +91,16 @@ class Inventory:
 
     @property
     def largest_reward(self) -> int:
-        """Of a period, whichever its sign."""
+        """Return the largest absolute reward of a period."""
         costs = self.fixed_cost + (self.cost + self.holding) * self.capacity
         return max(costs, self.price * self.capacity)
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The first period."""
+        """Return the state at the beginning of the first period."""
         return (Outcome(Fraction(1), Shop(self.horizon, self.stock)),)
 
     def legal_actions(self, state: Shop) -> tuple[tuple[int, ...], ...]:
-        """As many as there is room for."""
+        """Return all orders that fit into the stock."""
         return (tuple(range(self.capacity - state.stock + 1)),)
 
     def transition(self, state: Shop, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
@@ -119,13 +119,13 @@ class Inventory:
         )
 
     def is_terminal(self, state: Shop) -> bool:
-        """Whether no period is left; what is in stock then has no value."""
+        """Return whether no period is left; the remaining stock has no value."""
         return state.left == 0
 
     def observe(self, state: Shop, player: int) -> NDArray[np.float32]:
-        """Periods left and stock, as shares of the most there can be."""
+        """Return the periods left and the stock, as fractions of their maxima."""
         return np.array([state.left / self.horizon, state.stock / self.capacity], np.float32)
 
     def draw(self, state: Shop) -> str:
-        """One line."""
+        """Draw the state in one line."""
         return f"{state.left} periods left, {state.stock} of {self.capacity} in stock"

@@ -41,8 +41,8 @@ class HoldSurface:
 
     Attributes:
         target: The score that wins.
-        action: [T, T, T] :data:`ROLLS` or :data:`HOLDS`; :data:`UNREACHABLE` where play cannot
-            come to, or the turn is won already.
+        action: [T, T, T] :data:`ROLLS` or :data:`HOLDS`; :data:`UNREACHABLE` in states that play
+            cannot reach, or where the turn is already won.
         chance: [T, T] the chance of winning at the beginning of a turn, NaN if it cannot be
             reached.
     """
@@ -55,14 +55,14 @@ class HoldSurface:
     def hold_at(self) -> Ints:
         """[T, T] the smallest total at which holding is optimal.
 
-        0 where it never is, -1 where no turn can begin.
+        0 if it never is, -1 if no turn can begin there.
         """
         holds = self.action == HOLDS
         smallest = np.where(holds.any(axis=2), holds.argmax(axis=2), 0)
         return np.where(np.isnan(self.chance), -1, smallest)
 
     def intervals(self, own: int, other: int) -> list[int]:
-        """The totals at which holding is optimal: first and last of each run, one after another."""
+        """Return the totals at which holding is optimal, as the first and last of each run."""
         line = self.action[own, other]
         totals = np.flatnonzero(line >= 0)
         ends: list[int] = []
@@ -77,7 +77,7 @@ class HoldSurface:
 
 
 def hold_surface(table: TabularGame, solution: Solution) -> HoldSurface:
-    """The surface of a solved game, read off the states in which player 0 is on turn."""
+    """Return the surface of a solved game, from the states in which player 0 is on turn."""
     target = int(dict(table.info.parameters)["target"])
     fields = np.array(
         [(s.player, *s.scores, s.total) for s in cast("Sequence[Turn]", table.states)]

@@ -37,11 +37,11 @@ from solvent.model.parameters import check_integer, shown
 ROLL, HOLD = 0, 1
 
 LARGEST_TABLE = 5_000_000
-"""Of how many states a table may be."""
+"""The largest number of states of a table."""
 
 
 class Turn(NamedTuple):
-    """Whose turn it is, both scores, and the total of the turn so far."""
+    """The player on turn, both scores, and the total of the turn so far."""
 
     player: int
     scores: tuple[int, int]
@@ -86,15 +86,15 @@ class Pig:
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """Player 0 begins at 0 to 0."""
+        """Return the position 0 to 0 with player 0 on turn."""
         return (Outcome(Fraction(1), Turn(0, (0, 0), 0)),)
 
     def turn(self, state: Turn) -> int:
-        """Who holds the die."""
+        """Return the player on turn."""
         return state.player
 
     def legal_actions(self, state: Turn) -> tuple[tuple[int, ...], ...]:
-        """The player on turn rolls or, after the first roll, holds; the other one waits."""
+        """Return rolling and, after the first roll, holding; the other player waits."""
         mine = (ROLL, HOLD) if state.total > 0 else (ROLL,)
         return (mine, (ROLL,)) if state.player == 0 else ((ROLL,), mine)
 
@@ -118,7 +118,7 @@ class Pig:
         return tuple(outcomes)
 
     def _bank(self, state: Turn, points: int) -> tuple[int, int]:
-        """The scores after the player on turn adds points; the target is as good as more."""
+        """Return the scores after the player on turn adds points, capped at the target."""
         mine = min(state.scores[state.player] + points, self.target)
         other = state.scores[1 - state.player]
         return (mine, other) if state.player == 0 else (other, mine)
@@ -127,11 +127,11 @@ class Pig:
         return Turn(1 - state.player, self._bank(state, points), 0)
 
     def is_terminal(self, state: Turn) -> bool:
-        """Whether somebody has reached the target."""
+        """Return whether a player has reached the target."""
         return max(state.scores) >= self.target
 
     def observe(self, state: Turn, player: int) -> NDArray[np.float32]:
-        """Whose turn it is, both scores and the total, as fractions of the target."""
+        """Return the player on turn, both scores and the total, as fractions of the target."""
         mine, other = state.scores[player], state.scores[1 - player]
         return np.array(
             [
@@ -144,13 +144,13 @@ class Pig:
         )
 
     def explain(self, action: int, player: int) -> str:
-        """What an action does, in a few words."""
+        """Return a short description of an action."""
         return ("roll the die; a 1 ends the turn with nothing", "bank the turn's points")[action]
 
     def tell(
         self, state: Turn | None, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
-        """What the die shows."""
+        """Return the face that the die shows."""
         if state is None or joint_action[state.player] == HOLD:
             return ""
         after: Turn = outcome.state
@@ -162,7 +162,7 @@ class Pig:
         return "The die shows 1: the turn is over, and its points are lost."
 
     def tabulate(self) -> TabularGame:
-        """The arrays of the game, in the order in which a walk through the rules finds its states.
+        """Return the arrays of the game, with states in the order of a walk through the rules.
 
         Raises:
             TooManyStatesError: If there may be more than :data:`LARGEST_TABLE` states.
@@ -229,14 +229,14 @@ class Pig:
         )
 
     def _outcomes(self, codes: Ints, shape: tuple[int, ...]) -> tuple[Ints, Floats]:
-        """What can follow states: a 1, the faces 2 and up, a win, and holding.
+        """Return the successors of states: after a 1, the faces 2 and up, a win, and holding.
 
         Args:
             codes: [n] numbers of states in the grid of (player, first score, second score, total).
-            shape: Of that grid.
+            shape: Shape of that grid.
 
         Returns:
-            Next states, -1 for what cannot follow, and probabilities, both [n, sides + 2].
+            Next states, -1 for impossible ones, and probabilities, both [n, sides + 2].
         """
         player, first, second, total = np.unravel_index(codes, shape)
         mine = np.where(player == 0, first, second)
@@ -247,7 +247,7 @@ class Pig:
         winning = np.where(over, 0, self.sides - 1 - short.sum(axis=1))
 
         def banked(points: Ints, holder: Ints) -> Ints:
-            """The states with a new score of the player on turn and a total of 0."""
+            """Return the states with a new score of the player on turn and a total of 0."""
             scores = (np.where(player == 0, points, first), np.where(player == 1, points, second))
             return np.asarray(np.ravel_multi_index((holder, *scores, 0 * total), shape))
 
@@ -263,7 +263,7 @@ class Pig:
         return np.stack(columns, axis=1), chance
 
     def draw(self, state: Turn) -> str:
-        """The scores and the turn, or who has won."""
+        """Draw the scores and the turn, or the winner."""
         turn = f"player {state.player} on turn with {state.total}"
         if self.is_terminal(state):
             turn = f"player {state.player} wins"

@@ -304,14 +304,14 @@ class Yahtzee:
 
     @staticmethod
     def _keeps_first(dice: Sequence[int], action: int) -> bool:
-        """Whether no die is kept after one that shows the same and is not."""
+        """Return whether no die is kept after one that shows the same and is not."""
         return not any(
             dice[i] == dice[i + 1] and action >> i + 1 & 1 and not action >> i & 1
             for i in range(len(dice) - 1)
         )
 
     def is_joker(self, state: Turn) -> bool:
-        """Whether the dice are a Yahtzee, and the box for it is filled."""
+        """Return whether the dice are a Yahtzee, and the box for it is filled."""
         filled = YAHTZEE in self.scorecard and YAHTZEE not in state.open
         return self.joker != "none" and filled and len(set(state.dice)) == 1
 
@@ -370,7 +370,7 @@ class Yahtzee:
         return Outcome(Fraction(1), after, reward)
 
     def is_terminal(self, state: Turn) -> bool:
-        """Whether all boxes are filled."""
+        """Return whether all boxes are filled."""
         return not state.open
 
     def observe(self, state: Turn, player: int) -> NDArray[np.float32]:
