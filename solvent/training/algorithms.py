@@ -1,4 +1,4 @@
-"""The learning algorithms by name, what is scheduled in them, and networks from other files."""
+"""The learning algorithms by name, their entropy schedule, and loading of saved networks."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Learner:
     """A learning algorithm.
 
     Attributes:
-        model: Its class.
-        hyperparameters: The name of its file in :mod:`solvent.training.hyperparameters`.
-        masked: Whether it is told which actions are legal.
-        seats_apart: Whether it keeps both seats of a game for two apart, so that they have roles
-            even where the players' actions are the same
-            (:mod:`solvent.training.role_conditioning`), and it learns both of every episode.
+        model: Class of the algorithm.
+        hyperparameters: Name of its file in :mod:`solvent.training.hyperparameters`.
+        masked: Whether it is told the legal actions.
+        seats_apart: Whether it keeps both seats of a two-player game apart. They then have roles
+            even if the players' actions are the same (:mod:`solvent.training.role_conditioning`),
+            and it learns both seats in every episode.
     """
 
     model: type[BaseAlgorithm]
@@ -52,22 +52,22 @@ SELF_PLAY_ALGORITHMS: Mapping[str, Learner] = {
     **ALGORITHMS,
     "mirror_descent": Learner(MirrorDescent, "mirror_descent", masked=True, seats_apart=True),
 }
-"""All of them; those that are not in ``ALGORITHMS`` need both seats of a game for two."""
+"""All algorithms; those that are not in ``ALGORITHMS`` need both seats of a two-player game."""
 
 
 OF_THE_PAST: Mapping[str, str] = {
     "recurrent_ppo": "RecurrentPPO has a policy of all that it saw before, which is no function of "
     "the state and so has no table and no exact score",
 }
-"""Why an algorithm that might be looked for is none of these."""
+"""Reasons for the absence of algorithms that a user might look for."""
 
 
 def find_algorithm(name: str, among: Mapping[str, Learner] = ALGORITHMS) -> Learner:
-    """An algorithm by name.
+    """Return an algorithm by name.
 
     Args:
-        name: Its name.
-        among: Those that are allowed.
+        name: Name of the algorithm.
+        among: The allowed algorithms.
 
     Raises:
         ValueError: If there is none of that name, or its policies have no table.
@@ -80,12 +80,12 @@ def find_algorithm(name: str, among: Mapping[str, Learner] = ALGORITHMS) -> Lear
 
 
 class EntropyCallback(BaseCallback):
-    """Lets the entropy bonus fall in a line to 0, for learners that have one, in games for two.
+    """Lets the entropy bonus fall linearly to 0, for learners that have one, in two-player games.
 
-    Which action is best there depends on replies and later moves that are poor at first. A large
-    bonus (`ent_coef`, of PPO, A2C and MaskablePPO) keeps all actions alive meanwhile; with a small
-    one the policy makes up its mind before the values are right. At the end the bonus is 0, so that
-    it rewards nothing random in the policy that is kept.
+    The best action there depends on replies and later moves that are poor at first. A large bonus
+    (`ent_coef`, of PPO, A2C and MaskablePPO) keeps all actions alive meanwhile; with a small one
+    the policy commits itself before the values are right. At the end the bonus is 0, so that it
+    rewards no randomness in the final policy.
     """
 
     def _init_callback(self) -> None:
@@ -106,9 +106,9 @@ def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> Base
     there. Policies saved by this project (``policy.npz``) hold numbers only and need no trust.
 
     Args:
-        path: The file.
+        path: File of the network.
         algorithm: A key of :data:`SELF_PLAY_ALGORITHMS`.
-        trust: Whether the author of the file may run code here.
+        trust: Allow the author of the file to run code here.
 
     Raises:
         ValueError: If `trust` is not given, or the file is not such a network.

@@ -1,7 +1,7 @@
 """The trainer's algorithms as a benchmark runs them, each under its own name.
 
-There is one for each key of :data:`solvent.training.algorithms.SELF_PLAY_ALGORITHMS`, on the
-hyperparameters that are tuned for the task and with the trainer's own checkpoints.
+There is one for each key of :data:`solvent.training.algorithms.SELF_PLAY_ALGORITHMS`, with the
+hyperparameters tuned for the task and the trainer's own checkpoints.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def entry(name: str) -> Algorithm:
 def _train(name: str, make: MakeEnv, seed: int, budget: Budget, callback: RunCallback) -> Any:
     """Train in the folder of the run, where the benchmark finds the record of the training.
 
-    One seat meets its task from the task's own starts alone, as every other algorithm does.
+    A single seat learns from the task's own starts only, like every other algorithm.
     """
     task = make.task
     published = task.environment not in ENVIRONMENTS
@@ -61,7 +61,7 @@ def _train(name: str, make: MakeEnv, seed: int, budget: Budget, callback: RunCal
 
 
 def _refuses(name: str, game: TaskGame) -> str | None:
-    """Why the trainer cannot learn a task; None if it can."""
+    """Return the reason why the trainer cannot learn a task; None if it can."""
     if game.task.cpu_seconds is not None:
         return "it has no limit of CPU time"
     if name not in ALGORITHMS and not act_at_once(game.table).any():
@@ -70,13 +70,13 @@ def _refuses(name: str, game: TaskGame) -> str | None:
 
 
 def _tuned_timesteps(name: str, task: Task) -> int:
-    """The steps for which an algorithm is tuned on a task."""
+    """Return the number of steps for which an algorithm is tuned on a task."""
     chosen = SELF_PLAY_ALGORITHMS[name]
     return prepare(requested(chosen.hyperparameters, task.environment), chosen.model).n_timesteps
 
 
 def __getattr__(name: str) -> Algorithm:
-    """The entries by name, ``solvent.training.entries:ppo``."""
+    """Return an entry by its name, as in ``solvent.training.entries:ppo``."""
     if name in SELF_PLAY_ALGORITHMS:
         return entry(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,9 +1,9 @@
 """Deep Q-learning that knows which actions are legal.
 
 Plain DQN (Mnih et al. 2015) explores all actions and bootstraps from max over all a of Q(s', a),
-so that the value of an action which the rules forbid can leak into every target. Here both the
-epsilon-greedy choice and the maximum range over legal actions only; nothing else differs. The
-masks of the states that follow are kept in the replay buffer.
+so that the value of an illegal action can leak into every target. Here both the epsilon-greedy
+choice and the maximum range over legal actions only; nothing else differs. The masks of the next
+states are kept in the replay buffer.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class MaskedSamples(NamedTuple):
 
 
 class MaskedReplayBuffer(ReplayBuffer):
-    """A replay buffer that also keeps the legal actions of the state that follows.
+    """A replay buffer that also keeps the legal actions of the next state.
 
-    They are read from ``info["action_mask"]``. Where an episode has ended that is the mask of
-    the next one's first state, which does no harm since nothing is bootstrapped there.
+    They are read from ``info["action_mask"]``. At the end of an episode this is the mask of the
+    next episode's first state, which does no harm since nothing is bootstrapped there.
 
     Attributes:
         next_masks: [size, environments, actions] bool.
@@ -129,14 +129,14 @@ class MaskedDQN(DQN):
         deterministic: bool = False,
         action_masks: Masks | None = None,
     ) -> tuple[NDArray[Any], tuple[NDArray[Any], ...] | None]:
-        """The best legal action, or with the probability of exploration any legal one.
+        """Return the best legal action, or with the exploration probability a random legal one.
 
         Args:
-            observation: One, or a batch of them.
+            observation: An observation, or a batch of observations.
             state: Not used.
             episode_start: Not used.
-            deterministic: Whether to leave exploration out.
-            action_masks: Legal actions, [A] or [batch, A]; all if left out.
+            deterministic: Leave out exploration.
+            action_masks: Legal actions, [A] or [batch, A]. Default: all actions.
         """
         self.policy.set_training_mode(False)
         tensor, is_batch = self.policy.obs_to_tensor(observation)
@@ -168,10 +168,10 @@ class MaskedDQN(DQN):
 
 
 def _any_legal(legal: Masks) -> NDArray[np.int64]:
-    """A legal action for each row, all of them equally probable."""
+    """Draw a legal action for each row, all equally probable."""
     return np.asarray(np.where(legal, _uniform(*legal.shape), -1.0).argmax(axis=1))
 
 
 def _uniform(*shape: int) -> NDArray[np.float64]:
-    """Numbers from the global generator, which Stable-Baselines3 seeds and draws from."""
+    """Draw numbers from the global generator, which Stable-Baselines3 seeds and uses."""
     return np.random.random(shape)  # noqa: NPY002

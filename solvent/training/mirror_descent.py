@@ -1,9 +1,9 @@
 """Mirror descent by two players who learn from the same episodes, with one critic of both actions.
 
-Where both act at once, the value of an action depends on the other's, which the player does not
-see. Policy gradients average it out: the return after one call carries the luck of the other's
-call, whose spread is many times the differences that matter. But the learner sees the actions
-of both. So the *critic* estimates Q(s, a, b) for every pair of actions from the transitions,
+If both players act at once, the value of an action depends on the other's action, which the player
+does not see. Policy gradients average it out: the return after an action includes the luck of the
+other's action, whose spread is many times the differences that matter. But the learner sees the
+actions of both. So the *critic* estimates Q(s, a, b) for every pair of actions from transitions,
 
     Q(s, a, b)  <-  r + sum over a', b' of x(a' | s') y(b' | s') Q(s', a', b'),
 
@@ -18,28 +18,27 @@ policy proportional to
 
     (x(a | s) exp(e q(s, a)))^(1 / (1 + e t)),
 
-which is what the network is then fitted to. Where both players took this step at once they would
-circle round the equilibrium, ever wider unless e is far smaller than t. So they take turns within
-an update: seat 1 responds to what seat 0 has become, which takes no more episodes, since the critic
+to which the network is then fitted. If both players took this step at once, they would circle
+around the equilibrium, ever wider unless e is far smaller than t. So they take turns within an
+update: seat 1 responds to seat 0's new policy. This takes no more episodes, since the critic
 estimates the values against it.
 
-Even so both would circle, each gone from where the other thinks it is. Three things keep the
+Even so both would circle, each responding to an outdated policy of the other. Three things keep the
 circles small:
 
 - Actors follow their targets closely, by many small minibatches.
-- Who responds looks ahead: it responds to what the other would be after one more step of its own, a
-  longer one. The critic estimates the values against that too (an extragradient method: Korpelevich
-  1976).
-- No legal action falls below a floor, and none that would do better than the policy does below a
-  higher one. At a low temperature an action that does badly now is soon so rare that it takes
-  hundreds of updates to come back when it does well, and the other has nothing to fear meanwhile:
-  a step multiplies probabilities, and whether 0.0006 becomes 0.0007 is nothing to the cross-entropy
-  that a network is fitted by. Cutting negative regrets off does the same for regret matching
-  (Tammelin 2014). The higher floor costs no more than the critic errs, since what it adds is what
-  does better.
+- The responding player looks ahead: it responds to the other's policy after one more step of its
+  own, a longer one. The critic estimates the values against that policy too (an extragradient
+  method: Korpelevich 1976).
+- No legal action falls below a floor, and none that is better than the policy falls below a higher
+  floor. At a low temperature a bad action soon becomes so rare that it takes hundreds of updates to
+  return when it becomes good, and meanwhile the other player need not fear it: a step multiplies
+  probabilities, and the cross-entropy by which a network is fitted hardly changes when 0.0006
+  becomes 0.0007. Cutting off negative regrets does the same for regret matching (Tammelin 2014).
+  The higher floor costs no more than the critic's error, since it only adds better actions.
 
-The temperature falls geometrically over the first three tenths of training and stays where it is
-then, and the steps get shorter as the learning rate falls.
+The temperature falls geometrically over the first three tenths of training and then stays constant.
+The steps get shorter as the learning rate falls.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ from solvent.envs.table_batch import BothSeats
 
 SEATS = (0, 1)
 LEFT = 0.1
-"""What is left of learning rate and step size at the end."""
+"""Final learning rate and step size, as a share of the initial ones."""
 
 COOLING = 0.3
 """The share of training in which the temperature falls."""
@@ -83,14 +82,14 @@ class JointTransitions(NamedTuple):
     """Transitions of both seats of the same episodes.
 
     Attributes:
-        seen: [2, n, D] what each seat saw.
-        legal: [2, n, A] its legal actions.
-        action: [2, n] what it did.
-        reward: [n] the reward of seat 0.
-        over: [n] whether that ended the episode.
-        log_policy: [n, own actions] of each seat, with which it chose.
-        seen_next: [2, n, D] what each saw then; of another episode where this one is over.
-        log_policy_next: [n, own actions] of each seat, in the state that follows.
+        seen: [2, n, D] observations of each seat.
+        legal: [2, n, A] legal actions of each seat.
+        action: [2, n] actions of each seat.
+        reward: [n] rewards of seat 0.
+        over: [n] True where the transition ended the episode.
+        log_policy: [n, own actions] log policy of each seat when it acted.
+        seen_next: [2, n, D] next observations of each seat; of another episode where `over`.
+        log_policy_next: [n, own actions] log policy of each seat in the next state.
     """
 
     seen: Tensor
@@ -106,12 +105,12 @@ class JointTransitions(NamedTuple):
 class JointCriticPolicy(MaskableActorCriticPolicy):
     """An actor for each seat, and a critic of pairs of actions.
 
-    The actors share nothing: what one learns must not move the other, which is to respond to it.
+    The actors share nothing: an update of one must not move the other, which responds to it.
 
     Args:
-        arguments: Those of sb3-contrib's policy.
-        seat_actions: The actions that seat 0 and seat 1 ever have.
-        others: Those of sb3-contrib's policy.
+        arguments: Positional arguments of sb3-contrib's policy.
+        seat_actions: All actions of seat 0 and all actions of seat 1.
+        others: Keyword arguments of sb3-contrib's policy.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class JointCriticPolicy(MaskableActorCriticPolicy):
         )
 
     def _actor(self, n_actions: int) -> nn.Sequential:
-        """A network from features to the logits of a seat's own actions."""
+        """Make a network from features to the logits of a seat's own actions."""
         hidden = MlpExtractor(self.features_dim, self.net_arch, self.activation_fn, self.device)
         last = nn.Linear(hidden.latent_dim_pi, n_actions)
         # As Stable-Baselines3 does for its actors, which so begin close to uniform.
@@ -145,20 +144,20 @@ class JointCriticPolicy(MaskableActorCriticPolicy):
         return nn.Sequential(hidden.policy_net, last)
 
     def log_policy(self, seen: Tensor, legal: Tensor, seat: int) -> Tensor:
-        """The logarithms of a seat's policy over its own actions, [n, own actions]."""
+        """Return a seat's log policy over its own actions, [n, own actions]."""
         logits: Tensor = self.actors[seat](self._features(seen))
         allowed = legal[:, self.seat_actions[seat]]
         return torch.log_softmax(logits.masked_fill(~allowed, ILLEGAL), dim=1)
 
     def joint_values(self, seen: Tensor) -> Tensor:
-        """Q of all pairs of the seats' own actions, [n, A_0, A_1], from what seat 0 sees."""
+        """Return Q of all pairs of own actions, [n, A_0, A_1], from seat 0's observations."""
         values: Tensor = self.value_net(self.mlp_extractor.forward_critic(self._features(seen)))
         return values.view(-1, *map(len, self.seat_actions))
 
     def get_distribution(
         self, obs: PyTorchObs, action_masks: NDArray[Any] | None = None
     ) -> MaskableDistribution:
-        """The policy of whichever seat has the legal actions."""
+        """Return the policy of the seat that has the legal actions."""
         assert isinstance(obs, Tensor)
         features = self._features(obs)
         assert isinstance(self.action_space, spaces.Discrete)
@@ -182,33 +181,31 @@ class JointCriticPolicy(MaskableActorCriticPolicy):
 class MirrorDescent(MaskablePPO):
     """Magnetic mirror descent for both seats of a game in which both act at once.
 
-    It plays, is extracted and is saved as sb3-contrib's MaskablePPO is. Learning needs the
+    It plays, is extracted and is saved like sb3-contrib's MaskablePPO. Learning needs the
     environment of self-play with ``snapshots=0``.
 
     Args:
         policy: ``"MlpPolicy"``.
         env: The environment.
-        learning_rate: Of the actor's and the critic's Adam at first; it falls linearly, to a tenth
-            at the end.
+        learning_rate: Initial learning rate of the actor's and the critic's Adam; it falls linearly
+            to a tenth.
         n_steps: Steps in each environment between two updates.
         batch_size: Transitions in a minibatch.
         n_epochs: Passes over the transitions at an update, of critic and of actor.
-        step_size: Of mirror descent, e above: how far a policy moves at an update. It falls as the
-            learning rate does.
-        lookahead: The size of the step by which the other is ahead when it is responded to; with 0
-            the response is to the other as it is.
-        floor: The least probability of a legal action in what an actor is fitted to, and in what
-            the other is expected to become, before all are scaled to sum to 1.
-        better_floor: The least probability there of a legal action whose value is above the
-            policy's.
-        temperature: The one at first, t above, in points.
-        last_temperature: The one that is left after three tenths of training.
-        max_grad_norm: The longest gradient of the critic.
-        policy_kwargs: Of the networks.
-        tensorboard_log: The folder of logs for TensorBoard; None writes none.
+        step_size: Initial step size of mirror descent, e above. It falls with the learning rate.
+        lookahead: Size of the expected step of the other player to which a player responds. With 0
+            it responds to the other's present policy.
+        floor: Least probability of a legal action in an actor's target and in the other's expected
+            policy, before all are scaled to sum to 1.
+        better_floor: Least probability there of a legal action whose value is above the policy's.
+        temperature: Initial temperature, t above, in points.
+        last_temperature: Temperature after three tenths of training.
+        max_grad_norm: Largest norm of the critic's gradient.
+        policy_kwargs: Arguments of the networks.
+        tensorboard_log: Folder of TensorBoard's logs; None to write no logs.
         verbose: 0 prints nothing, 1 prints information, 2 debugging messages too.
-        seed: Of the random numbers.
-        device: Of the networks; ``"auto"`` takes a GPU if there is one.
+        seed: Seed of the random numbers.
+        device: Device of the networks; ``"auto"`` takes a GPU if there is one.
         _init_setup_model: Whether networks are built at once; loading builds them later.
 
     Raises:
@@ -289,7 +286,7 @@ class MirrorDescent(MaskablePPO):
         n_rollout_steps: int,
         use_masking: bool = True,
     ) -> bool:
-        """Play on in all environments; the buffer is not used, since it tells no seats apart."""
+        """Collect a rollout; the buffer is not used, since it does not separate the seats."""
         native = env.get_attr("unwrapped")[0]
         if not (isinstance(native, VectorEnv) and isinstance(native.simulator, BothSeats)):
             raise ValueError(
@@ -331,7 +328,7 @@ class MirrorDescent(MaskablePPO):
         return True
 
     def _log_policies(self, seen: NDArray[Any], legal: NDArray[np.bool_]) -> tuple[Tensor, Tensor]:
-        """The logarithms of both seats' policies, [episodes, own actions] each."""
+        """Return both seats' log policies, [episodes, own actions] each."""
         with torch.no_grad():
             first, second = (
                 self.policy.log_policy(self._tensor(own), self._tensor(allowed), seat)
@@ -368,14 +365,14 @@ class MirrorDescent(MaskablePPO):
         self.logger.record("train/temperature", temperature)
 
     def _step(self) -> tuple[float, float]:
-        """The size of a step of mirror descent now, and its temperature."""
+        """Return the present step size of mirror descent, and its temperature."""
         remaining = self._current_progress_remaining
         size = self.step_size * (LEFT + (1 - LEFT) * remaining)
         warm = max(0.0, 1 - (1 - remaining) / COOLING)
         return size, self.temperature**warm * self.last_temperature ** (1 - warm)
 
     def _fit_critic(self, transitions: JointTransitions) -> float:
-        """Fit Q to the reward and the value of what follows; the mean squared error on the way."""
+        """Fit Q to the reward plus the next value, and return the mean squared error."""
         with torch.no_grad():
             following = self._mean(
                 self.policy.joint_values(transitions.seen_next[0]),
@@ -396,7 +393,7 @@ class MirrorDescent(MaskablePPO):
         return float(np.mean(losses))
 
     def _target(self, transitions: JointTransitions, seat: int, values: Tensor) -> Tensor:
-        """Where the step of mirror descent leads a seat's policy, [n, own actions]."""
+        """Return a seat's policy after a step of mirror descent, [n, own actions]."""
         size, temperature = self._step()
         legal = [transitions.legal[k][:, own] for k, own in enumerate(self.policy.seat_actions)]
         with torch.no_grad():
@@ -406,7 +403,7 @@ class MirrorDescent(MaskablePPO):
                 now[0] = self.policy.log_policy(transitions.seen[0], transitions.legal[0], 0)
 
             def moved(k: int, other: Tensor, size: float) -> Tensor:
-                """Where a step of seat k leads while the other's policy is `other`."""
+                """Return seat k's policy after a step, while the other's policy is `other`."""
                 sign = 1 if k == 0 else -1
                 action_value = sign * torch.einsum(("nab,nb->na", "nab,na->nb")[k], values, other)
                 logits = (now[k] + size * action_value) / (1 + size * temperature)
@@ -433,18 +430,18 @@ class MirrorDescent(MaskablePPO):
             optimizer.step()
 
     def _batches(self, numbers: Tensor) -> Iterator[Tensor]:
-        """Minibatches of some transitions in a random order, for each epoch."""
+        """Yield minibatches of some transitions in a random order, for each epoch."""
         for _ in range(self.n_epochs):
             order = numbers[torch.randperm(len(numbers))]
             yield from torch.split(order, self.batch_size or len(order))
 
     def _number(self, action: Tensor, seat: int) -> Tensor:
-        """Which of the seat's own actions some actions are."""
+        """Return the numbers of some actions among the seat's own actions."""
         return torch.searchsorted(torch.tensor(self.policy.seat_actions[seat]), action)
 
     @staticmethod
     def _mean(values: Tensor, first: Tensor, second: Tensor) -> Tensor:
-        """The value of both policies together, [n]."""
+        """Return the value of both policies together, [n]."""
         return torch.einsum("na,nab,nb->n", first, values, second)
 
     def _of_both_seats(

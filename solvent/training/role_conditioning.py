@@ -1,12 +1,12 @@
 """Role conditioning: one network for two players who do not have the same actions.
 
-Where both players have the same actions and see the game from their own side, one network plays
-either seat as it is. Attack and defence have *roles*: each has its own actions. Then the network
-chooses from both players' actions, of which those of one role are legal at a time, and is told the
-role beside what the player sees.
+If both players have the same actions and see the game from their own side, one network can play
+either seat. Attack and defence have *roles*: each has its own actions. Then the network chooses
+from both players' actions, of which only those of one role are legal at a time, and the role is
+added to the player's observation.
 
-A learner that keeps the seats apart has roles in every game, also where the actions have the same
-names: the two seats of rock-paper-scissors, too, are then a first and a second player.
+A learner that keeps the seats apart has roles in every game, even if the actions have the same
+names: the two seats of rock-paper-scissors are then a first and a second player, too.
 
 Nothing else about the game changes. States and rows keep their numbers, so values, occupancies and
 distributions over states mean the same in both forms.
@@ -22,10 +22,10 @@ from solvent.model import TabularGame, TabularPolicy
 
 
 def with_roles(game: TabularGame, *, apart: bool = False) -> TabularGame:
-    """The same game in a form in which one network can play both seats.
+    """Return the same game in a form in which one network can play both seats.
 
     Args:
-        game: A game for two.
+        game: A two-player game.
         apart: Whether players have roles even if their actions are the same.
 
     Returns:
@@ -62,10 +62,10 @@ def with_roles(game: TabularGame, *, apart: bool = False) -> TabularGame:
 
 
 def without_roles(policy: TabularPolicy, game: TabularGame) -> TabularPolicy:
-    """A policy of the game with roles as one of the game itself.
+    """Convert a policy of the game with roles into one of the game itself.
 
     Args:
-        policy: For ``with_roles(game)``, begun anywhere, `apart` or not.
+        policy: A policy for ``with_roles(game)`` from any start, `apart` or not.
         game: The game.
     """
     first, second = (mask.shape[1] for mask in game.mask)

@@ -12,14 +12,14 @@ A training writes everything into one folder:
 ``policy_mode.npz``         its greedy policy, which takes the most probable actions, as a table
 ==========================  ================================================================
 
-By self-play one network learns both seats, and each has its files: ``policy_0.npz`` and
+In self-play one network learns both seats, and each has its files: ``policy_0.npz`` and
 ``policy_1.npz``, ``policy_mode_0.npz`` and ``policy_mode_1.npz``, and the average policies,
-``policy_average_0.npz`` and ``policy_average_1.npz``. In a game that is too large for a table there
-are ``network.npz`` and ``network_mode.npz`` in the place of policies: the network as it is sampled
-and as it is greedy, without torch or pickles.
+``policy_average_0.npz`` and ``policy_average_1.npz``. A game that is too large for a table has
+``network.npz`` and ``network_mode.npz`` instead of policies: the sampled and the greedy network,
+without torch or pickles.
 
-A training may be killed at any moment. Called again with the same arguments it goes on from the
-last checkpoint and ends with the same policy as if it had not been interrupted; a finished training
+A training may be killed at any moment. Called again with the same arguments, it goes on from the
+last checkpoint and ends with the same policy as if it had not been interrupted. A finished training
 is read back, and its policies are scored again.
 """
 
@@ -47,7 +47,7 @@ from solvent.training.kinds import OneSeat, SelfPlay, Training, TrainingRequest,
 from solvent.training.learning import learn
 
 SELF_PLAY = "self-play"
-"""The opponent that is the learner itself, as it was."""
+"""The name of the opponent that stands for past versions of the learner."""
 
 Item = TypeVar("Item")
 
@@ -56,25 +56,25 @@ Item = TypeVar("Item")
 class TrainingResult:
     """A finished training.
 
-    What there is one of for each seat that was learned is a tuple: of one, or after self-play of
-    two, seat 0 first. In a game without a table these are empty, and there are `networks`.
+    Policies and scores are tuples with an item for each learned seat: one item, or after self-play
+    two, seat 0 first. In a game without a table they are empty, and `networks` has the result.
 
     Attributes:
-        folder: Where its files are.
-        algorithm: Its name.
-        seed: Of everything random in it.
+        folder: Folder of the files.
+        algorithm: Name of the algorithm.
+        seed: Seed of everything random in the training.
         timesteps: Steps taken, in all environments together.
         cpu_seconds: CPU time spent, exact evaluations included.
-        curve: The learning curve, of points of the class that its callback in
-            :mod:`solvent.training.callback` names.
-        policies: As they are sampled.
+        curve: The learning curve. Its callback in :mod:`solvent.training.callback` names the class
+            of the points.
+        policies: The sampled policies.
         modes: The greedy policies, which take the most probable actions.
-        averages: After self-play, the average policies.
-        scores: Of `policies`; their `exploitability` is always that in the game for two.
-        mode_scores: Of `modes`.
-        average_scores: Of `averages`.
-        networks: Without a table, the network as it is sampled and the network as it is greedy.
-        saw: What the learner was given from the solution, in words
+        averages: The average policies, after self-play only.
+        scores: Scores of `policies`; their `exploitability` is always that in the two-player game.
+        mode_scores: Scores of `modes`.
+        average_scores: Scores of `averages`.
+        networks: The sampled and the greedy network, in a game without a table only.
+        saw: Descriptions of everything that the learner was given from the solution
             (:mod:`solvent.benchmark.privilege`); empty if nothing.
     """
 
@@ -95,45 +95,45 @@ class TrainingResult:
 
     @property
     def policy(self) -> TabularPolicy:
-        """The policy of the only seat that was learned, as it is sampled."""
+        """The sampled policy of the only learned seat."""
         return _only(self.policies)
 
     @property
     def mode(self) -> TabularPolicy:
-        """The greedy policy of the only seat that was learned."""
+        """The greedy policy of the only learned seat."""
         return _only(self.modes)
 
     @property
     def score(self) -> Score:
-        """Of `policy`."""
+        """The score of `policy`."""
         return _only(self.scores)
 
     @property
     def mode_score(self) -> Score:
-        """Of `mode`."""
+        """The score of `mode`."""
         return _only(self.mode_scores)
 
     @property
     def exploitability(self) -> float:
-        """Of the sampled policies, mean over the seats; after self-play half of NashConv."""
+        """Mean exploitability of the sampled policies; after self-play, half of NashConv."""
         return _mean_exploitability(self.scores)
 
     @property
     def mode_exploitability(self) -> float:
-        """Of the greedy policies, mean over the seats."""
+        """Mean exploitability of the greedy policies over the seats."""
         return _mean_exploitability(self.mode_scores)
 
     @property
     def average_exploitability(self) -> float:
-        """Of the average policies, mean over the seats."""
+        """Mean exploitability of the average policies over the seats."""
         return _mean_exploitability(self.average_scores)
 
 
 def _only(items: tuple[Item, ...]) -> Item:
-    """The only one of a tuple.
+    """Return the only item of a tuple.
 
     Raises:
-        ValueError: If there are others, or none.
+        ValueError: If the tuple has several items, or none.
     """
     if len(items) != 1:
         raise ValueError(
@@ -144,7 +144,7 @@ def _only(items: tuple[Item, ...]) -> Item:
 
 
 def _mean_exploitability(scores: tuple[Score, ...]) -> float:
-    """The mean over some scores; NaN in a game for one player or without scores."""
+    """Return the mean over some scores; NaN in a one-player game or without scores."""
     found = [score.exploitability for score in scores if score.exploitability is not None]
     return sum(found) / len(found) if found else nan
 
@@ -171,61 +171,59 @@ def train(
 ) -> TrainingResult:
     """Train a network and score it exactly.
 
-    **Against opponents**, or alone, it learns one seat. In an environment for one seat of a game
-    for two, scores are against its opponent, if it has one only, and the optimum is the best
-    response to that one; among several, scores are against the worst opponent there is.
+    **Against opponents**, or alone, the network learns one seat. In an environment for one seat of
+    a two-player game with a single opponent, scores are against that opponent, and the optimum is
+    the best response to it. With several, scores are against the worst possible opponent.
 
-    **By self-play** one network learns both seats. It can, since each player sees the game from its
-    own side; where the players have different actions it is told its role
-    (:mod:`solvent.training.role_conditioning`). Where one acts after the other it takes a seat
-    drawn at each episode, and snapshots of itself take the other one
-    (:mod:`solvent.training.snapshots`). Where both act at once it takes both seats of every
-    episode; there :mod:`solvent.training.mirror_descent` learns from both seats' actions together.
+    **In self-play** one network learns both seats. It can, since each player sees the game from its
+    own side; if the players have different actions, the network is told its role
+    (:mod:`solvent.training.role_conditioning`). If one player acts after the other, the learner
+    takes a seat drawn at each episode, and snapshots of it take the other seat
+    (:mod:`solvent.training.snapshots`). If both act at once, it takes both seats of every episode;
+    there :mod:`solvent.training.mirror_descent` learns from both seats' actions together.
 
-    **Without a table**, in a game that is too large for one, it learns all the same: alone, against
-    an opponent, or against snapshots of itself. The curve is then a mean of returns, with
-    exploration: an exact score means evaluating the network everywhere, which is done once,
-    afterwards.
+    **Without a table**, in a game that is too large for one, the network learns alone, against an
+    opponent, or against snapshots of itself. The curve is then a mean of returns, with exploration:
+    an exact score means evaluating the network everywhere, which is done once, afterwards.
 
     Args:
         game: The id of an environment such as ``"solvent/Greed-v0"``, or one of Gymnasium's that
-            publishes its transitions, such as ``"CliffWalking-v1"``; or a game of your own, unless
-            it is for self-play one in which only one player has a choice.
-        algorithm: A key of :data:`~solvent.training.algorithms.ALGORITHMS`; with self-play of
-            :data:`~solvent.training.algorithms.SELF_PLAY_ALGORITHMS`, of which
-            ``"mirror_descent"`` only where the learner takes both seats.
-        self_play: Whether to learn both seats of a game for two.
-        seed: Of networks, exploration and environments.
-        timesteps: Steps in all environments together; as tuned if left out.
-        folder: Where the module's table of files is written.
-        env_kwargs: Of the environment; ``observation`` is ``"onehot"`` unless it says otherwise.
-            With self-play the game's own parameters besides. ``opponent="self-play"`` is the same
-            as `self_play`. In a game for two without a table ``seat`` is ``"random"`` unless it
-            says otherwise.
-        hyperparameters: To use instead of the tuned ones of the same name.
+            publishes its transitions, such as ``"CliffWalking-v1"``; or a game of your own.
+            Without self-play, only one player of your own game may have a choice.
+        algorithm: A key of :data:`~solvent.training.algorithms.ALGORITHMS`, or in self-play of
+            :data:`~solvent.training.algorithms.SELF_PLAY_ALGORITHMS`. ``"mirror_descent"`` is
+            allowed only if the learner takes both seats.
+        self_play: Learn both seats of a two-player game.
+        seed: Seed of networks, exploration and environments.
+        timesteps: Steps in all environments together. Default: the tuned number.
+        folder: Output folder for the files in the module's table.
+        env_kwargs: Arguments of the environment, in self-play also the game's own parameters.
+            ``observation`` is ``"onehot"`` by default. ``opponent="self-play"`` is the same as
+            `self_play`. In a two-player game without a table ``seat`` is ``"random"`` by default.
+        hyperparameters: Values that replace the tuned ones of the same name.
         exploring_starts: Share of the episodes, within 0..1, that begin elsewhere
-            (:mod:`solvent.training.exploring_starts`). If left out, as tuned; if it is not, 0 for
-            one seat, with self-play 0.1, or where the learner takes both seats 0.5. Against
-            several opponents and without a table it has to be 0. Scores are from the game's own
-            start.
-        start_weights: How exploring starts are drawn. By default (``"uniform"``) each nonterminal
-            state is as likely as any other; where both players act at once, each state in which
-            both have a choice. With ``"importance"``, for one seat, states are drawn in proportion
-            to how much the choice matters there. That is computed from the solution, so that the
+            (:mod:`solvent.training.exploring_starts`). Default: the tuned share, if there is one,
+            otherwise 0 for one seat, 0.1 in self-play, or 0.5 if the learner takes both seats.
+            It has to be 0 against several opponents and without a table. Scores are from the
+            game's own start.
+        start_weights: Weights of exploring starts. With ``"uniform"``, the default, all nonterminal
+            states are equally likely; if both players act at once, all states in which both have a
+            choice. With ``"importance"``, for one seat only, states are drawn in proportion to how
+            much the choice matters there. These weights are computed from the solution, so the
             run's record and every table of it say that the learner saw the solution.
-        snapshots: With self-play, how many are in the pool at most; with 0 the learner takes both
-            seats of every episode. If left out, 0 where both ever act at once or the algorithm
-            needs both, and otherwise 3; without a table 5.
-        latest: With self-play, the chance of meeting the latest snapshot, in (0, 1]. If left out,
-            0.7; without a table all are met equally often.
-        refresh: With self-play, steps after which a snapshot joins the pool and the average. If
-            left out, 50,000, or where the learner takes both seats a 125th of the training if that
-            is more; without a table 100,000.
-        evaluations: How many points the learning curve has besides the first; there is a
-            checkpoint at each. If left out 20, with self-play in a game that has a table 10.
-        solution: Of the game that is played, if it is at hand.
-        progress: Whether to show a bar, or what to report to instead.
-        resume: Whether to go on with what is in the folder; otherwise it is begun again.
+        snapshots: Largest number of snapshots in the pool, in self-play. With 0 the learner takes
+            both seats of every episode. Default: 0 if both ever act at once or the algorithm needs
+            both seats, otherwise 3; without a table 5.
+        latest: Probability of meeting the latest snapshot, in (0, 1], in self-play. Default: 0.7;
+            without a table all are met equally often.
+        refresh: Steps after which a snapshot joins the pool and the average, in self-play.
+            Default: 50,000, or if the learner takes both seats, a 125th of the training if that is
+            more; without a table 100,000.
+        evaluations: Number of points of the learning curve after the first, each with a
+            checkpoint. Default: 20, or 10 for self-play in a game that has a table.
+        solution: Solution of the game that is played, if available.
+        progress: True to show a progress bar, or a function to report to instead.
+        resume: Go on from the files in the folder; otherwise the training starts again.
 
     Raises:
         ValueError: If an argument is not one of those allowed, or the folder holds another
@@ -251,7 +249,7 @@ def train(
         record={
             "algorithm": algorithm,
             "seed": check_integer(seed, "seed", 0, 2**31 - 1),
-            # What is used of it stands by itself.
+            # The share that is used has its own entry.
             "hyperparameters": {k: v for k, v in raw.items() if k != "exploring_starts"},
         },
         self_play=self_play,
@@ -280,10 +278,10 @@ def train(
 
 
 def _share(value: float | None, name: str, *, positive: bool = False) -> float | None:
-    """A share that was asked for, if any.
+    """Check an optional share.
 
     Raises:
-        ValueError: If it is no number within 0..1, or has to be positive and is 0.
+        ValueError: If it is not a number within 0..1, or is 0 and has to be positive.
     """
     if value is None:
         return None
@@ -295,20 +293,20 @@ def _share(value: float | None, name: str, *, positive: bool = False) -> float |
 
 
 def _whole(value: int | None, name: str, least: int, most: int) -> int | None:
-    """A whole number that was asked for, if any.
+    """Check an optional whole number.
 
     Raises:
-        ValueError: If it is another.
+        ValueError: If it is not a whole number from `least` to `most`.
     """
     return None if value is None else check_integer(value, name, least, most)
 
 
 def _result(run: RunFolder, training: Training) -> TrainingResult:
-    """The result of a finished run, from its files.
+    """Read the result of a finished run from its files.
 
     Args:
-        run: The folder.
-        training: What was learned.
+        run: Folder of the run.
+        training: The kind of training.
     """
     result = run.read()["result"]
     try:
@@ -337,12 +335,12 @@ def train_self_play(
     """Train one network for both seats: :func:`train` with ``self_play=True``.
 
     Args:
-        game: The id of an environment such as ``"solvent/Greed-v0"``, or a game for two of your
+        game: The id of an environment such as ``"solvent/Greed-v0"``, or a two-player game of your
             own.
         algorithm: A key of :data:`~solvent.training.algorithms.SELF_PLAY_ALGORITHMS`.
-        past_selves: How many snapshots are in the pool at most, `snapshots` of :func:`train`.
-        exploring: The share of exploring starts, `exploring_starts` of :func:`train`.
-        arguments: The others of :func:`train`.
+        past_selves: Largest number of snapshots in the pool, `snapshots` of :func:`train`.
+        exploring: Share of exploring starts, `exploring_starts` of :func:`train`.
+        arguments: The other arguments of :func:`train`.
 
     Raises:
         ValueError: If an argument is not one of those allowed, or the folder holds another

@@ -124,7 +124,7 @@ class NativeVecEnv(VecEnv):
         """Set an attribute of all environments at once.
 
         Raises:
-            ValueError: If `indices` selects only some of them.
+            ValueError: If `indices` is given.
         """
         if indices is not None:
             raise ValueError(f"indices is {shown(indices)}; a native environment is set as a whole")
