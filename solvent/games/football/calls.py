@@ -1,4 +1,4 @@
-"""What both sides call: how their actions are numbered, and what a call can lead to."""
+"""The calls of both sides: the numbers of their actions, and the outcomes of a call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from solvent.games.football.situation import (
 from solvent.model import Outcome
 
 KICKOFFS = ("kickoff", "onside")
-"""What a side that kicks off chooses from."""
+"""The choices of a side that kicks off."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Actions:
     Attributes:
         plays: n, the number of plays: 0..n-1 are plays 1..n, n the quick kick, n + 1 the field
             goal, and n + 2 declares punt formation or, in it, punts.
-        defence: Of the defence A; the others follow.
-        choice: Of taking the penalty; the next is taking the play.
-        kick: Of the ordinary kickoff; the next is the onside kick.
-        timeout: Of calling a time-out; the next is letting the clock run.
-        names: Of all actions, in their order.
+        defence: Number of the defence A; the others follow.
+        choice: Number of taking the penalty; the next is taking the play.
+        kick: Number of the ordinary kickoff; the next is the onside kick.
+        timeout: Number of calling a time-out; the next is letting the clock run.
+        names: Names of all actions, in their order.
     """
 
     plays: int
@@ -57,15 +57,16 @@ class Actions:
         timeouts: bool = False,
         other_chart: Chart | None = None,
     ) -> Actions:
-        """The actions of a player.
+        """Return the actions of a player.
 
         Args:
-            chart: Of the plays and the letters.
+            chart: The chart with the plays and the letters.
             offence: Whether it may come to play offence.
             defence: The same of defence.
             kicks: Whether it may come to kick off.
             timeouts: Whether there is a clock that it may stop.
-            other_chart: Of the letters, if the other side plays from a chart of its own.
+            other_chart: The chart with the letters, if the other side plays from a chart of its
+                own.
         """
         names: list[str] = []
         if offence:
@@ -85,11 +86,11 @@ class Actions:
         return cls(chart.plays, first_letter, choice, first_kick, timeout, tuple(names))
 
     def explain(self, chart: Chart, other_chart: Chart, action: int) -> str:
-        """What an action does, in a few words.
+        """Describe an action in a few words.
 
         Args:
-            chart: Of the player's plays.
-            other_chart: Of the player's letters.
+            chart: The chart with the player's plays.
+            other_chart: The chart with the player's letters.
             action: Any that has a name.
         """
         if action < min(self.plays, self.defence):
@@ -110,18 +111,18 @@ _EXPLAINED = {
     "time-out": "stop the clock; you have one fewer then",
     "no time-out": "let the clock run",
 }
-"""What actions do that are no play of a chart and no defence."""
+"""Descriptions of the actions that are neither a play of a chart nor a defence."""
 
 
 def what_follows_call(
     chart: Chart, ruleset: Ruleset, situation: Situation, action: int, defence: int
 ) -> Iterator[tuple[Fraction, Result | None, tuple[Consequence, ...]]]:
-    """What the offence's action leads to against a defence.
+    """Yield the outcomes of the offence's action against a defence.
 
     Args:
-        chart: Of the cells.
+        chart: The chart with the cells.
         ruleset: The numbers in the rules.
-        situation: Of the offence.
+        situation: The offence's situation.
         action: A legal one, see :class:`Actions`.
         defence: From 0.
 
@@ -148,7 +149,7 @@ def cell_of_call(chart: Chart, action: int, defence: int) -> Cell:
 
 
 def play_words(chart: Chart, play: int) -> str:
-    """What a play is, such as ``pass: 17 yards on average, 40% incomplete, 10% intercepted``.
+    """Describe a play, such as ``pass: 17 yards on average, 40% incomplete, 10% intercepted``.
 
     A play of which a result is incomplete or intercepted is a pass. All defences count alike. The
     average is that of the results that are yards.
@@ -180,7 +181,7 @@ def play_words(chart: Chart, play: int) -> str:
 
 
 def defence_words(chart: Chart, defence: int) -> str:
-    """What a defence allows, such as ``runs gain 2.3 yards on average, passes 9.1``.
+    """Describe a defence, such as ``runs gain 2.3 yards on average, passes 9.1``.
 
     Args:
         chart: The defence's.
@@ -209,7 +210,7 @@ def merged_outcomes(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
 
 
 def situation_lines(ruleset: Ruleset, player: int, situation: Situation) -> tuple[str, ...]:
-    """Who has the ball where, and the field from the offence's goal line on the left."""
+    """Return a line on the ball, and the field from the offence's goal line on the left."""
     own = ruleset.field - situation.to_goal
     return (
         f"player {player} has the ball: {situation_text(ruleset, situation)}",
@@ -218,7 +219,7 @@ def situation_lines(ruleset: Ruleset, player: int, situation: Situation) -> tupl
 
 
 def call_sheet(chart: Chart, actions: Actions, legal: Sequence[int]) -> str:
-    """What a player may call, such as ``1-12, quick kick, field goal``."""
+    """Return the legal calls of a player, such as ``1-12, quick kick, field goal``."""
     lettered = range(actions.defence, actions.defence + chart.defences)
     runs: list[list[int]] = []
     for action in legal:

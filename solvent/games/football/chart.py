@@ -66,7 +66,7 @@ class Chart:
         cells: The plays: ``cells[play - 1][defence]``.
         quick_kick: The punt from any formation, a cell per defence.
         punt: The punt from punt formation, a cell per defence.
-        source: Where the chart comes from, one line.
+        source: Source of the chart, one line.
 
     Raises:
         ChartError: If the chart has no cell, lines differ in length, a cell's probabilities are
@@ -137,12 +137,12 @@ class Chart:
 
     @property
     def plays(self) -> int:
-        """How many plays, kicks not counted."""
+        """The number of plays, kicks not counted."""
         return len(self.cells)
 
     @property
     def defences(self) -> int:
-        """How many defences."""
+        """The number of defences."""
         return len(self.punt)
 
     @property

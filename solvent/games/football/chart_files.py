@@ -74,10 +74,10 @@ def load_chart(chart: str | Path) -> Chart:
 
 
 def as_chart(chart: object, name: str = "chart") -> Chart:
-    """A chart from what a game is given as one: the chart, the name of a shipped one, or a path.
+    """Return the chart of an argument: a chart, the name of a shipped one, or a path.
 
     Args:
-        chart: What is given.
+        chart: The argument.
         name: The parameter's, for messages.
 
     Raises:

@@ -50,12 +50,12 @@ PUBLISHED = {(1, "D"): "1", (2, "B"): "fum", (3, "D"): "2", (4, "B"): "2", (4, "
 
 @dataclass(frozen=True)
 class ChartParameters:
-    """What a chart is made from, all of it whole numbers.
+    """The parameters of a generated chart, all of them whole numbers.
 
     Args:
-        seed: Of the random stream, from 0.
-        plays: How many, from 5.
-        defences: How many, from 3.
+        seed: Seed of the random stream, from 0.
+        plays: Number of plays, from 5.
+        defences: Number of defences, from 3.
         run_tenths: Tenths of a yard added to what runs gain.
         pass_tenths: Tenths of a yard added to what passes gain.
         risk: Size of turnovers' share of a ladder, 100 is the model's own.
@@ -136,10 +136,10 @@ class Ladder:
     """A play's results from worst to best, by rung 0..999.
 
     Attributes:
-        turnover: How many rungs at the bottom lose the ball.
-        sack: How many after them lose yards behind the line, passes only.
-        incomplete: How many after them fall incomplete.
-        long: How many at the top are long gains.
+        turnover: Number of rungs at the bottom that lose the ball.
+        sack: Number of rungs after them that lose yards behind the line, passes only.
+        incomplete: Number of rungs after them that fall incomplete.
+        long: Number of rungs at the top that are long gains.
         low: Tenths of a yard at the lowest rung between.
         typical: At the middle one.
         top: At the highest; from the middle on, gains grow with the square.
@@ -156,7 +156,7 @@ class Ladder:
     passes: bool
 
     def result(self, rung: int) -> Result:
-        """What stands on a rung."""
+        """Return the result on a rung."""
         if rung < self.turnover:
             if not self.passes:
                 return Result("fumble", rung * 4 // self.turnover)

@@ -1,4 +1,4 @@
-"""What results do, for all situations at once.
+"""The consequences of results, for all situations at once.
 
 :class:`Columns` has the functions of :mod:`solvent.games.football.situation` in arrays. A result
 has a few branches; a branch is a tuple of arrays [S] over all situations, numbered as in
@@ -29,7 +29,7 @@ from solvent.games.football.situation import (
 from solvent.model.arrays import Bools, Ints
 
 KICKOFF, FREE_KICK = -1, -2
-"""What stands in ``next`` instead of a situation."""
+"""Entries of ``next`` that are not situations."""
 
 LARGEST_DENOMINATOR = 2**53
 """Weights are whole numbers that a float holds exactly."""

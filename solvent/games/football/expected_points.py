@@ -112,9 +112,9 @@ class ExpectedPoints:
         """Raise unless these are for a chart and a ruleset.
 
         Args:
-            chart: Of the side whose drives end with these values.
+            chart: Chart of the side whose drives end with these values.
             ruleset: The numbers in the rules.
-            other_chart: Of the other side; any if left out.
+            other_chart: Chart of the other side; any if left out.
             situations: Whether those of all situations are needed, which the message then says.
 
         Raises:
@@ -232,7 +232,7 @@ def _floats(value: Any) -> Any:
 
 
 def how_to_make(ruleset: Ruleset, *, situations: bool = False, two_charts: bool = False) -> str:
-    """How to make expected points that fit, for messages.
+    """Return how to make expected points that fit, for messages.
 
     Args:
         ruleset: To which they have to belong.
@@ -266,7 +266,7 @@ def shipped_expected_points(
         chart: Whose.
         ruleset: To which they have to belong.
         situations: Whether those of all situations are needed, which are never shipped.
-        other_chart: Of the other side; those of two charts are never shipped.
+        other_chart: Chart of the other side; those of two charts are never shipped.
 
     Raises:
         ExpectedPointsError: If there are none for this chart and ruleset.

@@ -56,7 +56,7 @@ def field_picture(ruleset: Ruleset, situation: Situation) -> str:
 
     Args:
         ruleset: Has the length of the field.
-        situation: Where the ball and the line to gain are.
+        situation: Situation with the ball and the line to gain.
     """
     field, own = ruleset.field, ruleset.field - situation.to_goal
     width, height = YARD * (field + 2 * END), YARD * HIGH
@@ -106,7 +106,7 @@ def _rgb(colour: tuple[int, int, int]) -> str:
 
 
 def _chart_table(solved: SolvedGame, state: Any, chart: Chart, *, hints: bool) -> str:
-    """What comes of every call, with both sides' optimal probabilities if they may be told."""
+    """Return the results of every call, with optimal probabilities of both sides if `hints`."""
     rows = [
         *((str(number), row) for number, row in enumerate(chart.cells, 1)),
         ("quick kick", chart.quick_kick),

@@ -31,7 +31,7 @@ def pitch(length: int, ball: int | None, gain: int | None) -> tuple[str, ...]:
     or less has no numbers.
 
     Args:
-        length: Of the field between the goal lines, in yards.
+        length: Length of the field between the goal lines, in yards.
         ball: Yards from the left goal line; None if there is no ball.
         gain: The same of the line to gain; one at the right goal line is not marked.
     """

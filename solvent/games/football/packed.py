@@ -175,8 +175,8 @@ def pack_rules(chart: Chart, ruleset: Ruleset) -> PackedRules:
     """The arrays of a chart and a ruleset, which solvers, simulators and baselines share.
 
     Args:
-        chart: What calls lead to.
-        ruleset: What results do.
+        chart: The results of calls.
+        ruleset: The consequences of results.
 
     Raises:
         ValueError: If the ruleset's probabilities have no common denominator below 2^53.

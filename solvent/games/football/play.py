@@ -21,7 +21,7 @@ def chart_text(chart: Chart, width: int = 79) -> list[str]:
 
     Args:
         chart: The chart.
-        width: Of the lines, in characters.
+        width: Width of the lines, in characters.
     """
     texts = [[short_text(cell) for cell in row] for row in chart.cells]
     wide = [max(len(row[d]) for row in texts) for d in range(chart.defences)]
@@ -43,7 +43,7 @@ def short_text(cell: Cell) -> str:
     """A cell in a few characters.
 
     Args:
-        cell: Of several results the likeliest is shown, with a plus sign.
+        cell: The cell; of several results the likeliest is shown, with a plus sign.
     """
     likeliest = max(cell, key=lambda entry: entry[0])
     return cell_text(cell) if len(cell) == 1 else f"{likeliest[1].code}+"
@@ -75,7 +75,7 @@ class FootballCalls(Session):
         return dict(enumerate(names, 1))
 
     def role(self, state: Any) -> str:
-        """What the person is at a question."""
+        """Return the person's role at a question."""
         if state.phase != "call":
             return "you: "
         return "you (offence): " if state.offence == self.player else "you (defence): "

@@ -14,7 +14,7 @@ class Position(NamedTuple):
         phase: ``"call"``, ``"choice"`` (a penalty or the play), ``"kickoff"``, ``"free kick"`` or
             ``"over"``.
         offence: The player who has the ball or is about to kick it.
-        down: Of the situation, 0 where there is none; so with the next two.
+        down: Down of the situation, 0 where there is none; likewise the next two.
         to_go: Yards to the line to gain.
         to_goal: Yards to the goal line that the offence attacks.
         punting: Whether punt formation is declared.

@@ -86,9 +86,9 @@ class Result:
         yards: Gained from the line of scrimmage (negative: lost), or where the ball changed
             hands, or the length of a penalty or kick; 0 for kinds that have none.
         out_of_bounds: Whether a gain ended out of bounds.
-        return_yards: How far an interception or punt came back.
+        return_yards: Yards that an interception or punt was returned.
         first_down: Whether a penalty on the defence is an automatic first down.
-        options: Of a choice: the penalty and the play, in this order.
+        options: The options of a choice: the penalty and the play, in this order.
 
     Raises:
         ValueError: If the kind is unknown, a number is out of its range, or a field is given to a

@@ -169,7 +169,7 @@ class FootballStrategy:
 
     @property
     def two_charts(self) -> bool:
-        """Whether the players' charts differ."""
+        """True if the players' charts differ."""
         first, second = self.charts
         return first.hash != second.hash
 
@@ -302,7 +302,7 @@ class FootballStrategy:
         return tuple(Outcome(probability, state) for state, probability in chances.items())
 
     def legal_actions(self, state: Position) -> tuple[tuple[int, ...], ...]:
-        """What both may do; one of them has a choice only, or both at once."""
+        """Return both players' legal actions; one of them has a choice only, or both at once."""
         offence, defence = state.offence, 1 - state.offence
         legal: list[tuple[int, ...]] = [(WAIT,), (WAIT,)]
         if state.phase == "call":
@@ -383,7 +383,7 @@ class FootballStrategy:
         return f"{told[:1].upper()}{told[1:]}."
 
     def explain(self, action: int, player: int) -> str:
-        """What an action does, in a few words."""
+        """Describe an action in a few words."""
         chart = self.charts[player]
         return self.actions[player].explain(chart, self.charts[1 - player], action)
 
@@ -410,7 +410,7 @@ class FootballStrategy:
         return OVER
 
     def _value(self, consequence: Consequence) -> float:
-        """What the offence has after a consequence with which play ends, points apart.
+        """Return the offence's value after a consequence that ends play, points apart.
 
         Who kicks, or has lost the ball, has the negative of what the other side has.
         """
@@ -428,7 +428,7 @@ class FootballStrategy:
         return sign * own.first_down[consequence.next.to_goal - 1]
 
     def is_terminal(self, state: Position) -> bool:
-        """Whether the possession, the play, or the wait for a score has ended."""
+        """Return True if the possession, the play, or the wait for a score has ended."""
         return state.phase == "over"
 
     def _labels(self) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ YardTable: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Yards and their probabilities, yards ascending."""
 
 KickTable: TypeAlias = tuple[tuple[str, Fraction], ...]
-"""Where a kick ends (see the module), and the probabilities."""
+"""The ends of a kick (see the module), and their probabilities."""
 
 LONGEST_FIELD = 200
 """Yards between the goal lines are at most this."""
@@ -49,7 +49,7 @@ _KICK = re.compile(r"(?P<side>kicker )?(?P<line>\d{1,3})|(?P<long>long)(\+(?P<mo
 
 
 def _two_dice(*ends: str) -> KickTable:
-    """Where a kick ends by the sum of two dice, from 2 on; equal ends are put together."""
+    """Return a kick's ends by the sum of two dice, from 2 on; equal ends are put together."""
     table: dict[str, Fraction] = {}
     for end, probability in zip(ends, dice_sum(2, 6).values(), strict=True):
         table[end] = table.get(end, Fraction(0)) + probability
@@ -94,8 +94,8 @@ class Ruleset:
             other side fumbled into it.
         fake_punt_penalty: Yards by which every play called in punt formation that gains or loses
             yards ends farther back: gains shrink by so many and losses grow by as many. Unknown.
-        blocked_punt_loss: How far behind the line the other side has the ball after a blocked punt;
-            a safety if that is behind the goal line. Unknown.
+        blocked_punt_loss: Yards behind the line at which the other side has the ball after a
+            blocked punt; a safety if that is behind the goal line. Unknown.
         half_the_distance: Whether a penalty takes at most half the distance to the goal line, in
             whole yards. Otherwise it stops a yard short of the line.
         barred: Triples (yards, first play, last play): so close to the goal or closer these plays
@@ -111,7 +111,7 @@ class Ruleset:
             for exactly 20, which counts as the shorter.
         play_seconds: Time taken by a loss or a gain up to `long_play` that ends in bounds.
         long_play_seconds: Time taken by a longer gain.
-        out_of_bounds_seconds: How much less time a gain takes that ends out of bounds.
+        out_of_bounds_seconds: Time saved by a gain that ends out of bounds.
         dead_ball_seconds: Time taken by an incomplete pass, a penalty, a fumble or a kick.
         interception_seconds: Time taken by an interception.
 
@@ -252,7 +252,7 @@ class Ruleset:
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """What differs from the defaults, JSON-able; :meth:`read` takes it back."""
+        """The numbers that differ from the defaults, JSON-able; :meth:`read` takes them back."""
         return {
             field.name: _plain(field.name, getattr(self, field.name))
             for field in fields(self)
@@ -275,13 +275,13 @@ class Ruleset:
         return Fraction(0)
 
     def is_barred(self, play: int, to_goal: int) -> bool:
-        """Whether a play (its number) may not be called at a line."""
+        """Return True if a play (its number) may not be called at a line."""
         return any(to_goal <= yards and first <= play <= last for yards, first, last in self.barred)
 
 
 @dataclass(frozen=True)
 class KickEnd:
-    """Where a kick ends, read from an entry of a kick table.
+    """The end of a kick, read from an entry of a kick table.
 
     Attributes:
         kept: Whether the side that kicked has the ball.

@@ -1,4 +1,4 @@
-"""What a result does: the rules of football as pure functions.
+"""The consequences of a result: the rules of football as pure functions.
 
 A :class:`Situation` is all that matters of the team in possession; a *consequence* is one branch
 of what follows from a result. Nothing here knows of scores or of who plays whom: points are those
@@ -67,12 +67,12 @@ class Consequence(NamedTuple):
 
 
 def consequences(ruleset: Ruleset, situation: Situation, result: Result) -> tuple[Consequence, ...]:
-    """What follows from a result, branches distinct and with probabilities that sum to 1.
+    """Return the consequences of a result, distinct and with probabilities that sum to 1.
 
     Args:
         ruleset: The numbers in the rules.
         situation: Before the call.
-        result: What the chart says, anything but a choice.
+        result: The chart's result, anything but a choice.
 
     Raises:
         ValueError: If the result is a choice, which waits for somebody to take an option.
@@ -102,7 +102,7 @@ def consequences(ruleset: Ruleset, situation: Situation, result: Result) -> tupl
 
 
 def chooser(result: Result) -> int:
-    """Who takes an option of a choice: the team that was offended, OFFENCE or DEFENCE.
+    """Return the team that takes the choice, the one that was offended: OFFENCE or DEFENCE.
 
     The options are weighed before any dice of a long gain are rolled.
     """
@@ -110,7 +110,7 @@ def chooser(result: Result) -> int:
 
 
 def field_goal(ruleset: Ruleset, situation: Situation) -> tuple[Consequence, ...]:
-    """What follows from trying a field goal, which does not depend on the defence.
+    """Return the consequences of trying a field goal, which do not depend on the defence.
 
     After a miss the other team has the ball where it was kicked, or at its touchback line if that
     is better for it.
@@ -136,7 +136,7 @@ def declare_punt(situation: Situation) -> Consequence:
 
 
 def kick(ruleset: Ruleset, table: str) -> tuple[Consequence, ...]:
-    """What follows from a kickoff or free kick; the *kicker* stands in the place of the offence.
+    """Return the consequences of a kickoff or free kick; the *kicker* stands for the offence.
 
     Args:
         ruleset: The numbers in the rules.

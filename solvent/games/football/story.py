@@ -1,4 +1,4 @@
-"""What came of a call, in words."""
+"""The outcome of a call, in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from solvent.games.football.situation import Consequence, Restart, Situation
 
 
 class Place(Protocol):
-    """What is read of a position, with a clock or without; `down` is 0 before a kick."""
+    """The part of a position read here, with a clock or without; `down` is 0 before a kick."""
 
     @property
     def offence(self) -> int: ...
@@ -23,13 +23,13 @@ class Place(Protocol):
 def told_result(
     rules: Ruleset, state: Place, branch: Consequence | None, result: Result | None
 ) -> str:
-    """What was played and what came of it, such as ``gain of 7, first down``.
+    """Describe a play and its outcome, such as ``gain of 7, first down``.
 
     Args:
         rules: The numbers in the rules.
         state: Before the call, or the kick.
-        branch: Of what followed; None if somebody has yet to take the penalty or the play.
-        result: Of the chart; None for what is not on it, as a field goal or a kickoff.
+        branch: The consequence; None if somebody has yet to take the penalty or the play.
+        result: The chart's result; None for anything not on it, such as a field goal or a kickoff.
     """
     if branch is None:
         assert result is not None
@@ -41,7 +41,7 @@ def told_result(
 def _consequence_words(
     rules: Ruleset, state: Place, branch: Consequence, result: Result | None
 ) -> list[str]:
-    """What was played, then what came of it."""
+    """Describe the play, then its outcome."""
     told = []
     if result is not None and result.kind != "long-gain":
         told.append(_result_words(result))

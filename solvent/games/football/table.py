@@ -42,7 +42,7 @@ LARGEST_TABLE = 60_000_000
 
 
 class TabulatedFootball(Game, Protocol):
-    """What the table reads of :class:`solvent.games.football.rules.FootballStrategy`."""
+    """The part of :class:`solvent.games.football.rules.FootballStrategy` that the table reads."""
 
     @property
     def form(self) -> str: ...
@@ -63,7 +63,7 @@ class TabulatedFootball(Game, Protocol):
 
 
 class _Branching(NamedTuple):
-    """What may follow from each of C cells in each of S situations.
+    """The branches that may follow each of C cells in each of S situations.
 
     Attributes:
         start: [S*C+1] Branches of cell c in situation s begin at ``start[s * C + c]``.
@@ -104,10 +104,10 @@ def tabulate(game: TabulatedFootball) -> TabularGame:
 
 
 END, FREE = -1, -2
-"""What a branch leads to instead of a situation or a choice."""
+"""Successors of a branch that are neither a situation nor a choice."""
 
 CHUNK = 4096
-"""How many states' rows are made at a time, so that no intermediate array is large."""
+"""Number of states whose rows are made at a time, so that no intermediate array is large."""
 
 
 class _Table:
@@ -241,7 +241,7 @@ class _Table:
     def _follow(
         self, weight: Ints, points: Ints, following: Ints, same_side: Bools
     ) -> tuple[Any, ...]:
-        """What a branch leads to in this form, and what it pays."""
+        """Return a branch's successors in this form, and its rewards."""
         sign = np.where(same_side, 1.0, -1.0)
         worth = np.where(following == KICKOFF, -sign * self.game.kickoff, 0.0)
         if self.teams == 2:
@@ -287,7 +287,7 @@ class _Table:
         return _Patterns(start, np.concatenate(lists)), np.array(pattern)
 
     def _parts(self, nodes: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """Of nodes: the team, the choice or -1, the situation and the pattern."""
+        """Return the team, the choice or -1, the situation and the pattern of nodes."""
         team, within = np.divmod(nodes, self.block)
         choice, situation = np.divmod(within, self.n_situations)
         choice -= 1
@@ -295,7 +295,7 @@ class _Table:
         return team, choice, situation, pattern
 
     def _sizes(self, situation: Ints, pattern: Ints) -> Ints:
-        """How many outcomes the rows of each node have."""
+        """Return the number of outcomes in the rows of each node."""
         patterns = self.patterns
         count = np.diff(self.branching.start).reshape(self.n_situations, -1)
         sizes = np.zeros(len(situation), np.int64)
@@ -418,7 +418,7 @@ class _Table:
     def _observations(
         self, team: Ints, choice: Ints, situation: Ints, special: Sequence[int]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """What `FootballStrategy.observe` returns, for all states at once."""
+        """Return the result of `FootballStrategy.observe` for all states at once."""
         rules = self.game.loaded_ruleset
         down, to_go, to_goal, punting = self.columns.situation[situation].T.astype(np.float64)
         nothing = np.zeros(len(team))

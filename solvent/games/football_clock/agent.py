@@ -72,8 +72,8 @@ class ClockManagement:
         threshold: Seconds left in the game, or for time-outs in the half, from which on it looks
             at the clock.
         play_seconds: For which a play is counted.
-        weight: Of the average yards that a play saves, in yards: half of what a first down counts,
-            so that the clock matters beside it.
+        weight: Weight of the average yards that a play saves, in yards: half of the weight of a
+            first down, so that the clock matters beside it.
         punt: Yards after which a side that is behind is to get the ball.
         least_plays: A side is counted as having this many plays at least.
         onside: Seconds left from which on the side that is behind kicks onside.
@@ -103,7 +103,7 @@ class ClockManagement:
 
 
 class AverageNeeded:
-    """How results change the average that the side that is behind needs.
+    """Changes by results in the average that the side that is behind needs.
 
     Args:
         rules: Chart and ruleset.
@@ -131,13 +131,13 @@ class AverageNeeded:
         has_ball: bool,
         kick: bool,
     ) -> Floats:
-        """[S (R + 2)] by how much each result lets the average fall of the side that is behind.
+        """Return [S (R + 2)] by how much each result lowers the average of the side that is behind.
 
         Args:
             clock: The rules of time.
             management: The agent's numbers.
-            ticks: Left before the play.
-            timeouts: Of the side that is behind.
+            ticks: Ticks left before the play.
+            timeouts: Time-outs of the side that is behind.
             has_ball: Whether it has the ball.
             kick: Whether a field goal is enough.
         """
@@ -183,16 +183,16 @@ class AverageNeeded:
 MANAGEMENT = ClockManagement()
 
 CLOCKLESS, FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND, FIELD_GOAL_AHEAD, TOUCHDOWN_AHEAD = range(5)
-"""How the offence stands: level or early, behind by a field goal or by more, or ahead likewise."""
+"""Offence level or early, behind by a field goal or by more, or ahead by either."""
 
 
 class AgentLayers:
     """The agent.
 
     Args:
-        layout: Of the form.
-        constants: Of its utilities.
-        management: Of the clock.
+        layout: Layout of the form.
+        constants: Constants of its utilities.
+        management: Numbers of its clock management.
     """
 
     def __init__(
@@ -290,7 +290,7 @@ class AgentLayers:
         return self.management.weight * (change if has_ball else -change)
 
     def _decides(self, layer: Layer) -> bool:
-        """Whether the half decides the game."""
+        """Return True if the half decides the game."""
         return not self.layout.for_points and layer.half == 2
 
 

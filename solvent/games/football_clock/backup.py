@@ -40,11 +40,11 @@ STATES_TOGETHER = 680
 """So many states, about, are looked at side by side."""
 
 Numbers = NDArray[np.int32]
-"""Of strategies."""
+"""The array type of strategies."""
 
 
 class Equilibria(NamedTuple):
-    """What matrix games are given and leave, for a block of n lines.
+    """Inputs and results of matrix games, for a block of n lines.
 
     Attributes:
         constant: [C] the columns in which all successors have the same value.
@@ -66,7 +66,7 @@ class Equilibria(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """What both sides do in some states of a situation.
+    """Both sides' strategies in some states of a situation.
 
     Attributes:
         attack: [K, A] the offence's strategies.
@@ -97,8 +97,8 @@ class Workspace(NamedTuple):
         pending: [L] the states that are not solved.
         mixed: [calls, L] the probabilities of calls.
         total: [L] sums.
-        work: Of the matrix games.
-        lanes: Of :func:`try_supports`.
+        work: Memory of the matrix games.
+        lanes: Memory of :func:`try_supports`.
     """
 
     cell: Ints
@@ -146,7 +146,7 @@ def backup(
         pack: The rules.
         values: [U, C] of successors to the side that has the ball.
         block: The first line, and the one after the last.
-        offence: What the offence does; None for a best response.
+        offence: The offence's strategies; None for a best response.
         defence: The same of the defence. If both are None, it is an equilibrium.
         extremes: [C] the least and the largest of the values in each column; computed if None.
         start: [downs + 1, n, C, 2] the supports from which the matrix games of an equilibrium are

@@ -29,7 +29,7 @@ DURATIONS = (
 
 
 class TimeLeft(NamedTuple):
-    """How the clock stands after a play or kick, in ticks.
+    """The clock after a play or kick, in ticks.
 
     Attributes:
         after: Left if nobody calls a time-out.
@@ -51,7 +51,7 @@ class ClockRules:
         half: Seconds in a half.
         stops: Seconds left in a half at which the clock stops, descending: the end of the first
             quarter of the half, and the two-minute warning.
-        timeouts: How many each side has in a half.
+        timeouts: Number of time-outs of each side in a half.
         timeout_saves: Seconds that a time-out takes off a play, which then takes none at least.
         untimed_down: Whether a half goes on for one play when its time runs out on a penalty of
             the defence. Whether a penalty on that play gives another is unknown; here it does not.
@@ -117,11 +117,11 @@ class ClockRules:
 
     @classmethod
     def of(cls, clock: object, **defaults: Any) -> ClockRules:
-        """The numbers from what a game is given: themselves, a mapping of them by name, or None.
+        """Return the numbers of an argument: the numbers, a mapping of them by name, or None.
 
         Args:
-            clock: Of these; the stops may be a list. What is left out keeps its default.
-            defaults: What the game has for other defaults.
+            clock: The argument; the stops may be a list. Numbers left out keep their defaults.
+            defaults: The game's own defaults, where they differ.
 
         Raises:
             ValueError: If it is none of these, a name is unknown, or a value is not allowed.
@@ -148,11 +148,11 @@ class ClockRules:
         return self.stops[-1] // self.tick if self.stops else self.half_ticks
 
     def after(self, ticks: int, seconds: int) -> int:
-        """What is left of a half after a play.
+        """Return the ticks left of a half after a play.
 
         Args:
             ticks: Left before it, at least 1.
-            seconds: That the play takes.
+            seconds: Time that the play takes, in seconds.
 
         Returns:
             Ticks; 0 if the time has run out.
@@ -166,11 +166,11 @@ class ClockRules:
         return max(0, seconds - self.timeout_saves)
 
     def left(self, ticks: int, seconds: int, *, penalty: bool) -> TimeLeft:
-        """Return how the clock stands after a play.
+        """Return the clock after a play.
 
         Args:
             ticks: Left before it; 0 on the untimed down.
-            seconds: That the play takes.
+            seconds: Time that the play takes, in seconds.
             penalty: Whether it was a penalty of the defence.
         """
         after = self.after(ticks, seconds)
@@ -179,7 +179,7 @@ class ClockRules:
 
     @property
     def parameters(self) -> dict[str, object]:
-        """What differs from the defaults, JSON-able."""
+        """The numbers that differ from the defaults, JSON-able."""
         return {
             item.name: list(value) if isinstance(value, tuple) else value
             for item in fields(self)

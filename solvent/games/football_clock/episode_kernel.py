@@ -57,17 +57,17 @@ ANYTHING, NOTHING, DEFENCE, OPTIONS, KICKS, TIMEOUTS, OFFENCE = range(7)
 """The menus; those of the offence follow from ``OFFENCE`` on."""
 
 STEP, BEGIN, REPLIED = range(3)
-"""What :func:`turn` is called for."""
+"""The tasks of :func:`turn`."""
 
 
 FIELDS = (
     *("phase", "half", "ticks", "margin", "receiver", "offence", "left0", "left1"),
     *("row", "choice", "asked", "other_too", "saved", "untimed"),
 )
-"""What an episode is beside its random numbers."""
+"""The fields of an episode beside its random numbers."""
 
 EPISODE = np.dtype([("stream", np.uint64), *((name, np.int32) for name in FIELDS)])
-"""Where an episode is: 64 bytes, a line of the processor's cache.
+"""The state of an episode: 64 bytes, a line of the processor's cache.
 
 ============= ======================================================================================
 ``stream``    the state of the random numbers
@@ -116,7 +116,7 @@ touchdown with its extra point, and what both players' returns add up to."""
 
 
 class Rules(NamedTuple):
-    """What the episodes read.
+    """The arrays that the episodes read.
 
     With S situations, R results (the field goal and the declaration included), M menus, A actions
     and D entries of an observation; distributions are thresholds
@@ -197,7 +197,7 @@ def step(
         first: [n] of player 0, not read where that player has no choice.
         second: [n] of player 1, likewise.
         episodes: [n] :data:`EPISODE`, changed.
-        rules: Of the game.
+        rules: Rules of the game.
         paid: [n], to which the rewards of player 0 are added.
     """
     for i in chosen:
@@ -251,14 +251,14 @@ def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
 
 @inlined
 def _called(i: int, own: int, other: int, episodes: Any, rules: Any) -> int:
-    """Where the branches begin of which one is drawn, if one is; otherwise -1.
+    """Return where the branches begin if one of them is to be drawn, otherwise -1.
 
     Args:
         i: An episode in which nobody is asked for a time-out.
         own: The action of the side with the ball or the kick.
         other: The other side's.
         episodes: Changed.
-        rules: Of the game.
+        rules: Rules of the game.
     """
     number, at = rules.number[0], episodes[i]
     if at.phase == CALL:
@@ -392,16 +392,16 @@ def observe(
     entry: NDArray[np.int64],
     observation: NDArray[np.float32],
 ) -> None:
-    """Fill what a player of each chosen episode sees.
+    """Fill the observation of a player of each chosen episode.
 
     Args:
         chosen: [k] indices of episodes.
         player: [k] which player of each.
-        episodes: Where they are.
-        row: Of :class:`Rules`, as are the next four.
-        result: What a choice is between.
-        first: Where the indicators are.
-        share: What they stand for in a vector.
+        episodes: States of the episodes.
+        row: Array of :class:`Rules`, like the next four.
+        result: Results, with the options of a choice.
+        first: Positions of the indicators.
+        share: Values of the indicators in a vector.
         number: Numbers of the rules.
         indicators: Whether every entry is as many indicators as it has values.
         entry: [D], overwritten.
@@ -532,7 +532,7 @@ def turn(
             often.
         episodes: [n] :data:`EPISODE`, changed.
         learners: [n] :data:`solvent.envs.simulated_seat.LEARNER`, changed.
-        rules: Of the game.
+        rules: Rules of the game.
         indicators: Whether every entry of an observation is as many indicators as it has values.
         entry: [D], overwritten.
         reward: [n], filled where episodes do not wait, as is what follows; [0] arrays are left

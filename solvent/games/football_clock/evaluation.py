@@ -1,4 +1,4 @@
-"""What policies of football with a clock are worth, exactly, layer by layer.
+"""Exact values of policies of football with a clock, layer by layer.
 
 Two players, X and Y, differ, so a layer has two arrays of values: W[0] where X has the ball and
 W[1] where Y has it, each to the side that has the ball. Changing sides goes from one to the other::
@@ -52,7 +52,7 @@ LINES_AT_ONCE = 1024
 
 @dataclass(frozen=True, eq=False)
 class PairEvaluation:
-    """What X gets against Y: chances of winning with half of those of a tie, or points.
+    """Values of X against Y: chances of winning with half of those of a tie, or points.
 
     Attributes:
         first: If X is player 0, who in most forms receives the opening kickoff.
@@ -69,7 +69,7 @@ class PairEvaluation:
 
 
 class PairProblem(NamedTuple):
-    """What the blocks of a layer have in common.
+    """The data that the blocks of a layer share.
 
     Attributes:
         layer: The layer.
@@ -84,16 +84,16 @@ class PairProblem(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PairLayers(FootballLayers):
-    """What X gets against Y, for some pairs of them, as a game that is layered in time.
+    """Values of X against Y, for some pairs of them, as a game that is layered in time.
 
     The values of a layer are an array [pairs, 2, S + 2, C].
 
     Args:
         layout: The form.
-        start: Where, with a call or a kick to come.
+        start: Start position, with a call or a kick to come.
         pairs: X and Y of each, by name; None stands for a best response. A policy that is in
             several is asked once.
-        players: What the policies are, JSON-able, for a folder to be told from others.
+        players: Description of the policies, JSON-able, to tell a folder from others.
 
     Raises:
         ValueError: If neither of a pair is given, or the position has no call and no kick to come.
@@ -205,10 +205,10 @@ class PairLayers(FootballLayers):
         ]
 
     def results(self, store: LayerStore) -> dict[str, PairEvaluation]:
-        """What X gets against Y in each pair, all layers being rated.
+        """Return the values of X against Y in each pair, once all layers are rated.
 
         Args:
-            store: That has them.
+            store: The store with the layers.
         """
         even, begins = 0.0 if self.layout.for_points else 0.5, self._begins
         values = store.read(begins.layer)[:, :, begins.row, begins.column].tolist()
@@ -229,14 +229,14 @@ def evaluate(
     *,
     threads: int = 2,
 ) -> PairEvaluation:
-    """What X gets against Y from a position; None stands for a best response.
+    """Return the values of X against Y from a position; None stands for a best response.
 
     Args:
         layout: The form.
-        start: Where, with a call or a kick to come.
+        start: Start position, with a call or a kick to come.
         x: One policy.
         y: The other.
-        threads: How many work on a layer.
+        threads: Number of threads that work on a layer.
 
     Raises:
         ValueError: If neither is given, or the position has no call and no kick to come.
@@ -253,13 +253,13 @@ def evaluate_pairs(
     threads: int = 2,
     on_layer: Callable[[Layer, Floats], None] | None = None,
 ) -> list[PairEvaluation]:
-    """What X gets against Y, as :func:`evaluate` says, for some pairs of them.
+    """Return the values of X against Y, as in :func:`evaluate`, for some pairs of them.
 
     Args:
         layout: The form.
-        start: Where, with a call or a kick to come.
+        start: Start position, with a call or a kick to come.
         pairs: X and Y of each. A policy that is in several is asked once.
-        threads: How many work on a layer.
+        threads: Number of threads that work on a layer.
         on_layer: Is given every layer that others read, and that of the start, when it is done, and
             its values [pairs, 2, S + 2, C].
 

@@ -66,11 +66,11 @@ RULES = 400 << 20
 """Bytes, about, of the rules' arrays and the compiled loops."""
 
 POINTS_TICKS = 6
-"""How long the game is that is solved to know the value of situations, in ticks."""
+"""Length in ticks of the game that is solved to know the value of situations."""
 
 FADING = 0.91
-"""What a tick more changes in the points that situations bring, in units of what the tick before
-has changed: with 30 ticks left they are up to 0.16 points from those of an endless half, with 60
+"""Change that one more tick makes in the points of situations, in units of the change by the tick
+before: with 30 ticks left they are up to 0.16 points from those of an endless half, with 60
 0.0075."""
 
 SPREAD = 0.9
@@ -80,14 +80,14 @@ MOMENTS = (0.15, 0.5, 0.85)
 """The shares of a half's time left at which a layer is sampled."""
 
 SAMPLED_BLOCKS = 4
-"""How many blocks of a layer are."""
+"""Number of blocks sampled of a layer."""
 
 SAMPLED_STATES = 20_000
-"""How many states of a layer are, about."""
+"""Approximate number of states sampled of a layer."""
 
 
 class LayerProblem(NamedTuple):
-    """What the blocks of a layer have in common.
+    """The data that the blocks of a layer share.
 
     Attributes:
         values: [U, C] of the successors, to the side that was on offence or kicked.
@@ -127,7 +127,7 @@ class FootballLayers(LayeredGame):
     """The layers of one form of football with a clock.
 
     Args:
-        layout: How its states are laid out.
+        layout: Layout of its states.
     """
 
     layout: FormLayout
@@ -325,7 +325,7 @@ class FootballLayers(LayeredGame):
 
     @property
     def problem_bytes(self) -> int:
-        """What follows is rated for all successors, and with time-outs beside it for a group."""
+        """Bytes of the values of all successors, and of those with time-outs for a group."""
         widest = max(self.layout.columns(half) for half in self.layout.halves)
         rated = (
             8
@@ -393,7 +393,7 @@ def _clock_numbers(clock: ClockRules) -> dict[str, Any]:
 
 
 def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
-    """What two identities do not have in common."""
+    """Yield the differences between two identities."""
     yield from _changed(found, wanted, "form", "ticks")
     charts = [_part(identity, "chart") for identity in (found, wanted)]
     if charts[0].get("hash") != charts[1]["hash"]:
@@ -410,7 +410,7 @@ def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterato
 
 
 def _changed(found: Mapping[str, Any], wanted: Mapping[str, Any], *names: str) -> Iterator[str]:
-    """Which of some entries differ."""
+    """Yield the entries that differ."""
     return changes({at: found.get(at) for at in names}, {at: wanted.get(at) for at in names})
 
 

@@ -1,4 +1,4 @@
-"""How the states of football with a clock are laid out, and in which order they are solved.
+"""The layout of the states of football with a clock, and the order in which they are solved.
 
 **Layers.** A *layer* holds the states in which a certain half has a certain time left and both
 sides certain numbers of time-outs: an array [S + 2, C] of values to the side that has the ball.
@@ -121,7 +121,7 @@ class FormLayout:
 
     @property
     def for_points(self) -> bool:
-        """Whether points are what counts, not winning."""
+        """True if points count, not winning."""
         return self.form == "half"
 
     @property
@@ -278,13 +278,13 @@ class FormLayout:
 
 
 class PositionPlace(NamedTuple):
-    """Where a position's value stands.
+    """The place of a position's value.
 
     Attributes:
-        layer: Which layer.
+        layer: The layer.
         row: In it: a situation, the kickoff or the free kick.
         column: In it: the lead of the side that has the ball or kicks.
-        player: That side.
+        player: The side that has the ball or kicks.
     """
 
     layer: Layer
@@ -307,10 +307,10 @@ def layout_for(game: TimedFootball) -> FormLayout:
 
 
 def place_of(layout: FormLayout, position: TimedPosition) -> PositionPlace:
-    """Where the value of a call or a kick stands.
+    """Return the place of the value of a call or a kick.
 
     Args:
-        layout: Of the form.
+        layout: Layout of the form.
         position: In which both sides call, or one kicks.
 
     Raises:

@@ -24,7 +24,7 @@ NEVER, BEST = 0.0, -1.0
 """Probabilities that a side calls a time-out: it cannot, and it calls if that is better for it."""
 
 Answers = dict[tuple[int, int, int, int], Floats | float]
-"""What players have said when they were asked for time-outs, so that each is asked once."""
+"""The players' answers about time-outs, stored so that each is asked once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Moment:
         read: Returns the values [S + 2, C] of a layer in which a side has the ball: 0 for X, 1 for
             Y. In an equilibrium both are the same.
         players: X and Y; None plays a best response.
-        answers: What the players have said about this layer.
+        answers: The players' answers about this layer.
         columns: Those of the layer's columns that are wanted.
     """
 
@@ -72,12 +72,12 @@ class Moment:
         return values
 
     def kicks(self, values: Floats, side: int = 0) -> Floats:
-        """[2, C] the values of being about to kick off, and to give the ball up by a free kick.
+        """Return [2, C] the values before a kickoff, and before a free kick that gives the ball up.
 
         With no time left nobody kicks: the half is over, and both rows are its final values.
 
         Args:
-            values: Of the successors to the side that kicks.
+            values: Values of the successors to the side that kicks.
             side: 0 for X, 1 for Y.
         """
         if self.layer.ticks == 0:
@@ -199,7 +199,7 @@ def _rate_moment(
         rated: [U, C] values, written.
         successor: [U] of them.
         shifted: [2 P + 1, C] columns to which -P to P points lead.
-        reward: Of a point.
+        reward: Reward of a point.
         values: [S+2, columns] of the moment's layer.
         swapped: The same of the layer with the time-outs of the sides exchanged.
     """

@@ -41,8 +41,8 @@ class NetworkLayers:
     """A network in both roles.
 
     Args:
-        layout: Of the form.
-        sampler: Of the game, for what a player sees.
+        layout: Layout of the form.
+        sampler: Sampler of the game, for the observations.
         player: The network and how it chooses.
 
     Raises:
@@ -74,7 +74,7 @@ class NetworkLayers:
         )
 
     def _role(self, layer: Layer, rows: Ints, seat: int, own: Ints, legal: Bools) -> RoleStrategies:
-        """What it does on offence or on defence, whose actions are `own`."""
+        """Return its strategies on offence or on defence, whose actions are `own`."""
         chosen = np.flatnonzero((self._chooser == OFFENCE) == (seat == 0))
         choices = self._actions.choice + np.arange(2)
         # In a call first, then in each of the choices.

@@ -41,7 +41,7 @@ class OptimalLayers:
     """Plays by the values of a solution.
 
     Args:
-        layout: Of the form.
+        layout: Layout of the form.
         read: Gives the values of a layer, such as :meth:`TimedSolution.values`.
     """
 
@@ -111,7 +111,7 @@ class OptimalPlayer:
     """Plays optimally in environments: it solves the matrix of each state.
 
     Args:
-        solution: Of the game that is played; all of it is read into memory.
+        solution: Solution of the game; all of it is read into memory.
     """
 
     name = "optimal"
@@ -170,7 +170,7 @@ class Known(NamedTuple):
         final: [2, C] of the end of a half.
         shifted: [2, 2 P + 1, C] the column after from -P to P points.
         columns: [2] how many there are in each half.
-        reward: Of a point.
+        reward: Reward of a point.
     """
 
     values: Floats
@@ -270,7 +270,7 @@ def rate_two(rules: Arrays, known: Known, states: States, choice: Ints, values: 
         known: The solution.
         states: [k] in which a penalty or the play is taken, or a side kicks off.
         choice: [k] between which options, in the order of the chart's choices; not read of kicks.
-        values: Of the penalty and the play, or the normal and the onside kick; filled.
+        values: Values of the penalty and the play, or the normal and the onside kick; filled.
     """
     following, by_row = np.empty((len(rules.successor), 1)), np.empty((rows_of(rules), 1))
     for i in range(len(values)):
@@ -294,7 +294,7 @@ def rate_timeouts(
 
     Args:
         known: The solution.
-        states: What follows; its ticks are those that are left without a time-out.
+        states: The states that follow; their ticks are those that are left without a time-out.
         mine: [k] whether the side that is asked has the ball or the kick then.
         asked: [k] records of the episodes.
         values: Filled.

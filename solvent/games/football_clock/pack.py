@@ -36,7 +36,7 @@ has the ball, or kicks, in what follows."""
 
 
 class Arrays(NamedTuple):
-    """What compiled loops read; S situations, R results, U successors.
+    """The arrays that compiled loops read; S situations, R results, U successors.
 
     =====================  ====================  ==================================================
     ``successor``          [U] SUCCESSOR         see the module

@@ -13,7 +13,7 @@ from solvent.play import Session
 
 
 def session_of(game: Game) -> type[Session] | None:
-    """How a form of the game is played."""
+    """Return the type of session for a form of the game."""
     if isinstance(game, TimedFootball):
         return FootballSession
     return FootballCalls if isinstance(game, FootballStrategy) else None
@@ -39,7 +39,7 @@ class FootballSession(FootballCalls):
         return self.rules.who_decides(state)
 
     def follow(self, state: TimedPosition, joint: JointAction) -> Outcome:
-        """What comes of both sides' actions, told."""
+        """Return the outcome of both sides' actions, told."""
         played = roll_play(self.rules, state, joint, self.dice)
         if played.words:
             self.show(f"{played.words[0].upper()}{played.words[1:]}.")

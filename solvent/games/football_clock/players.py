@@ -25,13 +25,13 @@ SOLVED_ON_THE_SPOT = 5_000_000
 def strategy_of(
     sampler: TimedFootballSampler, player: Player
 ) -> Callable[[TimedPosition, int], dict[int, float]]:
-    """A player as a function of one position, as transcripts ask.
+    """Return a player as a function of one position, for transcripts.
 
     When it is asked for a time-out the play is over, and neither its length nor the time before it
     is known any more; a player goes by what is left with a time-out and without it.
 
     Args:
-        sampler: Of the game.
+        sampler: Sampler of the game.
         player: Who is asked.
 
     Returns:
@@ -51,11 +51,11 @@ def strategy_of(
 
 
 def solution_of(game: TimedFootball, folder: str | Path | None = None) -> TimedSolution:
-    """The solution of a game.
+    """Return the solution of a game.
 
     Args:
-        game: Which.
-        folder: Where it is; without one the game is solved, if it is small.
+        game: The game.
+        folder: Folder of the solution; without one the game is solved, if it is small.
 
     Raises:
         ValueError: If it is not.

@@ -1,4 +1,4 @@
-"""What a player does in football with a clock, a layer at a time.
+"""Policies of football with a clock, a layer at a time.
 
 A policy of the whole game is far too large for a table: the second half has 250 million states, and
 each would need thirty probabilities. So a policy is asked for its strategies when they are needed,
@@ -34,7 +34,7 @@ from solvent.model.arrays import Bools, Floats, Ints
 
 
 class RoleStrategies(NamedTuple):
-    """What a side does in the states of a block, as offence or as defence.
+    """A side's strategies in the states of a block, as offence or as defence.
 
     Attributes:
         calls: [K, A] or [K, m] probabilities of the offence's actions or of the defence's calls.
@@ -50,12 +50,12 @@ class RoleStrategies(NamedTuple):
 
 
 class LayerStrategies(NamedTuple):
-    """What a player does in the states of a block, on both sides of the ball.
+    """A player's strategies in the states of a block, on both sides of the ball.
 
     Attributes:
-        attack: With the ball.
-        defend: Without it.
-        start: What it leaves to be started from a tick before; None if that is nothing.
+        attack: Strategies with the ball.
+        defend: Strategies without it.
+        start: Data from which the tick before can start; None if there is none.
         gap: The largest duality gap of the matrix games that it solved.
     """
 
@@ -97,12 +97,12 @@ class LayerPolicy(Protocol):
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None
     ) -> LayerStrategies:
-        """Return what it does in the states of a block of a layer.
+        """Return the policy's strategies in the states of a block of a layer.
 
         Args:
             layer: The layer.
             block: The block of it.
-            start: What was left by the same states a tick nearer to the end; None if nothing was.
+            start: Data left by the same states a tick nearer to the end; None if there is none.
         """
 
     def onside(self, layer: Layer) -> Floats:

@@ -22,7 +22,7 @@ class TimedPosition(NamedTuple):
         receiver: The player who receives the kickoff of the second half, in the first; else -1.
         offence: The player who has the ball or is about to kick it; when a time-out may be called,
             who will.
-        down: Of the situation, 0 where there is none; so with the next two.
+        down: Down of the situation, 0 where there is none; likewise the next two.
         to_go: Yards to the line to gain.
         to_goal: Yards to the goal line that the offence attacks.
         punting: Whether punt formation is declared.

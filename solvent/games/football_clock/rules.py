@@ -80,7 +80,7 @@ from solvent.model.parameters import check_choice, check_integer, shown
 TIMED_FORMS = ("two-minutes", "half", "second-half", "full")
 
 LARGEST_MARGIN_OF_TWO_MINUTES = 28
-"""What a lead counts up to at most in the last two minutes, unless the clock's numbers say it."""
+"""The largest lead that counts in the last two minutes, unless the clock's numbers set it."""
 
 LARGEST_TABLE = 200_000
 """`tabulate` refuses to walk through more positions than this."""
@@ -101,12 +101,12 @@ class Flow:
     def after_play(
         self, state: TimedPosition, consequence: Consequence, result: Result | None = None
     ) -> Outcome:
-        """One branch of what follows from a play or kick: its points, and its time.
+        """Return the outcome of one branch of a play or kick: the next position and the points.
 
         Args:
-            state: Before it.
-            consequence: Of the play.
-            result: By the chart, if it has been one.
+            state: Position before it.
+            consequence: Consequence of the play.
+            result: The chart's result, if there was one.
         """
         clock = self.clock
         points = consequence.points if state.offence == 0 else -consequence.points
@@ -141,7 +141,7 @@ class Flow:
     def _following(
         self, state: TimedPosition, consequence: Consequence, points: int
     ) -> TimedPosition:
-        """What a play leads to, time apart."""
+        """Return the position after a play, time apart."""
         most = self.clock.largest_margin
         following = TimedPosition(
             "kickoff",
@@ -284,7 +284,7 @@ class TimedFootball:
 
     @property
     def for_points(self) -> bool:
-        """Whether points are what counts, not winning."""
+        """True if points count, not winning."""
         return self.form == "half"
 
     @property
@@ -295,7 +295,7 @@ class TimedFootball:
 
     @cached_property
     def flow(self) -> Flow:
-        """What comes after a play."""
+        """The transitions after a play."""
         return Flow(self.loaded_clock, self.for_points)
 
     @cached_property
@@ -310,7 +310,7 @@ class TimedFootball:
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
-        """What an observation has in it."""
+        """The entries of an observation."""
         return entries_of(self)
 
     @cached_property
@@ -376,7 +376,7 @@ class TimedFootball:
         return (Outcome(Fraction(1), start),)
 
     def legal_actions(self, state: TimedPosition) -> tuple[tuple[int, ...], ...]:
-        """What both may do; one of them has a choice only, or both at once."""
+        """Return both players' legal actions; one of them has a choice only, or both at once."""
         legal: list[tuple[int, ...]] = [(WAIT,), (WAIT,)]
         if state.phase == "call":
             first = self.actions.defence
@@ -421,7 +421,7 @@ class TimedFootball:
         return merged_outcomes(self.flow.after_play(state, branch) for branch in follow)
 
     def _called(self, state: TimedPosition, action: int, defence: int) -> Iterator[Outcome]:
-        """What follows when the offence's action meets a defence."""
+        """Yield the outcomes of the offence's action against a defence."""
         for probability, result, follow in what_follows_call(
             self.loaded_chart, self.loaded_ruleset, state.situation, action, defence
         ):
@@ -432,16 +432,16 @@ class TimedFootball:
                 yield Outcome(probability * branch.probability, branch.state, branch.reward)
 
     def _resulted(self, state: TimedPosition, result: Result) -> Iterator[Outcome]:
-        """What follows from a result that is no choice."""
+        """Yield the outcomes of a result that is no choice."""
         for consequence in consequences(self.loaded_ruleset, state.situation, result):
             yield self.flow.after_play(state, consequence, result)
 
     def is_terminal(self, state: TimedPosition) -> bool:
-        """Whether the last half is over."""
+        """Return True if the last half is over."""
         return state.phase == "over"
 
     def observe(self, state: TimedPosition, player: int) -> NDArray[np.float32]:
-        """What a player sees, as :mod:`solvent.games.football_clock.view` says."""
+        """Return a player's observation, see :mod:`solvent.games.football_clock.view`."""
         return observation(self, state, player)
 
     def draw(self, state: TimedPosition) -> str:
@@ -449,7 +449,7 @@ class TimedFootball:
         return drawing(self, state)
 
     def explain(self, action: int, player: int) -> str:
-        """What an action does, in a few words."""
+        """Describe an action in a few words."""
         return self.actions.explain(self.loaded_chart, self.loaded_chart, action)
 
     def place(self, state: TimedPosition) -> str:
@@ -473,7 +473,7 @@ class TimedFootball:
 
     @property
     def positions(self) -> int:
-        """How many there are in which both sides call, as the side that has the ball sees them.
+        """The number of positions in which both sides call, seen by the side that has the ball.
 
         Punt formation and the untimed down are left out, those that cannot be reached are not.
         """

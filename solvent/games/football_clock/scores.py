@@ -48,11 +48,11 @@ BEST_RESPONSE = "best answer"
 
 @dataclass(frozen=True, eq=False)
 class TimedScore:
-    """What a player is worth.
+    """The score of a player.
 
     Attributes:
-        name: Of the player.
-        against: What it gets against each opponent, by name; among them :data:`BEST_RESPONSE`.
+        name: Name of the player.
+        against: Its value against each opponent, by name; among them :data:`BEST_RESPONSE`.
     """
 
     name: str
@@ -68,10 +68,10 @@ class TimedScore:
         return self.even - self.against[BEST_RESPONSE].average
 
     even: float = 0.5
-    """What an optimal player gets on average over both seats: half of a win, or no points."""
+    """An optimal player's average value over both seats: half of a win, or no points."""
 
     bounds: Mapping[str, float] = field(default_factory=dict)
-    """What is proved of the score, in words, and to within which number."""
+    """Proved bounds of the score: a description in words, and the number within which it holds."""
 
 
 def score_timed(
@@ -92,13 +92,13 @@ def score_timed(
     said in the score's `bounds`.
 
     Args:
-        game: Which, with its start.
-        policy: What is scored.
-        name: What to call it.
-        opponents: Of :data:`SCORED_AGAINST`.
+        game: The game, with its start.
+        policy: The policy to score.
+        name: Name of the policy.
+        opponents: Opponents among :data:`SCORED_AGAINST`.
         solution: The folder of the game's solution, which the optimal opponent needs but in a
             small form.
-        threads: How many work on a layer.
+        threads: Number of threads that work on a layer.
         out: A folder for what is scored so far; a score that was begun there goes on. In memory if
             None.
         begun: See :data:`OnBegun`.
@@ -142,7 +142,7 @@ def score_player(
     """Score a player against those known by name and a best response, with progress.
 
     Args:
-        game: Which, with its start.
+        game: The game, with its start.
         player: A network, or the name of a player.
         solution: The folder of the game's solution, which a small form does not need.
         out: A folder for what is scored so far, or None.
@@ -173,7 +173,7 @@ def score_player(
 def _identity(
     name: str, policy: LayerPolicy, solved: TimedSolution | None
 ) -> dict[str, str | dict[str, float | str]]:
-    """What a score depends on besides the game."""
+    """Return the data that a score depends on besides the game."""
     what = hashlib.sha256(repr(name).encode())
     if isinstance(policy, NetworkLayers):
         player = policy.player
@@ -191,7 +191,7 @@ def _identity(
 
 
 def _bounds(solved: TimedSolution, store: LayerStore) -> dict[str, float]:
-    """What an optimal player gives away, if it plays by rounded values.
+    """Return the losses of an optimal player that plays by rounded values.
 
     In each layer it solves games whose entries are off by an error of those that it reads, and so
     loses twice that beside what is lost later.

@@ -41,7 +41,7 @@ class TimedFootballSampler:
     Attributes:
         rules: The game.
         packed: Its rules as arrays.
-        arrays: What the kernel reads.
+        arrays: The arrays that the kernel reads.
         most: [D] the most that each entry of an observation can be, before it is scaled.
         least: [D] the least of each; leads may be negative.
     """
@@ -129,11 +129,11 @@ class TimedFootballSampler:
 
 
 class TimedFootballPlays(Simulation):
-    """Plays of football with a clock.
+    """Episodes of football with a clock.
 
     Args:
-        sampler: Of the game.
-        n: How many plays.
+        sampler: Sampler of the game.
+        n: Number of episodes.
         observation: ``"vector"`` as the rules give it, or ``"onehot"``, in which every entry of it
             is as many indicators as it has values. There are too many states to number them.
     """
@@ -195,11 +195,11 @@ class States(NamedTuple):
 
     Attributes:
         half: 1 or 2.
-        ticks: Left; before the play.
+        ticks: Ticks left; before the play.
         own: Time-outs of that side.
-        other: Of the other side.
-        row: Of a layer.
-        column: Of a layer.
+        other: Time-outs of the other side.
+        row: Row of a layer.
+        column: Column of a layer.
     """
 
     half: Ints
@@ -280,7 +280,7 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
     """Return the arrays that the kernel reads.
 
     Args:
-        sampler: Of the game.
+        sampler: Sampler of the game.
         start: [1] the state in which an episode begins.
     """
     game, packed = sampler.rules, sampler.packed
@@ -404,7 +404,7 @@ def _uniform(most: int) -> Ints:
 
 
 def _indicators(most: Ints, least: Ints) -> tuple[Ints, NDArray[np.float32]]:
-    """Where the indicator of each entry's 0 is, [D], and what each indicated value is worth."""
+    """Return the position of each entry's indicator of 0, [D], and each indicator's value."""
     values = np.where(most > least, most - least + 1, 0)
     first = np.where(values > 0, np.cumsum(values) - values - least, -1)
     ranges = zip(least.tolist(), most.tolist(), strict=True)
@@ -413,5 +413,5 @@ def _indicators(most: Ints, least: Ints) -> tuple[Ints, NDArray[np.float32]]:
 
 
 def sampler_of(game: Game) -> TimedFootballSampler | None:
-    """What samples a form of football with a clock; None for one without, which has a table."""
+    """Return a sampler of a form with a clock; None for one without, which has a table."""
     return TimedFootballSampler(game) if isinstance(game, TimedFootball) else None

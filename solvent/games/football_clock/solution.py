@@ -58,9 +58,9 @@ class TimedSolution(LayeredSolution):
         """Open a solution in a folder.
 
         Args:
-            folder: That holds it.
-            game: What it has to be a solution of, with the start that is meant; whatever it is,
-                from its usual start, unless given.
+            folder: Folder of the solution.
+            game: The game that it must solve, with the start that is meant; any game, from its
+                usual start, if None.
             verify: Whether to check all layers now, not each when it is first read.
 
         Raises:
@@ -88,7 +88,7 @@ class TimedSolution(LayeredSolution):
 
     @property
     def layout(self) -> FormLayout:
-        """How the states are laid out."""
+        """The layout of the states."""
         layered = self.layered
         assert isinstance(layered, FootballLayers)
         return layered.layout
@@ -127,11 +127,11 @@ class TimedSolution(LayeredSolution):
 
 
 def opened_football(folder: Path, parameters: Mapping[str, Any]) -> TimedSolution:
-    """The solution in a folder, with the start that is asked for.
+    """Return the solution in a folder, with the start that is asked for.
 
     Args:
-        folder: That holds the solution.
-        parameters: Of the game; what is left out is as it is solved.
+        folder: Folder of the solution.
+        parameters: Parameters of the game; those left out are as it was solved.
 
     Raises:
         ValueError: If a parameter is not allowed.

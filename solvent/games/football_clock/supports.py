@@ -152,7 +152,7 @@ def try_supports(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _bits(mask: np.uint32) -> int:
-    """How many bits are set; by sums of neighbours, since branches here are hard to foretell."""
+    """Count the bits that are set, by sums of neighbours: branches are hard to predict here."""
     pairs = np.uint32(mask - ((mask >> np.uint32(1)) & np.uint32(0x55555555)))
     fours = (pairs & np.uint32(0x33333333)) + ((pairs >> np.uint32(2)) & np.uint32(0x33333333))
     eights = (fours + (fours >> np.uint32(4))) & np.uint32(0x0F0F0F0F)
@@ -257,7 +257,7 @@ def _subtract(out: Floats, a: Floats, b: Floats, lanes: int) -> None:
 def _bounds(
     memory: Lanes, worth: Floats, cell: Ints, rows: np.uint32, columns: np.uint32, lanes: int
 ) -> None:
-    """What all strategies are sure of; the masks hold the calls that any of them uses."""
+    """Compute the security levels of all strategies; the masks hold the calls that any uses."""
     m, n = cell.shape
     total, least, most = memory.total, memory.least, memory.most
     least[:] = np.inf

@@ -41,10 +41,10 @@ class Line(NamedTuple):
 
     Attributes:
         position: Before it.
-        decided: What was called or decided, such as ``7 v C``; empty where nothing was.
-        words: What came of it.
+        decided: The call or decision, such as ``7 v C``; empty where there was none.
+        words: Description of the outcome.
         score: The points of both players after it.
-        value: Of the game to player 0 after it.
+        value: Value of the game to player 0 after it.
     """
 
     position: TimedPosition
@@ -60,9 +60,9 @@ def transcript(
     """Play a game to its end.
 
     Args:
-        solution: Of the game.
-        players: What both do.
-        seed: Of the dice and the strategies.
+        solution: Solution of the game.
+        players: Strategies of both players.
+        seed: Seed of the dice and the strategies.
     """
     game, dice = solution.game, random.Random(seed)
     state, paid, score = solution.start, 0.0, (0, 0)
@@ -81,11 +81,11 @@ def transcript(
 
 
 def table_of(game: TimedFootball, lines: tuple[Line, ...]) -> list[tuple[str, ...]]:
-    """A transcript as the rows of a table, the names of the columns first.
+    """Return a transcript as the rows of a table, the names of the columns first.
 
     Args:
-        game: That was played.
-        lines: Of :func:`transcript`.
+        game: The game that was played.
+        lines: Lines of :func:`transcript`.
     """
     header = ("left", "ball", "call", "what came of it", "score", "value")
     rows: list[tuple[str, ...]] = [header]
@@ -152,10 +152,10 @@ def _action(strategy: Mapping[int, float], dice: random.Random) -> int:
 
 
 class Played(NamedTuple):
-    """What has happened.
+    """The result of a joint action.
 
     Attributes:
-        outcome: Of the branch that was drawn; its probability is that of all its dice.
+        outcome: Outcome of the branch that was drawn; its probability is that of all its dice.
         words: Such as ``gain of 7, first down``; empty if nothing was played.
         points: To player 0; negative ones go to player 1.
     """
@@ -173,8 +173,8 @@ def roll_play(
     Args:
         game: The rules.
         state: In which play goes on.
-        joint_action: Of both players, legal.
-        dice: Where chance comes from.
+        joint_action: Legal actions of both players.
+        dice: Source of chance.
     """
     decided = joint_action[game.who_decides(state)]
     rules = game.loaded_ruleset

@@ -1,4 +1,4 @@
-"""How a position of football with a clock looks to a player of either kind.
+"""Views of a position of football with a clock, for a player of either kind.
 
 A network sees numbers over the most there are, and flags. Time and lead are there twice, the second
 time for what is near: as shares of the time after the clock's last stop, and of a touchdown with
@@ -46,7 +46,7 @@ from solvent.games.football_clock.position import TimedPosition
 
 
 class Viewed(Protocol):
-    """What a view reads of :class:`solvent.games.football_clock.rules.TimedFootball`."""
+    """The part of :class:`solvent.games.football_clock.rules.TimedFootball` that a view reads."""
 
     @property
     def form(self) -> str: ...
@@ -108,7 +108,7 @@ def entries_of(game: Viewed) -> tuple[Entry, ...]:
 
 
 def observation(game: Viewed, state: TimedPosition, player: int) -> NDArray[np.float32]:
-    """What a player sees of a position."""
+    """Return a player's observation of a position."""
     score = game.loaded_ruleset.touchdown + 1
     lead = state.margin if player == 0 else -state.margin
     live = state.phase != "over"
@@ -181,7 +181,7 @@ def scoreboard(game: Viewed, state: TimedPosition) -> str:
 
 
 def score_text(margin: int) -> str:
-    """Who leads, and by how much."""
+    """Describe the leader and the lead."""
     if margin == 0:
         return "tied"
     return f"player {0 if margin > 0 else 1} leads by {abs(margin)}"

@@ -90,12 +90,12 @@ def rules_of_thumb(short: int = SHORT) -> Iterator[RuleOfThumb]:
 
 
 def rule_policy(rule: RuleOfThumb, game: TabularGame, name: str) -> TabularPolicy:
-    """A rule as a policy for a table of the drive.
+    """Return a rule as a policy for a table of the drive.
 
     Args:
-        rule: Which.
+        rule: The rule.
         game: The table.
-        name: Of the policy.
+        name: Name of the policy.
     """
     states: list[Any] = list(game.states)
     to_goal, to_go, down = np.array([state[:3] for state in states], np.int64).T
@@ -107,10 +107,10 @@ def rule_policy(rule: RuleOfThumb, game: TabularGame, name: str) -> TabularPolic
 
 
 def drive_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
-    """One of :data:`DRIVE_RULES` as a policy for a table of the drive.
+    """Return one of :data:`DRIVE_RULES` as a policy for a table of the drive.
 
     Args:
-        name: Of the rule.
+        name: Name of the rule.
         game: The table.
         player: Only 0, the offence.
     """

@@ -67,7 +67,7 @@ RUN, PASS, PUNT, KICK = range(4)
 
 DOWNS = 4
 TOUCHBACK = 20
-"""Where the other team has the ball after a score or a touchback, from its own goal line."""
+"""The other team's place after a score or a touchback, in yards from its own goal line."""
 
 TOUCHDOWN, FIELD_GOAL, SAFETY = Fraction(34, 5), Fraction(3), Fraction(-2)
 
@@ -84,7 +84,7 @@ WHOLE = 20 * UNIT
 """Probabilities of plays are multiples of 1 / WHOLE; below 2^53, so that a float holds them."""
 
 ENDINGS = ("", "field goal", "lost", "other's touchdown", "safety", "touchdown")
-"""How a drive has ended, in the order in which outcomes are listed; "" while it goes on."""
+"""The ends of a drive, in the order in which outcomes are listed; "" while it goes on."""
 
 
 class Drive(NamedTuple):
@@ -218,7 +218,7 @@ class FootballDrive:
         return Drive(to_goal, 0, 0, "lost")
 
     def is_terminal(self, state: Drive) -> bool:
-        """Whether the drive has ended."""
+        """Return True if the drive has ended."""
         return state.ended != ""
 
     def observe(self, state: Drive, player: int) -> NDArray[np.float32]:
@@ -253,7 +253,7 @@ class FootballDrive:
         return "\n".join((*pitch(self.field, ball, gain), news))
 
     def explain(self, action: int, player: int) -> str:
-        """What an action does, in a few words."""
+        """Describe an action in a few words."""
         return (
             "some yards, seldom a fumble",
             "more yards, or incomplete, a sack or an interception",
@@ -264,7 +264,7 @@ class FootballDrive:
     def tell(
         self, state: Drive | None, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
-        """How the ball has moved, and whether it was lost on the way."""
+        """Describe how the ball has moved, and whether it was lost on the way."""
         if state is None:
             return ""
         [action] = joint_action
@@ -349,7 +349,7 @@ def poisson(mean: int) -> tuple[int, ...]:
 
 @cache
 def plays(action: int) -> dict[tuple[bool, int], int]:
-    """How a run, pass or punt moves the ball, with probabilities in units of 1 / WHOLE.
+    """Return the moves of the ball by a run, pass or punt, in units of 1 / WHOLE.
 
     The keys say whether the offence keeps the ball and how many yards it moves. Keeping it on
     fourth down may still mean to lose it.
@@ -464,7 +464,7 @@ def _tabulate(game: FootballDrive) -> TabularGame:
 
 
 def _advanced(codes: _Codes, field: int, to_goal: Ints, to_go: Ints, down: Ints) -> Ints:
-    """What `FootballDrive._advance` returns, for all positions and moves at once."""
+    """Return the result of `FootballDrive._advance` for all positions and moves at once."""
     x, y = np.clip(to_goal, 1, field), np.clip(to_go, 1, field)
     short = np.where(
         down == DOWNS,
@@ -479,7 +479,7 @@ def _advanced(codes: _Codes, field: int, to_goal: Ints, to_go: Ints, down: Ints)
 
 
 def _lost(codes: _Codes, game: FootballDrive, to_goal: Ints) -> Ints:
-    """What `FootballDrive._lose` returns, for all positions and moves at once."""
+    """Return the result of `FootballDrive._lose` for all positions and moves at once."""
     at = np.where(to_goal <= 0, TOUCHBACK, np.minimum(to_goal, game.field))
     theirs = codes.of(np.array(game.their_ball), 0, 0, "other's touchdown")
     return np.where(to_goal > game.field, theirs, codes.of(at, 0, 0, "lost"))

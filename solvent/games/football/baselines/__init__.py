@@ -1,1 +1,1 @@
-"""Who plays Football Strategy without having learned it."""
+"""Players of Football Strategy that need no learning."""

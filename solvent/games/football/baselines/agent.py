@@ -62,7 +62,7 @@ from solvent.model.arrays import Floats, Ints, grouped_sum
 from solvent.model.parameters import shown
 
 FIELD_GOAL_SHARE = 3 / 7
-"""What a field goal is worth in units of a touchdown (the paper's section on the matrix)."""
+"""The value of a field goal in units of a touchdown (the paper's section on the matrix)."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Constants:
 
     @property
     def weights(self) -> Floats:
-        """What each of :func:`utility_terms` counts."""
+        """The weight of each of :func:`utility_terms`."""
         bonus = self.first_down * np.array((1.0, self.share, self.favourable_share))
         others = self.touchdown, self.turnover, self.safety, self.last_down, self.penalty
         return np.array((1.0, *bonus, *others))
@@ -132,7 +132,7 @@ PAPER = Constants()
 
 
 def agent_strategies(rules: PackedRules, constants: Constants = PAPER) -> Strategies:
-    """What the agent calls in every situation, and which penalties it takes.
+    """Return the agent's calls in every situation, and the penalties it takes.
 
     Args:
         rules: Chart and ruleset.
@@ -195,12 +195,12 @@ def choose_by_utility(rules: PackedRules, worth: Floats) -> tuple[Floats, Floats
 def utility_terms(
     rules: PackedRules, constants: Constants = PAPER, situations: slice = slice(None)
 ) -> Floats:
-    """What a result's utility is the sum of, once weighted by :attr:`Constants.weights`.
+    """Return the terms of a result's utility, to be weighted by :attr:`Constants.weights`.
 
     Args:
         rules: Chart and ruleset.
         constants: Say what is favourable, and whether a penalty's constant stands alone.
-        situations: Of which situations, by number.
+        situations: The situations, by number.
 
     Returns:
         [S (R + 2), 9]: expected yards; first downs; yards gained / yards to go, where there is no

@@ -35,10 +35,10 @@ SURE_FIELD_GOAL = 1 / 3
 
 
 def run_or_pass_strategies(run_share: float, rules: PackedRules) -> Strategies:
-    """A fixed share of runs, and of defences against runs.
+    """Return strategies with a fixed share of runs, and of defences against runs.
 
     Args:
-        run_share: Of runs; the others are passes.
+        run_share: Share of runs; the others are passes.
         rules: Chart and ruleset.
     """
     situations = rules.n_situations
@@ -73,13 +73,13 @@ def situation_classes(rules: PackedRules) -> tuple[Ints, Ints]:
 
 
 def run_plays(rules: PackedRules) -> Bools:
-    """Which plays run, [n]."""
+    """Return a mask of the plays that run, [n]."""
     plays = np.arange(rules.chart.plays)
     return np.asarray(1000 * plays < LAST_RUN * max(rules.chart.plays - 1, 1))
 
 
 def run_defences(rules: PackedRules) -> Bools:
-    """Which defences are set for runs, [m]."""
+    """Return a mask of the defences that are set for runs, [m]."""
     return np.asarray(2 * np.arange(rules.chart.defences) < rules.chart.defences)
 
 

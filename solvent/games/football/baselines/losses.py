@@ -1,4 +1,4 @@
-"""What football players lose to opponents who see their strategies: exact, per drive or score.
+"""Losses of football players to opponents who see their strategies: exact, per drive or score.
 
 The exploitability of one side's strategies is the value of the game less what they get against a
 best response (:mod:`solvent.games.football.solver.responses`). In a drive the offence and the
@@ -40,17 +40,17 @@ class FootballLosses:
     values: Floats
 
     def of_offence(self, strategies: Strategies) -> Floats:
-        """What strategies lose on offence in a drive from each situation, [S]."""
+        """Return the losses on offence in a drive from each situation, [S]."""
         found = best_response_drive(self.rules, self.expected_points, strategies, DEFEND)
         return self.values + found.values(DEFEND)
 
     def of_defence(self, strategies: Strategies) -> Floats:
-        """What strategies lose on defence in a drive from each situation, [S]."""
+        """Return the losses on defence in a drive from each situation, [S]."""
         found = best_response_drive(self.rules, self.expected_points, strategies, ATTACK)
         return found.values(ATTACK) - self.values
 
     def until_score(self, strategies: Strategies) -> tuple[float, float]:
-        """What strategies lose from receiving a kickoff, and from kicking off."""
+        """Return the losses from receiving a kickoff, and from kicking off."""
         found = best_response_points(self.rules, self.expected_points, strategies)
         value = self.expected_points.kickoff
         return value + found.kicking, found.receiving - value

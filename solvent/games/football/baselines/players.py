@@ -43,7 +43,7 @@ STRATEGIES: Mapping[str, Maker] = {
 
 
 def suits_football(game: TabularGame, player: int = 0) -> bool:
-    """Whether a game is a table of Football Strategy whose rules are known from its parameters.
+    """Return True for a table of Football Strategy whose rules are known from its parameters.
 
     Args:
         game: Any table.

@@ -1,1 +1,1 @@
-"""What a report shows of Football Strategy."""
+"""The parts of a report about Football Strategy."""

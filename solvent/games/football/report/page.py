@@ -1,4 +1,4 @@
-"""What the page shows of Football Strategy without a clock.
+"""The page of Football Strategy without a clock.
 
 The table of a drive has more than a hundred thousand states, nearly all with matrices of 20 x 10,
 that of the game until the next score twice as many. Football's own solver solves and scores both
@@ -91,7 +91,7 @@ def scored_baselines(solved: SolvedFootball) -> tuple[BaselineRecord, ...]:
 
 
 def _gaps(solved: SolvedFootball, strategies: Strategies) -> tuple[Floats, Floats]:
-    """What strategies lose from each start: on offence and on defence, or by who kicks off."""
+    """Return the losses of strategies from each start: on offence and defence, or by kickoff."""
     losses = FootballLosses(solved.rules, solved.after, solved.values)
     if solved.game.form == "points":
         receiving, kicking = losses.until_score(strategies)

@@ -68,7 +68,7 @@ def sheets_section(solved: SolvedFootball) -> Section:
 
 
 def sheets_data(solved: SolvedFootball) -> dict[str, Any]:
-    """What the script reads.
+    """Return the data that the script reads.
 
     ``numbers`` holds 16-bit whole numbers, [downs + 1, distances, field - 1, 1 + 2A + 2m]: by
     down, punt formation being the last; by distance; by yards to the goal from 1 on. Each row is

@@ -48,7 +48,7 @@ Sparse: TypeAlias = Any
 
 
 class Strategies(NamedTuple):
-    """What a side does in every situation.
+    """One side's strategies in every situation.
 
     Attributes:
         offence: [S, A] probabilities of its actions with the ball.
@@ -169,7 +169,7 @@ class Backup:
         return np.asarray(calls[:, : plays + 3])
 
     def rows(self, strategies: Strategies) -> tuple[Sparse, Floats]:
-        """What follows fixed strategies: [S, 2(S+2)] probabilities, and [S] expected points.
+        """Return the rows of fixed strategies: [S, 2(S+2)] probabilities, and [S] expected points.
 
         Args:
             strategies: The offence's, and the defence's against it, with all choices made.
@@ -316,8 +316,8 @@ class SituationChain:
 
     Args:
         backups: The rules of the viewer, and of the other side.
-        strategies: What is played where the one has the ball, and where the other has it; None for
-            a half that is an end. With both, a free kick is a part of the chain.
+        strategies: Strategies where the one has the ball, and where the other has it; None for a
+            half that is an end. With both, a free kick is a part of the chain.
         discount: By how much less counts what follows a call, as a share of its value.
     """
 
@@ -350,12 +350,12 @@ class SituationChain:
         self._discount = discount
 
     def values(self, view: Floats, pay: float, toll: float = 0.0, *, within: float = 0.0) -> Floats:
-        """The view under these strategies, [2(S+2)].
+        """Return the view under these strategies, [2(S+2)].
 
         Args:
             view: The values of the ends, and a guess of all others.
             pay: 1 to count points, 0 to leave them out.
-            toll: What every call pays.
+            toll: Reward of every call.
             within: By how much the equations may be missed, but for rounding.
 
         Raises:

@@ -100,7 +100,7 @@ DISCOUNTS = tuple(10.0**-k for k in range(1, 12))
 
 @dataclass(frozen=True, eq=False)
 class DriveSolution:
-    """What a drive is worth from every situation, and both sides' optimal strategies.
+    """The value of a drive from every situation, and both sides' optimal strategies.
 
     Attributes:
         values: [S] to the offence.
@@ -110,7 +110,7 @@ class DriveSolution:
         duality_gap: [S] of each matrix game, in points.
         view: [2(S+2)] everything, see :mod:`solvent.games.football.solver.backup`; where the other
             side has the ball only its first downs are known, and the rest is 0.
-        rounds: How often all matrix games were solved.
+        rounds: Number of times that all matrix games were solved.
     """
 
     values: Floats
@@ -130,7 +130,7 @@ class PointsSolution(DriveSolution):
 
     Attributes:
         kickoff_value: K, the value of receiving a kickoff; with two charts the mean of both sides'.
-        free_kick_value: Of receiving a free kick.
+        free_kick_value: Value of receiving a free kick.
         lower: Proved lower bound of `kickoff_value`.
         upper: Proved upper bound of `kickoff_value`.
         kicks: Values to the receiver of a normal and of an onside kickoff.
@@ -160,10 +160,10 @@ class PointsSolution(DriveSolution):
         situations: bool = False,
         other: ExpectedPoints | None = None,
     ) -> ExpectedPoints:
-        """The values with which a drive of this side ends.
+        """Return the values with which a drive of this side ends.
 
         Args:
-            rules: What was solved; this side's, if each has its own.
+            rules: The rules that were solved; this side's, if each has its own.
             situations: Whether to give the values of all situations too.
             other: Those of the other side, if it has its own.
         """
@@ -205,11 +205,11 @@ class CallSheet:
 
 
 def call_sheet(rules: PackedRules, solution: DriveSolution, situation: Situation) -> CallSheet:
-    """The equilibrium of the call in one situation.
+    """Return the equilibrium of the call in one situation.
 
     Args:
         rules: Chart and ruleset.
-        solution: Of a drive or of the endless game.
+        solution: Solution of a drive or of the endless game.
         situation: The situation.
     """
     backup, s = backup_of(rules), rules.index(situation)
@@ -226,11 +226,11 @@ def call_sheet(rules: PackedRules, solution: DriveSolution, situation: Situation
 
 
 def call_values(rules: PackedRules, solution: DriveSolution) -> tuple[Floats, Floats]:
-    """The values of all calls against the other side's optimal strategy, to the offence.
+    """Return the values of all calls against the other side's optimal strategy, to the offence.
 
     Args:
         rules: Chart and ruleset.
-        solution: Of a drive or of the endless game.
+        solution: Solution of a drive or of the endless game.
 
     Returns:
         [S, A] of the offence's actions, NaN where illegal; [S, m] of the defence's calls.
@@ -400,7 +400,7 @@ def _of_side(found: _Iteration, side: int, error: Floats, half_width: float) -> 
 
 
 class _Iteration:
-    """Where the iteration stands.
+    """The state of the iteration.
 
     Args:
         backups: The rules where the viewer has the ball and, if they are others, those where the
@@ -414,7 +414,7 @@ class _Iteration:
         kickoff: The value K of receiving a kickoff.
         kicks: Each kickoff's value to the kicker: a constant, and its slope in K.
         residual: The largest difference between the calls' values and the view.
-        rounds: How often all calls were solved.
+        rounds: Number of times that all calls were solved.
         discount: By how much less counts what follows a call, as a share of its value.
     """
 
@@ -580,7 +580,7 @@ class _Proof:
         )
 
     def _is_beyond(self, shift: float) -> bool:
-        """Whether K + shift is proved to lie on that side of the K with K = F(K)."""
+        """Return True if K + shift is proved to lie on that side of the K with K = F(K)."""
         found = self._found
         kickoff = found.kickoff + shift
         assert found.slope is not None

@@ -74,7 +74,7 @@ ROUNDS = 100
 
 @dataclass(frozen=True, eq=False)
 class Half:
-    """What is fixed in one half of a view.
+    """The fixed part of one half of a view.
 
     Attributes:
         backup: The rules of the side that has the ball there.
@@ -182,7 +182,7 @@ def best_response(
     """Respond to fixed strategies, and bound the error.
 
     Args:
-        halves: What is fixed where the free side has the ball, and where the other side has it.
+        halves: The fixed parts where the free side has the ball, and where the other side has it.
         view: [2(S+2)] of the free side: where to begin, and what play ends with.
         roles: The halves in which the side is free. With both, play goes on until the next score;
             with one, until the ball or the right to kick goes to the other side.
@@ -209,10 +209,10 @@ def best_response(
 def longest_play(
     halves: tuple[Half, Half], roles: Sequence[int] = EITHER, start: Floats | None = None
 ) -> Floats:
-    """A proved w of the module's text, [2(S+2)].
+    """Return a proved w of the module's text, [2(S+2)].
 
     Args:
-        halves: What is fixed, all choices of the other side made.
+        halves: The fixed parts, all choices of the other side made.
         roles: The halves in which the side is free.
         start: A guess.
 
@@ -232,8 +232,8 @@ def _iterate(
     """Policy iteration: the view, the actions, and the most by which the equations are missed.
 
     Args:
-        halves: What is fixed.
-        view: Where to begin, and what play ends with.
+        halves: The fixed parts.
+        view: The view to begin with, and the values with which play ends.
         roles: The halves in which the side is free.
         count: Whether to maximize the number of calls instead of points.
 

@@ -78,7 +78,7 @@ class SolvedFootball(DriveSolution):
 
     @property
     def method(self) -> str:
-        """How the optimum was found."""
+        """The method by which the optimum was found."""
         return "Newton's method on the matrix games of all situations"
 
     @property
@@ -100,7 +100,7 @@ class SolvedFootball(DriveSolution):
         return best_of(choice_values(self.game, self.value_of, state).values(), chooses)
 
     def action_values(self, state: Position, player: int) -> Mapping[int, float]:
-        """What each legal action of a player leads to, to player 0, by action."""
+        """Return the value to player 0 of each legal action of a player, by action."""
         if state.phase != "call":
             return action_values(self.game, self.value_of, state, player)
         situation, legal = self.rules.index(state.situation), self.game.legal_actions(state)[player]
@@ -136,13 +136,13 @@ class SolvedFootball(DriveSolution):
 
     @cached_property
     def strategies(self) -> Strategies:
-        """What both sides do, penalties and plays being taken by value."""
+        """The strategies of both sides, penalties and plays being taken by value."""
         choices = backup_of(self.rules).decided(self.view)
         return Strategies(self.offence_strategy, self.defence_strategy, choices)
 
     @property
     def kick(self) -> int:
-        """Which kickoff is better for the side that kicks: 0, or 1 for an onside kick."""
+        """The better kickoff for the side that kicks: 0, or 1 for an onside kick."""
         if self.game.form == "drive":
             return 0
         onside = self.game.actions[1].kick + 1

@@ -83,11 +83,11 @@ class FootballTable:
         """Strategies as a player's policy.
 
         Args:
-            strategies: What the player does on offence, on defence and in choices; what a drive
-                does not ask of it is not read.
+            strategies: The player's strategies on offence, on defence and in choices; parts that a
+                drive does not use are not read.
             player: 0 or 1.
             name: The policy's.
-            kick: Which kickoff it chooses, 0 or 1 for an onside kick.
+            kick: The kickoff it chooses, 0 or 1 for an onside kick.
 
         Raises:
             ValueError: If a strategy is no distribution over legal actions.

@@ -1,1 +1,1 @@
-"""What a report shows of football with a clock."""
+"""The parts of a report about football with a clock."""

@@ -1,4 +1,4 @@
-"""What the published agent for Football Strategy gives away in a form with a clock.
+"""Losses of the published agent for Football Strategy in a form with a clock.
 
 Over all games, by time and lead, and in each decision of one game against the optimal player.
 """
@@ -38,12 +38,12 @@ OPTIMAL, BEST_RESPONSE = 0, 1
 OPPONENTS = ("the optimal player", "a best response")
 
 SIDES = ("the agent has the ball", "the other side has it")
-"""Which side has the first down of the maps and lines."""
+"""The side that has the first down of the maps and lines."""
 
 
 @dataclass(frozen=True, eq=False)
 class AgentScores:
-    """What the agent gets, chances of winning with half of those of a tie, or points.
+    """The agent's values, chances of winning with half of those of a tie, or points.
 
     Attributes:
         start: From the start against each of :data:`OPPONENTS`, in both seats.
@@ -66,8 +66,8 @@ def rate_agent(
     """Rate the agent exactly, which takes longer than solving did.
 
     Args:
-        solution: Of any form.
-        threads: How many work on a layer.
+        solution: Solution of any form.
+        threads: Number of threads that work on a layer.
         on_layer: Is told of every layer that is done.
     """
     layout, half = solution.layout, LastHalf(solution)
@@ -92,10 +92,10 @@ def rate_agent(
 
 
 def paper_agent(solution: SolvedGame) -> list[Section] | None:
-    """What the published agent gets in a solved form, rated with progress; the sections about it.
+    """Rate the published agent in a solved form, with progress, and return the sections about it.
 
     Args:
-        solution: Of a form with a clock; of another there are none.
+        solution: Solution of a form with a clock; for another there are no sections.
     """
     if not isinstance(solution, TimedSolution):
         return None
@@ -109,11 +109,11 @@ def paper_agent(solution: SolvedGame) -> list[Section] | None:
 
 
 def paper_agent_sections(solution: TimedSolution, agent: AgentScores) -> list[Section]:
-    """Return what the published agent gives away in a solved form, and a game that it plays.
+    """Return the published agent's losses in a solved form, and a game that it plays.
 
     Args:
-        solution: Of the form.
-        agent: What the agent gets in it.
+        solution: Solution of the form.
+        agent: The agent's values in it.
     """
     return [agent_section(solution, agent), agent_game_section(solution, agent)]
 
@@ -140,7 +140,7 @@ def agent_section(solution: TimedSolution, scores: AgentScores) -> Section:
 
 
 def start_table(solution: TimedSolution, scores: AgentScores) -> str:
-    """What is possible from the start, and what the agent gets, in both seats."""
+    """Return the optimal values from the start, and the agent's, in both seats."""
     even = 0.0 if solution.layout.for_points else 1.0
     seats = (
         (solution.value, *(score.first for score in scores.start)),
@@ -160,7 +160,7 @@ def start_table(solution: TimedSolution, scores: AgentScores) -> str:
 
 
 def given_away_maps(half: LastHalf, scores: AgentScores) -> list[ClockMap]:
-    """What the agent gives away against the optimal player, with the ball and without it."""
+    """Return maps of the agent's losses against the optimal player, with and without the ball."""
     lost = scores.possible - scores.by_time[OPTIMAL]
     largest = float(lost.max())
     maps = []
@@ -203,7 +203,7 @@ def _lines_html(half: LastHalf, scores: AgentScores) -> str:
 
 
 def _seat(start: TimedPosition, player: int) -> str:
-    """How a player begins."""
+    """Describe how a player begins."""
     if start.phase == "call":
         return "with the ball" if player == start.offence else "without the ball"
     return "kicks off" if player == start.offence else "receives the kickoff"
@@ -215,7 +215,7 @@ def _seat(start: TimedPosition, player: int) -> str:
 def cost_of_strategy(
     solution: TimedSolution, position: TimedPosition, player: int, strategy: Mapping[int, float]
 ) -> float:
-    """What a player's mixed strategy gives away in a position against the other's optimal one."""
+    """Return the loss of a player's mixed strategy in a position against the optimal opponent."""
     sign = 1 if player == 0 else -1
     values = {a: sign * v for a, v in solution.action_values(position, player).items()}
     own = sum(share * values[action] for action, share in strategy.items())
@@ -228,8 +228,8 @@ def priced_game(
     """Let the agent play as player 0 against the optimal player.
 
     Args:
-        solution: Of the game.
-        seed: Of the dice and of the actions drawn.
+        solution: Solution of the game.
+        seed: Seed of the dice and of the actions drawn.
 
     Returns:
         The plays, and what the agent's action probabilities gave away in each; decisions that are

@@ -28,7 +28,7 @@ LEFT, TOP = 46, 26
 WIDTH, HEIGHT = LEFT + WIDE + 18, TOP + HIGH + 84
 
 Named = tuple[str, Floats]
-"""What is told of a cell that is pointed at: a name, and chances [T, leads], NaN where unknown."""
+"""A name, and chances [T, leads], NaN where unknown, shown for the cell that is pointed at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,12 @@ class ClockMap:
     """One map.
 
     Attributes:
-        title: What it shows.
+        title: Title of the map.
         clock: Its cells.
         level: [T, leads] the number of the colour of a cell, -1 for none.
         colours: By number.
         legend: Below it.
-        told: Of the cell that is pointed at.
+        told: Values shown for the cell that is pointed at.
     """
 
     title: str
@@ -78,7 +78,7 @@ class ClockMap:
     told: Sequence[Named]
 
     def svg(self) -> str:
-        """What is drawn, with the axes, without the frame."""
+        """Return the drawing, with the axes, without the frame."""
         clock = self.clock
         across, up = WIDE / clock.ticks, HIGH / clock.shape[1]
         strokes = "".join(
@@ -167,13 +167,13 @@ def shaded_map(
 def gain_map(
     title: str, clock: Clock, gain: Floats, told: Sequence[Named], largest: float | None = None
 ) -> ClockMap:
-    """A map of gains, white where nothing is gained or nothing is known.
+    """Return a map of gains, white where nothing is gained or nothing is known.
 
     Args:
-        title: What it shows.
+        title: Title of the map.
         clock: Its cells.
         gain: [T, leads] what is drawn.
-        told: Of the cell that is pointed at.
+        told: Values shown for the cell that is pointed at.
         largest: The gain at the end of the colours; the largest in the map if None.
     """
     shown = np.where(gain > NEGLIGIBLE, gain, np.nan)
@@ -187,7 +187,7 @@ def maps_html(maps: Iterable[ClockMap]) -> str:
 
 
 def script() -> str:
-    """What tells the numbers of the cell that is pointed at."""
+    """Return the script that tells the numbers of the cell that is pointed at."""
     return beside(__file__, "clock_map.js")
 
 

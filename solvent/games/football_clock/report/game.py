@@ -12,7 +12,7 @@ from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 
 SEED = 1
-"""Of the dice and of the actions drawn."""
+"""Seed of the dice and of the actions drawn."""
 
 
 def transcript_section(solution: TimedSolution) -> Section:

@@ -1,4 +1,4 @@
-"""What the page shows of football with a clock: values and decisions by time, score and place."""
+"""The page's sections on football with a clock: values and decisions by time, score and place."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ class LastHalf:
     """The last half of a solved form, as maps over time and lead show it.
 
     Attributes:
-        solution: Of the form.
+        solution: Solution of the form.
     """
 
     solution: TimedSolution
 
     @property
     def layout(self) -> FormLayout:
-        """How the states are laid out."""
+        """The layout of the states."""
         return self.solution.layout
 
     @cached_property
@@ -103,7 +103,7 @@ class LastHalf:
 
     @property
     def even(self) -> float:
-        """What is added to a stored value to make it a chance of winning; 0 for points."""
+        """The number added to a stored value to make it a chance of winning; 0 for points."""
         return 0.0 if self.layout.for_points else 0.5
 
     def moment(self, ticks: int, spent: tuple[int, int] = (0, 0)) -> Layer:
@@ -115,8 +115,8 @@ class LastHalf:
         """[T, leads] the value of a row: the chance of winning with half that of a tie, or points.
 
         Args:
-            row: Of the layers.
-            spent: How many time-outs the side with the ball and the other one have called.
+            row: Row of the layers.
+            spent: Number of time-outs that the side with the ball and the other one have called.
         """
         read, ticks = self.solution.values, range(1, self.clock.ticks + 1)
         return np.stack([read(self.moment(t, spent))[row, self.columns] for t in ticks]) + self.even
@@ -308,14 +308,14 @@ def along_the_field(
     lines: Mapping[str, Floats],
     ends: tuple[float, float] | None = None,
 ) -> str:
-    """A figure of the values of first downs along the field.
+    """Return a figure of the values of first downs along the field.
 
     Args:
         half: The form.
-        title: Of the figure.
-        quantity: What the values are.
+        title: Title of the figure.
+        quantity: Name of the values.
         lines: The values of all rows, by the name of the line.
-        ends: Of the axis; those of the values if None.
+        ends: Ends of the axis; those of the values if None.
     """
     field = half.layout.rules.ruleset.field
     rows = [half.first_down(to_goal) for to_goal in range(field - 1, 0, -1)]
@@ -388,7 +388,7 @@ def timeouts_section(half: LastHalf) -> Section:
 
 
 def onside_map(half: LastHalf) -> ClockMap:
-    """What an onside kick adds to the chance of winning, by the lead of the side that kicks."""
+    """Return a map of an onside kick's gain in the chance of winning, by the kicker's lead."""
     normal, onside = half.kicks()
     told = [("onside", onside), ("kickoff", normal)]
     return gain_map("gained by an onside kick", half.clock, onside - normal, told)
