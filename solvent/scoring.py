@@ -1,8 +1,8 @@
-"""Score anything in one line: any policy, in anything that has a table.
+"""Score any policy in one line, in any game that has a table.
 
-The game may be rules, their table, or an environment, which also says whose policy it is, against
-whom, and what it sees. The policy may come from any library: it becomes action probabilities for
-each state (:mod:`solvent.baselines.functions`), and what is said of those is exact
+The game may be rules, their table, or an environment, which also determines the player, the
+opponent and the observation. The policy may come from any library. It is converted to action
+probabilities for each state (:mod:`solvent.baselines.functions`), which are scored exactly
 (:mod:`solvent.exact.scoring`).
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Played: TypeAlias = (
     "TabularGame | Game | gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any] | str"
 )
-"""What a policy is for: a game, its table, an environment, or the id of one."""
+"""The game of a policy: rules, their table, an environment, or the id of one."""
 
 
 def score(
@@ -53,9 +53,9 @@ def score(
 ) -> Score:
     """Score a policy exactly.
 
-    In an environment with one opponent the value is against that, and the optimum is what a best
-    response to it gets; exploitability is against the worst opponent. Otherwise, in a game for two,
-    all is against a best response.
+    In an environment with one opponent, the value is against that opponent and the optimum is the
+    value of a best response to it; exploitability is against the worst opponent. Otherwise, in a
+    game for two, all figures are against a best response.
 
     The value of player 1 is minus that of player 0. An environment adds the least and the largest
     return of the game to what seat 1 receives: where a win counts 1 and a loss 0, the mean return
@@ -64,25 +64,22 @@ def score(
     Args:
         game: The game, its table, an environment of this package or of Gymnasium's toy-text ones,
             or the id of such an environment.
-        policy: As for :func:`policy_from`.
-        solution: Of the table that it is scored on, if it is at hand.
-        outputs: What a function gives, as for :func:`policy_from`.
-        observation: What it sees, as for :func:`policy_from`.
-        illegal: What becomes of illegal actions, as for :func:`policy_from`; or with a
-            TabularPolicy the probability [S] that it gave to them before it was projected, if that
-            is known.
+        policy: The policy to score, as for :func:`policy_from`.
+        solution: Solution of the table that the policy is scored on, if already available.
+        outputs: Kind of output of a function, as for :func:`policy_from`.
+        observation: Observations passed to a function, as for :func:`policy_from`.
+        illegal: Treatment of illegal actions, as for :func:`policy_from`; or with a
+            TabularPolicy the probability [S] that it gave to them before projection, if known.
         takes_mask: Whether a function takes the legal actions too, as for :func:`policy_from`.
-        deterministic: Whether the most probable action is always played, as for
-            :func:`policy_from`.
-        player: Whose policy it is, as for :func:`policy_from`.
-        batch_size: How many states are asked about at once.
-        name: Of the policy, for messages.
-        tolerance: Widest bracket accepted of a best response, in units of the largest value or
+        deterministic: Whether to score the greedy policy, as for :func:`policy_from`.
+        player: The player whose policy it is, as for :func:`policy_from`.
+        batch_size: Number of states evaluated at once.
+        name: Name of the policy in messages.
+        tolerance: Widest accepted bracket of a best response, in units of the largest value or
             reward that can be met from the start, or of 1 if that is larger.
-        discount: Of the objective that the policy is scored for, where it was made for the game
-            without a discount: learned there with this as the learner's gamma. The solution, if
-            given, is of the discounted table (:func:`solvent.discounted`). If left out, the
-            objective of the game.
+        discount: Discount of the objective, for a policy made for the undiscounted game, such as
+            one learned there with this gamma. The solution, if given, is of the discounted table
+            (:func:`solvent.discounted`). Default: the objective of the game.
 
     Raises:
         ValueError: If the policy or the solution is for another game, the game has a discount
@@ -140,12 +137,12 @@ def policy_from(
     batch_size: int = 8192,
     name: str | None = None,
 ) -> TabularPolicy:
-    """Make a table of action probabilities of any policy.
+    """Convert any policy to a table of action probabilities.
 
     Args:
         game: The game, its table, an environment of this package or of Gymnasium's toy-text ones,
             or the id of such an environment.
-        policy: One of
+        policy: The policy to convert, one of
 
             - a function of a batch of observations, [n, D] float32 or [n] int64, that returns a row
               for each, as an array of NumPy, PyTorch or JAX; a ``torch.nn.Module`` gets tensors;
@@ -154,24 +151,25 @@ def policy_from(
             - a model of Stable-Baselines3 or sb3-contrib
               (:func:`solvent.training.extract_policy`);
             - a TabularPolicy.
-        outputs: What a function gives, or an array holds: ``"probabilities"``, ``"logits"`` or
+        outputs: Kind of output of a function, or content of an array: ``"probabilities"``,
+            ``"logits"`` or
             ``"action_values"``, [n, A], of which the largest is chosen, or ``"actions"``, [n]. If
             left out, [n] whole numbers are actions, and rows are probabilities. These have to sum
             to 1 within 1e-3, and are divided by their sum.
-        observation: What a function sees: ``"vector"`` as the rules give it, ``"onehot"``,
-            ``"index"``, the number of the state, or an array [S, ...] of what it sees in each
-            state. If left out, what the environment shows, or ``"vector"``. A model of
-            Stable-Baselines3 has what fits its observation space.
-        illegal: What becomes of an illegal action of a function or in an array: ``"remap"`` plays
-            the lowest legal one in its place, as the environments do, which is what happens if it
-            is left out; ``"mask"`` chooses among the legal actions only, as algorithms do that are
-            told the mask; ``"raise"`` raises a ValueError.
+        observation: Observations passed to a function: ``"vector"`` as defined by the rules,
+            ``"onehot"``, ``"index"``, the number of the state, or an array [S, ...] with the
+            observation of each state. Default: those of the environment, or ``"vector"``. For a
+            model of Stable-Baselines3, those that fit its observation space.
+        illegal: Treatment of illegal actions of a function or in an array: ``"remap"``, the
+            default, plays the lowest legal one instead, as the environments do; ``"mask"``
+            chooses among the legal actions only, as algorithms with action masks do; ``"raise"``
+            raises a ValueError.
         takes_mask: Whether a function is also given the legal actions, ``f(observations, mask)``
             with [n, A] bool.
         deterministic: Whether the most probable action is always played, the lowest on ties.
-        player: Whose policy it is, 0 or 1; the learner of an environment, or 0, if left out.
-        batch_size: How many states are asked about at once.
-        name: Of the policy.
+        player: The player whose policy it is, 0 or 1. Default: the learner of an environment, or 0.
+        batch_size: Number of states evaluated at once.
+        name: Name of the policy.
 
     Returns:
         A policy for the table of the game: with an environment for ``env.unwrapped.game``.
@@ -196,15 +194,15 @@ def policy_from(
 
 @dataclass(frozen=True, eq=False)
 class _Subject:
-    """Whose policy is scored, and in what.
+    """The player whose policy is scored, and its game.
 
     Attributes:
         game: The table of the game.
         left: The table that the policy is scored on, where an opponent is folded into chance.
-        player: Whose policy it is, or None for that of the game's only or first player.
-        observation: What the environment shows; None if nothing says it.
-        numbers: [S] of the states, by which an environment of Gymnasium's knows them.
-        rows: How many states it numbers.
+        player: The player whose policy it is, or None for the game's only or first player.
+        observation: Observation type of the environment; None if unknown.
+        numbers: [S] numbers of the states in an environment of Gymnasium's.
+        rows: Number of states that it numbers.
         env: The environment, if one was named.
     """
 
@@ -238,7 +236,7 @@ def _subject(game: Any, player: int | None) -> _Subject:
 
 
 def _made(env_id: str) -> Any:
-    """The environment of an id."""
+    """Make the environment of an id."""
     import gymnasium as gym
 
     from solvent.registration import register_envs
@@ -282,7 +280,7 @@ def _table(
     batch_size: int,
     name: str | None,
 ) -> tuple[TabularPolicy, Floats | None]:
-    """A policy as a table, and the probability that was moved from illegal actions, if known."""
+    """Return a policy as a table, and the probability moved from illegal actions, if known."""
     functions_only = {"outputs": outputs, "illegal": illegal, "takes_mask": takes_mask or None}
     if isinstance(policy, TabularPolicy):
         _refuse_given({**functions_only, "observation": observation}, "a TabularPolicy")
@@ -325,7 +323,7 @@ def _table(
 
 
 def _name_of(policy: Any) -> str:
-    """What to call a function or an array."""
+    """Return the name of a function or an array."""
     if not callable(policy):
         return "policy"
     name: str = getattr(policy, "__name__", type(policy).__name__)
@@ -355,7 +353,7 @@ def _replay(subject: _Subject, policy: TabularPolicy) -> None:
 
 
 def _seen(subject: _Subject, player: int, observation: str | NDArray[Any] | None) -> NDArray[Any]:
-    """What a function is given in each state, [S, ...]."""
+    """Return the observations passed to a function in each state, [S, ...]."""
     from solvent.envs.spaces import observed
 
     if observation is None and subject.numbers is not None:
@@ -373,7 +371,7 @@ def _seen(subject: _Subject, player: int, observation: str | NDArray[Any] | None
 
 
 def _lookup(policy: Any, game: TabularGame, rows: int) -> Any:
-    """The function that looks the number of a state up in an array."""
+    """Return a function that looks the number of a state up in an array."""
     if hasattr(policy, "detach"):
         policy = policy.detach().cpu()
     try:

@@ -1,4 +1,4 @@
-"""Policies that are known without training a network, by name."""
+"""Baselines: policies known without training a network, by name."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ GENERIC: Mapping[str, Baseline] = {
     "first-legal": Baseline(first_legal, _any_game, "Always the first legal action."),
     "q-learning": Baseline(_learned, _only_one_chooses, "Tabular Q-learning, without a network."),
 }
-"""The baselines that every game may have."""
+"""The generic baselines, available in any game that they suit."""
 
 
 def _own(spec: GameSpec | None) -> Mapping[str, Baseline]:
-    """The baselines that a game's spec adds."""
+    """Return the baselines that a game's spec adds."""
     if spec is None or spec.baselines is None:
         return {}
     found: Mapping[str, Baseline] = load(spec.baselines)
@@ -51,10 +51,10 @@ def _own(spec: GameSpec | None) -> Mapping[str, Baseline]:
 
 
 def baselines_of(game: Game | TabularGame) -> Mapping[str, Baseline]:
-    """The generic baselines and the game's own, which take precedence.
+    """Return the generic baselines and the game's own, which take precedence.
 
-    In a discounted game they do as in the game without the discount, of which they are told; there
-    an optimum of the game's own is not the optimum.
+    In a discounted game they play as in the undiscounted game, which is passed to them. An optimum
+    among the game's own baselines is not the optimum there.
     """
     own = _own(spec_of(game))
     if game.info.discount != 1:
@@ -63,7 +63,7 @@ def baselines_of(game: Game | TabularGame) -> Mapping[str, Baseline]:
 
 
 def _at_discount(baseline: Baseline) -> Baseline:
-    """The baseline of a game as one of the discounted game."""
+    """Return the baseline of a game as one of the discounted game."""
 
     def made(game: TabularGame, player: int) -> TabularPolicy:
         return discounted_policy(baseline.make(undiscounted(game), player), game)
@@ -75,26 +75,26 @@ def _at_discount(baseline: Baseline) -> Baseline:
 
 
 def all_baselines() -> Mapping[str, Baseline]:
-    """The generic baselines and those of all games, by name."""
+    """Return the generic baselines and those of all games, by name."""
     own = [_own(spec) for spec in game_specs().values()]
     return {name: one for group in (GENERIC, *own) for name, one in group.items()}
 
 
 def baseline_names(game: TabularGame, player: int = 0) -> tuple[str, ...]:
-    """The names of the baselines that a game has for a player."""
+    """Return the names of the baselines that a game has for a player."""
     return tuple(name for name, entry in baselines_of(game).items() if entry.suits(game, player))
 
 
 def make_baseline(
     name: str, game: TabularGame, player: int = 0, what: str | None = None
 ) -> TabularPolicy:
-    """A baseline by name.
+    """Make a baseline by name.
 
     Args:
         name: One of :func:`baseline_names`.
-        game: The game it is to play.
-        player: Whose policy, 0 or 1.
-        what: What an error calls it.
+        game: The game to play.
+        player: The player whose policy it is, 0 or 1.
+        what: Name of the baseline in error messages.
 
     Raises:
         ValueError: If no baseline has that name, or the game has none of that name.
@@ -134,7 +134,7 @@ def make_baseline(
 def baseline_policies(
     game: TabularGame, names: Iterable[str] | None = None, player: int = 0
 ) -> dict[str, TabularPolicy]:
-    """Baselines of a game by name, all of them unless `names` says which.
+    """Make baselines of a game by name, all of them unless `names` is given.
 
     Raises:
         ValueError: As :func:`make_baseline`.

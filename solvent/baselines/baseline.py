@@ -1,4 +1,4 @@
-"""A policy that is known without learning: how it is made, and for which games."""
+"""The description of a baseline: a policy known without learning."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from solvent.model import TabularGame, TabularPolicy
 
 
 class Baseline(NamedTuple):
-    """A policy that can be had for the asking.
+    """A policy that is known without learning.
 
     Attributes:
-        make: From a game and a player to that player's policy.
-        suits: Whether it is one for a game and a player. A game's own baselines are asked about
-            tables of that game only.
-        description: What it does, in one short sentence.
+        make: A function from a game and a player to that player's policy.
+        suits: A function from a game and a player to whether the baseline exists for them. A game's
+            own baselines receive tables of that game only.
+        description: One short sentence about how it plays.
     """
 
     make: Callable[[TabularGame, int], TabularPolicy]

@@ -1,4 +1,4 @@
-"""Environments of games by name, opponents included: what ``gym.make`` makes of an id."""
+"""Environments of games by name, opponents included, as ``gym.make`` makes them from an id."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def make_env(
     render_mode: str | None = None,
     **arguments: Any,
 ) -> Env:
-    """The environment of a game: of a game for two, one seat of it.
+    """Make the environment of a game, or of one seat in a game for two.
 
     Args:
-        game: As for :func:`solvent.make_game`.
+        game: Name of the game, as for :func:`solvent.make_game`.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
-            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
-            place, ``"raise"`` raises a ValueError.
+            :class:`solvent.envs.TabularEnv`; without a table, those of the game's simulations.
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one instead,
+            ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
         arguments: The game's own parameters, and in a game for two those of :func:`_seat`.
 
@@ -67,17 +67,17 @@ def make_vector_env(
     autoreset_mode: str = "NextStep",
     **arguments: Any,
 ) -> VectorEnv:
-    """Many environments of a game that are stepped together.
+    """Make a vector environment of a game.
 
     Args:
-        game: As for :func:`solvent.make_game`.
-        num_envs: How many.
+        game: Name of the game, as for :func:`solvent.make_game`.
+        num_envs: Number of environments.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
-            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
-            place, ``"raise"`` raises a ValueError.
+            :class:`solvent.envs.TabularEnv`; without a table, those of the game's simulations.
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one instead,
+            ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
-        autoreset_mode: What happens where an episode ends, see
+        autoreset_mode: Behavior at the end of an episode, see
             :class:`solvent.envs.vector_env.VectorEnv`.
         arguments: The game's own parameters, and in a game for two those of :func:`_seat`.
 
@@ -100,7 +100,7 @@ def make_vector_env(
 
 
 def _asked(game: str, arguments: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """What samples a game, and the arguments of an environment that are not for every one."""
+    """Return the sampler or table of a game, and the arguments of its kind of environment."""
     own = inspect.signature(find_spec(game).maker()).parameters
     of_seat = {name: arguments[name] for name in OF_A_SEAT if name in arguments and name not in own}
     parameters = {name: value for name, value in arguments.items() if name not in of_seat}
@@ -119,13 +119,14 @@ def _seat(
     seat: Seat = 0,
     solution: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Arguments of a :class:`~solvent.envs.SeatEnv`.
+    """Return arguments of a :class:`~solvent.envs.SeatEnv`.
 
     Args:
-        source: What samples the game.
-        opponent: See :mod:`solvent.baselines.opponents`; ``"optimal"`` unless given, or
+        source: The table or sampler of the game.
+        opponent: An opponent or a mixture (:mod:`solvent.baselines.opponents`). Default:
+            ``"optimal"``, or
             ``"uniform"`` in a game without a table.
-        seat: The learner's: 0, 1, or ``"random"`` for one that is drawn for each episode.
+        seat: The learner's seat: 0, 1, or ``"random"`` for one that is drawn for each episode.
         solution: The folder of the solution of a game without a table, which an optimal opponent
             may need.
 

@@ -1,19 +1,19 @@
-"""Functions of observations as policies: a table of what they give in every state.
+"""Functions of observations as policies, tabulated by their outputs in every state.
 
-Whatever library a policy was learned with, it is a function: of a batch of observations, with a
-row of probabilities, logits or action values for each, or an action. A finite game has finitely
-many observations, so that its values are a table, and every number about it is exact.
+Whatever library a policy was learned with, it is a function. It maps a batch of observations to a
+row of probabilities, logits or action values for each, or to an action. A finite game has finitely
+many observations, so the values of the function form a table, and every number about it is exact.
 
-**What is not such a function.** A policy that depends on what it saw before (a recurrent network,
+**Policies without a table.** A policy that depends on earlier observations (a recurrent network,
 stacked frames) or on something hidden has no table. Nor has one that draws its actions: its
 probabilities are the policy, and one draw of them is another. A network in training mode may depend
 on the batch. Every state is therefore asked again, in another order and in batches of other sizes,
 some in a batch of one, and a function that does not repeat itself is refused.
 
-**Illegal actions.** A function may choose an action that is illegal in a state. What becomes of it
-is part of the policy, and there are two customs: the environment plays the lowest legal action
-instead (``"remap"``, by :func:`solvent.model.project`), or the algorithm is told what is legal and
-chooses among that (``"mask"``).
+**Illegal actions.** A function may choose an action that is illegal in a state. Its
+treatment is part of the policy, and there are two customs: the environment plays the lowest legal
+action instead (``"remap"``, by :func:`solvent.model.project`), or the algorithm is given the legal
+actions and chooses among them (``"mask"``).
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_choice, check_integer, shown
 
 OUTPUTS = ("probabilities", "logits", "action_values", "actions")
-"""What a function may give for each observation."""
+"""The allowed kinds of output of a function."""
 
 ILLEGAL = ("remap", "mask", "raise")
-"""What may become of illegal actions."""
+"""The allowed treatments of illegal actions."""
 
 TOLERANCE = 1e-3
-"""How far a row of probabilities may be from the sum 1; float32, and half precision, come near."""
+"""Largest distance of a row's sum from 1; float32 and half precision come near it."""
 
 ROUNDING = 1e-4
-"""How far what is given for an observation may differ from batch to batch, since sums are not
-always added up in the same order: probabilities, or action values in units of the largest."""
+"""Largest difference of an output from batch to batch, since sums are not always added up in the
+same order: of probabilities, or of action values in units of the largest."""
 
 HALF = 100
-"""How many times as far in half precision."""
+"""Factor on :data:`ROUNDING` in half precision."""
 
 NEAR_TIES = 10
-"""In how many states the action alone may change for that reason."""
+"""Number of states in which the action alone may change because of rounding."""
 
 SINGLES = 64
-"""How many states are also asked about one by one."""
+"""Number of states that are also evaluated one by one."""
 
 Array = NDArray[Any]
 Function = Callable[..., Any]
@@ -73,24 +73,24 @@ def tabulated(
     env: Any = None,
     rows: Array | None = None,
 ) -> tuple[TabularPolicy, Floats]:
-    """Ask a function in every state in which a player is to act.
+    """Tabulate a function by calling it in every state in which a player acts.
 
     Args:
         game: The game.
-        function: Of n observations; a ``torch.nn.Module`` is given tensors.
-        observations: [S, ...] what the player sees in each state.
-        outputs: What the function gives: ``"probabilities"``, ``"logits"`` or
+        function: A function of n observations; a ``torch.nn.Module`` is given tensors.
+        observations: [S, ...] the observation of the player in each state.
+        outputs: Kind of output: ``"probabilities"``, ``"logits"`` or
             ``"action_values"``, [n, A], or ``"actions"``, [n]. If left out, [n] whole numbers are
             actions, and rows are probabilities, which is checked.
         illegal: ``"remap"``, ``"mask"`` as in the module, or ``"raise"``: a ValueError.
         takes_mask: Whether the function is also given the legal actions, [n, A] bool.
         deterministic: Whether the most probable action of each row is always played, the lowest
             on ties. That of the largest action value is, in any case.
-        player: Whose policy it is, 0 or 1.
-        batch_size: How many states are asked about at once.
-        name: Of the policy.
+        player: The player whose policy it is, 0 or 1.
+        batch_size: Number of states evaluated at once.
+        name: Name of the policy.
         env: The environment in which episodes are replayed; None if there is none.
-        rows: [S, ...] what `env` shows in each state; `observations` if left out.
+        rows: [S, ...] the observation of `env` in each state; `observations` if left out.
 
     Returns:
         The policy, and the probability that was moved from illegal actions in each state, [S].
@@ -123,20 +123,20 @@ def tabulated(
 
 
 class QueriedFunction:
-    """A function that has been asked in every state in which a player is to act.
+    """A function that has been called in every state in which a player acts.
 
     Args:
         game: The game.
-        function: Of n observations, and of the legal actions with `takes_mask`.
-        observations: [S, ...] what the player sees in each state.
-        outputs: What the function gives, as for :func:`tabulated`.
-        illegal: What becomes of illegal actions, as for :func:`tabulated`.
+        function: A function of n observations, and of the legal actions with `takes_mask`.
+        observations: [S, ...] the observation of the player in each state.
+        outputs: Kind of output, as for :func:`tabulated`.
+        illegal: Treatment of illegal actions, as for :func:`tabulated`.
         takes_mask: Whether the function is also given the legal actions, [n, A] bool.
-        predict: Chooses an action for each of n observations and masks, which has to be the best by
-            what the function gives; None if nothing does.
-        player: Whose policy it is, 0 or 1.
-        batch_size: How many states are asked about at once.
-        name: Of the policy.
+        predict: A function that chooses an action for each of n observations and masks. The action
+            has to be the best by the output of `function`. None if there is no such function.
+        player: The player whose policy it is, 0 or 1.
+        batch_size: Number of states evaluated at once.
+        name: Name of the policy.
 
     Attributes:
         given: [S, A] probabilities, or action values, which are minus infinity where illegal
@@ -175,13 +175,13 @@ class QueriedFunction:
             self.rounding *= sizes.max(initial=0.0)
 
     def weights(self, *, greedy: bool = False) -> Floats:
-        """Return the probabilities [S, A] that are meant, of illegal actions too unless masked.
+        """Return the probabilities [S, A] of the function, including illegal actions unless masked.
 
         Args:
             greedy: Whether the most probable action of each row is always played.
 
         Raises:
-            ValueError: If an illegal action has a probability, and none may have.
+            ValueError: If an illegal action has a probability and `illegal` is ``"raise"``.
         """
         weights = self.given.copy()
         if greedy or self.outputs == "action_values":
@@ -207,12 +207,12 @@ class QueriedFunction:
         return policy, np.where(self.mask, 0.0, weights).sum(axis=1)
 
     def pass_gate(self, policy: TabularPolicy, env: Any, rows: Array) -> None:
-        """Ask again in every state, and in those that are met when episodes are replayed.
+        """Call the function again in every state, and in the states met in replayed episodes.
 
         Args:
-            policy: What the function plays.
+            policy: The policy of the function.
             env: The environment in which episodes are replayed, or None.
-            rows: [S, ...] what `env` shows in each state.
+            rows: [S, ...] the observation of `env` in each state.
 
         Raises:
             ValueError: If the function gives something else than before, or as for
@@ -252,9 +252,9 @@ class QueriedFunction:
             )
 
     def _is_near_tie(self, state: Ints) -> bool:
-        """Whether an action in one state [1] changes with its observation as rounding changes it.
+        """Return whether rounding of the observation changes the action in one state [1].
 
-        Of two actions that are equally good but for rounding, a batch of another size may have the
+        If two actions are equally good but for rounding, a batch of another size may yield the
         other one.
         """
         seen = self.observations[state]
@@ -265,7 +265,7 @@ class QueriedFunction:
         return self.near_ties <= NEAR_TIES and len(near) > 1
 
     def _ask(self, states: Ints, seen: Array) -> Floats:
-        """What the function gives for observations, [n, A], in the form of :attr:`given`."""
+        """Return the outputs for observations, [n, A], in the form of :attr:`given`."""
         given, legal = self._called(states, seen), self.mask[states]
         if self.outputs is None:
             actions = given.ndim == 1 and given.dtype.kind in "iu"
@@ -294,7 +294,7 @@ class QueriedFunction:
         return np.asarray(softmax(values, axis=1)) if self.outputs == "logits" else values
 
     def _called(self, states: Ints, seen: Array) -> Array:
-        """What the function gives for observations, as an array of NumPy."""
+        """Return the outputs for observations as an array of NumPy."""
         try:
             given = self.function(seen, *([self.mask[states]] if self.takes_mask else []))
         except Exception as error:
@@ -319,7 +319,7 @@ class QueriedFunction:
         return array[None] if len(seen) == 1 and array.shape in ((), self.mask.shape[1:]) else array
 
     def _actions(self, states: Ints, given: Array, legal: Bools) -> Floats:
-        """Whole numbers as rows with a 1."""
+        """Return whole numbers as one-hot rows."""
         n, width = legal.shape
         if given.shape != (n,) or given.dtype.kind not in "iu":
             raise ValueError(
@@ -340,7 +340,7 @@ class QueriedFunction:
         return np.asarray(np.eye(width)[given])
 
     def _probabilities(self, states: Ints, values: Floats, legal: Bools) -> Floats:
-        """Probabilities divided by their sum, over legal actions if these are masked."""
+        """Return probabilities divided by their sum, over legal actions if these are masked."""
         hint = "say outputs='logits' or outputs='action_values' if that is what they are"
         self._refuse(
             states,
@@ -387,7 +387,7 @@ def _batches(states: Ints, size: int) -> Iterator[Ints]:
 
 @contextmanager
 def _evaluated(function: Function) -> Iterator[Function]:
-    """A function as it is asked: a module of PyTorch with tensors, as it is after training."""
+    """Yield a function ready to be called: a module of PyTorch takes tensors in evaluation mode."""
     # Whoever has such a module has imported it, and nobody else is to wait for that.
     torch: Any = sys.modules.get("torch")
     if torch is None or not isinstance(function, torch.nn.Module):

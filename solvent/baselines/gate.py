@@ -1,7 +1,7 @@
-"""The gate: a score is of what the policy plays, or it is refused.
+"""The gate: checks that a score describes the policy that is actually played.
 
 A policy is scored as a table of action probabilities. Three checks refuse a policy that plays
-something else:
+differently:
 
 1. **Wrappers.** Only wrappers that are known to leave observations and actions as they are may
    stand between the policy and its game (:data:`HARMLESS`). A subclass of one is not known.
@@ -42,13 +42,13 @@ HARMLESS = {
 """Classes that are known to leave observations and actions as they are, by package."""
 
 STEPPING = {"reset", "step", "step_async", "step_wait"}
-"""Methods that nobody may have replaced in an object."""
+"""Methods that must not have been replaced in an object."""
 
 WRITING = ("HumanRendering", "Monitor", "RecordVideo", "RenderCollection")
 """Harmless wrappers that write or draw, and are left out of copies."""
 
 EPISODES, STEPS = 300, 5000
-"""How many episodes are replayed, in how many steps at most."""
+"""Number of episodes that are replayed, and the largest number of steps."""
 
 
 def layers(env: Any) -> Iterator[Any]:
@@ -60,7 +60,7 @@ def layers(env: Any) -> Iterator[Any]:
 
 
 def _inside(env: Any) -> list[Any]:
-    """The environments directly inside another one."""
+    """Return the environments directly inside another one."""
     held = getattr(env, "__dict__", {})
     inner = held.get("venv", held.get("env"))
     return [*held["envs"]] if "envs" in held else [] if inner is None else [inner]
@@ -101,17 +101,17 @@ def replay(env: Any, game: TabularGame, policy: TabularPolicy, rows: NDArray[Any
     """Play episodes in copies of an environment, and refuse one that differs from the table.
 
     A quarter of the actions are drawn from all legal ones, so that more states are met. The
-    environment itself is left as it is. A native vector environment has no single ones inside, and
-    nothing is replayed: it is this package's own, whose tests compare it with single ones.
+    environment itself is not changed. A native vector environment has no single ones inside, and
+    nothing is replayed: the tests of this package compare it with single ones.
 
     Args:
         env: The environment: of Gymnasium, single or vector, or of Stable-Baselines3; or None.
         game: The game that it samples.
         policy: The policy for `game`.
-        rows: [S, ...] what the environment should show in each state.
+        rows: [S, ...] the expected observation of the environment in each state.
 
     Returns:
-        The states in which the policy was to choose, in the order in which they were met.
+        The states in which the policy had to choose, in the order in which they were met.
 
     Raises:
         ValueError: If the environment shows something else, or does not follow its own table.
@@ -148,7 +148,7 @@ def replay(env: Any, game: TabularGame, policy: TabularPolicy, rows: NDArray[Any
 
 
 def _reached(native: Any, seen: Any, branches: Iterable[tuple[int, float]]) -> int:
-    """The number of a toy-text environment's state, which has to be one with a probability."""
+    """Return the number of a toy-text environment's state, which must have been possible."""
     number, possible = int(getattr(native, "s", seen)), {to for to, p in branches if p > 0}
     if number not in possible:
         raise ValueError(
@@ -168,14 +168,14 @@ def _check_shown(does: str, env: Any, state: Any, found: Any, expected: NDArray[
 
 
 def _singles(env: Any) -> list[Any]:
-    """The environments that are not vector environments, with their wrappers."""
+    """Return the environments that are not vector environments, with their wrappers."""
     if isinstance(env, gym.Env):
         return [env]
     return [single for part in _inside(env) for single in _singles(part)]
 
 
 def _copied(env: Any) -> Any:
-    """A copy of an environment that goes on by itself, without what writes or draws."""
+    """Return an independent copy of an environment, without wrappers that write or draw."""
     if isinstance(env, gym.Wrapper):
         inner = _copied(env.env)
         return inner if type(env).__name__ in WRITING else deepcopy(env, {id(env.env): inner})

@@ -1,4 +1,4 @@
-"""Policies that need to know nothing of a game but which actions are legal."""
+"""Baselines for any game."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def uniform(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """Every legal action with equal probability: what a normalized score counts as 0."""
+    """Return the uniform policy over legal actions, which has the normalized score 0."""
     return TabularPolicy.uniform(game, player=player)
 
 
 def first_legal(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """Always the lowest legal action, as an environment reads every illegal one."""
+    """Return the policy of the lowest legal action, which environments play for illegal ones."""
     lowest = np.argmax(game.mask[player], axis=1)
     return TabularPolicy.deterministic(game, lowest, player=player, name="first-legal")
 
@@ -30,18 +30,18 @@ _solved: WeakKeyDictionary[TabularGame, tuple[TabularPolicy, TabularPolicy]] = W
 
 
 def optimal(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """The solver's policy: what a normalized score counts as 1. A game is solved once."""
+    """Return the solver's policy, with the normalized score 1. A game is solved once."""
     if game not in _solved:
         remember_optimum(game, cached_solution(game))
     return _solved[game][player]
 
 
 def remember_optimum(game: TabularGame, solution: Solution) -> None:
-    """Spare :func:`optimal` to solve a game of which somebody has a solution.
+    """Store a known solution so that :func:`optimal` need not solve the game.
 
     Args:
         game: The game.
-        solution: Of `game`.
+        solution: Solution of `game`.
     """
     solution.check_is_for(game)
     if game not in _solved:

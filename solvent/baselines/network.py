@@ -37,7 +37,7 @@ SCHEMA = Schema(
     },
     {"weight *": ArraySchema("float32", 2), "bias *": ArraySchema("float32", 1)},
 )
-"""Of a network's file."""
+"""The schema of a network's file."""
 
 
 def _relu(values: Array) -> Array:
@@ -51,8 +51,8 @@ def _tanh(values: Array) -> Array:
 def times(values: Array, weight: Array) -> Array:
     """Return values [k, inputs] times a weight [inputs, outputs].
 
-    The product is taken of some rows at a time. They stay in the processor's cache, and the matrix
-    library starts no threads for so few, which would stand in the way of those that call this.
+    The product is computed a few rows at a time. They stay in the processor's cache, and the matrix
+    library starts no threads for so few, which would compete with those of the caller.
     """
     inputs, outputs = weight.shape
     rows = max(1, MULTIPLICATIONS // (inputs * outputs))
@@ -65,24 +65,24 @@ def times(values: Array, weight: Array) -> Array:
 
 
 MULTIPLICATIONS = 2**18
-"""As many at a time; with more OpenBLAS, which NumPy comes with, starts threads."""
+"""Multiplications per product; above this, NumPy's OpenBLAS starts threads."""
 
 ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {"relu": _relu, "tanh": _tanh}
-"""Between the layers, by name; they overwrite what they are given."""
+"""Activations between the layers, by name; they overwrite their argument."""
 
 RULES = ("sampled", "mode")
-"""How actions are chosen from a network's outputs: in proportion to the exponentials, as a policy
-network is sampled, or always the largest, which is its mode and what a network of action values
-does."""
+"""Rules for choosing actions from a network's outputs: in proportion to the exponentials, as a
+policy network is sampled, or always the largest, which is the mode of a policy network and the
+greedy action of a network of action values."""
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Layers, each an affine map, with an activation between two of them.
+    """A network of affine layers, with an activation between two of them.
 
     Attributes:
-        weights: [inputs, outputs] float32 of each layer.
-        biases: [outputs] float32.
+        weights: [inputs, outputs] float32 weights of each layer.
+        biases: [outputs] float32 biases of each layer.
         activation: A key of :data:`ACTIVATIONS`.
     """
 
@@ -104,14 +104,14 @@ class Network:
                 raise ValueError(f"a layer has {outputs} outputs and the next {inputs} inputs")
 
     def __call__(self, seen: Array) -> Array:
-        """[k, outputs] for observations [k, inputs]."""
+        """Return the outputs [k, outputs] for observations [k, inputs]."""
         first = seen @ self.weights[0] + self.biases[0]
         if len(self.weights) == 1:
             return first
         return times(self.before_last(first), self.weights[-1]) + self.biases[-1]
 
     def before_last(self, values: Array) -> Array:
-        """What the last layer is given, from what the first gives; overwrites that."""
+        """Return the last layer's input from the first layer's output, which is overwritten."""
         activate = ACTIVATIONS[self.activation]
         values = activate(values)
         for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True):
@@ -123,15 +123,15 @@ class Network:
 
 @dataclass(frozen=True, eq=False)
 class NetworkPlayer:
-    """A network that plays.
+    """A player that chooses actions by a network.
 
     Attributes:
-        network: Its outputs are the actions'.
-        rule: One of :data:`RULES`.
+        network: The network, with one output for each action.
+        rule: Rule for choosing actions, one of :data:`RULES`.
         masked: Whether it chooses among legal actions only. Otherwise the lowest legal action is
-            played in the place of an illegal one, as the environments do.
-        observation: What it sees.
-        name: What to call it.
+            played instead of an illegal one, as the environments do.
+        observation: Observation type of the network.
+        name: Name of the player.
     """
 
     network: Network
@@ -145,7 +145,7 @@ class NetworkPlayer:
         check_choice(self.rule, "rule", RULES)
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
-        """[k, A] the probabilities of its actions; see :class:`solvent.envs.simulation.Player`."""
+        """Return its action probabilities [k, A]; see :class:`solvent.envs.simulation.Player`."""
         seen = simulation.observe(chosen, player, self.observation)
         if seen.shape[1] != len(self.network.weights[0]):
             raise ValueError(
@@ -155,7 +155,7 @@ class NetworkPlayer:
         return self.choose(self.network(seen), simulation.legal(chosen, player) == 1)
 
     def choose(self, outputs: Array, legal: NDArray[np.bool_]) -> Floats:
-        """[k, A] probabilities of the actions from the network's outputs and what is legal."""
+        """Return action probabilities [k, A] from the network's outputs and the legal actions."""
         if self.masked:
             outputs = np.where(legal, outputs, -np.inf)
         if self.rule == "mode":
@@ -170,10 +170,10 @@ class NetworkPlayer:
         return chances if self.masked else project(chances, legal)
 
     def first_of_two(self, outputs: Array) -> Floats:
-        """[k] the probability of the first of two legal actions, as :meth:`choose` has it.
+        """Return the probability [k] of the first of two legal actions, as in :meth:`choose`.
 
         Args:
-            outputs: [k, 2] the network's, of these actions.
+            outputs: [k, 2] the network's outputs for these actions.
         """
         more = outputs[:, 0] - outputs[:, 1]
         if self.rule == "mode":
@@ -189,8 +189,8 @@ def save_network(
     """Save a player.
 
     Args:
-        path: Where to; by custom ending in ``.npz``.
-        player: What to save.
+        path: Output file; by custom ending in ``.npz``.
+        player: The player to save.
         metadata: JSON-able facts to keep with it, such as how it was trained.
 
     Raises:

@@ -1,8 +1,8 @@
 """Opponents by name.
 
 An environment for one seat of a game for two (:class:`solvent.envs.SeatEnv`) takes policies or, in
-a game without a table, players. Here they are asked for by a *specification*, which can be written
-as JSON and so be part of an environment's id:
+a game without a table, players. Here they are named by a *specification*, which can be written as
+JSON and so be part of an environment's id:
 
 - a name: of a baseline that the game has for the other seat; without a table, ``"uniform"`` or a
   name of the ``players`` of the game's spec;
@@ -12,8 +12,8 @@ as JSON and so be part of an environment's id:
 
 Where the learner takes either seat, an opponent is needed in both. A baseline is made for each;
 a file holds the policy of one player and does not fit the other seat. From Python a
-:class:`~solvent.model.TabularPolicy` or a :class:`solvent.envs.simulation.Player` will do in place
-of a name.
+:class:`~solvent.model.TabularPolicy` or a :class:`solvent.envs.simulation.Player` also works in
+place of a name.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def make_opponents(
     seat: Seat = 0,
     solution: str | Path | None = None,
 ) -> tuple[list[Any], list[float]]:
-    """The opponents that a specification stands for.
+    """Make the opponents of a specification.
 
     Args:
-        game: The game they are to play: its table, or what samples it without one.
-        specification: See the module.
-        seat: The learner's.
+        game: The game to play: its table, or the sampler of a game without one.
+        specification: The specification of the opponents, see the module.
+        seat: The learner's seat.
         solution: The folder of the solution of a game without a table, which an optimal opponent
             may need.
 

@@ -1,11 +1,11 @@
-"""Tabular Q-learning, the learner that a network has to be compared with, and Minimax-Q.
+"""Tabular Q-learning, the standard of comparison for a network, and Minimax-Q.
 
-C. J. C. H. Watkins and P. Dayan, "Q-learning", Machine Learning 8, 1992. Plays are sampled from the
-game's own table. After action a in state s, with reward r and next state s',
+C. J. C. H. Watkins and P. Dayan, "Q-learning", Machine Learning 8, 1992. Episodes are sampled from
+the game's own table. After action a in state s, with reward r and next state s',
 
     Q(s, a)  <-  Q(s, a) + alpha * (r + max Q(s', .) - Q(s, a)),     alpha = 1 / n(s, a)^0.8,
 
-n(s, a) being how often a has been tried in s. The exponent is within (1/2, 1], where the
+where n(s, a) counts how often a has been tried in s. The exponent is within (1/2, 1], where the
 iteration converges, and below 1, where it does so polynomially fast (E. Even-Dar and Y. Mansour,
 "Learning rates for Q-learning", JMLR 5, 2003). Behaviour is epsilon-greedy. There is no discount.
 """
@@ -37,13 +37,13 @@ EXPLORATION = 0.2
 def q_learning(
     game: TabularGame, player: int = 0, *, steps: int = 10_000_000, seed: int = 0
 ) -> TabularPolicy:
-    """Learn from so many sampled moves and return the greedy policy.
+    """Learn from `steps` sampled moves and return the greedy policy.
 
     Args:
         game: A game in which only `player` ever has a choice.
-        player: Who learns, 0 or 1.
+        player: The player that learns, 0 or 1.
         steps: Number of moves, at least 1.
-        seed: Equal seeds give equal policies.
+        seed: Seed of the random numbers. Equal seeds give equal policies.
 
     Raises:
         ValueError: If the other player has a choice, or `steps` is out of range.
@@ -58,12 +58,12 @@ class QLearning:
 
     Args:
         game: A game in which only `player` ever has a choice.
-        player: Who learns, 0 or 1.
+        player: The player that learns, 0 or 1.
         seed: Equal seeds and equal numbers of moves give equal policies, however these are divided
             among calls of :meth:`learn`.
 
     Attributes:
-        moves: How many have been played.
+        moves: Number of moves played so far.
 
     Raises:
         ValueError: If the other player has a choice.
@@ -84,7 +84,7 @@ class QLearning:
         self._state = -1
 
     def learn(self, moves: int) -> None:
-        """Play and learn for so many moves, at least 1.
+        """Play and learn from the given number of moves, at least 1.
 
         Raises:
             ValueError: If `moves` is no whole number, or not positive.
@@ -106,7 +106,7 @@ class QLearning:
         self.moves += moves
 
     def policy(self) -> TabularPolicy:
-        """The greedy policy; of equal actions it takes the lowest."""
+        """Return the greedy policy; ties go to the lowest action."""
         game, player = self._game, self._player
         table = np.full(game.mask[player].shape, -np.inf)
         table[game.row_state, game.row_action[player]] = self._q
@@ -126,7 +126,7 @@ def _learn(
     q: Floats,
     tried: Ints,
 ) -> int:
-    """Play so many moves from a state, -1 for a new episode; returns the state that follows."""
+    """Play moves from a state, -1 for a new episode, and return the next state."""
     row_start, outcome_start, next_state, probability = transitions
     for _ in range(steps):
         if state < 0 or terminal[state]:
@@ -169,8 +169,8 @@ class MinimaxQ:
             divided among calls of :meth:`learn`.
 
     Attributes:
-        moves: How many have been played.
-        values: [S] to player 0, as learned.
+        moves: Number of moves played so far.
+        values: [S] learned values to player 0.
     """
 
     def __init__(self, game: TabularGame, *, seed: int = 0) -> None:
@@ -187,7 +187,7 @@ class MinimaxQ:
         self._state = -1
 
     def learn(self, moves: int) -> None:
-        """Play and learn for so many moves, at least 1.
+        """Play and learn from the given number of moves, at least 1.
 
         Raises:
             ValueError: If `moves` is no whole number, or not positive.
@@ -202,10 +202,10 @@ class MinimaxQ:
         self.moves += moves
 
     def policy(self, player: int = 0, *, exploration: float = 0.0) -> TabularPolicy:
-        """What a player has learned; uniform play in states that were never met.
+        """Return the learned policy of a player; uniform in states that were never met.
 
         Args:
-            player: Whose.
+            player: The player whose policy it is, 0 or 1.
             exploration: The share of calls that stay uniform. Rarely met states have one call
                 each for certain, against which the other player might keep play from ending.
         """
@@ -233,7 +233,7 @@ def _learn_minimax(
     first_mix: Floats,
     second_mix: Floats,
 ) -> int:
-    """Play so many moves from a state, -1 for a new episode; returns the state that follows."""
+    """Play moves from a state, -1 for a new episode, and return the next state."""
     row_start, outcome_start, next_state, probability = transitions
     work = work_for(first_mix.shape[1], second_mix.shape[1])
     for _ in range(moves):
@@ -257,7 +257,7 @@ def _learn_minimax(
 
 @njit(cache=True)
 def _call(strategy: Floats, random: np.random.Generator) -> int:
-    """A call drawn from the mixed strategy, or one that explores."""
+    """Draw an action from the mixed strategy, or an exploring one."""
     if random.random() < EXPLORATION:
         return int(random.random() * len(strategy))
     return int(draw_weighted(strategy, random.random()))

@@ -13,7 +13,7 @@ from solvent.model.arrays import Bools, Floats, Ints
 
 
 def by_rank(probabilities: Floats, mask: Bools) -> Floats:
-    """Policies [S, A] as action probabilities over the legal actions, [S, most]."""
+    """Return policies [S, A] as action probabilities over the legal actions, [S, most]."""
     count = mask.sum(axis=1)
     strategies = np.zeros((len(mask), max(int(count.max()), 1)))
     strategies[np.arange(strategies.shape[1]) < count[:, None]] = probabilities[mask]
@@ -21,7 +21,7 @@ def by_rank(probabilities: Floats, mask: Bools) -> Floats:
 
 
 def by_action(strategies: Floats, mask: Bools) -> Floats:
-    """The inverse of :func:`by_rank`."""
+    """Invert :func:`by_rank`."""
     probabilities = np.zeros(mask.shape)
     probabilities[mask] = strategies[np.arange(strategies.shape[1]) < mask.sum(axis=1)[:, None]]
     return probabilities
@@ -29,7 +29,7 @@ def by_action(strategies: Floats, mask: Bools) -> Floats:
 
 @njit(cache=True)
 def draw_weighted(weights: Floats, draw: float) -> int:
-    """An index, with probabilities that sum to 1, from a draw in [0, 1)."""
+    """Return an index from a draw in [0, 1); the probabilities sum to 1."""
     chosen = -1
     for k in range(len(weights)):
         if weights[k] > 0:
@@ -42,12 +42,12 @@ def draw_weighted(weights: Floats, draw: float) -> int:
 
 @njit(cache=True)
 def draw_outcome(outcome_start: Ints, probability: Floats, row: int, draw: float) -> int:
-    """One of the outcomes of a row."""
+    """Return one of the outcomes of a row."""
     first, last = outcome_start[row], outcome_start[row + 1]
     return int(first + draw_weighted(probability[first:last], draw))
 
 
 @njit(cache=True)
 def draw_start(cumulative_start: Floats, draw: float) -> int:
-    """A state, from the running sum of the start distribution."""
+    """Return a state, drawn from the running sum of the start distribution."""
     return int(np.searchsorted(cumulative_start, draw * cumulative_start[-1], side="right"))

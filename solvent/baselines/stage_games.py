@@ -35,10 +35,10 @@ from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import check_integer
 
 STEP_SIZE = 4.0
-"""Of a step of mirror descent, per range of the payoffs."""
+"""Step size of mirror descent, per range of the payoffs."""
 
 Policies = tuple[TabularPolicy, TabularPolicy]
-"""Of player 0 and player 1."""
+"""The policies of player 0 and player 1."""
 
 
 class StageTable(NamedTuple):
@@ -48,12 +48,12 @@ class StageTable(NamedTuple):
         order: [N] the states that do not end an episode, successors first where there is such an
             order.
         row_start: [S + 1] where the joint actions of each state begin.
-        first_count: [S] legal actions of player 0.
-        second_count: [S] legal actions of player 1.
+        first_count: [S] number of legal actions of player 0.
+        second_count: [S] number of legal actions of player 1.
         outcome_start: [K + 1] where the outcomes of each joint action begin.
-        next_state: [O] of each outcome.
-        probability: [O] of each outcome.
-        outcome_reward: [O] of each outcome, to player 0.
+        next_state: [O] next state of each outcome.
+        probability: [O] probability of each outcome.
+        outcome_reward: [O] reward of each outcome to player 0.
     """
 
     order: Ints
@@ -73,9 +73,9 @@ class StageGames(ABC):
         game: A game for two; one player may have no choice.
 
     Attributes:
-        name: What policies are called.
-        sweeps: How many have been made.
-        values: [S] to player 0, of the policies as they are.
+        name: Name of the policies.
+        sweeps: Number of sweeps made so far.
+        values: [S] values of the current policies to player 0.
 
     Raises:
         ValueError: If the game is for one player.
@@ -105,10 +105,10 @@ class StageGames(ABC):
         self._strategies = first, second
 
     def learn(self, sweeps: int, callback: Callable[[Policies, int], object] | None = None) -> None:
-        """Make so many sweeps, at least 1.
+        """Make the given number of sweeps, at least 1.
 
         Args:
-            sweeps: How many more.
+            sweeps: Number of further sweeps.
             callback: Called after each sweep with the policies and the number of sweeps so far.
 
         Raises:
@@ -121,10 +121,10 @@ class StageGames(ABC):
                 callback((self.policy(0), self.policy(1)), self.sweeps)
 
     def policy(self, player: int = 0) -> TabularPolicy:
-        """What a player has learned.
+        """Return the learned policy of a player.
 
         Args:
-            player: Whose policy, 0 or 1.
+            player: The player whose policy it is, 0 or 1.
         """
         probabilities = by_action(self._strategies[player], self.game.mask[player])
         return TabularPolicy.of(self.game, probabilities, player=player, name=self.name)
@@ -136,7 +136,7 @@ class StageGames(ABC):
 
 @njit(cache=True)
 def stage_game(table: StageTable, s: int, m: int, n: int, values: Floats) -> Floats:
-    """Q(s, ., .) for the values of successors, [m, n]."""
+    """Return Q(s, ., .) for the values of successors, [m, n]."""
     matrix = np.empty(m * n)
     first = table.row_start[s]
     for k in range(m * n):
@@ -150,7 +150,7 @@ def stage_game(table: StageTable, s: int, m: int, n: int, values: Floats) -> Flo
 
 @njit(cache=True)
 def row_values(matrix: Floats, y: Floats) -> Floats:
-    """The value of each row against the mixed strategy of the column player, [m]."""
+    """Return the value of each row against the mixed strategy of the column player, [m]."""
     found = np.zeros(matrix.shape[0])
     for a in range(matrix.shape[0]):
         for b in range(matrix.shape[1]):
@@ -160,7 +160,7 @@ def row_values(matrix: Floats, y: Floats) -> Floats:
 
 @njit(cache=True)
 def column_values(matrix: Floats, x: Floats) -> Floats:
-    """The value of each column to the row player against the latter's mixed strategy, [n]."""
+    """Return each column's value to the row player against the row player's strategy, [n]."""
     found = np.zeros(matrix.shape[1])
     for a in range(matrix.shape[0]):
         for b in range(matrix.shape[1]):
@@ -186,7 +186,7 @@ class RegretMatching(StageGames):
 
     Args:
         game: A game for two; one player may have no choice.
-        plus: Whether it is regret matching+.
+        plus: Whether to use regret matching+.
 
     Raises:
         ValueError: If the game is for one player.
@@ -216,7 +216,7 @@ def _matching_sweep(
     t: int,
     plus: bool,
 ) -> None:
-    """One step in each state, t from 1."""
+    """Take one step in each state, t from 1."""
     share = 2 / (t + 1) if plus else 1 / t
     for s in table.order:
         m, n = table.first_count[s], table.second_count[s]
@@ -237,7 +237,7 @@ def _matching_sweep(
 
 @njit(cache=True)
 def _matched(regret: Floats) -> Floats:
-    """The strategy in proportion to positive regrets; uniform if there are none."""
+    """Return the strategy in proportion to positive regrets; uniform if there are none."""
     positive: Floats = np.maximum(regret, 0.0)
     total = positive.sum()
     if total > 0:
@@ -288,7 +288,7 @@ def _fictitious_sweep(
     second_average: Floats,
     t: int,
 ) -> None:
-    """One step in each state, t from 1."""
+    """Take one step in each state, t from 1."""
     share = 1 / (t + 1)
     for s in table.order:
         m, n = table.first_count[s], table.second_count[s]
@@ -336,7 +336,7 @@ def _mirror_sweep(
     size: float,
     temperature: float,
 ) -> None:
-    """One step in each state."""
+    """Take one step in each state."""
     for s in table.order:
         m, n = table.first_count[s], table.second_count[s]
         matrix = stage_game(table, s, m, n, values)
