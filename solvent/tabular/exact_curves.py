@@ -247,7 +247,7 @@ def measure(
 
 
 def _optimum(game: TabularGame, quantity: str) -> float:
-    """The best number there can be; a gap is measured from the optimal value to the chooser."""
+    """Return the best possible number; for a gap, the optimal value to the player who chooses."""
     if quantity not in ("value", "gap"):
         return 0.0
     return float((1 - 2 * chooser(game)) * solve_table(game).value)
@@ -270,7 +270,7 @@ def _rms(
 
 
 def _true_values(game: TabularGame, values: Floats | TabularPolicy | None) -> Floats:
-    """The values that V is compared with, [S], to the one who learns."""
+    """Return the values to compare V with, [S], to the learner."""
     if values is not None and not isinstance(values, TabularPolicy):
         return values
     both = all((count > 1).any() for count in game.action_count)
@@ -279,7 +279,7 @@ def _true_values(game: TabularGame, values: Floats | TabularPolicy | None) -> Fl
 
 
 def _value(game: TabularGame, estimate: Estimate, kind: str) -> float:
-    """The value of a policy at the start, to the player who chooses."""
+    """Return the value of a policy at the start, to the player who chooses."""
     greedy = estimate.Q is not None and kind == "greedy"
     pi = epsilon_greedy(estimate.Q) if greedy and estimate.Q is not None else estimate.pi
     if pi is None or isinstance(pi, tuple):
@@ -294,7 +294,7 @@ def _value(game: TabularGame, estimate: Estimate, kind: str) -> float:
 
 
 def _exploitability(game: TabularGame, estimate: Estimate) -> float:
-    """The mean over both players of what a best response gains."""
+    """Return the mean gain of best responses against both players."""
     if not isinstance(estimate.pi, tuple):
         raise ValueError("the algorithm is for one player; its policy has a 'value' and a 'gap'")
     first, second = (_policy(game, pi, player) for player, pi in enumerate(estimate.pi))
@@ -305,6 +305,6 @@ def _exploitability(game: TabularGame, estimate: Estimate) -> float:
 
 
 def _policy(game: TabularGame, pi: Floats, player: int) -> TabularPolicy:
-    """A policy of the game that is measured, which may have further states, all ends."""
+    """Return a policy for the game used for measuring, which may have more terminal states."""
     further = np.zeros((game.n_states - len(pi), pi.shape[1]))
     return TabularPolicy.of(game, np.concatenate([pi, further]), player=player)

@@ -224,7 +224,7 @@ class SelfPlayEvalCallback(ExactEvalCallback):
     """Computes the network's exploitability in each seat at every evaluation.
 
     Args:
-        game: The table of a game for two.
+        game: The table of a two-player game.
         averages: The average policies of both seats, which training updates.
         arguments: The other arguments of :class:`ExactEvalCallback`.
     """

@@ -22,7 +22,7 @@ from solvent.training.train import train
 
 
 def entry(name: str) -> Algorithm:
-    """An algorithm of the trainer.
+    """Return an algorithm of the trainer.
 
     Args:
         name: A key of :data:`solvent.training.algorithms.SELF_PLAY_ALGORITHMS`.

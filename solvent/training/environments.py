@@ -72,7 +72,7 @@ def make_vector_env(
     try:
         env = make_registered_env(game, num_envs, env_kwargs)
     except UnexpectedArgumentError as error:
-        # Gymnasium makes a new error of the message; the first says what is allowed.
+        # Gymnasium makes a new error of the message; the first one names the allowed arguments.
         first = error.__context__
         raise (first if isinstance(first, UnexpectedArgumentError) else error) from None
     except (gym.error.Error, TypeError) as error:

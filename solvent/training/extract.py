@@ -3,7 +3,7 @@
 A policy network is a function of the observation, and a finite game has finitely many observations.
 Evaluating the network on all of them gives a table of action probabilities, and from then on every
 number about the network is exact. In a two-player game this is done for each player, with the
-player's own observations, in the states where it is on turn.
+player's own observations, in the states where it moves.
 
 Illegal actions are handled as in training. An algorithm that is told the legal actions
 (MaskablePPO, :class:`~solvent.training.masked_dqn.MaskedDQN`) chooses among them. Any other may
@@ -339,7 +339,7 @@ def _check_own(model: BaseAlgorithm) -> None:
 
 
 def _predicted(model: BaseAlgorithm, seen: NDArray[Any], legal: Bools) -> Ints:
-    """The actions that ``predict`` chooses, [n]."""
+    """Return the actions that ``predict`` chooses, [n]."""
     told: Any = {}
     if isinstance(model, MaskedDQN) or isinstance(model.policy, MaskableActorCriticPolicy):
         told = {"action_masks": legal}
@@ -348,7 +348,7 @@ def _predicted(model: BaseAlgorithm, seen: NDArray[Any], legal: Bools) -> Ints:
 
 @torch.no_grad()
 def _action_values(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
-    """Q of a network of action values, [n, A]; of MaskedDQN minus infinity where illegal."""
+    """Return a network's action values, [n, A]; for MaskedDQN minus infinity where illegal."""
     policy = model.policy
     given = policy.obs_to_tensor(seen)[0]
     if isinstance(policy, QRDQNPolicy):
@@ -362,7 +362,7 @@ def _action_values(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools
 
 @torch.no_grad()
 def _action_probabilities(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
-    """Weights of the actions, [n, A]; the network's mode has the largest, the first on ties."""
+    """Return action weights, [n, A]; the greedy action has the largest, the first on ties."""
     policy = model.policy
     observation = policy.obs_to_tensor(seen)[0]
     if isinstance(policy, MaskableActorCriticPolicy):
@@ -391,7 +391,7 @@ def _check_kind(model: BaseAlgorithm) -> None:
             f"allowed are {', '.join(kind.__name__ for kind in kinds)}"
         )
     if isinstance(model, DQN):
-        # A file of one can be loaded as the other, which then plays something else.
+        # A file of one can be loaded as the other, which then plays another policy.
         told = issubclass(model.replay_buffer_class or MaskedReplayBuffer, MaskedReplayBuffer)
         if told != isinstance(model, MaskedDQN):
             one, other = ("MaskedDQN", "DQN") if told else ("DQN", "MaskedDQN")
@@ -399,7 +399,7 @@ def _check_kind(model: BaseAlgorithm) -> None:
 
 
 def _mean_of_quantiles(network: Network, n_quantiles: int) -> Network:
-    """A network of the means, from one whose outputs are all actions' first quantiles, and so on.
+    """Return a network of means from one that outputs n quantiles, each for all actions in turn.
 
     The last layer is affine, so the mean of its outputs is that of its weights.
     """
@@ -412,7 +412,7 @@ def _mean_of_quantiles(network: Network, n_quantiles: int) -> Network:
 
 
 def _network(modules: list[nn.Module]) -> Network:
-    """The layers of a network, which have to be affine with one kind of activation between."""
+    """Return the layers of a network, all affine with one kind of activation in between."""
     layers = [module for module in modules if isinstance(module, nn.Linear)]
     between = {type(module) for module in modules if not isinstance(module, nn.Linear)}
     if len(between) > 1 or not between <= set(ACTIVATIONS):

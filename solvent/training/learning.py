@@ -42,8 +42,8 @@ def learn(run: RunFolder, training: Training, report: Report | None) -> None:
         model = training.asked.learner.model(
             setup.policy, venv, seed=request["seed"], device="cpu", **setup.arguments
         )
-        # Seeds of their own for the environments of each run: seed + i, as is the custom, would
-        # give runs with neighbouring seeds almost the same environments.
+        # Separate seeds for the environments of each run: the customary seed + i would give runs
+        # with neighbouring seeds almost the same environments.
         venv.seed(request["seed"] * setup.n_envs)
         callbacks: list[Any] = [EntropyCallback()] if training.players == 2 else []
         if isinstance(venv, SelfPlayEnv):

@@ -126,7 +126,7 @@ class JointCriticPolicy(MaskableActorCriticPolicy):
         self.action_net = nn.Identity()
         first, second = self.seat_actions
         self.value_net = nn.Linear(self.mlp_extractor.latent_dim_vf, len(first) * len(second))
-        # Pairs that were not met yet have about the same value.
+        # Pairs that have not been visited yet have about the same value.
         self.init_weights(self.value_net, 0.1)
         self.optimizer = self.optimizer_class(
             self.parameters(),
@@ -138,7 +138,7 @@ class JointCriticPolicy(MaskableActorCriticPolicy):
         """Make a network from features to the logits of a seat's own actions."""
         hidden = MlpExtractor(self.features_dim, self.net_arch, self.activation_fn, self.device)
         last = nn.Linear(hidden.latent_dim_pi, n_actions)
-        # As Stable-Baselines3 does for its actors, which so begin close to uniform.
+        # As in Stable-Baselines3, so that actors begin close to uniform.
         hidden.policy_net.apply(partial(self.init_weights, gain=float(np.sqrt(2))))
         self.init_weights(last, 0.01)
         return nn.Sequential(hidden.policy_net, last)
@@ -259,7 +259,7 @@ class MirrorDescent(MaskablePPO):
             batch_size=batch_size,
             n_epochs=n_epochs,
             gamma=1.0,
-            # The entropy bonus of policy gradients, which there are none of here.
+            # The entropy bonus belongs to policy gradients, which are not used here.
             ent_coef=0.0,
             max_grad_norm=max_grad_norm,
             policy_kwargs=policy_kwargs,
@@ -271,7 +271,7 @@ class MirrorDescent(MaskablePPO):
         )
 
     def _setup_model(self) -> None:
-        # Without an environment it is being loaded, and has had one.
+        # Without an environment the learner is being loaded, and has had one.
         if self.env is not None:
             masks = self.env.get_attr("game")[0].mask
             first, second = (np.flatnonzero(mask.any(axis=0)).tolist() for mask in masks)
@@ -339,11 +339,11 @@ class MirrorDescent(MaskablePPO):
         return first, second
 
     def _sampled(self, log_policies: tuple[Tensor, Tensor]) -> NDArray[np.int64]:
-        """An action for each environment, [n_envs]."""
+        """Draw an action for each environment, [n_envs]."""
         drawn = []
         for own, log_policy in zip(self.policy.seat_actions, log_policies, strict=True):
             chances = log_policy.exp()
-            # The first of exponential clocks with the chances as their rates.
+            # The first of exponential clocks whose rates are the probabilities.
             at = (chances / torch.empty_like(chances).exponential_()).argmax(dim=1)
             drawn.append(np.array(own)[at.cpu().numpy()])
         return np.concatenate(drawn)
@@ -453,10 +453,10 @@ class MirrorDescent(MaskablePPO):
         rewards: list[Any],
         dones: list[Any],
     ) -> JointTransitions:
-        """The records of each step, environment by environment, as transitions of both seats."""
+        """Return the records of each step and environment as transitions of both seats."""
 
         def pairs(records: list[Any]) -> Tensor:
-            # Environment i is seat 0 of the episode whose seat 1 is half of them later.
+            # Environment i is seat 0 of an episode whose seat 1 is environment i + n_envs / 2.
             array = np.stack(records)
             steps, environments, *rest = array.shape
             halves = array.reshape(steps, 2, environments // 2, *rest).swapaxes(0, 1)
@@ -485,6 +485,6 @@ class MirrorDescent(MaskablePPO):
 
 
 def _legal(env: VecEnv) -> NDArray[np.bool_]:
-    """The legal actions of each environment, [n_envs, A]."""
+    """Return the legal actions of each environment, [n_envs, A]."""
     masks: NDArray[np.bool_] = get_action_masks(env).astype(bool)
     return masks

@@ -45,8 +45,7 @@ class Snapshot:
     Attributes:
         timesteps: Number of steps that it had taken; -1 if unknown.
         parameters: The parameters of its networks, by name.
-        opponent: Its policy for the other seat, in the form in which the environment takes
-            opponents.
+        opponent: Its policy for the other seat, in the environment's form for opponents.
     """
 
     timesteps: int
@@ -61,8 +60,8 @@ class SelfPlayEnv(NativeVecEnv):
 
     Args:
         env: The environment. Unless `size` is 0 it has ``set_opponents``.
-        play: Function from a learner and a name to the learner's present policy, in the form in
-            which the environment takes opponents.
+        play: Function from a learner and a name to the learner's present policy, in the
+            environment's form for opponents.
         averages: The average policies of both seats, which each remembered policy joins; none in a
             game without a table.
         size: Largest number of snapshots in the pool; the oldest is dropped first. With 0 there is

@@ -58,7 +58,7 @@ class NativeVecEnv(VecEnv):
         """
         for options in self._options:
             check_options(options)
-        # Typed for one seed, but Gymnasium's vector environments take one for each, or None.
+        # Typed for one seed, but Gymnasium's vector environments take one per environment, or None.
         observation, infos = self.env.reset(seed=self._seeds)  # type: ignore[arg-type]
         self._reset_seeds()
         self._reset_options()
