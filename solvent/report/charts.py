@@ -88,19 +88,19 @@ class GapRow:
 
     @property
     def unbounded(self) -> bool:
-        """Whether the gap of a policy is infinite."""
+        """Return whether the gap of a policy is infinite."""
         return any(d.gap == inf for d in self.dots)
 
 
 def rows_of(
     task: TaskRecord, marks: Mapping[str, Mark], descriptions: Mapping[str, str]
 ) -> tuple[GapRow, ...]:
-    """The rows of a task, the nearest to the optimum first.
+    """Return the rows of a task, the nearest to the optimum first.
 
     Args:
-        task: With its agents and baselines.
-        marks: Of each algorithm.
-        descriptions: Of each baseline.
+        task: The task with its agents and baselines.
+        marks: The mark of each algorithm.
+        descriptions: The description of each baseline.
     """
 
     def dot(name: str, gap: float, *, sampled: bool = False) -> Dot:
@@ -120,12 +120,12 @@ def rows_of(
 
 
 def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
-    """The chart: the optimum is at the right, each decade to the left ten times worse.
+    """Draw the gaps: the optimum is at the right, each decade to the left ten times worse.
 
     Args:
-        title: What it shows.
+        title: The title of the chart.
         quantity: The name of the axis.
-        rows: From above to below.
+        rows: The rows, from top to bottom.
     """
     # A row of which all is unbounded says it in words.
     partly = any(isfinite(row.largest_known) and row.unbounded for row in rows)
@@ -183,13 +183,13 @@ def _row(row: GapRow, y: float, left: float, x: Callable[[float], float]) -> str
 
 
 def panels(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> tuple[str, str]:
-    """The charts of a task: the value, or for two the exploitability, and the gap in decades.
+    """Draw the charts of a task: value, or exploitability for two players, and gap in decades.
 
     Args:
-        task: With its agents and baselines.
-        curves: Of the agents.
-        marks: Of their algorithms.
-        unit: What values are counted in.
+        task: The task with its agents and baselines.
+        curves: The learning curves of the agents.
+        marks: The marks of their algorithms.
+        unit: The unit of values.
     """
     return value_panel(task, curves, marks, unit), gap_panel(task, curves, marks, unit)
 
@@ -200,11 +200,11 @@ def named(quantity: str, unit: str) -> str:
 
 
 def ends(task: TaskRecord, curves: Curves) -> tuple[str, ...]:
-    """What is to be said of curves that do not end at the steps and gaps of their agents.
+    """Return remarks on curves that do not end at the steps and gaps of their agents.
 
     Args:
-        task: Its agents' gaps are computed from their policies.
-        curves: As recorded.
+        task: The task, whose agents' gaps are computed from their policies.
+        curves: The curves as recorded.
     """
     said = []
     for agent in task.agents:
@@ -281,14 +281,14 @@ def _numbers(curves: Curves, quantity: str) -> list[float]:
 
 
 def _drawn(panel: Panel, task: TaskRecord, curves: Curves, marks: Marks, quantity: str) -> str:
-    """The chart with each agent's curves, the sampled policy's dashed, and a legend below it.
+    """Draw each agent's curves, the sampled policy's dashed, with a legend below the chart.
 
     Args:
-        panel: The chart without them.
-        task: With its agents.
-        curves: Of the agents.
-        marks: Of their algorithms.
-        quantity: What is drawn, ``"value"`` or ``"gap"``.
+        panel: The chart without curves.
+        task: The task with its agents.
+        curves: The learning curves of the agents.
+        marks: The marks of their algorithms.
+        quantity: The quantity on the vertical axis, ``"value"`` or ``"gap"``.
     """
     for agent in task.agents:
         colour, shape = marks[agent.algorithm]
@@ -317,11 +317,11 @@ def _steps(curves: Curves) -> Axis:
 
 
 def profile_panel(tasks: Sequence[TaskRecord], marks: Mapping[str, Mark]) -> Panel | None:
-    """The share of runs above each normalized score, with a band from ten seeds on.
+    """Draw the share of runs above each normalized score, with a band from ten seeds on.
 
     Args:
-        tasks: Those of a bench.
-        marks: Of their algorithms.
+        tasks: The tasks of a bench.
+        marks: The marks of their algorithms.
 
     Returns:
         None if nothing can be normalized.
@@ -350,12 +350,12 @@ def gap_band_panel(
     marks: Mapping[str, Mark],
     policy: str = "greedy",
 ) -> Panel:
-    """The gap over the training: the interquartile mean over seeds, with its band.
+    """Draw the gap over the training: the interquartile mean over seeds, with its band.
 
     Args:
-        task: With its agents.
-        curves: Their learning curves, by the agent's name.
-        marks: Of their algorithms.
+        task: The task with its agents.
+        curves: The agents' learning curves, by the agent's name.
+        marks: The marks of their algorithms.
         policy: ``"greedy"`` or ``"sampled"``.
     """
     quantity = PREFIXES[policy] + "gap"

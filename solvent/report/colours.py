@@ -39,11 +39,11 @@ BASELINE_SHAPE = "M0-4.4L4.4 0L0 4.4L-4.4 0z"
 
 
 class Mark(NamedTuple):
-    """How an algorithm is drawn.
+    """The colour and shape of an algorithm in charts.
 
     Attributes:
-        colour: Of its lines and marks, for CSS and SVG.
-        shape: Of its marks, one of :data:`SHAPES`.
+        colour: Colour of its lines and marks, for CSS and SVG.
+        shape: Shape of its marks, one of :data:`SHAPES`.
     """
 
     colour: str
@@ -60,13 +60,13 @@ OTHER_COLOURS = range(len(OWN_MARKS), len(ALGORITHMS) + len(FURTHER))
 
 
 def algorithm_marks(names: Iterable[str]) -> dict[str, Mark]:
-    """A colour and a shape for each algorithm, the same on every page.
+    """Return a colour and a shape for each algorithm, the same on every page.
 
-    Another algorithm than those of :data:`OWN_MARKS` has what its name says, or the next pair that
-    is free if two names say the same.
+    Algorithms that are not in :data:`OWN_MARKS` get a pair derived from their name, or the next
+    free pair if two names give the same one.
 
     Args:
-        names: Of all algorithms of a page.
+        names: The names of all algorithms of a page.
     """
     pairs = {name: (number, number) for number, name in enumerate(OWN_MARKS)}
     others = list(product(OTHER_COLOURS, range(len(SHAPES))))

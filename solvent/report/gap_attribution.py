@@ -23,12 +23,12 @@ class LosingState:
     Attributes:
         state: The state.
         fields: The values of its fields.
-        chosen: What the policy does there.
-        best: What an optimal policy does there.
-        contribution: What is lost there in an episode on average.
-        share: The same as a share of all that the policy loses.
+        chosen: The policy's choice there.
+        best: An optimal policy's choice there.
+        contribution: Expected loss there in an episode.
+        share: The contribution as a share of the policy's total loss.
         visits: Expected number of visits in an episode.
-        loss: What one visit costs.
+        loss: The loss of one visit.
     """
 
     state: Any
@@ -50,14 +50,14 @@ class Marginal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GapAttribution:
-    """Where a policy's gap arises.
+    """The states in which a policy's gap arises.
 
     Attributes:
-        gap: Computed from values.
-        total: The sum of what is lost in each state; `gap` and `given_up` up to rounding.
-        given_up: What the best response gives up to meet the policy where it errs.
-        losing: In how many states something is lost.
-        field_names: Of the states.
+        gap: The gap, computed from values.
+        total: Sum of the losses in all states; `gap` and `given_up` together, up to rounding.
+        given_up: Value that the best response gives up to meet the policy where it errs.
+        losing: Number of states in which something is lost.
+        field_names: Names of the fields of states.
         worst: The states in which most is lost.
         marginals: The gap split by each field, unless states have no named fields.
     """
@@ -83,11 +83,11 @@ def attribute_gap(
 
     Args:
         game: The game.
-        policy: Either player's.
-        solution: Of `game`.
-        location: Of the policy's gap.
-        most: How many of the worst states are told at most.
-        actions: How many of a state's actions are named at most, all if left out.
+        policy: The policy of either player.
+        solution: The solution of `game`.
+        location: The location of the policy's gap.
+        most: The largest number of worst states to list.
+        actions: The largest number of actions to name in a state, all if left out.
     """
     optimal = solution.policies[policy.player]
     total = float(location.contribution.sum())

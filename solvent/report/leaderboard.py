@@ -54,9 +54,9 @@ def write_leaderboard(
     """Check submissions and write the page.
 
     Args:
-        folders: Of the submissions.
-        out: The page.
-        suite: That they are for; the installed ones of the names on the cards if left out.
+        folders: The folders of the submissions.
+        out: The page to write.
+        suite: The suite of the submissions; the installed suites named on the cards if left out.
 
     Returns:
         `out`.

@@ -75,7 +75,7 @@ class PolicyRow(NamedTuple):
 
 
 View: TypeAlias = dict[str, Any]
-"""What the template shows of a task, by name."""
+"""The variables of the template for a task, by name."""
 
 
 def write_report(
@@ -122,11 +122,11 @@ def write_report(
 
 
 def render(subject: str | Path | Game | SolvedGame, *, sections: Sequence[Section] = ()) -> str:
-    """The page about the results of a bench, or about a game; the same subject, the same text.
+    """Return the page about a bench's results or a game; the same subject gives the same text.
 
     Args:
-        subject: As for :func:`write_report`.
-        sections: Put after the game's own.
+        subject: The subject, as for :func:`write_report`.
+        sections: Further sections, put after the game's own.
     """
     if isinstance(subject, str | Path):
         return _page_of_bench(_solve_bench(Path(subject)), sections)
@@ -185,11 +185,11 @@ def _page_of_bench(bench: _Bench, sections: Sequence[Section]) -> str:
 
 
 def template(name: str, **shown: Any) -> str:
-    """A page of this folder as HTML.
+    """Return a page of this folder as HTML.
 
     Args:
         name: The file of its template.
-        shown: What the template shows.
+        shown: The variables of the template.
     """
     return (
         templates("solvent.report")
@@ -269,7 +269,7 @@ def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None
 
 
 def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark]) -> View:
-    """What is shown of every task, with a table or without."""
+    """Return the variables that every task has, with a table or without."""
     spec = spec_of(game)
     about = getdoc(spec.maker() if spec is not None else type(game)) or ""
     descriptions = {name: one.description for name, one in baselines_of(game).items()}
@@ -325,12 +325,12 @@ def _agent(agent: AgentRecord, task: TaskRecord, optima: tuple[float, ...]) -> V
 def _policy(
     record: AgentRecord | BaselineRecord, optima: tuple[float, ...], prefix: str = ""
 ) -> PolicyRow:
-    """A row of figures; for two, each seat's value is the optimum to its player minus its gap.
+    """Return a row of figures; for two, a seat's value is its player's optimum minus its gap.
 
     Args:
-        record: That has the figures.
+        record: The record with the figures.
         optima: The values of optimal play to each seat's own player.
-        prefix: Of their names: ``"mode_"`` for those of the greedy policy.
+        prefix: Prefix of their names: ``"mode_"`` for those of the greedy policy.
     """
     value, gap, normalized, worst_start, pair = (
         getattr(record, prefix + name) for name in (*FIGURES, "exploitability")
@@ -356,7 +356,7 @@ def _sections(solved: SolvedTask) -> tuple[Section, ...]:
 
 
 def _untabled(subject: Game | SolvedGame) -> Untabled | None:
-    """What is known without a table; None if the game has no way to tell."""
+    """Return the results known without a table; None if the game has no way to tell."""
     spec = spec_of(subject if isinstance(subject, Game) else subject.game)
     known: Untabled | None = None if spec is None else spec.ask("untabled", subject)
     return known

@@ -33,7 +33,7 @@ ZERO_LANE = 0.14
 LANE = 0.1
 """The share of an axis that is a lane for an infinite number, with a break in the middle of it."""
 MOST_DECADES = 8
-"""Of more decades, not every one has a label."""
+"""The largest number of decades for which every one has a label."""
 KEYS = 24
 """Height of the legend below a chart."""
 STYLE = (
@@ -45,7 +45,7 @@ LEVELS = (
     "text.baseline{stroke:none}.leader{fill:none;stroke:#9aa4ac}"
     ".break{fill:#f4f6f7}path.break{fill:none;stroke:#5b6670}"
 )
-"""What :data:`STYLE` lacks for charts with levels or a lane of 0."""
+"""The rules that :data:`STYLE` lacks for charts with levels or a lane of 0."""
 UNREACHABLE = '<span><i class="swatch absent"></i>cannot be reached</span>'
 """For the legend of a map whose cells that no episode reaches have the class ``absent``."""
 KEY_ROOM = 5
@@ -75,13 +75,13 @@ class Axis:
     above: float = 0.0
 
     def share(self, number: float) -> float:
-        """How far along the axis a number stands, within 0..1; outside it, at the nearer end."""
+        """Return a number's position along the axis, in 0..1; outside it, the nearer end."""
         if math.isinf(number) and (self.above if number > 0 else self.below):
             return float(number > 0)
         return self.below + (1 - self.below - self.above) * self._share(number)
 
     def _share(self, number: float) -> float:
-        """How far along the axis a number stands between the lanes of infinite ones."""
+        """Return a number's position along the axis between the lanes of infinite ones."""
         if not self.logarithmic:
             part = (number - self.low) / (self.high - self.low)
             return min(max(part, 0.0), 1.0)
@@ -114,11 +114,11 @@ class Axis:
 
 
 def gap_axis(gaps: Sequence[float], *, unbounded: bool = False) -> Axis:
-    """An axis for gaps: whole decades around those that are positive, and a lane for 0.
+    """Return an axis for gaps: whole decades around the positive ones, and a lane for 0.
 
     Args:
-        gaps: What is to be drawn; those that are not finite have no place.
-        unbounded: Whether an infinite one has a lane.
+        gaps: The gaps to draw; those that are not finite have no place.
+        unbounded: Whether infinite gaps have a lane.
     """
     above = LANE * (unbounded and math.inf in gaps)
     positive = [gap for gap in gaps if gap >= ROUNDING and math.isfinite(gap)] or [0.1]
@@ -150,7 +150,7 @@ class Panel:
     """One chart.
 
     Args:
-        title: What it shows.
+        title: The title of the chart.
         quantity: The name of the vertical axis.
         x: The horizontal axis.
         y: The vertical axis.
@@ -191,15 +191,15 @@ class Panel:
         wide: bool = False,
         shape: str = "",
     ) -> None:
-        """A curve.
+        """Draw a curve.
 
         Args:
-            xs: Of its points.
-            ys: Of its points.
-            colour: Of the line.
-            text: Shows when it is pointed at.
-            dashed: Whether it is one of those that are drawn dashed.
-            wide: Whether it is wider than others.
+            xs: Horizontal coordinates of its points.
+            ys: Vertical coordinates of its points.
+            colour: Colour of the line.
+            text: Text that is shown when the pointer is on it.
+            dashed: Whether it is drawn dashed.
+            wide: Whether it is wider than other curves.
             shape: A path around the origin, drawn at the last point.
         """
 
@@ -220,13 +220,13 @@ class Panel:
     def band(
         self, xs: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str
     ) -> None:
-        """The room between two curves over the same points.
+        """Fill the area between two curves over the same points.
 
         Args:
-            xs: Of the points.
-            low: Of the lower curve.
-            high: Of the upper curve.
-            colour: Of the band, which lets through what is behind it.
+            xs: Horizontal coordinates of the points.
+            low: Vertical coordinates of the lower curve.
+            high: Vertical coordinates of the upper curve.
+            colour: Colour of the band, which is translucent.
         """
         around = [*xs, *xs[::-1]], [*high, *low[::-1]]
         self.parts.append(
@@ -253,16 +253,16 @@ class Panel:
         )
 
     def alone(self, style: str = STYLE) -> str:
-        """The whole chart with its legend, as an SVG that needs nothing else.
+        """Return the whole chart with its legend, as a self-contained SVG.
 
         Args:
-            style: Of its classes.
+            style: The style sheet of its classes.
         """
         legend, height = self._legend()
         return alone(f"{self.inside()}{legend}", WIDTH, height, style)
 
     def inside(self) -> str:
-        """What is drawn, without the frame."""
+        """Return the content of the chart, without the frame."""
         right = WIDTH - self.right
         grid = [
             f"{self._across(number, 'optimum' if self.y.zero and not number else 'grid')}"
@@ -347,13 +347,13 @@ class Panel:
 
 
 def break_mark(x: float, y: float, long: float, *, upright: bool) -> str:
-    """The break of an axis: a strip across the chart, and two strokes where the axis is.
+    """Draw the break of an axis: a strip across the chart, and two strokes on the axis.
 
     Args:
-        x: Of the end of the strip at which the axis is.
-        y: Of the same end.
-        long: The length of the strip, to the right from there, or if not `upright` upwards.
-        upright: Whether the axis is.
+        x: Horizontal coordinate of the end of the strip that is on the axis.
+        y: Vertical coordinate of the same end.
+        long: Length of the strip, to the right from there, or upwards if not `upright`.
+        upright: Whether the axis is upright.
     """
     if upright:
         strip = f'<rect class="break" x="{x}" y="{y - 4:.1f}" width="{long:g}" height="8"/>'
@@ -447,11 +447,11 @@ def runs(level: Ints) -> dict[int, str]:
 
 
 def write_pictures(folder: str | Path, pictures: Mapping[str, str]) -> list[Path]:
-    """Write SVGs that need nothing else.
+    """Write self-contained SVGs.
 
     Args:
-        folder: Where to.
-        pictures: The text of each by the name of its file.
+        folder: The folder to write to.
+        pictures: The text of each picture by the name of its file.
 
     Returns:
         The files.

@@ -1,4 +1,4 @@
-"""What a game adds to the page beyond what every game has.
+"""The sections that a game adds to the page beyond those of every game.
 
 A game's spec names the functions: `sections` makes a list of :class:`Section` from a
 :class:`~solvent.report.solved.SolvedTask`, `untabled` an :class:`Untabled` from a game, or from its
@@ -54,11 +54,11 @@ def templates(package: str) -> Environment:
 
 
 def beside(module: str, name: str) -> str:
-    """The text of a file that lies beside a module.
+    """Return the text of a file in the folder of a module.
 
     Args:
-        module: Its ``__file__``.
-        name: Of the file.
+        module: The module's ``__file__``.
+        name: The name of the file.
     """
     return Path(module).with_name(name).read_text(encoding="utf-8")
 
@@ -70,12 +70,12 @@ def script_json(data: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Untabled:
-    """What is known of a game of which no table was made.
+    """The results of a game of which no table was made.
 
     Attributes:
         solved: The game with its optimum.
-        sections: The game's own.
-        baselines: Scored; none if there is no way without a table.
+        sections: The game's own sections.
+        baselines: The scored baselines; none if there is no way without a table.
     """
 
     solved: SolvedGame

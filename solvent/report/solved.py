@@ -38,11 +38,11 @@ from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.registry import make_game
 
 TOLERANCE = 1e-9
-"""How far a stated figure may be from the computed one, in units of the computed one if that is
-larger than 1."""
+"""The largest allowed difference between a stated and a computed figure, in units of the computed
+one if that is larger than 1."""
 
 FIGURES = ("value", "gap", "normalized", "worst_start_gap")
-"""Of a policy."""
+"""The figures of a policy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +50,10 @@ class ScoredAgent:
     """An agent with its greedy policies, one for each seat.
 
     Attributes:
-        agent: Its record, with the figures that were computed.
-        curve: Its learning curve as recorded.
-        policies: Its greedy policy in each seat.
-        locations: Where the gaps of `policies` arise.
+        agent: The agent's record, with the figures that were computed.
+        curve: The agent's learning curve as recorded.
+        policies: The agent's greedy policy in each seat.
+        locations: The locations of the gaps of `policies`.
     """
 
     agent: AgentRecord
@@ -68,7 +68,7 @@ class ScoredAgent:
 
     @property
     def location(self) -> GapLocation:
-        """Where the gap of `policy` arises."""
+        """The location of the gap of `policy`."""
         return self.locations[0]
 
 
@@ -77,12 +77,12 @@ class SolvedTask:
     """A task with its game solved.
 
     Attributes:
-        task: Its record, with the figures that were computed.
+        task: The task's record, with the figures that were computed.
         game: The rules.
-        table: The same as arrays.
+        table: The rules as arrays.
         solution: The optimum.
-        agents: In the order of the record.
-        seats: That agents have learned, one or both.
+        agents: The agents in the order of the record.
+        seats: The seats that agents have learned, one or both.
     """
 
     task: TaskRecord
@@ -214,7 +214,7 @@ def _solve_agent(
 
 
 def _located(table: TabularGame, policy: TabularPolicy, solution: Solution) -> GapLocation:
-    """Where a gap arises; nowhere in particular, if a policy never ends an episode."""
+    """Locate a gap; nowhere in particular, if a policy never ends an episode."""
     try:
         return locate_gap(table, policy, solution, tolerance=LEARNED)
     except (CertificateError, ImproperGameError):

@@ -32,11 +32,11 @@ from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import SolvedTask
 
 MOST_VALUES = 250
-"""Of a field with more values only every k-th is shown."""
+"""The largest number of values of a field that are all shown; of more, only every k-th is."""
 MOST_ACTIONS = 6
-"""Of a state with more actions the best ones are listed."""
+"""The largest number of actions of a state that are all listed; of more, only the best are."""
 MOST_BYTES = 1_500_000
-"""Of embedded numbers, before they are written as text."""
+"""The largest size of embedded numbers, in bytes before they are written as text."""
 WRAPPED = 20
 """States that are a single number are wrapped into rows of this many."""
 TIE = 1e-9
@@ -58,7 +58,7 @@ ARROWS = {
     "west": "←", "south": "↓", "east": "→", "north": "↑",
     "up left": "↖", "up right": "↗", "down left": "↙", "down right": "↘",
 }  # fmt: skip
-"""Of actions that are directions on a board."""
+"""The arrows of actions that are directions on a board."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,8 @@ class Field:
     """One field of the cells of a map.
 
     Attributes:
-        name: Of the field.
-        values: In the order of the axis.
+        name: The name of the field.
+        values: The values in the order of the axis.
         place: [C] the number of each cell's value.
     """
 
@@ -77,7 +77,7 @@ class Field:
 
     @property
     def is_number(self) -> bool:
-        """Whether all values are numbers, which a slider can run through."""
+        """Return whether all values are numbers, so that a slider can run through them."""
         return all(isinstance(value, int | float) for value in self.values)
 
 
@@ -103,21 +103,21 @@ class Choices:
 
 @dataclass(frozen=True, eq=False)
 class StateMap:
-    """All that a map shows.
+    """The contents of a map.
 
-    A cell is a state in which play goes on or, on a board, also one in which it ends.
+    A cell is a state in which the episode goes on or, on a board, also one in which it ends.
 
     Attributes:
         table: The game.
-        states: [N] the states in which play goes on.
-        ends: The others.
-        fields: That take more than one value, or the only one.
-        texts: Of all states, where their fields are but a way to wrap a long row.
+        states: [N] the states in which the episode goes on.
+        ends: The other states.
+        fields: The fields that take more than one value, or the only field.
+        texts: The texts of all states, if their fields are only a way to wrap a long row.
         value: [C] the value of a state, or the reward with which an end is entered, NaN if that
             differs; to player 0.
         start: [C] whether an episode may begin there.
-        choices: One, or one for each of two players who act at the same time.
-        omitted: What the map leaves out, in a sentence; empty if nothing.
+        choices: The choices of one player, or of each of two players who act at the same time.
+        omitted: A sentence on the omitted parts; empty if there are none.
     """
 
     table: TabularGame
@@ -135,9 +135,9 @@ class Compared(NamedTuple):
     """Policies of the seats of a game that are shown beside the optimal ones.
 
     Attributes:
-        name: Of the agent.
-        policies: One for each seat that it has.
-        losses: For each of them [S], what one move of it loses.
+        name: The name of the agent.
+        policies: The policies, one for each seat of the agent.
+        losses: [S] for each policy, the loss of a single move of it.
     """
 
     name: str
@@ -146,11 +146,11 @@ class Compared(NamedTuple):
 
 
 def state_map_section(solved: SolvedTask, more: Sequence[Compared] = ()) -> Section:
-    """Values and policy of a solved game, and what its agents choose instead.
+    """Return the values and policy of a solved game, and its agents' choices beside them.
 
     Args:
         solved: The game with its agents.
-        more: What is compared besides.
+        more: Further policies to compare.
 
     Raises:
         ValueError: If the game puts two states on one place of its board.
@@ -173,11 +173,11 @@ def state_map_section(solved: SolvedTask, more: Sequence[Compared] = ()) -> Sect
 
 
 def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
-    """The map of a solved game.
+    """Return the map of a solved game.
 
     Args:
-        solved: The game; its agents are not looked at.
-        most_bytes: Of embedded numbers.
+        solved: The game; its agents are ignored.
+        most_bytes: The largest size of embedded numbers, in bytes.
     """
     table = solved.table
     states = np.flatnonzero(~table.terminal)
@@ -214,7 +214,7 @@ def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
 
 
 def embedded(found: StateMap, compared: Sequence[Compared]) -> dict[str, Any]:
-    """What the script reads: arrays as little-endian numbers in base64."""
+    """Return the data that the script reads: arrays as little-endian numbers in base64."""
     names = action_names(found.table.info)
     agents = [_agent(agent, found) for agent in compared]
     used = [choice.action[:, 0] for choice in found.choices]
@@ -307,11 +307,11 @@ def _shortest(name: str, names: Set[str]) -> str:
 
 
 def action_colours(used: Sequence[Ints], count: int) -> list[str]:
-    """A colour for each action that is chosen anywhere; the others have none.
+    """Return a colour for each action that is chosen anywhere; the others have none.
 
     Args:
         used: The actions that are chosen, by their numbers.
-        count: How many actions there are.
+        count: The number of actions.
     """
     chosen = sorted(set(np.unique(np.concatenate(used)).tolist()) - {NONE})
     colours = [""] * count
@@ -359,12 +359,12 @@ def entries_of(game: Game) -> Mapping[str, Sequence[str]]:
 def leaves(
     state: Any, entries: Mapping[str, Sequence[str]], name: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """The fields of a state with their names; a field that has fields of its own is taken apart.
+    """Yield the fields of a state with their names; nested fields are taken apart.
 
     Args:
-        state: Of a game.
-        entries: As :func:`entries_of` gives them.
-        name: What all names begin with.
+        state: A state of a game.
+        entries: The names of entries, as :func:`entries_of` gives them.
+        name: The prefix of all names.
     """
     parts: Iterator[tuple[str, Any]]
     if isinstance(state, tuple) and state:
@@ -417,9 +417,9 @@ def field_text(value: Any) -> str:
 
 
 def _every_kth(told: Sequence[Field]) -> tuple[Bools, str]:
-    """Which cells are on every k-th value of each field, and a sentence about those that are not.
+    """Return the cells on every k-th value of each field, and a sentence about the others.
 
-    The field has at most :data:`MOST_VALUES` values then.
+    Each field then has at most :data:`MOST_VALUES` values.
     """
     kept = np.ones(len(told[0].place), bool)
     sentences = []
@@ -534,7 +534,7 @@ def _action_values(solved: SolvedTask, player: int) -> Floats:
 
 
 def _agent(agent: Compared, found: StateMap) -> dict[str, Any]:
-    """What an agent's greedy policy chooses in the states of a map, and what that loses."""
+    """Return an agent's greedy actions in the states of a map, and their losses."""
     table, states = found.table, found.states
     names = action_names(table.info)
 
