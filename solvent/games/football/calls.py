@@ -124,7 +124,7 @@ def what_follows_call(
         ruleset: The numbers in the rules.
         situation: The offence's situation.
         action: A legal one, see :class:`Actions`.
-        defence: From 0.
+        defence: Number of the defence, from 0.
 
     Yields:
         The probability of a result, the result, and its consequences. A choice has none yet. The
@@ -156,7 +156,7 @@ def play_words(chart: Chart, play: int) -> str:
 
     Args:
         chart: The play's.
-        play: From 0.
+        play: Number of the play, from 0.
     """
     shares: dict[str, float] = {}
     gained = 0.0
@@ -185,7 +185,7 @@ def defence_words(chart: Chart, defence: int) -> str:
 
     Args:
         chart: The defence's.
-        defence: From 0.
+        defence: Number of the defence, from 0.
     """
     gained: dict[str, list[float]] = {"run": [], "pass": []}
     for play in range(chart.plays):

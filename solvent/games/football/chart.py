@@ -47,7 +47,7 @@ KICK_COLUMNS = ("Q", "P")
 
 
 class ChartError(ValueError):
-    """A chart that cannot be; the message says where."""
+    """Error for an impossible chart; the message says where."""
 
 
 def headings(plays: int) -> tuple[str, ...]:
@@ -168,7 +168,7 @@ class Chart:
 
     @property
     def table(self) -> dict[str, Any]:
-        """The chart as JSON has it, in which solutions keep it; :meth:`from_table` reads it."""
+        """The chart in JSON form, as solutions store it; :meth:`from_table` reads it."""
         columns = self.columns
         rows = {
             letter: [

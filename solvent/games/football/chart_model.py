@@ -127,7 +127,7 @@ class _Draws:
         self._bits = np.random.PCG64(seed)
 
     def below(self, bound: int) -> int:
-        """One of 0..bound - 1, uniform but for a bias below 2^-50."""
+        """Return a number in 0..bound - 1, uniform except for a bias below 2^-50."""
         return int(self._bits.random_raw()) * bound >> 64
 
 
@@ -141,8 +141,8 @@ class Ladder:
         incomplete: Number of rungs after them that fall incomplete.
         long: Number of rungs at the top that are long gains.
         low: Tenths of a yard at the lowest rung between.
-        typical: At the middle one.
-        top: At the highest; from the middle on, gains grow with the square.
+        typical: Tenths of a yard at the middle one.
+        top: Tenths of a yard at the highest; from the middle on, gains grow with the square.
         passes: Whether turnovers are interceptions.
     """
 

@@ -259,7 +259,7 @@ def interleaved(columns: Sequence[Sequence[tuple[Any, ...]]]) -> tuple[Ints, lis
     """From branches by result, in all situations, to branches by situation, of all results.
 
     Args:
-        columns: For each of K results its branches, tuples of arrays [S] with the weight first.
+        columns: The branches of each of K results, tuples of arrays [S] with the weight first.
 
     Returns:
         CSR: ``start`` [S*K+1], where branches of result k in situation s begin at entry s * K + k,

@@ -235,7 +235,7 @@ def how_to_make(ruleset: Ruleset, *, situations: bool = False, two_charts: bool 
     """Return how to make expected points that fit, for messages.
 
     Args:
-        ruleset: To which they have to belong.
+        ruleset: Ruleset that they must fit.
         situations: Whether those of all situations are needed.
         two_charts: Whether each side has a chart of its own.
     """
@@ -264,7 +264,7 @@ def shipped_expected_points(
 
     Args:
         chart: Whose.
-        ruleset: To which they have to belong.
+        ruleset: Ruleset that they must fit.
         situations: Whether those of all situations are needed, which are never shipped.
         other_chart: Chart of the other side; those of two charts are never shipped.
 

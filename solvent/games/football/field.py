@@ -1,4 +1,4 @@
-"""A football field: in lines of text, and painted from them.
+"""Drawings of a football field: lines of text, and a picture painted from them.
 
 A character stands for two yards, the first of which is at its left edge. So that is where lines and
 ball are painted.
@@ -51,7 +51,7 @@ def paint_pitch(surface: pygame.Surface, cells: pygame.Rect, text: str) -> None:
     """Paint one line of a field; lines below one another join.
 
     Args:
-        surface: To paint on.
+        surface: Surface to paint on.
         cells: The pixels of the line.
         text: The line, a character for each equal part of `cells`.
     """

@@ -53,7 +53,7 @@ class FootballCalls(Session):
     """A session in which both sides call from a chart."""
 
     def chart(self, state: Any) -> Chart:
-        """From which the side that has the ball plays."""
+        """Return the chart from which the side that has the ball plays."""
         assert isinstance(self.game, FootballStrategy)
         return self.game.charts[state.offence]
 
@@ -69,7 +69,7 @@ class FootballCalls(Session):
         return self.game.who_chooses(state) if state.phase == "choice" else int(state.offence)
 
     def numbers(self, state: Any, names: Mapping[int, str]) -> Mapping[int, int]:
-        """A play by its own number, then the kicks; other choices from 1."""
+        """Number plays by their own numbers, then the kicks; other choices from 1."""
         if state.phase == "call" and state.offence == self.player:
             return {action + 1: action for action in names}
         return dict(enumerate(names, 1))
@@ -81,7 +81,7 @@ class FootballCalls(Session):
         return "you (offence): " if state.offence == self.player else "you (defence): "
 
     def commands(self) -> Mapping[str, tuple[str, Callable[[Any], Sequence[str]]]]:
-        """The chart can be looked at."""
+        """Offer the chart to look at."""
         return {"chart": ("what comes of every call", self._show_chart)}
 
     def _show_chart(self, state: Any) -> list[str]:

@@ -284,7 +284,7 @@ class FootballStrategy:
         return (-most, most)
 
     def initial(self) -> tuple[Outcome, ...]:
-        """A kickoff by player 1, or a situation of player 0."""
+        """Return the start: a kickoff by player 1, or a situation of player 0."""
         if self.form == "points":
             return (Outcome(Fraction(1), Position("kickoff", offence=1)),)
         last_line = self.loaded_ruleset.field - 1
@@ -324,7 +324,7 @@ class FootballStrategy:
         return state.offence if offended == OFFENCE else 1 - state.offence
 
     def transition(self, state: Position, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """The calls meet, a choice is taken, or the ball is kicked."""
+        """Return the outcomes of the calls, of a choice taken, or of a kick."""
         return merged_outcomes(outcome for outcome, *_ in self._branches(state, joint_action))
 
     def _branches(
@@ -487,7 +487,7 @@ class FootballStrategy:
 
 
 def _named(chart: str | Path | Chart) -> str:
-    """A chart as a parameter has it."""
+    """Return a chart as it stands in the parameters."""
     return chart.name if isinstance(chart, Chart) else str(chart)
 
 

@@ -26,7 +26,7 @@ class Situation(NamedTuple):
     """The ball, as the team in possession sees it.
 
     Attributes:
-        down: From 1 to the ruleset's `downs`.
+        down: The down, from 1 to the ruleset's `downs`.
         to_go: Yards to the line to gain, at most `to_goal`: goal to go where they are equal.
         to_goal: Yards to the opponent's goal line, from 1 to the ruleset's ``field - 1``.
         punting: Whether punt formation has been declared, on the last down.
@@ -49,11 +49,11 @@ Next: TypeAlias = Situation | Restart
 
 
 class Consequence(NamedTuple):
-    """One branch of what follows from a result.
+    """One branch of the consequences of a result.
 
     Attributes:
         probability: Exact.
-        points: To the offence; negative ones go to the defence.
+        points: Points to the offence; negative ones go to the defence.
         next: The situation that follows, or the kick.
         same_side: Whether the team that was on offence has the ball then, or kicks.
         seconds: Time taken.
@@ -71,7 +71,7 @@ def consequences(ruleset: Ruleset, situation: Situation, result: Result) -> tupl
 
     Args:
         ruleset: The numbers in the rules.
-        situation: Before the call.
+        situation: Situation before the call.
         result: The chart's result, anything but a choice.
 
     Raises:
@@ -247,7 +247,7 @@ def _gain(
 
 
 def _advance(rules: Ruleset, at: Situation, yards: int, seconds: int) -> Consequence:
-    """The ball is down on the field: a first down, the next down, or lost on downs."""
+    """Return the consequence of moving the ball: first down, next down, or ball lost on downs."""
     to_goal = at.to_goal - yards
     if yards >= at.to_go:
         return Consequence(Fraction(1), 0, first_down_at(rules, to_goal), True, seconds)
@@ -299,7 +299,7 @@ def _intercepted(rules: Ruleset, at: Situation, result: Result) -> Iterator[Cons
 
 
 def _penalty(rules: Ruleset, at: Situation, result: Result) -> Consequence:
-    """The ball is moved and the down repeated, in normal formation.
+    """Move the ball and repeat the down, in normal formation.
 
     A penalty on the defence that makes the line to gain is a first down, and so is one whose
     result says so.

@@ -27,7 +27,7 @@ def told_result(
 
     Args:
         rules: The numbers in the rules.
-        state: Before the call, or the kick.
+        state: Position before the call or the kick.
         branch: The consequence; None if somebody has yet to take the penalty or the play.
         result: The chart's result; None for anything not on it, such as a field goal or a kickoff.
     """

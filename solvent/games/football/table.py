@@ -111,7 +111,7 @@ CHUNK = 4096
 
 
 class _Table:
-    """The parts of a table, and what it is put together from."""
+    """The parts of a table, and the data from which it is built."""
 
     def __init__(self, game: TabulatedFootball) -> None:
         self.game = game
@@ -307,7 +307,7 @@ class _Table:
         return sizes
 
     def _sources(self, patterns: _Patterns, situation: Ints, pattern: Ints) -> tuple[Ints, Ints]:
-        """The branches of all rows of some nodes, in order, and how many each row has."""
+        """Return the branches of all rows of some nodes, in order, and the number in each row."""
         length = np.diff(patterns.start)[pattern]
         entry = np.repeat(situation, length) * self.branching.cells
         entry += patterns.cell[concatenated_ranges(patterns.start[pattern], length)]
@@ -390,7 +390,7 @@ class _Table:
     def _masks(
         self, team: Ints, choice: Ints, situation: Ints, special: Sequence[int]
     ) -> tuple[Bools, Bools]:
-        """The legal actions of both players; who has no choice, waits."""
+        """Return the legal actions of both players; a player without a choice waits."""
         size = len(team) + len(special) + 1
         offended = [chooser(parse_result(code)) for code in self.game.choices]
         # Who takes each choice if team 0 is on offence; there may be no choices at all.

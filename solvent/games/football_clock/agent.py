@@ -71,7 +71,7 @@ class ClockManagement:
     Attributes:
         threshold: Seconds left in the game, or for time-outs in the half, from which on it looks
             at the clock.
-        play_seconds: For which a play is counted.
+        play_seconds: Seconds for which a play is counted.
         weight: Weight of the average yards that a play saves, in yards: half of the weight of a
             first down, so that the clock matters beside it.
         punt: Yards after which a side that is behind is to get the ball.
@@ -187,7 +187,7 @@ CLOCKLESS, FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND, FIELD_GOAL_AHEAD, TOUCHDOWN_AHEA
 
 
 class AgentLayers:
-    """The agent.
+    """The published agent, a layer at a time.
 
     Args:
         layout: Layout of the form.

@@ -37,7 +37,7 @@ from solvent.games.football_clock.supports import ENOUGH, Lanes, lanes_for, try_
 from solvent.model.arrays import Bools, Floats, Ints
 
 STATES_TOGETHER = 680
-"""So many states, about, are looked at side by side."""
+"""Approximate number of states processed side by side."""
 
 Numbers = NDArray[np.int32]
 """The array type of strategies."""
@@ -48,7 +48,7 @@ class Equilibria(NamedTuple):
 
     Attributes:
         constant: [C] the columns in which all successors have the same value.
-        lift: Is added to payoffs to make them positive.
+        lift: Number added to payoffs to make them positive.
         enough: The largest duality gap that is accepted of supports that are tried.
         supports: [downs + 1, n, C, 2] from which games are started; overwritten with theirs.
         offence: [downs + 1, n, C, A] zeros that are filled with strategies, or empty.
@@ -223,7 +223,7 @@ def payoffs_of(pack: TimedPack, values: Floats, row: int, declared: Floats) -> P
 
 
 def blocks_of(lines: int, size: int) -> Sequence[Block]:
-    """All lines in blocks of a size; the last may be smaller."""
+    """Return all lines in blocks of a size; the last may be smaller."""
     return [(first, min(first + size, lines)) for first in range(0, lines, size)]
 
 

@@ -32,8 +32,8 @@ class TimeLeft(NamedTuple):
     """The clock after a play or kick, in ticks.
 
     Attributes:
-        after: Left if nobody calls a time-out.
-        saved: Left if somebody does.
+        after: Ticks left if nobody calls a time-out.
+        saved: Ticks left if somebody does.
         untimed: Whether an untimed down follows if nobody does; `after` is 0 then.
     """
 
@@ -151,7 +151,7 @@ class ClockRules:
         """Return the ticks left of a half after a play.
 
         Args:
-            ticks: Left before it, at least 1.
+            ticks: Ticks left before it, at least 1.
             seconds: Time that the play takes, in seconds.
 
         Returns:
@@ -169,7 +169,7 @@ class ClockRules:
         """Return the clock after a play.
 
         Args:
-            ticks: Left before it; 0 on the untimed down.
+            ticks: Ticks left before it; 0 on the untimed down.
             seconds: Time that the play takes, in seconds.
             penalty: Whether it was a penalty of the defence.
         """

@@ -257,7 +257,7 @@ def _called(i: int, own: int, other: int, episodes: Any, rules: Any) -> int:
         i: An episode in which nobody is asked for a time-out.
         own: The action of the side with the ball or the kick.
         other: The other side's.
-        episodes: Changed.
+        episodes: The episodes; changed in place.
         rules: Rules of the game.
     """
     number, at = rules.number[0], episodes[i]

@@ -44,10 +44,10 @@ from solvent.games.football_clock.position import TimedPosition
 from solvent.model.arrays import Floats
 
 STATES_AT_ONCE = 100_000
-"""A block has about so many at most, each of which may have strategies of its own."""
+"""Approximate maximum of states per block; each state may have strategies of its own."""
 
 LINES_AT_ONCE = 1024
-"""And it has so many lines at most, so that there is work for all threads."""
+"""Most lines per block, so that there is work for all threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +55,8 @@ class PairEvaluation:
     """Values of X against Y: chances of winning with half of those of a tie, or points.
 
     Attributes:
-        first: If X is player 0, who in most forms receives the opening kickoff.
-        second: If X is player 1.
+        first: Value if X is player 0, who in most forms receives the opening kickoff.
+        second: Value if X is player 1.
     """
 
     first: float
@@ -117,7 +117,7 @@ class PairLayers(FootballLayers):
 
     @cached_property
     def layers(self) -> Sequence[Layer]:
-        """All up to that of the start."""
+        """Return all layers up to that of the start."""
         return self.layout.layers[: self.layout.layers.index(self._begins.layer) + 1]
 
     @property
@@ -199,7 +199,7 @@ class PairLayers(FootballLayers):
         return {**super().identity, "scored": json.loads(json.dumps(scored))}
 
     def differences(self, found: Mapping[str, Any]) -> list[str]:
-        """In what another score differs."""
+        """Return the differences from another score."""
         return super().differences(found) or [
             *changes({"scored": found.get("scored")}, {"scored": self.identity["scored"]})
         ]

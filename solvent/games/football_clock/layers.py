@@ -316,7 +316,7 @@ class FootballLayers(LayeredGame):
         return cls(FormLayout(rules, ClockRules(**clock), identity["form"], identity["ticks"]))
 
     def differences(self, found: Mapping[str, Any]) -> list[str]:
-        """In what the solution of another form differs; names of charts may."""
+        """Return the differences from another form's solution; names of charts may differ."""
         wanted = self.identity
         # The sizes follow from the rest, unless the manifest was changed.
         return [*_differences(found, wanted)] or [*_changed(found, wanted, "rows", "columns")]
@@ -336,7 +336,7 @@ class FootballLayers(LayeredGame):
         return RULES + rated
 
     def samples(self) -> Sequence[LayerSample]:
-        """Some blocks all over the field, at three moments of each half."""
+        """Return sample blocks all over the field, at three moments of each half."""
         layout, timeouts = self.layout, self.layout.clock.timeouts
         samples = []
         for half in layout.halves:
@@ -415,6 +415,6 @@ def _changed(found: Mapping[str, Any], wanted: Mapping[str, Any], *names: str) -
 
 
 def _part(identity: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A mapping in a mapping; empty if there is none."""
+    """Return a mapping in a mapping; empty if there is none."""
     part = identity.get(name)
     return part if isinstance(part, Mapping) else {}

@@ -55,7 +55,7 @@ class Layer(NamedTuple):
 
     Attributes:
         half: 1 or 2; 2 in every form but ``"full"``.
-        ticks: Left in the half; 0 is the untimed down, where time-outs no longer matter.
+        ticks: Ticks left in the half; 0 is the untimed down, where time-outs no longer matter.
         own: Time-outs of the side that has the ball or kicks.
         other: Time-outs of the other side.
     """
@@ -75,9 +75,9 @@ class Moments(NamedTuple):
     """The layers to which plays of one length lead, as the side that was on offence sees them.
 
     Attributes:
-        plain: If no time-out is called; None if the half is over then.
-        own: If the side that was on offence or kicked calls one; None if it cannot.
-        other: If the other side does; None if it cannot.
+        plain: Layer if no time-out is called; None if the half is over then.
+        own: Layer if the side that was on offence or kicked calls one; None if it cannot.
+        other: Layer if the other side does; None if it cannot.
     """
 
     plain: Layer | None
@@ -210,7 +210,7 @@ class FormLayout:
         """Return where the plays of a layer lead that take the same time.
 
         Args:
-            layer: Before the play.
+            layer: Layer before the play.
             group: Seconds taken, and whether it is a penalty of the defence.
         """
         half, ticks, own, other = layer
@@ -282,8 +282,8 @@ class PositionPlace(NamedTuple):
 
     Attributes:
         layer: The layer.
-        row: In it: a situation, the kickoff or the free kick.
-        column: In it: the lead of the side that has the ball or kicks.
+        row: Row of the layer: a situation, the kickoff or the free kick.
+        column: Column of the layer: the lead of the side that has the ball or kicks.
         player: The side that has the ball or kicks.
     """
 
@@ -297,7 +297,7 @@ def layout_for(game: TimedFootball) -> FormLayout:
     """The layout of a game's states.
 
     Args:
-        game: Its rules; where it starts does not matter.
+        game: The game with the rules; its start does not matter.
 
     Raises:
         ValueError: If the ruleset's probabilities have no common denominator below 2^53.
@@ -311,7 +311,7 @@ def place_of(layout: FormLayout, position: TimedPosition) -> PositionPlace:
 
     Args:
         layout: Layout of the form.
-        position: In which both sides call, or one kicks.
+        position: Position in which both sides call, or one kicks.
 
     Raises:
         ValueError: If the position has another phase: then its value is in no layer.

@@ -1,4 +1,4 @@
-"""The rules of football as compiled code reads them: solvers, scores and samplers alike.
+"""The rules of football for compiled code: solvers, scores and samplers.
 
 **Successors.** A *successor* is what one branch of a result or kick leads to, all that its value
 depends on: the row of a layer that follows and whose ball or kick it is, the points, the time
@@ -193,7 +193,7 @@ def _distinct(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
 
 
 def _read_only(array: Any) -> Any:
-    """An array as it comes from another process, so that the loops are compiled once for both."""
+    """Return an array as another process sends it, so that the loops are compiled once for both."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -32,7 +32,7 @@ def strategy_of(
 
     Args:
         sampler: Sampler of the game.
-        player: Who is asked.
+        player: The player to ask.
 
     Returns:
         From a position and a seat to the actions taken there, with their probabilities.

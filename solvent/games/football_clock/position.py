@@ -18,7 +18,7 @@ class TimedPosition(NamedTuple):
             what will be left without it.
         margin: Player 0's points less player 1's, as far as they count; 0 where points are what
             counts, not winning.
-        timeouts: Left to player 0 and to player 1; none on the untimed down.
+        timeouts: Time-outs left to player 0 and to player 1; none on the untimed down.
         receiver: The player who receives the kickoff of the second half, in the first; else -1.
         offence: The player who has the ball or is about to kick it; when a time-out may be called,
             who will.

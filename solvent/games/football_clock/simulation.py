@@ -70,7 +70,7 @@ class TimedFootballSampler:
         return TimedFootballSeats(self, n, opponents, weights, seats, observation)
 
     def examples(self) -> list[TimedPosition]:
-        """The states of some plays in which everything is called alike."""
+        """Return the states of some episodes under the uniform policy."""
         n = 16
         plays = self.plays(n)
         plays.arrays["stream"][:] = np.arange(1, n + 1)

@@ -30,7 +30,7 @@ from solvent.model.parameters import as_options
 from solvent.model.progress import OnProgress
 
 SOLVED_IN_MEMORY = 150_000_000
-"""A form of more states is not solved on the spot; that takes too long."""
+"""Most states of a form that is solved on the spot; more take too long."""
 
 NEGLIGIBLE = 1e-9
 """Decisions that differ by less are as good as each other."""
@@ -150,7 +150,7 @@ def opened_football(folder: Path, parameters: Mapping[str, Any]) -> TimedSolutio
 def solved_football(
     game: Game, *, progress: OnProgress | None = None
 ) -> TimedSolution | SolvedFootball | None:
-    """A form of football solved by its kernels; None for one whose table is the better way.
+    """Solve a form of football by its kernels; None if its table is the better way.
 
     Args:
         game: The rules.

@@ -98,11 +98,11 @@ def try_supports(
     """Solve the games for which the given supports do.
 
     Args:
-        memory: For at least as many games.
+        memory: Memory for at least as many games.
         worth: [rows, at least L] what results and cells are worth.
         cell: [m, n] the row of each payoff.
         supports: [L, 2] bit masks, 0 where nothing is known.
-        lift: Is added to payoffs to make them positive.
+        lift: Number added to payoffs to make them positive.
         enough: The largest duality gap that is accepted.
         pending: [L] the games to solve; those that are solved are taken out.
         values: [L], written where a game is solved.

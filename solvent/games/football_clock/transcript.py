@@ -40,7 +40,7 @@ class Line(NamedTuple):
     """One play, kick, decision about a penalty, or time-out that was called.
 
     Attributes:
-        position: Before it.
+        position: Position before it.
         decided: The call or decision, such as ``7 v C``; empty where there was none.
         words: Description of the outcome.
         score: The points of both players after it.
@@ -156,8 +156,8 @@ class Played(NamedTuple):
 
     Attributes:
         outcome: Outcome of the branch that was drawn; its probability is that of all its dice.
-        words: Such as ``gain of 7, first down``; empty if nothing was played.
-        points: To player 0; negative ones go to player 1.
+        words: Description, such as ``gain of 7, first down``; empty if nothing was played.
+        points: Points to player 0; negative ones go to player 1.
     """
 
     outcome: Outcome
@@ -172,7 +172,7 @@ def roll_play(
 
     Args:
         game: The rules.
-        state: In which play goes on.
+        state: Position in which play goes on.
         joint_action: Legal actions of both players.
         dice: Source of chance.
     """

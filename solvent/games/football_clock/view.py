@@ -72,7 +72,7 @@ class Entry(NamedTuple):
     """One entry of an observation.
 
     Attributes:
-        label: Its name.
+        label: Name of the entry.
         most: The largest whole number that it can be, by which it is divided.
         least: The smallest; leads may be negative.
     """

@@ -38,17 +38,17 @@ class RuleOfThumb(NamedTuple):
     """A play for each case, by its number.
 
     Attributes:
-        first: On first down.
-        second_short: On second down, with a short distance to the line to gain.
-        second_long: On second down, with a longer one.
-        third_near_short: On third down, near the other team's goal and with a short distance.
-        third_near_long: On third down, near it and with a longer distance.
-        third_far_short: On third down, far from it and with a short distance.
-        third_far_long: On third down, far from it and with a longer distance.
-        fourth_near_short: On fourth down, near it and with a short distance.
-        fourth_near_long: On fourth down, near it and with a longer distance.
-        fourth_far_short: On fourth down, far from it and with a short distance.
-        fourth_far_long: On fourth down, far from it and with a longer distance.
+        first: Play on first down.
+        second_short: Play on second down, with a short distance to the line to gain.
+        second_long: Play on second down, with a longer one.
+        third_near_short: Play on third down, near the other team's goal and with a short distance.
+        third_near_long: Play on third down, near it and with a longer distance.
+        third_far_short: Play on third down, far from it and with a short distance.
+        third_far_long: Play on third down, far from it and with a longer distance.
+        fourth_near_short: Play on fourth down, near it and with a short distance.
+        fourth_near_long: Play on fourth down, near it and with a longer distance.
+        fourth_far_short: Play on fourth down, far from it and with a short distance.
+        fourth_far_long: Play on fourth down, far from it and with a longer distance.
         short: The longest distance that is short, in yards.
     """
 

@@ -28,7 +28,7 @@ from solvent.report.sections import Section, Untabled
 from solvent.report.solved import SolvedTask
 
 ROUNDING = 1e-9
-"""A gap below this is that of an optimum."""
+"""Largest gap that counts as that of an optimum."""
 
 
 def football_sections(task: SolvedTask) -> list[Section]:

@@ -119,5 +119,5 @@ def sheets_data(solved: SolvedFootball) -> dict[str, Any]:
 
 
 def _whole(numbers: Floats, unit: float) -> Floats:
-    """In units, rounded, never below 0; what is not a number becomes -1."""
+    """Return the values in units, rounded, never below 0; anything not a number becomes -1."""
     return np.nan_to_num(np.maximum(np.round(numbers / unit), 0), nan=-1)

@@ -41,10 +41,10 @@ from solvent.games.football.situation import OFFENCE
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 
 BY_VALUE = -1.0
-"""In an array of choices: the side that chooses takes the better option."""
+"""Entry of an array of choices: the side that chooses takes the better option."""
 
 Sparse: TypeAlias = Any
-"""A sparse matrix of scipy's, by rows."""
+"""A sparse matrix of scipy, by rows."""
 
 
 class Strategies(NamedTuple):
@@ -318,7 +318,7 @@ class SituationChain:
         backups: The rules of the viewer, and of the other side.
         strategies: Strategies where the one has the ball, and where the other has it; None for a
             half that is an end. With both, a free kick is a part of the chain.
-        discount: By how much less counts what follows a call, as a share of its value.
+        discount: Share by which the value of everything after a call is reduced.
     """
 
     def __init__(
@@ -356,7 +356,7 @@ class SituationChain:
             view: The values of the ends, and a guess of all others.
             pay: 1 to count points, 0 to leave them out.
             toll: Reward of every call.
-            within: By how much the equations may be missed, but for rounding.
+            within: Largest error allowed in the equations, apart from rounding.
 
         Raises:
             CertificateError: If play need not end, as far as floats can tell.

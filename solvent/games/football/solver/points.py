@@ -80,7 +80,7 @@ Progress: TypeAlias = Callable[[int, float, float], None]
 KICKOFFS = (NORMAL_KICK, ONSIDE_KICK)
 
 NEVER = 1e-9
-"""A chance that the kickers are not the next to score which is as good as none."""
+"""Chance that counts as zero, of the kickers not being the next to score."""
 
 ROUNDS = 40
 """Rounds after which Newton's method is left; where it converges it takes ten or so."""
@@ -89,13 +89,13 @@ CONVERGED = 1e-13
 """A residual, in points, that counts as rounding."""
 
 ROUGH = 1e-3
-"""The equations of the first rounds' chains may be missed by so much."""
+"""Largest error allowed in the equations of the first rounds' chains."""
 
 STALLED = 1e-10
-"""A residual that will do if a round has not halved it; a certificate has the say."""
+"""Residual to stop at if a round has not halved it; the certificate decides."""
 
 DISCOUNTS = tuple(10.0**-k for k in range(1, 12))
-"""The last is small beside any tolerance, and large beside what rounding does to ties."""
+"""Discounts; the last is small beside any tolerance, and large beside the rounding of ties."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,7 @@ class CallSheet:
         offence_strategy: [rows].
         defence_strategy: [m].
         value: Points to the offence.
-        duality_gap: In points.
+        duality_gap: Duality gap, in points.
     """
 
     situation: Situation
@@ -415,7 +415,7 @@ class _Iteration:
         kicks: Each kickoff's value to the kicker: a constant, and its slope in K.
         residual: The largest difference between the calls' values and the view.
         rounds: Number of times that all calls were solved.
-        discount: By how much less counts what follows a call, as a share of its value.
+        discount: Share by which the value of everything after a call is reduced.
     """
 
     def __init__(self, backups: tuple[Backup, ...], ends: Floats, slope: Floats | None) -> None:

@@ -46,7 +46,7 @@ class AgentScores:
     """The agent's values, chances of winning with half of those of a tie, or points.
 
     Attributes:
-        start: From the start against each of :data:`OPPONENTS`, in both seats.
+        start: Values from the start against each of :data:`OPPONENTS`, in both seats.
         by_time: [opponents, sides, T, leads] in the last half, from the standard first down, by
             the time left and the agent's lead.
         possible: [sides, T, leads] what an optimal player gets in the agent's place.
@@ -68,7 +68,7 @@ def rate_agent(
     Args:
         solution: Solution of any form.
         threads: Number of threads that work on a layer.
-        on_layer: Is told of every layer that is done.
+        on_layer: Function called with every layer that is done.
     """
     layout, half = solution.layout, LastHalf(solution)
     row = half.first_down(half.standard)
@@ -119,7 +119,7 @@ def paper_agent_sections(solution: TimedSolution, agent: AgentScores) -> list[Se
 
 
 def agent_section(solution: TimedSolution, scores: AgentScores) -> Section:
-    """The table of the start, and what is given away by time and lead."""
+    """Return the table of the start, and the losses by time and lead."""
     for_points = solution.layout.for_points
     unit = (
         "Points, its own less the other side's"

@@ -59,14 +59,14 @@ class Clock:
 
 @dataclass(frozen=True, eq=False)
 class ClockMap:
-    """One map.
+    """A map over time and lead.
 
     Attributes:
         title: Title of the map.
-        clock: Its cells.
+        clock: Cells of the map.
         level: [T, leads] the number of the colour of a cell, -1 for none.
-        colours: By number.
-        legend: Below it.
+        colours: Colours, by number.
+        legend: Legend below the map.
         told: Values shown for the cell that is pointed at.
     """
 
@@ -139,7 +139,7 @@ def ways_map(
     colours: Sequence[str],
     told: Sequence[Named],
 ) -> ClockMap:
-    """A map of which way is best, -1 where none is."""
+    """Return a map of the best way, -1 where there is none."""
     legend = keys(ways, colours, LEFT, TOP + HIGH + 50, WIDE)
     return ClockMap(title, clock, way, colours, legend, told)
 
@@ -171,7 +171,7 @@ def gain_map(
 
     Args:
         title: Title of the map.
-        clock: Its cells.
+        clock: Cells of the map.
         gain: [T, leads] what is drawn.
         told: Values shown for the cell that is pointed at.
         largest: The gain at the end of the colours; the largest in the map if None.

@@ -62,8 +62,8 @@ class LastDown:
         way: The best of the fourth-down map's ways; :data:`EQUAL` where the two best have the
             same.
         call: The chance of winning with a normal call.
-        punt: With punt formation declared.
-        kick: With a field goal; NaN where none is allowed.
+        punt: Value with punt formation declared.
+        kick: Value with a field goal; NaN where none is allowed.
     """
 
     way: Ints
