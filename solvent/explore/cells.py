@@ -26,21 +26,21 @@ LETTER = 7
 BELOW, LEGEND = 40, 40
 
 END_COLOUR = "#d3d9de"
-"""Of a state in which the episode ends, which has no value; no quantity has it."""
+"""The colour of a state in which the episode ends, which has no value; no quantity has it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What a map shows.
+    """The contents of a map.
 
     Attributes:
         across: The field along the columns.
         up: The field along the rows; empty if there is one row only.
-        columns: Its values.
-        rows: Its values, from below, but rows of a board from the top.
+        columns: The values of `across`.
+        rows: The values of `up`, from the bottom, but rows of a board from the top.
         value: [R, C] the numbers, NaN where there is none.
-        ends: [R, C] whether the episode ends there; the number is the reward for it then.
-        signs: By row and column, a short text on the cell.
+        ends: [R, C] whether the episode ends there; the number is then the reward for it.
+        signs: Short texts on the cells, by row and column.
     """
 
     across: str
@@ -53,7 +53,7 @@ class Cells:
 
     @property
     def from_top(self) -> bool:
-        """Whether the first row is the top one, as on a board."""
+        """Return whether the first row is the top one, as on a board."""
         return self.up == ROW
 
 
@@ -114,13 +114,13 @@ def slice_cells(
 
 
 def drawn(cells: Cells, title: str, low: float, high: float) -> str:
-    """The map as SVG.
+    """Return the map as SVG.
 
     Args:
-        cells: What it shows; the ends have a colour apart from the scale.
-        title: What the numbers are.
-        low: The number that has the darkest colour.
-        high: The number that has the brightest.
+        cells: The contents of the map; ends have a colour apart from the scale.
+        title: The name of the numbers.
+        low: The number with the darkest colour.
+        high: The number with the brightest colour.
     """
     rows, columns = cells.value.shape
     longest = max(len(text[:16]) for text in cells.rows)
@@ -220,10 +220,10 @@ def _step(size: float, room: float) -> int:
 
 
 def span_of(values: Sequence[Floats]) -> tuple[float, float]:
-    """The least and the largest finite number of several maps, for colours that can be compared.
+    """Return the least and the largest finite number of several maps, for comparable colours.
 
     Args:
-        values: Of the maps.
+        values: The numbers of each map.
     """
     all_of = np.concatenate([np.ravel(one) for one in values])
     finite = all_of[np.isfinite(all_of)]

@@ -20,13 +20,13 @@ from solvent.play import NEGLIGIBLE
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What may come of an action.
+    """A possible result of an action.
 
     Attributes:
-        probability: Of it.
-        reward: On the way, to player 0.
-        state: That follows.
-        value: Of that state, to player 0; 0 where the episode has ended.
+        probability: The probability of the result.
+        reward: The reward on the way, to player 0.
+        state: The next state.
+        value: The value of the next state, to player 0; 0 if the episode has ended.
     """
 
     probability: float
@@ -40,10 +40,10 @@ class ActionValue:
     """An action of a player.
 
     Attributes:
-        number: Of the action.
-        name: In words.
-        value: What it leads to, to the player who chooses.
-        cost: What it loses compared with the best, at least 0.
+        number: The number of the action.
+        name: The name of the action, in words.
+        value: The value of the action, to the player who chooses.
+        cost: The loss compared with the best action, at least 0.
         chance: Its probability in the optimal strategy.
     """
 
@@ -56,16 +56,16 @@ class ActionValue:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A state as one who explores it sees it.
+    """A state as shown to a person who explores it.
 
     Attributes:
         state: The state.
         over: Whether the episode has ended.
-        player: Who chooses, whose values are shown; 0 where both do or nobody does.
-        value: Of the state, to that player.
-        actions: Of that player.
-        replies: Where both choose, player 1's actions, their values to player 1.
-        matrix: Where both choose, [m][n] the values to player 0.
+        player: The player who chooses, whose values are shown; 0 if both do or nobody does.
+        value: The value of the state, to that player.
+        actions: The actions of that player.
+        replies: If both choose, player 1's actions, with their values to player 1.
+        matrix: If both choose, [m][n] the values to player 0.
     """
 
     state: Any
@@ -92,11 +92,11 @@ def who_acts(solved: SolvedGame, state: Any) -> tuple[int, ...]:
 
 
 def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[Result, ...]:
-    """What may come of a joint action, the most probable first.
+    """Return the possible results of a joint action, the most probable first.
 
     Args:
         solved: The game.
-        state: In which it is taken.
+        state: The state in which it is taken.
         joint: An action of each player.
     """
     game = solved.game
@@ -113,33 +113,33 @@ def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[Result,
 
 
 def expected(found: Sequence[Result]) -> float:
-    """The expectation of reward and value, to player 0.
+    """Return the expectation of reward and value, to player 0.
 
     Args:
-        found: What may come of an action.
+        found: The possible results of an action.
     """
     return sum(one.probability * (one.reward + one.value) for one in found)
 
 
 def joint_action(solved: SolvedGame, state: Any, player: int, action: int) -> JointAction:
-    """A player's action with the only one of the other.
+    """Combine a player's action with the other player's only one.
 
     Args:
         solved: The game.
-        state: In which the other has no choice.
-        player: Who chooses.
-        action: Of that player.
+        state: The state, in which the other player has no choice.
+        player: The player who chooses.
+        action: The action of that player.
     """
     legal = solved.game.legal_actions(state)
     return tuple(action if seat == player else own[0] for seat, own in enumerate(legal))
 
 
 def choice_in(solved: SolvedGame, state: Any) -> Choice:
-    """What there is to choose in a state.
+    """Return the choice in a state.
 
     Args:
         solved: The game.
-        state: Of the game.
+        state: A state of the game.
     """
     if solved.game.is_terminal(state):
         return Choice(state, True, 0, solved.value_of(state), ())

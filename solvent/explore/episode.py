@@ -27,16 +27,16 @@ MOST_FORCED = 100_000
 """Steps without a choice in a row: a game that goes on for longer does not end."""
 
 MISTAKES = 3
-"""How many of the decisions that cost most are told."""
+"""The number of costliest decisions that are told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What happened until the person was asked again.
+    """The events until the person was asked again.
 
     Attributes:
-        number: Of the person's choice, from 1; 0 before the first.
-        lines: What is told.
+        number: The number of the person's choice, from 1; 0 before the first.
+        lines: The lines that describe the events.
         odds: Rewards so far and the value of what follows, to the person.
     """
 
@@ -50,9 +50,9 @@ class Mistake:
     """A decision that cost something.
 
     Attributes:
-        number: Of the person's choices, from 1.
-        decision: What was chosen, and what was best.
-        place: Where in the game, in words; empty if it cannot say.
+        number: The number of the person's choice, from 1.
+        decision: The choice, and the best one.
+        place: The place in the game, in words; empty if the game cannot say.
     """
 
     number: int
@@ -66,12 +66,12 @@ class Episode:
     Args:
         solved: The game with its optimum.
         player: The person's side.
-        seed: Of the dice.
+        seed: The seed of the dice.
 
     Attributes:
         moves: The person's choices so far.
-        state: Where the game is, as a reader sees it.
-        steps: What has happened.
+        state: The current state, as shown to a reader.
+        steps: The steps so far.
         record: The decisions with their costs, and the result when the game is over.
 
     Raises:
@@ -108,7 +108,7 @@ class Episode:
 
     @property
     def over(self) -> bool:
-        """Whether the episode has ended."""
+        """Return whether the episode has ended."""
         return bool(self.session.game.is_terminal(self.state))
 
     @property
@@ -121,7 +121,7 @@ class Episode:
 
     @property
     def choices(self) -> dict[int, str]:
-        """What the person can do now, in words; nothing when the game is over."""
+        """Return the person's possible choices in words; none when the game is over."""
         game = self.session.game
         return {} if self.over else dict(action_names(game, self.state, self.player))
 
@@ -160,7 +160,7 @@ class Episode:
         return tuple(sorted(numbered, key=lambda one: -one.decision.cost)[:MISTAKES])
 
     def summary(self) -> str:
-        """Where the result came from, in one or two sentences."""
+        """Explain the result in one or two sentences."""
         lines = [line for line in self.session.review(self.record) if line]
         # Those before are the decisions one by one.
         count = 1 if self.record.result is None else 2
@@ -198,12 +198,12 @@ def _never_asked(question: str) -> NoReturn:
 
 
 def played(solved: SolvedGame, player: int, seed: int, moves: Sequence[int]) -> Episode:
-    """An episode as far as it has been played.
+    """Return an episode as far as it has been played.
 
     Args:
         solved: The game with its optimum.
         player: The person's side.
-        seed: Of the dice.
+        seed: The seed of the dice.
         moves: The person's choices.
 
     Raises:

@@ -1,7 +1,7 @@
-"""What the pages show, from what an address asks for; no page knows a server.
+"""The contents of the pages, by the address that asks for them; no page knows a server.
 
-All that a page shows follows from its address: a state, an episode's seed and choices, two fields.
-The one thing that is kept is the policy that was loaded.
+The address determines everything on a page: a state, an episode's seed and choices, two fields.
+The only thing that is kept is the policy that was loaded.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ from solvent.report.state_map import (
 from solvent.report.state_map import action_names as unique_names
 
 Query = Mapping[str, str]
-"""What an address says after its question mark."""
+"""The part of an address after its question mark."""
 
 MOST_RESULTS = 60
-"""Of an action with more outcomes, the most probable ones are listed."""
+"""The largest number of outcomes that are all listed; of more, only the most probable are."""
 
 MOST_STARTS = 12
 MOST_LOSING = 10
@@ -88,11 +88,11 @@ class Page:
     """A page to be written.
 
     Attributes:
-        template: The name of its file.
-        title: Of the page.
-        values: What the template shows.
+        template: The name of the template's file.
+        title: The title of the page.
+        values: The variables of the template.
         sections: Parts with scripts of their own.
-        status: Of HTTP.
+        status: The HTTP status.
     """
 
     template: str
@@ -107,12 +107,12 @@ class LoadedPolicy:
     """A policy from a file, beside the optimum.
 
     Attributes:
-        file: Its name.
+        file: The name of the file.
         policy: The policy.
-        score: Exactly; None if it never ends an episode.
-        location: Where its gap arises; None likewise.
-        differs: In how many states it gives a probability to an action that is not optimal.
-        states: In how many its player has a choice.
+        score: The exact score; None if the policy never ends an episode.
+        location: The location of its gap; None if the policy never ends an episode.
+        differs: Number of states in which it gives a probability to an action that is not optimal.
+        states: Number of states in which its player has a choice.
     """
 
     file: str
@@ -138,7 +138,7 @@ class Explorer:
 
     @property
     def name(self) -> str:
-        """Of the game."""
+        """The name of the game."""
         return self.solved.game.info.name
 
     @cached_property
@@ -148,7 +148,7 @@ class Explorer:
 
     @cached_property
     def spec(self) -> GameSpec | None:
-        """Of the game, if it has one."""
+        """The spec of the game, if it has one."""
         return spec_of(self.solved.game)
 
     @property
@@ -256,10 +256,10 @@ class Explorer:
         return kept
 
     def play(self, query: Query) -> Page:
-        """An episode as far as it has been played, and what can be done now.
+        """Return an episode as far as it has been played, with the choices that are open now.
 
         Args:
-            query: As :meth:`episode` takes it; without ``seed`` a new one is begun. With
+            query: The query of :meth:`episode`; without ``seed`` a new one is begun. With
                 ``hints`` the values of the choices are shown.
 
         Raises:
@@ -307,10 +307,10 @@ class Explorer:
         }
 
     def replay(self, query: Query) -> Page:
-        """An episode from its start to its end, as a page that needs nothing else.
+        """Return an episode from its start to its end, as a self-contained page.
 
         Args:
-            query: As :meth:`episode` takes it.
+            query: The query of :meth:`episode`.
 
         Raises:
             ValueError: If it is not allowed.
@@ -326,12 +326,12 @@ class Explorer:
         return Page("replay.html.j2", f"A game of {self.name}", values)
 
     def maps(self, query: Query) -> Page:
-        """Values and policy over two fields, and what a report shows of the game besides.
+        """Return the values and policy over two fields, and the sections of a report on the game.
 
         Args:
-            query: Of a game without a table, ``x`` and ``y``, the numbers of two fields, with
-                ``x0``, ``x1``, ``y0`` and ``y1``, from where to where, and ``s``, the state that
-                has the other fields.
+            query: For a game without a table, ``x`` and ``y``, the numbers of two fields, with
+                ``x0``, ``x1``, ``y0`` and ``y1``, the ends of their ranges, and ``s``, the state
+                that has the other fields.
 
         Raises:
             ValueError: If a field or a number is not allowed.
@@ -357,7 +357,7 @@ class Explorer:
 
     @cached_property
     def own_sections(self) -> tuple[Section, ...]:
-        """What a report on the game has of its own."""
+        """The game's own sections of a report."""
         if self.spec is None:
             return ()
         if self.table is not None:
@@ -409,11 +409,11 @@ class Explorer:
         return found
 
     def ranged(self, query: Query, title: str = "") -> Mapping[str, Any]:
-        """A map of a game without a table: two fields from one whole number to another.
+        """Return a map of a game without a table: two fields over ranges of whole numbers.
 
         Args:
-            query: As :meth:`maps` takes it.
-            title: Of the picture; the value, if left out.
+            query: The query of :meth:`maps`.
+            title: The title of the picture; the value, if left out.
 
         Raises:
             ValueError: If fewer than two fields are numbers, or a field or a number is not allowed.
@@ -489,11 +489,11 @@ class Explorer:
         return Page("policy.html.j2", "Compare a policy", values, (section,))
 
     def load(self, data: bytes, file: str) -> None:
-        """Take a policy from the bytes of a file, such as ``solvent train`` writes.
+        """Load a policy from the bytes of a file, such as ``solvent train`` writes.
 
         Args:
-            data: What the file holds.
-            file: Its name, for messages.
+            data: The content of the file.
+            file: The file's name, for messages.
 
         Raises:
             StoreError: If it is no policy, damaged, or for another game.
@@ -509,11 +509,11 @@ class Explorer:
                 raise StoreError(str(error).replace(str(path), brief(file))) from None
 
     def load_file(self, path: Path, name: str | None = None) -> None:
-        """Take a policy from a file.
+        """Load a policy from a file.
 
         Args:
-            path: Of the file.
-            name: By which the page calls it; its own, if left out.
+            path: The path of the file.
+            name: The policy's name on the page; the name of the file, if left out.
 
         Raises:
             StoreError: If it is no policy, damaged, or for another game.
@@ -583,11 +583,11 @@ class Explorer:
 
 
 def read_episode(query: Query, players: int = 2) -> tuple[int, int, tuple[int, ...]]:
-    """The player, the seed and the choices of the episode that an address is about.
+    """Read the player, the seed and the choices of an episode from an address.
 
     Args:
-        query: As :meth:`Explorer.episode` takes it.
-        players: Of the game.
+        query: The query of :meth:`Explorer.episode`.
+        players: The number of players of the game.
 
     Raises:
         ValueError: If one of them is not allowed.

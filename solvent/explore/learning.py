@@ -34,13 +34,13 @@ EPISODES = tuple(n * 10**k for k in range(6) for n in (1, 2, 5))
 """After how many episodes what learns from them is shown."""
 
 MOST_STEPS = 200_000
-"""Of all episodes together; the last one shown is that in which they are reached."""
+"""The most steps of all episodes together; the episode that reaches them is shown last."""
 
 LONGEST_EPISODE = 10_000
 """Steps after which an episode is broken off: a bad policy may go on for ever."""
 
 MOST_STATES = 100_000
-"""Of a larger table the greedy policy is not evaluated again and again."""
+"""The most states of a table on which the greedy policy is evaluated again and again."""
 
 LEARNING: dict[str, Any] = {"alpha": lambda n: n**-STEP_SIZE_EXPONENT, "epsilon": EPSILON}
 """The settings of what learns, which are those of the compiled Q-learning."""
@@ -50,11 +50,11 @@ Learner: TypeAlias = Callable[..., Iterator[Estimate]]
 
 
 class Method(NamedTuple):
-    """What can be watched.
+    """An algorithm that can be watched.
 
     Attributes:
-        name: Of the algorithm.
-        learn: What begins it in an environment; None for value iteration.
+        name: The name of the algorithm.
+        learn: The function that begins it in an environment; None for value iteration.
     """
 
     name: str
@@ -71,13 +71,13 @@ METHODS: Mapping[str, Method] = {
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """How far an algorithm has come.
+    """The progress of an algorithm.
 
     Attributes:
-        count: Of sweeps or episodes.
-        values: [S] its estimates, to player 0.
-        distance: From the optimum: of value iteration the error of its values, of what learns the
-            gap of its greedy policy.
+        count: The number of sweeps or episodes.
+        values: [S] the algorithm's estimates, to player 0.
+        distance: The distance from the optimum: for value iteration the error of its values, for a
+            learner the gap of its greedy policy.
         start: The value of the start, by the estimates or of the greedy policy.
     """
 
@@ -88,19 +88,19 @@ class Frame:
 
 
 class Course:
-    """An algorithm on its way.
+    """The course of an algorithm, frame by frame.
 
     Args:
         solved: The game with its table and its optimum.
         method: One of :data:`METHODS`.
-        seed: Of what learns.
+        seed: The seed of a learner.
 
     Attributes:
-        along: What is counted.
-        distance: What :attr:`Frame.distance` is, in words.
-        frames: As far as somebody has looked.
-        ended: Why no more will follow, in a sentence; empty if that is not known.
-        note: Said beside it; empty if nothing is.
+        along: The unit that is counted.
+        distance: The meaning of :attr:`Frame.distance`, in words.
+        frames: The frames computed so far.
+        ended: The reason why no more will follow, in a sentence; empty if that is not known.
+        note: A remark beside it; empty if there is none.
 
     Raises:
         ValueError: If the table is too large.

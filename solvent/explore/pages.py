@@ -31,12 +31,12 @@ PAGES = (
 
 
 def link(page: str, **query: Any) -> str:
-    """The address of a page on the server.
+    """Return the address of a page on the server.
 
     Args:
-        page: Its word.
-        query: What its address says; what is None or empty is left out, and of a mapping named
-            `fixed` each entry is one of ``o0`` and so on.
+        page: The word for the page.
+        query: The parts of the query; those that are None or empty are left out, and of a mapping
+            named `fixed` each entry is one of ``o0`` and so on.
     """
     fixed = query.pop("fixed", {})
     said = {name: value for name, value in query.items() if value is not None and value != ""}
@@ -45,13 +45,13 @@ def link(page: str, **query: Any) -> str:
 
 
 def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = False) -> str:
-    """A page as HTML.
+    """Return a page as HTML.
 
     Args:
-        explorer: Of the game.
-        page: What it shows.
-        nonce: By which the browser knows the page's own scripts, if it is served.
-        alone: Whether it is to be a file that needs no server.
+        explorer: The explorer of the game.
+        page: The contents of the page.
+        nonce: The nonce of the page's own scripts for the browser, if the page is served.
+        alone: Whether to make a file that needs no server.
     """
     solved, info = explorer.solved, explorer.solved.game.info
     scripts = list(dict.fromkeys(one.script for one in page.sections if one.script))
@@ -90,11 +90,11 @@ def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = Fal
 
 
 def message_page(message: str, status: int) -> Page:
-    """A page that says what is wrong.
+    """Return a page that reports an error.
 
     Args:
-        message: In a sentence.
-        status: Of HTTP.
+        message: The error, in a sentence.
+        status: The HTTP status.
     """
     titles = {403: "Not allowed", 404: "There is no such page", 413: "Too large"}
     title = titles.get(status, "This cannot be shown")
@@ -102,11 +102,11 @@ def message_page(message: str, status: int) -> Page:
 
 
 def map_page(explorer: Explorer, query: Query) -> str:
-    """The maps as a page that needs nothing else.
+    """Return the maps as a self-contained page.
 
     Args:
-        explorer: Of the game.
-        query: As :meth:`~solvent.explore.explorer.Explorer.maps` takes it.
+        explorer: The explorer of the game.
+        query: The query of :meth:`~solvent.explore.explorer.Explorer.maps`.
 
     Raises:
         ValueError: If a field or a number is not allowed.
@@ -115,11 +115,11 @@ def map_page(explorer: Explorer, query: Query) -> str:
 
 
 def replay_page(explorer: Explorer, query: Query) -> str:
-    """An episode as a page that needs nothing else.
+    """Return an episode as a self-contained page.
 
     Args:
-        explorer: Of the game.
-        query: As :meth:`~solvent.explore.explorer.Explorer.episode` takes it.
+        explorer: The explorer of the game.
+        query: The query of :meth:`~solvent.explore.explorer.Explorer.episode`.
 
     Raises:
         ValueError: If the episode is not one of the game.
@@ -128,10 +128,10 @@ def replay_page(explorer: Explorer, query: Query) -> str:
 
 
 def map_picture(explorer: Explorer) -> str:
-    """The map with which the page of the maps begins, as an SVG that needs nothing else.
+    """Return the first map on the page of the maps, as a self-contained SVG.
 
     Args:
-        explorer: Of the game.
+        explorer: The explorer of the game.
 
     Raises:
         ValueError: If there is no table, and no two fields of a state are numbers.
@@ -150,11 +150,11 @@ def map_picture(explorer: Explorer) -> str:
 
 
 def read_export(file: str | Path, episode: str | None = None) -> tuple[Path, Query]:
-    """Where to write, and what of an episode; all that can be refused before a game is solved.
+    """Read the file and the episode to write; refuse all that can be refused before solving.
 
     Args:
-        file: As :func:`write_map` or :func:`write_replay` takes it.
-        episode: As :func:`write_replay` takes it; None for the maps.
+        file: The file, as for :func:`write_map` or :func:`write_replay`.
+        episode: The episode, as for :func:`write_replay`; None for the maps.
 
     Raises:
         ValueError: If one of them is not allowed.
@@ -179,7 +179,7 @@ def write_map(solved: SolvedGame, file: str | Path) -> Path:
 
     Args:
         solved: The game with its optimum.
-        file: Where to, ending in ``.html`` or ``.svg``.
+        file: The file to write, ending in ``.html`` or ``.svg``.
 
     Returns:
         The file.
@@ -200,8 +200,8 @@ def write_replay(solved: SolvedGame, file: str | Path, episode: str) -> Path:
 
     Args:
         solved: The game with its optimum.
-        file: Where to, ending in ``.html``.
-        episode: As the page of an episode says it, ``"player=0&seed=3&moves=1,4"``.
+        file: The file to write, ending in ``.html``.
+        episode: The query of the episode's page, such as ``"player=0&seed=3&moves=1,4"``.
 
     Returns:
         The file.

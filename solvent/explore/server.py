@@ -39,10 +39,10 @@ LONGEST_ADDRESS = 40_000
 """Characters of what an address says."""
 
 FETCHED_BY_ITSELF = ("same-origin", "none")
-"""What a browser says of a request by this page, or by the person in the address bar."""
+"""The browser's header for a request by this page, or by the person in the address bar."""
 
 LINK = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
-"""What it says of a link that has been followed, into a window and not into a frame."""
+"""The browser's headers for a followed link, into a window and not into a frame."""
 
 LOOPBACK = "127.0.0.1"
 
@@ -163,13 +163,13 @@ def _error_page(error: Exception) -> Page:
 
 
 def _is_link() -> bool:
-    """Whether the request opens a page in a window, and can do no more."""
+    """Return whether the request opens a page in a window, and can do no more."""
     said = {name: request.headers.get(name) for name in LINK}
     return request.method in ("GET", "HEAD") and said == LINK
 
 
 def _is_here(host: str, names: Collection[str]) -> bool:
-    """Whether the name that a request was sent to is one of this machine."""
+    """Return whether the host name of a request is one of this machine."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
     except ValueError:
@@ -192,12 +192,12 @@ class _Quiet(WSGIRequestHandler):
 def make_page_server(
     explorer: Explorer, *, host: str = LOOPBACK, port: int = 0
 ) -> tuple[BaseWSGIServer, str]:
-    """A server that is bound to its port, and the address under which it will serve.
+    """Bind a server to its port, and return it with the address under which it will serve.
 
     Args:
         explorer: The pages.
-        host: The address that is listened on.
-        port: Likewise; a free one if it is 0.
+        host: The address to listen on.
+        port: The port to listen on; a free one if it is 0.
 
     Raises:
         ValueError: If the address cannot be listened on, as when another program has the port.
@@ -231,10 +231,10 @@ def serve(
 
     Args:
         explorer: The pages.
-        host: The address that is listened on.
-        port: Likewise; a free one if it is 0.
-        browser: Whether the page is opened in a browser.
-        tell: Is told the address, and what is to be known of it.
+        host: The address to listen on.
+        port: The port to listen on; a free one if it is 0.
+        browser: Whether to open the page in a browser.
+        tell: The function that is given the address, and remarks on it.
 
     Raises:
         ValueError: If the address cannot be listened on.
@@ -258,7 +258,7 @@ def serve(
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Return whether only this machine can reach an address."""
     if _is_digits(host):
         return ipaddress.ip_address(host).is_loopback
     return host == "localhost"

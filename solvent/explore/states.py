@@ -37,11 +37,11 @@ class FormField(NamedTuple):
     """A field of a form that sets a state.
 
     Attributes:
-        name: Of the field.
-        text: Its value.
-        options: The values among which to choose; none if it is written.
-        allowed: What may be written, in words; empty if that is not known.
-        is_number: Whether it is a whole number.
+        name: The name of the field.
+        text: The value of the field.
+        options: The values to choose from; none if the value is typed.
+        allowed: The allowed values, in words; empty if they are not known.
+        is_number: Whether the value is a whole number.
     """
 
     name: str
@@ -87,10 +87,10 @@ class States:
         return tuple(outcome.state for outcome in outcomes)
 
     def key(self, state: Any) -> str | None:
-        """What stands for a state in an address; None if nothing can.
+        """Return the text for a state in an address; None if there is none.
 
         Args:
-            state: Of the game.
+            state: A state of the game.
         """
         if self.table is not None:
             number = self.table.index.get(state)
@@ -102,10 +102,10 @@ class States:
         return json.dumps(values, separators=(",", ":"))
 
     def at(self, key: str) -> Any:
-        """The state that an address names.
+        """Return the state that an address names.
 
         Args:
-            key: What :meth:`key` gives, or anything.
+            key: A text from :meth:`key`, or any other.
 
         Raises:
             ValueError: If it stands for no state.
@@ -153,11 +153,11 @@ class States:
         return tuple(found)
 
     def with_fields(self, state: Any, texts: Mapping[str, str]) -> Any:
-        """The state with some fields set.
+        """Return the state with some fields set.
 
         Args:
-            state: Which has the others.
-            texts: What is written in a form, by the names of fields.
+            state: The state that has the other fields.
+            texts: The texts of a form, by the names of fields.
 
         Raises:
             NearestError: If no state has all of them.
@@ -256,7 +256,7 @@ def _rebuilt(state: Any, values: Iterator[Any]) -> Any:
 
 
 def _alike(value: Any, own: Any) -> bool:
-    """Whether a value of JSON is of the kind of a field's."""
+    """Return whether a value of JSON is of the kind of a field's."""
     return value is None or own is None or type(value) is type(own)
 
 
@@ -269,7 +269,7 @@ def _range_text(column: Values) -> str:
 
 
 def _value(name: str, text: str, like: Any, column: Values | None) -> Any:
-    """What a text stands for in a field.
+    """Return the value that a text stands for in a field.
 
     Raises:
         ValueError: If it is no value of the field.
