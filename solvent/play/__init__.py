@@ -68,11 +68,11 @@ def play(
         player: The person's side, 0 or 1, in a game for two.
         opponent: Policy of the other side, of a game that has a table; the optimal one if left
             out.
-        seed: Of the dice; other dice each time if left out, and the seed is shown at the end.
+        seed: The seed of the dice; if left out, a new one each time, which is shown at the end.
         hints: Whether ``?`` is answered with the exact value of every action.
         input: Asks a question and returns the answer; raises EOFError at the end of the input. The
             built-in function if left out; answers that come from a file or a pipe are echoed.
-        output: Shows a text.
+        output: The function that shows a text.
         solving: Makes what shows how far solving has come: a context that is open as long as it
             takes, and gives the function that is called meanwhile.
 

@@ -1,4 +1,4 @@
-"""What a person may answer: how the actions are shown, and which one an answer means."""
+"""The answers that a person may give: the list of actions, and the action that an answer means."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Choices:
         return [action for action, name in self.names.items() if name.lower().startswith(answer)]
 
     def hint(self, answer: str) -> str:
-        """What is said to an answer that means no action, or several."""
+        """Return the reply to an answer that means no action, or several."""
         several = {action: self.names[action] for action in self.meant(answer)}
         if several:
             return wrapped(f"{answer!r} can be {Choices(several, self.numbers).listed()}.")
@@ -67,7 +67,7 @@ class Choices:
 
 
 def _follows(one: tuple[int | None, str], other: tuple[int | None, str]) -> bool:
-    """Whether the second of two numbered names goes on with the range of the first."""
+    """Return whether the second of two numbered names continues the range of the first."""
     (number, name), (next_number, next_name) = one, other
     if re.fullmatch("[A-Z]", name) and re.fullmatch("[A-Z]", next_name):
         return ord(next_name) == ord(name) + 1
@@ -78,7 +78,7 @@ def _follows(one: tuple[int | None, str], other: tuple[int | None, str]) -> bool
 
 
 def _word(number: int | None, name: str) -> str | None:
-    """What stands before its own number in a name, which may be nothing; None without one."""
+    """Return the text before a name's own number, which may be empty; None without a number."""
     word, _, last = name.rpartition(" ")
     return word if last == str(number) else None
 

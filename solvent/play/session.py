@@ -22,10 +22,10 @@ NEGLIGIBLE = 1e-9
 """A cost below this is rounding, and the action is one of the best."""
 
 MOST_ADVISED = 10
-"""Of more actions than this, the advice lists only the good ones."""
+"""The largest number of actions that are all advised on; of more, only the good ones are."""
 
 MOST_LISTED = 20
-"""Of more decisions than this, the review lists only those that cost something, the dearest."""
+"""The most decisions to review; of more, only the costliest, if they cost anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Decision:
     """A choice between at least two actions.
 
     Attributes:
-        state: Where it was taken.
+        state: The state in which it was taken.
         action: The name of the action taken.
         best: The name of the best one (the lowest index on ties; `action` if that is as good).
         cost: V*(s) - Q*(s, a) to the person, at least 0.
@@ -47,12 +47,12 @@ class Decision:
 
 @dataclass(slots=True)
 class Record:
-    """What happened in one episode.
+    """The record of one episode.
 
     Attributes:
         start_value: V* at the first state, to the person.
-        decisions: In order.
-        result: What the person got in the end, or None if the episode was left.
+        decisions: The decisions in order.
+        result: The person's return at the end, or None if the episode was left.
     """
 
     start_value: float = 0.0
@@ -61,7 +61,7 @@ class Record:
 
     @property
     def cost(self) -> float:
-        """What all decisions together cost."""
+        """The total cost of all decisions."""
         return sum(decision.cost for decision in self.decisions)
 
 
@@ -76,11 +76,11 @@ class Session:
         solved: The game that the person faces, with its optimum.
         player: The person's side.
         opponent: The other side's action probabilities in a state.
-        dice: Where chance and the opponent's actions come from.
+        dice: The source of chance and of the opponent's actions.
         hints: Whether ``?`` is answered.
-        ask: Asks a question and returns the answer.
-        show: Shows a text.
-        rival: How the opponent plays, in words that follow "your opponent".
+        ask: The function that asks a question and returns the answer.
+        show: The function that shows a text.
+        rival: A description of the opponent's policy, to follow "your opponent".
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Session:
         return own or {action: action for action in names}
 
     def role(self, state: Any) -> str:
-        """What stands before the actions in a question."""
+        """Return the text before the actions in a question."""
         return ""
 
     def commands(self) -> Mapping[str, tuple[str, Callable[[Any], Sequence[str]]]]:
@@ -132,7 +132,7 @@ class Session:
         return {}
 
     def opening(self, start: Any) -> list[str]:
-        """What is said before the first state: the rules, what counts, who plays, and how."""
+        """Return the introduction: the rules, the payoff, the players and their policies."""
         info = self.game.info
         spec = spec_of(info)
         rules = [f"{info.name}", *(spec.rules.splitlines() if spec else [])]
@@ -180,7 +180,7 @@ class Session:
         return record
 
     def follow(self, state: Any, joint: JointAction) -> Outcome:
-        """What comes of both sides' actions, told."""
+        """Take both players' actions, tell the outcome, and return it."""
         outcome = self.roll(self.game.transition(state, joint))
         self.tell(state, joint, outcome)
         if outcome.reward and not self.scale.is_chance and not self.over(outcome):
@@ -189,7 +189,7 @@ class Session:
         return outcome
 
     def over(self, outcome: Outcome) -> bool:
-        """Whether the episode ends with an outcome."""
+        """Return whether the episode ends with an outcome."""
         return self.game.is_terminal(outcome.state)
 
     def tell(self, state: Any, joint: JointAction, outcome: Outcome) -> None:
@@ -207,11 +207,11 @@ class Session:
     def advice(
         self, state: Any, names: Mapping[int, str], *, everything: bool = False
     ) -> list[str]:
-        """The value of every action, the best ones marked, and a mixed strategy.
+        """Return the value of every action, the best ones marked, and a mixed strategy.
 
         Args:
-            state: Where the person is.
-            names: Of the legal actions.
+            state: The person's state.
+            names: The names of the legal actions.
             everything: Whether all are listed, however many; else of many only the best and those
                 of the mixed strategy, then the next best, and a sentence about the rest.
         """
@@ -328,11 +328,11 @@ class Session:
                 self.show(line)
 
     def prices(self, state: Any, names: Mapping[int, str]) -> dict[int, tuple[float, Decision]]:
-        """The value of every action to the person, and what it costs compared with the best.
+        """Return the value of every action to the person, and its cost compared with the best.
 
         Args:
-            state: Where the person is.
-            names: Of the legal actions.
+            state: The person's state.
+            names: The names of the legal actions.
         """
         found = self.solved.action_values(self.solved_state(state), self.player)
         values = {action: self.scale.of(value) for action, value in found.items()}
@@ -348,10 +348,10 @@ class Session:
         }
 
     def review(self, record: Record) -> list[str]:
-        """The decisions with their costs, and where the result came from.
+        """Return the decisions with their costs, and an explanation of the result.
 
         Args:
-            record: Of an episode, ended or left.
+            record: The record of an episode, ended or left.
         """
         lines = [""]
         listed = list(enumerate(record.decisions, 1))
