@@ -51,12 +51,12 @@ LONGEST_NAME = 256
 
 
 def shapes_of(asks: str, rows: int, width: int) -> tuple[tuple[int, ...], ...]:
-    """The shapes that an answer may have.
+    """Return the shapes that an answer may have.
 
     Args:
-        asks: What is asked for.
-        rows: How many states it numbers.
-        width: How many actions there are.
+        asks: The kind of answer that is asked for.
+        rows: The number of states that the answer numbers.
+        width: The number of actions.
     """
     of_states, of_actions = (rows,), (rows, width)
     return {

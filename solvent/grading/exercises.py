@@ -52,10 +52,10 @@ GROUP = "solvent.exercises"
 """The group of entry points under which packages declare their exercises."""
 
 ASKS = ("policy", "values", "action_values")
-"""What can be asked for."""
+"""The kinds of answers that can be asked for."""
 
 OF = ("optimal", "uniform")
-"""Whose values can be asked for."""
+"""The policies whose values can be asked for."""
 
 MOST_STEPS = 100
 """Pairs of a gap and points in an exercise."""
@@ -63,24 +63,24 @@ MOST_STEPS = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
-    """What is asked of a student.
+    """A question to a student.
 
     Attributes:
-        name: Of the exercise.
-        title: In a line.
-        question: What is asked, in words.
+        name: The name of the exercise.
+        title: The title, in one line.
+        question: The question, in words.
         asks: ``"policy"``, ``"values"`` or ``"action_values"``.
         points: Pairs ``(gap, points)``, as the module says; gaps above 0.
         game: The name of a game, as :func:`solvent.make_game` takes it. In a game for two the
             policy is scored against a best response.
-        parameters: Of the game.
+        parameters: The parameters of the game.
         environment: In the place of `game`, the Gymnasium id of an environment that has a table,
             one of Gymnasium's own such as ``"FrozenLake-v1"`` included. In a game for two the
             policy is scored against the environment's opponent.
         env_kwargs: Arguments of the environment.
-        discount: By how much a reward counts less for every move before it, above 0 and up to 1.
-        player: Whose policy or values are asked for in a `game` for two, 0 or 1.
-        of: Whose values are asked for: those of an ``"optimal"`` policy, or of the ``"uniform"``
+        discount: The factor by which each move discounts later rewards, above 0 and up to 1.
+        player: The player whose policy or values are asked for in a two-player `game`, 0 or 1.
+        of: The policy whose values are asked for: an ``"optimal"`` policy, or the ``"uniform"``
             one, which takes each legal action with equal probability.
 
     Raises:
@@ -187,22 +187,22 @@ def _checked_points(points: Any) -> tuple[tuple[float, float], ...]:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What an exercise is about, as tables.
+    """The subject of an exercise, as tables.
 
     An answer has a row for each state by the number under which the environment shows it with
     ``observation="index"``: its place in the table, or in an environment of Gymnasium's own the
     number there.
 
     Attributes:
-        rules: Of the game that is played.
-        table: On which an answer is scored, S states; an opponent is folded into chance, and a
-            discount into the end of episodes.
-        played: The table of the game that is played, whose policies are taken too.
-        player: Whose policy or values are asked for.
+        rules: The rules of the game that is played.
+        table: The table on which an answer is scored, S states; an opponent is folded into chance,
+            and a discount into the end of episodes.
+        played: The table of the game that is played, whose policies are accepted too.
+        player: The player whose policy or values are asked for.
         row: [S] the row of an answer that belongs to each state; of a state in which the episode
             has ended, any.
-        rows: How many an answer has.
-        expected: What values have to be, [S] values or [S, A] action values; None for a policy.
+        rows: The number of rows of an answer.
+        expected: The correct values, [S] values or [S, A] action values; None for a policy.
     """
 
     rules: Game

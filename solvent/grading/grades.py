@@ -29,10 +29,10 @@ from solvent.report.gap_attribution import attribute_gap
 from solvent.scoring import policy_from
 
 TOLD = 3
-"""How many states are told, those that cost most."""
+"""The number of costliest states that are told."""
 
 NAMED = 4
-"""How many actions of a mixed strategy are named."""
+"""The number of actions of a mixed strategy that are named."""
 
 LONGEST_PROBLEM = 500
 """Characters of what is said of a file that cannot be graded."""
@@ -40,11 +40,11 @@ LONGEST_PROBLEM = 500
 
 @dataclass(frozen=True)
 class Grade:
-    """What an answer gets.
+    """The grade of an answer.
 
     Attributes:
         exercise: The name of the exercise.
-        points: Given.
+        points: The points given.
         out_of: The most that the exercise gives.
         gap: The optimality gap of a policy, or the largest error of values; infinite for a policy
             under which an episode may cost for ever, and NaN if such a policy has no value.
@@ -72,8 +72,8 @@ class Graded:
 
     Attributes:
         file: Its path, as it was given.
-        grade: What it gets; None if it cannot be graded.
-        problem: Why it cannot, in a line; empty if it can.
+        grade: The grade of the answer; None if it cannot be graded.
+        problem: The reason why it cannot, in a line; empty if it can.
     """
 
     file: str
@@ -115,9 +115,9 @@ def grade_files(
     One file is read at a time. No code of theirs runs (:mod:`solvent.grading.answers`).
 
     Args:
-        exercise: As for :func:`grade`.
+        exercise: The exercise, as for :func:`grade`.
         files: The paths of answers.
-        trust: As for :func:`grade`; no answer is trusted.
+        trust: Whether to trust the exercise, as for :func:`grade`; no answer is trusted.
 
     Yields:
         A line of the result for each file, in their order.
@@ -173,10 +173,10 @@ def printable(text: str) -> str:
 
 
 TOLERANCE = 1e-3
-"""How far the probabilities of a state may be from the sum 1."""
+"""The largest allowed difference between 1 and the sum of a state's probabilities."""
 
 FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
-"""What a cell begins with that a spreadsheet computes."""
+"""The first characters of a cell that a spreadsheet computes."""
 
 
 def _cell(text: str, *, lines: bool = False) -> str:
