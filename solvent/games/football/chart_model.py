@@ -60,7 +60,7 @@ class ChartParameters:
         pass_tenths: Tenths of a yard added to what passes gain.
         risk: Size of turnovers' share of a ladder, 100 is the model's own.
         incomplete: Size of the share of incompletions and sacks; 100 is the model's own.
-        noise: How far chance bends the surprise, in thousandths.
+        noise: Effect of chance on the surprise, in thousandths.
         penalties: Percentage of results that become penalties.
         dice: Dice per cell; 0 for a single result.
         published: 1 to put in the five cells of :data:`PUBLISHED`.

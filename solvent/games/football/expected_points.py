@@ -1,4 +1,4 @@
-"""Expected points: what having the ball is worth, as the values with which a drive ends.
+"""Expected points: the value of having the ball, as the values with which a drive ends.
 
 Values are points, those of the team in possession less those of the other one, that are still to
 come. They belong to a chart and a ruleset. Those of the shipped charts with the usual rules are in
