@@ -1,4 +1,4 @@
-"""What goes wrong is said in one line on the error output.
+"""Errors in one line on the error output.
 
 ====  ===================================================================================
 exit  meaning
@@ -90,7 +90,7 @@ EXTRAS = {
 
 
 def _line(error: Exception) -> str | None:
-    """What to say of an error; None if it is nobody's fault but the program's."""
+    """Return the line for an error; None if only the program is at fault."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         module = error.name.partition(".")[0]
         if module in EXTRAS:

@@ -70,7 +70,7 @@ def grade(
 
 
 def _show_exercise(console: Console, exercise: Exercise) -> None:
-    """What is asked, and how it is to be handed in."""
+    """Show the question of an exercise, and the way to hand an answer in."""
     from solvent.grading.answers import shapes_of
 
     subject = exercise.subject

@@ -57,7 +57,7 @@ class GameCommand(TyperCommand):
 
 
 def _no_option(ctx: Any, option: str, also: str, near: str | None) -> str:
-    """What to say of an option that is unknown."""
+    """Return the message for an unknown option."""
     meant = f"; did you mean {near}?" if near else f"; see `{ctx.command_path} --help`."
     return f"{option} is no option of `{ctx.command_path}`{also}{meant}"
 

@@ -46,7 +46,7 @@ KEPT = {
     "compact": "all positions, most of them rounded",
     "start": "the value of the start; other positions need --keep compact or all",
 }
-"""What a solution that does not keep all values can answer."""
+"""The values that a solution without all values can answer with, by its `keep`."""
 
 CHECKED = {
     "start": "the start",
@@ -64,14 +64,14 @@ MOST_SHOWN = 10
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """How a game is to be solved layer by layer.
+    """Options for solving a game layer by layer.
 
     Attributes:
         out: The solution's folder; in memory if None.
-        threads: Of this machine; as many as it has processors if None.
-        on: The address of a Ray cluster that is to do the work.
-        keep: What the solution is to hold; if None what its folder was begun with, or all.
-        plan: Whether only to say what it will take.
+        threads: Number of threads of this machine; one per processor if None.
+        on: The address of the Ray cluster to solve on.
+        keep: The values to keep; if None those that the folder was begun with, or all.
+        plan: Whether only to print the time and space that solving will take.
         verify: Whether to compare the checksums of a finished solution.
         spot_check: Number of random states of a finished solution that are only to be solved again;
             None to solve.
@@ -94,9 +94,9 @@ def solve_layered(
     """Solve a game layer by layer, or go on with it, and print its value.
 
     Args:
-        game: Its rules.
-        layered: The same as its layers.
-        options: How it is to be solved.
+        game: The rules of the game.
+        layered: The game as its layers.
+        options: The options for solving.
         as_json: Whether to print JSON.
 
     Raises:
@@ -141,14 +141,14 @@ def solve_layered(
 
 
 def solved_store(layered: LayeredGame, options: SolveOptions) -> tuple[LayerStore, int]:
-    """Solve a game, or what is missing of it, with progress.
+    """Solve the layers of a game that are not yet solved, with progress.
 
     Args:
         layered: The game as its layers.
-        options: How it is to be solved.
+        options: The options for solving.
 
     Returns:
-        Its layers, and how many of them were solved now.
+        The layers, and the number of them that were solved now.
 
     Raises:
         ValueError: If there is too little disk or memory.
@@ -214,15 +214,15 @@ def _solve(layered: LayeredGame, store: LayerStore, options: SolveOptions) -> in
 def layer_bar(
     layered: LayeredGame, missing: Iterable[Layer], description: str
 ) -> Iterator[Callable[[Layer], None]]:
-    """A bar that counts states.
+    """Show a bar that counts states.
 
     Args:
         layered: The game.
-        missing: The layers that are to be done; others say nothing about the time that is left.
-        description: Of the work, until the first layer is done.
+        missing: The layers to solve; others do not count for the time that is left.
+        description: A description of the work, shown until the first layer is done.
 
     Yields:
-        What is to be told of every layer that is done.
+        The function to call with every layer that is done.
     """
     total, left = (sum(map(layered.states, part)) for part in (layered.layers, missing))
     done = total - left
@@ -355,7 +355,7 @@ def _show_spot_check(
 def _checked_rows(
     solution: LayeredSolution, folder: Path, checked: Sequence[CheckedState]
 ) -> dict[str, str]:
-    """What was checked, what was found, and what would have escaped."""
+    """Return rows on the states checked, the result, and the chance to miss an error."""
     wrong = [state for state in checked if not state.agrees]
     groups = {name: [state for state in checked if state.kind == name] for name in CHECKED}
     rows = {

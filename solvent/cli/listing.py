@@ -93,13 +93,13 @@ def show_game(
     environment: Environment | None,
     meant: Mapping[str, Any],
 ) -> None:
-    """What one game is and takes.
+    """Show the description and the parameters of a game.
 
     Args:
-        console: Where to print.
-        spec: Of the game.
-        name: As it was asked for, such as an environment of the game or another word for it.
-        environment: That the name stands for, if it does.
+        console: The console to print on.
+        spec: The spec of the game.
+        name: The name as given, such as an environment of the game or another word for it.
+        environment: The environment that the name stands for, if it does.
         meant: The parameters that the name stands for.
     """
     maker = spec.maker()
@@ -157,7 +157,7 @@ def _show_parameters(
 
 
 def _environment_text(spec: GameSpec, environment: Environment) -> str:
-    """What is special of an environment: parameters, the opponent, and the optimum with unit."""
+    """Describe an environment: parameters, the opponent, and the optimum with unit."""
     changed = as_options(environment.parameters)
     against = f"against {environment.opponent}" if environment.opponent else ""
     optimum = ""
@@ -168,7 +168,7 @@ def _environment_text(spec: GameSpec, environment: Environment) -> str:
 
 
 def _meaning(spec: GameSpec, parameters: Mapping[str, Any]) -> str:
-    """What the values of a game are; empty if it does not say, or needs more parameters."""
+    """Return the meaning of a game's values; empty if not given, or if parameters are missing."""
     try:
         return ValueScale(spec.maker()(**parameters).info).meaning
     except (ValueError, TypeError, OSError, ImportError):
@@ -181,7 +181,7 @@ def _own_baselines(spec: GameSpec) -> Mapping[str, Baseline]:
 
 
 def _summary(maker: Callable[..., Game]) -> str:
-    """What a game is, in the first line of its maker's docstring."""
+    """Return the first line of the docstring of a game's maker."""
     return (inspect.getdoc(maker) or "").partition("\n")[0]
 
 

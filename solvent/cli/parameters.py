@@ -1,4 +1,4 @@
-"""How a game and its parameters are written on a command line.
+"""Games and their parameters on a command line.
 
     solvent solve ff-combat --opponent hell-demon --stamina 24 --luck=12
 
@@ -13,7 +13,7 @@ A game is named by
 
 - its name, or another word that its spec has for it: ``book FILE`` is ``gamebook --book FILE``;
 - an environment of its own, ``solvent/FFCombat-v0``, whose parameters it then has;
-- where its class or its spec is to be found, ``module:Class``, ``file.py`` or ``file.py:Class``;
+- the place of its class or its spec, ``module:Class``, ``file.py`` or ``file.py:Class``;
 - its name in OpenSpiel, ``openspiel:tic_tac_toe``;
 - the file of a model of PRISM's or Storm's, ``model.prism``, whose property is a parameter;
 - a Gymnasium environment of anybody that publishes its table of transitions, ``FrozenLake-v1``.
@@ -125,10 +125,10 @@ def meant_by(name: str) -> Mapping[str, Any]:
 
 
 def read_game(name: str, words: Sequence[str] = ()) -> Game:
-    """The game that a name and the words after it stand for.
+    """Return the game that a name and the words after it stand for.
 
     Args:
-        name: As the module describes it.
+        name: The name, as described in the module's docstring.
         words: The parameters.
 
     Raises:
@@ -142,7 +142,7 @@ def read_game(name: str, words: Sequence[str] = ()) -> Game:
 
 
 def _published(name: str, parameters: Mapping[str, Any]) -> Game:
-    """What a Gymnasium environment publishes."""
+    """Return the game whose table a Gymnasium environment publishes."""
     register_envs()
     if name not in gym.registry:
         shorthands = (word for spec in game_specs().values() for word in spec.shorthands)
@@ -154,17 +154,17 @@ def _published(name: str, parameters: Mapping[str, Any]) -> Game:
 
 
 def has_table(game: Game) -> bool:
-    """Whether a game is sampled and scored by its table."""
+    """Return whether a game is sampled and scored by its table."""
     spec = spec_of(game)
     return spec is None or spec.ask("simulator", game) is None
 
 
 def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = ()) -> SolvedGame:
-    """The solution in a folder that ``solvent solve --out`` has written.
+    """Open the solution in a folder that ``solvent solve --out`` has written.
 
     Args:
-        folder: That holds it.
-        name: Of the game that it has to be a solution of; of any, if left out.
+        folder: The folder of the solution.
+        name: The name of the game that it must solve; any game, if left out.
         words: Parameters of the game; those left out are as they were solved.
 
     Raises:
@@ -203,12 +203,12 @@ def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = 
 def read_subject(
     game: str | None, solution: Path | None, words: Sequence[str]
 ) -> tuple[Game | SolvedGame, list[Any]]:
-    """What a report is about, and the further sections that are asked for.
+    """Return the subject of a report, and the further sections that are asked for.
 
     Args:
-        game: Its name, or None.
+        game: The name of the game, or None.
         solution: The folder of its solution, in the place of the name.
-        words: Its parameters; among them the studies of its spec, such as ``--paper-agent``.
+        words: The game's parameters; among them the studies of its spec, such as ``--paper-agent``.
 
     Returns:
         The game, solved if it is opened or studied, and the sections.
@@ -244,10 +244,10 @@ def read_subject(
 
 
 def spec_named(name: str) -> GameSpec:
-    """The spec of the game that a name stands for.
+    """Return the spec of the game that a name stands for.
 
     Args:
-        name: As the module describes it.
+        name: The name, as described in the module's docstring.
 
     Raises:
         ValueError: If there is nothing of that name.
@@ -266,7 +266,7 @@ def spec_named(name: str) -> GameSpec:
 
 
 def _of_gymnasium(env_id: str) -> tuple[str, inspect.Signature]:
-    """What an environment of Gymnasium's is, and what it takes, as far as its class says."""
+    """Return the description and the signature of an environment of Gymnasium's, from its class."""
     env = gym.spec(env_id)
     creator = env.entry_point
     made = load_env_creator(creator) if isinstance(creator, str) else creator
@@ -281,13 +281,13 @@ def _of_gymnasium(env_id: str) -> tuple[str, inspect.Signature]:
 
 
 def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """The environment in which one trains on a game, and its arguments.
+    """Return the environment in which one trains on a game, and its arguments.
 
     That is, of a game's environments, the one that has most of the parameters asked for. A game
     without environments is given one for as long as the process lasts.
 
     Args:
-        name: As the module describes it.
+        name: The name, as described in the module's docstring.
         words: The parameters of the game and of the environment.
 
     Returns:
@@ -363,11 +363,11 @@ def game_of_training(policy_file: Path) -> Game:
 
 
 def game_of_request(request: Mapping[str, Any]) -> Game | None:
-    """The game that was asked for when a training was begun, or None if it is none of a name.
+    """Return the game that a training was begun for; None if it is not a named one.
 
     Args:
-        request: What ``train`` keeps in its files, its ``"environment"`` and ``"env_kwargs"``
-            checked.
+        request: The request in the files of ``train``, with its ``"environment"`` and
+            ``"env_kwargs"`` checked.
     """
     name, given = request["environment"], request["env_kwargs"]
     # Arguments that make no game are the environment's own, such as what is observed.

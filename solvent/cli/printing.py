@@ -38,13 +38,13 @@ MOST_ACTIONS = 3
 """More actions than this have no column each."""
 
 OF_A_STRATEGY = 3
-"""How many actions of a mixed strategy are named, the most probable ones."""
+"""The number of most probable actions of a mixed strategy that are named."""
 
 ENDLESS = f"−∞  ({NEVER_ENDS}, and costs for ever)"
 """The value of a policy under which an episode may go on for ever at a cost."""
 
 STARTS = 6
-"""How many states of the start distribution are shown."""
+"""The number of states of the start distribution that are shown."""
 
 
 def varying_fields(states: Sequence[Any]) -> list[int]:
@@ -91,7 +91,7 @@ def value_text(solved: SolvedGame) -> str:
 
 
 def solution_rows(solved: SolvedGame) -> dict[str, str]:
-    """What is known of every solution."""
+    """Return the facts that are known of every solution."""
     info = solved.game.info
     objective = {} if info.discount == 1 else {"objective": discount_text(info)}
     return {
@@ -119,9 +119,9 @@ def show_starts(console: Console, solved: SolvedGame, states: Sequence[Any] | No
     The value of each action is shown, too, if there are few.
 
     Args:
-        console: Where to print.
-        solved: The game.
-        states: All its states; None if they are not known.
+        console: The console to print on.
+        solved: The solved game.
+        states: All states of the game; None if they are not known.
     """
     all_starts = _starts(solved.game)
     starts = list(all_starts)[:STARTS]
@@ -212,17 +212,17 @@ def show_score(
     top: int,
     rules: Game | None = None,
 ) -> None:
-    """The value of a policy, and the states in which it loses most unless episodes have no end.
+    """Show the value of a policy, and its most costly states unless episodes have no end.
 
     Args:
-        console: Where to print.
+        console: The console to print on.
         game: The table.
-        policy: Whose score it is.
-        solution: Of the table.
+        policy: The policy that was scored.
+        solution: The solution of the table.
         result: The score.
-        location: Of the gap; None if an episode need not end.
-        top: How many states are shown.
-        rules: Of the table, for words that only they know.
+        location: The location of the gap; None if an episode need not end.
+        top: The number of states to show.
+        rules: The rules of the table, for words that only they know.
     """
     rows = {"policy": policy.name, "game": game_text(game.info)}
     if game.info.players == 2:
@@ -291,12 +291,12 @@ def _show_losses(
 
 
 def score_rows(info: GameInfo, result: Score, player: int = 0) -> dict[str, str]:
-    """The figures of a policy with their unit.
+    """Return the figures of a policy with their unit.
 
     Args:
-        info: Of the game.
+        info: The facts about the game.
         result: The score, whose values are to the player: what one side wins the other loses.
-        player: Whose policy it is.
+        player: The player whose policy it is.
     """
     scale = ValueScale(info, player)
     sign = 1 if player == 0 else -1
@@ -373,12 +373,12 @@ def score_json(
 
 
 def show_training(console: Console, result: TrainingResult, info: GameInfo | None) -> None:
-    """What a training has come to, seat by seat where it learned both.
+    """Show the result of a training, seat by seat if both were learned.
 
     Args:
-        console: Where to print.
-        result: Of the training.
-        info: Of the game; None if it is not known, so that values have no unit.
+        console: The console to print on.
+        result: The result of the training.
+        info: The facts about the game; None if they are not known, so that values have no unit.
     """
     meaning = "" if info is None else ValueScale(info).meaning
     unit = f"  ({meaning})" if meaning else ""

@@ -1,4 +1,4 @@
-"""How long work tells on the error output how far it has come, and how long it still takes.
+"""Progress of work on the error output, with the time that is left.
 
 On a terminal that is a bar, which appears when the work has taken a second. Elsewhere, as in a pipe
 or a log, it is a line every ten seconds.
@@ -36,7 +36,7 @@ SPEED_PERIOD = 120.0
 """Seconds of the past from which the remaining time is concluded."""
 
 COMPILING = "compiling, only the first time"
-"""What is told while Numba compiles; it keeps on disk what it has compiled."""
+"""The message while Numba compiles; the compiled code is kept on disk."""
 
 Tell: TypeAlias = Callable[[str, int, int | None], None]
 """Called with what is done now, how much of it is done, and how much there is, if known."""
@@ -53,15 +53,15 @@ class _Left(TimeRemainingColumn):
 
 @contextmanager
 def working(description: str, *, done: int = 0, total: int | None = None) -> Iterator[Tell]:
-    """Show how far some work has come.
+    """Show the progress of some work.
 
     Args:
-        description: Of the work, until it tells more.
-        done: How much of it was done before.
-        total: How much there is of it; None while that is unknown.
+        description: The description of the work, until it tells more.
+        done: The amount of work that was done before.
+        total: The total amount of work; None while that is unknown.
 
     Yields:
-        What the work is to call as it goes on.
+        The function for the work to call as it goes on.
     """
     console = Console(stderr=True)
     bar = Progress(
@@ -115,7 +115,7 @@ def working(description: str, *, done: int = 0, total: int | None = None) -> Ite
 
 
 def _line(bar: Progress) -> str:
-    """What the bar would show, in a line."""
+    """Return the content of the bar as a line."""
     [task] = bar.tasks
     left = task.time_remaining
     parts = [f"{task.description} {task.fields['share']}".rstrip()]
@@ -126,13 +126,13 @@ def _line(bar: Progress) -> str:
 
 @contextmanager
 def solving(description: str) -> Iterator[OnProgress]:
-    """Show how far a solving has come.
+    """Show the progress of solving.
 
     Args:
-        description: Of what is solved.
+        description: The description of the game that is solved.
 
     Yields:
-        What ``solvent.solve(game, progress=...)`` takes.
+        The argument for ``solvent.solve(game, progress=...)``.
     """
     with working(f"solving {description}") as tell:
 

@@ -32,7 +32,7 @@ from solvent.model.registry import load, spec_of
 from solvent.model.text import precise
 
 SCORED = "what is scored, unless it is a file,"
-"""What an unknown name stands for in a message."""
+"""The words of a message for the kind of name that is unknown."""
 
 
 class SeatValues(Protocol):
@@ -47,13 +47,13 @@ class SeatValues(Protocol):
 
 
 class OnePlayerScore(Protocol):
-    """The score of a policy in a game for one that has no table.
+    """The score of a policy in a one-player game without a table.
 
     Attributes:
         name: The name of the policy.
-        value: Its value.
+        value: The value of the policy.
         optimum: The value of the game.
-        bounds: What is proved of it, in words, and to within which number.
+        bounds: The proved bounds, in words, and the number to within which they are proved.
     """
 
     name: str
@@ -63,13 +63,13 @@ class OnePlayerScore(Protocol):
 
 
 class PlayerScore(Protocol):
-    """The score of a player of a game for two that has no table.
+    """The score of a player of a two-player game without a table.
 
     Attributes:
         name: The name of the player.
-        against: Its values by opponent; one of them is a best response to the player.
+        against: The player's values by opponent; one of them is a best response to the player.
         exploitability: The loss against a best response.
-        bounds: What is proved of it, in words, and to within which number.
+        bounds: The proved bounds, in words, and the number to within which they are proved.
     """
 
     name: str
@@ -80,7 +80,7 @@ class PlayerScore(Protocol):
 
 @dataclass(frozen=True)
 class Zip:
-    """How a network of Stable-Baselines3 is to be read.
+    """Options for reading a network of Stable-Baselines3.
 
     Attributes:
         trust: Whether its file may be opened, which runs code in it.
@@ -114,7 +114,7 @@ def score_named(
         what: A policy, a network or a ``.zip``; or the name of a baseline or a player.
         game: The name of its game; None if the file or the solution says it.
         words: The parameters of the game.
-        network: How a ``.zip`` is read.
+        network: The options for reading a ``.zip``.
         solution: The folder of a solution, for a game without a table.
         out: The folder for what is scored so far of such a game.
         mode: Whether to score the greedy policy.
@@ -282,7 +282,7 @@ def _score_known(
 
 
 def scored_alone(game: Game) -> bool:
-    """Whether a game is for one, and says how to score its policies without a table."""
+    """Return whether a one-player game can score its policies without a table."""
     spec = spec_of(game)
     return game.info.players == 1 and spec is not None and spec.scorer is not None
 

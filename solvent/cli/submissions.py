@@ -140,7 +140,7 @@ def _suite(file: Path | None) -> Suite | None:
 
 
 def _show(submission: Submission) -> None:
-    """What a leaderboard shows of a submission; the terminal takes nothing in it for markup."""
+    """Show a submission as on a leaderboard; nothing in it is taken for markup."""
     from solvent.benchmark.card import PROVED, STATED
     from solvent.benchmark.records import SuiteRecord
     from solvent.benchmark.statistics import RunStatistic

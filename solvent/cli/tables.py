@@ -27,11 +27,11 @@ Facts: TypeAlias = Mapping[str, "str | Facts"]
 
 
 def facts(rows: Facts, *, style: str = "bold") -> Table:
-    """A table of two columns without lines.
+    """Return a table of two columns without lines.
 
     Args:
         rows: The names and the texts.
-        style: Of the names.
+        style: The style of the names.
     """
     table = Table.grid(padding=(0, 2), pad_edge=False)
     table.add_column(style=style, no_wrap=True)
@@ -57,9 +57,9 @@ def show_rows(
     """Print a table without lines, or where it is too wide each row as a list of its entries.
 
     Args:
-        console: Where to; its width is that of the table at most.
-        names: Of the columns.
-        rows: Their cells as texts, as many as there are names.
+        console: The console to print on; its width is the largest width of the table.
+        names: The names of the columns.
+        rows: The cells of each row as texts, as many as there are names.
         numbers: The columns of numbers, which are flushed right. The others are wrapped between
             words where that is necessary.
     """
@@ -87,7 +87,7 @@ def show_columns(
     """Print columns of equal length as :func:`show_rows` does.
 
     Args:
-        console: Where to.
+        console: The console to print on.
         columns: The cells by the name of their column.
         numbers: The columns of numbers.
     """
@@ -98,9 +98,9 @@ def show_blocks(console: Console, names: Sequence[str], rows: Sequence[Sequence[
     """Print a table of many columns in as few blocks of them below each other as fit.
 
     Args:
-        console: Where to; its width is that of a block at most.
-        names: Of the columns; the first one begins every block.
-        rows: Their cells as texts, as many as there are names.
+        console: The console to print on; its width is the largest width of a block.
+        names: The names of the columns; the first one begins every block.
+        rows: The cells of each row as texts, as many as there are names.
     """
     count = len(names) - 1
     for blocks in range(1, count + 1):
@@ -136,7 +136,7 @@ def _widths(
     numbers: Collection[str],
     room: int,
 ) -> list[int] | None:
-    """How wide each column is to be; None if they do not fit."""
+    """Return the width of each column; None if they do not fit."""
     wanted, least = [], []
     for name, cells in zip(names, columns, strict=True):
         widest = max((cell_len(cell) for cell in cells), default=0)
