@@ -45,16 +45,16 @@ PLAIN = "biuf"
 """Kinds of NumPy's types that are numbers."""
 
 COMPRESSED_BY_NUMPY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""How the members of an archive may be compressed; what others unpack to cannot be bounded."""
+"""Compression methods allowed in an archive; the unpacked size of others cannot be bounded."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArraySchema:
-    """What an array has to be.
+    """The required form of an array.
 
     Attributes:
         dtype: Its type, such as ``"float64"``; any numbers if empty.
-        dimensions: How many it has; any if None.
+        dimensions: Its number of dimensions; any if None.
     """
 
     dtype: str = ""
@@ -63,7 +63,7 @@ class ArraySchema:
 
 @dataclass(frozen=True)
 class Schema:
-    """What a kind of archive holds.
+    """The required contents of a kind of archive.
 
     Attributes:
         kind: Its name, which the header states.
@@ -85,9 +85,9 @@ def write_archive(path: str | Path, header: dict[str, Any], arrays: dict[str, An
     """Write a JSON-able header and named arrays as one file, with a checksum.
 
     Args:
-        path: Where to.
+        path: The file to write.
         header: Says at least its ``"kind"``.
-        arrays: Of plain numbers, by name.
+        arrays: Arrays of plain numbers, by name.
 
     Raises:
         StoreError: If the file cannot be written.
@@ -110,7 +110,7 @@ def read_archive(
 
     Args:
         path: The file.
-        schema: What it has to hold.
+        schema: The required contents.
         expected: Is given the header, and returns the shapes of those arrays that have to have
             one. It may refuse the header with a ValueError.
         largest: Bytes that all other arrays may take.
@@ -181,7 +181,7 @@ def read_header(path: str | Path) -> dict[str, Any]:
 
 
 class _Member(NamedTuple):
-    """What a file states about one of its arrays."""
+    """The description of an array in a file."""
 
     file: zipfile.ZipInfo
     dtype: np.dtype[Any]
@@ -212,7 +212,7 @@ def _opened(
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, _Member]:
-    """What is stated about each array; a ValueError if that is not plain or does not agree."""
+    """Return each array's description; a ValueError if one is not plain or does not agree."""
     read_by_version = {
         (1, 0): np.lib.format.read_array_header_1_0,
         (2, 0): np.lib.format.read_array_header_2_0,

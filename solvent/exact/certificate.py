@@ -69,7 +69,7 @@ TIGHT = 1e-9
 whose rewards cancel; whether they do is then looked at exactly."""
 
 LEVELS = 8
-"""Of how many arrays a bound may be the sum."""
+"""The largest number of arrays that a bound may be the sum of."""
 
 RAISES = 50
 """Sweeps after which a bound that still rises along some row is not raised further."""
@@ -87,7 +87,7 @@ SWEEPS = 50
 EPSILON = float(np.finfo(float).eps)
 
 BLOCK = 16
-"""How many terms of a value at the start are added before their sums are added exactly."""
+"""Number of terms of a start value that are added before their sums are added exactly."""
 
 
 def bracket(
@@ -167,7 +167,7 @@ def folded(game: TabularGame, policy: TabularPolicy) -> TabularGame:
 
     Args:
         game: A game for two.
-        policy: Of the player who is folded into chance.
+        policy: The policy of the player who is folded into chance.
     """
     mask, count = game.mask, game.action_count
     first, second = (np.concatenate(([0], np.cumsum(of_one * ~game.terminal))) for of_one in count)
@@ -200,7 +200,7 @@ def refuse_cancelling_loops(
 
     Args:
         game: A game for two.
-        policy: Of either player.
+        policy: The policy of either player.
         left: The game that is left for the other player.
         values: [S] of the best response.
 
@@ -255,7 +255,7 @@ def _rises(game: TabularGame, values: Floats, sign: int) -> tuple[Floats, Floats
     Args:
         game: The game.
         values: [S].
-        sign: What rewards are multiplied by: 1, -1 or 0.
+        sign: The factor of rewards: 1, -1 or 0.
     """
     rise, magnitude = kernels.induction.advantages(
         transitions_of(game), game.outcome_reward, values, sign
@@ -383,7 +383,7 @@ def _even(gain: Floats, ends: Floats, terminal: Bools) -> Floats | None:
 
     Args:
         gain: By how much it has to fall in each state under a policy or along each row.
-        ends: How likely play ends there at once.
+        ends: The probability that play ends there at once.
         terminal: [S].
     """
     if not (ends > 0).all():
@@ -416,7 +416,7 @@ def _evenly(game: TabularGame, rise: Floats, rounding: Floats) -> Floats | None:
 
 
 def _ends(game: TabularGame) -> Floats:
-    """How likely each row ends play at once, [K]."""
+    """The probability that each row ends play at once, [K]."""
     return expectation(game, game.terminal.astype(float), rewarded=False)
 
 

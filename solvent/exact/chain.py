@@ -63,8 +63,8 @@ class Chain:
     """Play among n states when it is fixed how likely each row is.
 
     Args:
-        name: Of the game, for error messages.
-        transitions: Of the n states.
+        name: The game's name, for error messages.
+        transitions: The transitions of the n states.
         weight: [K] the probability of each row in its state. A state without a row of positive
             weight has left for good.
         leaving: [n] the probability to leave the n states at once, nowhere if left out.
@@ -163,7 +163,7 @@ class Chain:
 
     @cached_property
     def _is_short(self) -> bool:
-        """Whether play lasts so few moves that a small residual means a small error."""
+        """Return whether play lasts so few moves that a small residual means a small error."""
         # Where every state that leads anywhere may leave at once, that bounds the number of moves.
         open_ = np.diff(self.start) > 0
         at_once = self.leaving + self.moves @ (~open_).astype(float)

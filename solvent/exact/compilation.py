@@ -23,8 +23,8 @@ def compiled(function: _Function, **options: bool) -> _Function:
     in loops of many short calls most of the time to run it. A division by 0 is infinite or NaN.
 
     Args:
-        function: What is compiled.
-        options: Of Numba's ``njit``; the code is kept on disk unless some are given.
+        function: The function to compile.
+        options: Options of Numba's ``njit``; the code is kept on disk unless some are given.
     """
     options = options or {"cache": True}
     made: _Function = cast(Any, njit)(
@@ -37,7 +37,7 @@ def inner(function: _Function) -> _Function:
     """A compiled function that only compiled ones call: wrappers for Python take as long again.
 
     Args:
-        function: What is compiled; a division by 0 is infinite or NaN.
+        function: The function to compile; a division by 0 is infinite or NaN.
     """
     made: _Function = cast(Any, njit)(
         cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True

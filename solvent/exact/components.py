@@ -94,7 +94,7 @@ def end_components(game: TabularGame, rows: Bools) -> Ints:
 
 
 def _can_stay(game: TabularGame, rows: Bools) -> bool:
-    """Whether the given rows ([K]) may make up an end component; if not, there is none."""
+    """Return whether the given rows ([K]) may make up an end component; if not, there is none."""
     parts = components(game)
     label = _spread(np.arange(len(parts.cyclic)), parts.order, parts.start)
     stays = kernels.graph.can_stay(

@@ -35,7 +35,7 @@ class Removal:
         round: In which round, from 1.
         player: 0 for the row player.
         action: Row or column of the original matrix.
-        by: What dominates it: actions and their probabilities, which sum to 1.
+        by: The mixed strategy that dominates it: actions and probabilities, which sum to 1.
     """
 
     round: int
@@ -51,11 +51,11 @@ class Removal:
 
 @dataclass(frozen=True)
 class DominanceReport:
-    """What iterated dominance leaves.
+    """The result of iterated dominance.
 
     Attributes:
-        rows: That are left.
-        columns: That are left.
+        rows: The remaining rows.
+        columns: The remaining columns.
         removals: In the order in which they were found.
     """
 

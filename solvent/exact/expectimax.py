@@ -94,7 +94,7 @@ def solve_tree(
         player: Maps a state in which there is a choice to who makes it: 0, who wants much, or 1,
             who wants little. All choices are player 0's if left out.
         max_states: Refuse larger games instead of filling the memory.
-        workers: How many processes solve parts of the game at the same time
+        workers: Number of processes that solve parts of the game at the same time
             (:mod:`solvent.exact.parallel_expectimax` says when that is worth it). The functions
             must then be defined at the top of a module.
 

@@ -36,7 +36,7 @@ class GameTree:
 
     Attributes:
         game: A game for one, or for two of whom one is on turn in every state.
-        start: What to solve.
+        start: The state to solve from.
     """
 
     game: Game

@@ -78,7 +78,7 @@ def write_curve(
     """Write a learning curve as CSV.
 
     Args:
-        path: Where to.
+        path: The file to write.
         curve: Its points.
         kind: Their class; there is a column for each of its fields.
         saw: Whether the learner was given anything from the solution of its game. If so, there is
@@ -101,7 +101,7 @@ def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:
     """Read a learning curve.
 
     Args:
-        path: What :func:`write_curve` wrote.
+        path: A file written by :func:`write_curve`.
         kind: The class of its points. Columns of further figures are left out, so that the curve
             of any training can be read as the figures that all trainings have.
 

@@ -23,7 +23,7 @@ def expected_value(game: Game, value_of: ValueOf, state: Any, actions: JointActi
         game: The rules.
         value_of: The values of the states that may follow.
         state: In which both act.
-        actions: Of both players.
+        actions: The actions of both players.
 
     Returns:
         The value to player 0.
@@ -46,7 +46,7 @@ def who_chooses(game: Game, state: Any) -> int:
 
 
 def choice_values(game: Game, value_of: ValueOf, state: Any) -> dict[int, float]:
-    """What each legal action of the player who has a choice leads to.
+    """Return the value of each legal action of the player who has a choice.
 
     Args:
         game: The rules.
@@ -67,7 +67,7 @@ def choice_values(game: Game, value_of: ValueOf, state: Any) -> dict[int, float]
 
 
 def action_values(game: Game, value_of: ValueOf, state: Any, player: int) -> Mapping[int, float]:
-    """What each legal action of a player leads to, if the other then does its best.
+    """Return the value of each legal action of a player if the other then does its best.
 
     Args:
         game: The rules.

@@ -68,10 +68,10 @@ if TYPE_CHECKING:
     from solvent.exact.kernels.markov_game import Followed
 
 APART = 1e-9
-"""How far the values found from both sides may differ, in units of the component's largest."""
+"""Largest difference of the values found from both sides, in units of the component's largest."""
 
 PRICE = 1e6
-"""What absorbing costs player 0, in units of the largest payoff."""
+"""The cost of absorbing to player 0, in units of the largest payoff."""
 
 PATIENCE = 3
 """Rounds of Newton's method without progress after which it is left."""
@@ -254,7 +254,7 @@ def best_strategies(c: GameComponent, near: Near | None) -> tuple[Floats, Floats
 
     Args:
         c: The component.
-        near: Where Newton's method came to; None to begin with the most probable path out.
+        near: The point that Newton's method reached; None to begin with the most probable path out.
 
     Raises:
         ImproperGameError: If a player does best by never ending.
@@ -364,7 +364,7 @@ def iterate(
         c: The component.
         x: [X] player 0's strategies to begin with.
         response: [n] player 1's, as indices into y.
-        price: Of absorbing; 0 if no state absorbs.
+        price: The price of absorbing; 0 if no state absorbs.
 
     Returns:
         Values [2, n], player 0's strategies [X], and player 1's best response to them [n].
@@ -443,7 +443,7 @@ def second_strategies(c: GameComponent, v: Floats, x: Floats, response: Ints) ->
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """Where Newton's method came to.
+    """The point that Newton's method reached.
 
     Attributes:
         v: [2, n] values.
@@ -506,7 +506,7 @@ def followed_by(c: GameComponent, followed: Followed) -> Component:
 
     Args:
         c: The component.
-        followed: What follows.
+        followed: The outcomes under the fixed strategies.
     """
     end = int(followed.start[-1])
     return Component(
@@ -568,7 +568,7 @@ def has_improper_response(
 
 
 def has_cancelling_response(c: GameComponent, v: Floats, fixed: Floats, player: int) -> bool:
-    """Whether the other player can keep up a loop whose rewards may cancel.
+    """Return whether the other player can keep up a loop whose rewards may cancel.
 
     Args:
         c: The component.
@@ -593,7 +593,7 @@ def _paid(c: Component) -> Bools:
 
 
 def _staying(c: Component, rows: Bools, states: Bools) -> Bools:
-    """Of some rows those with which play can stay within some states for ever, [k].
+    """Return those of some rows with which play can stay within some states for ever, [k].
 
     Args:
         c: The component.

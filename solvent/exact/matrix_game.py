@@ -45,7 +45,7 @@ class MatrixGameSolution:
     """Optimal mixed strategies of a matrix game.
 
     Attributes:
-        value: What the row player's strategy secures, ``min(x A)``.
+        value: The security level of the row player's strategy, ``min(x A)``.
         row_strategy: [m] probabilities of the row player.
         column_strategy: [n] probabilities of the column player.
         duality_gap: ``max(A y) - min(x A)``, at least 0; the true value lies within it.
@@ -164,7 +164,7 @@ def solve_matrix_games(
         payoffs: [G, m, n] finite payoffs to the row player.
         start: Solutions of games that resemble these: of neighbouring states, or of the same
             states a moment ago. Their supports are tried first; any will do.
-        threads: How many threads to use.
+        threads: Number of threads.
 
     Raises:
         ValueError: If the matrices are empty or have an entry that is not finite, or `start` has

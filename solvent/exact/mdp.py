@@ -148,7 +148,7 @@ class Component:
         """The game and a state of it, for what errors say.
 
         Args:
-            s: Which of the component's states.
+            s: Index of the state in the component.
         """
         return f"{self.game.info.name}, state {self.game.states[int(self.states[s])]!r}"
 
@@ -279,7 +279,7 @@ def best_rows(c: Component, q: Floats) -> Ints:
 
 
 def chosen(c: Component, policy: Ints) -> Bools:
-    """Whether a policy ([n] rows) takes each row, [k]."""
+    """Return whether a policy ([n] rows) takes each row, [k]."""
     rows = np.zeros(c.k, bool)
     rows[policy] = True
     return rows
@@ -291,7 +291,7 @@ def exit_distances(c: Component, rows: Bools) -> Ints:
 
 
 def is_proper(c: Component, rows: Bools) -> bool:
-    """Whether the given rows ([k]) lead out of the component from every state."""
+    """Return whether the given rows ([k]) lead out of the component from every state."""
     return bool((exit_distances(c, rows) > 0).all())
 
 

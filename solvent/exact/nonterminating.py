@@ -72,7 +72,7 @@ def costs_for_ever(game: TabularGame, player: int) -> Bools:
     the average. There the value of the player's policy is minus infinity.
 
     Args:
-        game: What :func:`~solvent.model.against` left of a game: `player` has no choice in it.
+        game: The result of :func:`~solvent.model.against`: `player` has no choice in it.
         player: 0 or 1.
 
     Raises:

@@ -35,7 +35,7 @@ class DecisionGroup:
         group: Which ones.
         importance: The sum of theirs.
         visits: Expected number of visits to their states.
-        actions: How often each action is taken there, the most frequent first.
+        actions: The frequency of each action there, the most frequent first.
     """
 
     group: Any
@@ -46,11 +46,11 @@ class DecisionGroup:
 
 @dataclass(frozen=True, eq=False)
 class OptimalOccupancy:
-    """Which states an optimal policy visits.
+    """The states that an optimal policy visits.
 
     Attributes:
         table: The game.
-        value: Of the game.
+        value: The value of the game.
         visits: The probability that each state is visited, by index, where it is not 0.
         row: [S] the row that is taken in each state; -1 at an end.
         row_value: The value of a row.
@@ -81,7 +81,7 @@ class OptimalOccupancy:
 
         Args:
             group: Decisions for which this gives the same are added up.
-            most: How many to give.
+            most: Number of decisions to return, at most.
         """
         importance: dict[Hashable, Any] = defaultdict(int)
         visits: dict[Hashable, Any] = defaultdict(int)
@@ -118,7 +118,7 @@ def optimal_occupancy(
     Args:
         game: A game for one player without cycles; a :class:`RationalGame` if the solution is one
             in rationals.
-        solution: Of that game.
+        solution: The solution of that game.
 
     Raises:
         ValueError: If the game has a cycle or a second player who chooses, or the two arguments

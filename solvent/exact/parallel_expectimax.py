@@ -49,8 +49,8 @@ def solve_parts(solver: TreeSolver, state: Any, workers: int) -> None:
 
     Args:
         solver: With nothing solved yet.
-        state: Where the game begins.
-        workers: How many processes.
+        state: The state in which the game begins.
+        workers: Number of processes.
 
     Raises:
         ValueError: If the rules cannot be sent to another process.

@@ -46,10 +46,10 @@ SOLUTION = Schema(
 )
 
 SUM = 1e-9
-"""How far the sum of a distribution may be from 1."""
+"""Largest difference of the sum of a distribution from 1."""
 
 BRACKET = 1e-9
-"""How far a stated bracket may be from the one that is proved, in units of the largest payoff."""
+"""Largest difference of a stated bracket from the proved one, in units of the largest payoff."""
 
 OPTIMALITY = 1e-6
 """How far values may be from what the equations of optimality make of them, in the same units."""
@@ -61,8 +61,8 @@ def save_policy(
     """Save a policy.
 
     Args:
-        path: Where to; by custom ending in ``.npz``.
-        policy: What to save.
+        path: The file to write; by custom ending in ``.npz``.
+        policy: The policy to save.
         metadata: JSON-able facts to keep with it, such as how it was trained.
 
     Raises:
@@ -120,7 +120,7 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
 
 
 def read_request(file: str | Path) -> dict[str, Any]:
-    """What ``train`` was asked for, from the file of a policy or a network that it wrote.
+    """Read the request to ``train`` from the file of a policy or a network that it wrote.
 
     Returns:
         Its ``"environment"``, empty if the file does not say it, and ``"env_kwargs"``.
@@ -132,11 +132,11 @@ def read_request(file: str | Path) -> dict[str, Any]:
 
 
 def checked_request(request: Any, file: str | Path) -> dict[str, Any]:
-    """What ``train`` was asked for, as a file states it.
+    """Check the request to ``train`` that a file states.
 
     Args:
         request: What was read; of what is no object nothing is taken.
-        file: Where.
+        file: The file that states it.
 
     Returns:
         Its ``"environment"``, empty if the file does not say it, its ``"env_kwargs"``, and what

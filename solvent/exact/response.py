@@ -135,7 +135,7 @@ def exploitability(
         game: A game of two players, or of one, where nobody responds (then this is the
             optimality gap).
         policy: Either player's.
-        solution: Of `game`, if it is at hand.
+        solution: The solution of `game`, if it is at hand.
         tolerance: Widest bracket accepted of a best response, in units of the largest value or
             reward that can be met from the start, or of 1 if that is larger.
 

@@ -58,8 +58,8 @@ class Score:
         illegal_mass: Average probability of illegal actions over the states visited, before they
             were made legal; NaN if an episode never ends.
         worst_start_gap: Largest gap from a single state of the start distribution.
-        worst_start: That state.
-        discount: Of the objective; 1 where rewards are undiscounted.
+        worst_start: The start state with that gap.
+        discount: The discount of the objective; 1 where rewards are undiscounted.
     """
 
     value: float
@@ -75,14 +75,14 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class GapLocation:
-    """Where the optimality gap of a policy comes from.
+    """The optimality gap of a policy, split by state.
 
     Attributes:
         gap: The optimality gap, computed from values.
         loss: [S] what one move of the policy in state s costs: V*(s) - min over b of Q*(s, pi, b).
         visits: [S] the occupancy measure d(s) against a best response.
         contribution: [S] visits times loss; its sum is `gap` plus `given_up`, up to rounding.
-        given_up: What the best response gives up on the way, measured by V*; 0 in a game for one.
+        given_up: The best response's loss on the way, measured by V*; 0 in a game for one.
     """
 
     gap: float
@@ -110,7 +110,7 @@ def score(
     Args:
         game: The game.
         policy: Either player's.
-        solution: Of `game`, if it is at hand.
+        solution: The solution of `game`, if it is at hand.
         illegal: [S] probability that the policy gave to illegal actions before it was projected,
             if that is known.
         tolerance: Widest bracket accepted of a best response, in units of the largest value or
@@ -178,9 +178,9 @@ def comparable_score(
     Args:
         game: The game.
         policy: Either player's.
-        solution: Of `game`.
-        illegal: As for :func:`score`.
-        tolerance: As for :func:`score`.
+        solution: The solution of `game`.
+        illegal: The same as for :func:`score`.
+        tolerance: The same as for :func:`score`.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
@@ -199,7 +199,7 @@ def without_value(game: TabularGame, policy: TabularPolicy, solution: Solution) 
     Args:
         game: The game.
         policy: Either player's.
-        solution: Of `game`.
+        solution: The solution of `game`.
     """
     return _without_end(game, policy, solution, np.nan, game.initial > 0)
 
@@ -236,7 +236,7 @@ def locate_gap(
     Args:
         game: The game.
         policy: Either player's.
-        solution: Of `game`, if it is at hand.
+        solution: The solution of `game`, if it is at hand.
         tolerance: Widest bracket accepted of a best response, in units of the largest value or
             reward that can be met from the start, or of 1 if that is larger.
 

@@ -1,4 +1,4 @@
-"""What a solver returns, and the errors with which it refuses."""
+"""The result of a solver, and the errors with which it refuses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 
 WAY_OUT = "solve it with a discount (solvent.discounted), under which play ends for certain"
-"""What to do about a game in which play need not end."""
+"""Advice for a game in which play need not end."""
 
 
 class ImproperGameError(ValueError):
@@ -30,8 +30,8 @@ class Solution:
         policies: An optimal policy of each player (a single action where there is no choice).
         lower: Proved lower bound of the value at the start.
         upper: Proved upper bound of the value at the start.
-        method: How it was found.
-        model_hash: Of the game that was solved.
+        method: The method by which it was found.
+        model_hash: The hash of the game that was solved.
     """
 
     value: float

@@ -23,7 +23,7 @@ def cached_solution(
 
     Args:
         game: The table.
-        tolerance: As for :func:`solvent.exact.solve`.
+        tolerance: The same as for :func:`solvent.exact.solve`.
         progress: Called as solving goes on, as by :func:`solvent.exact.solve`.
 
     Raises:

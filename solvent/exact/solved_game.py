@@ -47,7 +47,7 @@ class SolvedGame(Protocol):
 
     @property
     def method(self) -> str:
-        """How the optimum was found."""
+        """The method by which the optimum was found."""
         ...
 
     def value_of(self, state: Any) -> float:
@@ -55,7 +55,7 @@ class SolvedGame(Protocol):
         ...
 
     def action_values(self, state: Any, player: int) -> Mapping[int, float]:
-        """What each legal action of a player leads to against optimal play of the other.
+        """Return the value of each legal action of a player against optimal play of the other.
 
         Args:
             state: One in which the episode has not ended.
@@ -83,7 +83,7 @@ class BySolution:
     """The value and the bracket of a :class:`SolvedGame` that are those of its solution.
 
     Attributes:
-        solution: That of a table, or any other with the same three figures.
+        solution: The solution of a table, or any other with the same three figures.
     """
 
     solution: Any
@@ -111,7 +111,7 @@ class SolvedTable(BySolution):
     Attributes:
         game: The rules.
         table: The same as arrays.
-        solution: Of the table.
+        solution: The solution of the table.
     """
 
     game: Game
@@ -120,7 +120,7 @@ class SolvedTable(BySolution):
 
     @property
     def method(self) -> str:
-        """How the optimum was found."""
+        """The method by which the optimum was found."""
         return self.solution.method
 
     def value_of(self, state: Any) -> float:
@@ -128,7 +128,7 @@ class SolvedTable(BySolution):
         return float(self.solution.values[self._index(state)])
 
     def action_values(self, state: Any, player: int) -> Mapping[int, float]:
-        """What each legal action of a player leads to, to player 0, by action."""
+        """Return the value of each legal action of a player, to player 0, by action."""
         index = self._index(state)
         others = self.solution.policies[1 - player].probabilities[index]
         values: dict[int, float] = {}
@@ -216,7 +216,7 @@ def solve(
 
 
 def _by_own_solver(spec: GameSpec, game: Game, progress: OnProgress | None) -> SolvedGame | None:
-    """What a game's own solver finds; None if it has none, or leaves it to the table."""
+    """Run a game's own solver; None if it has none, or leaves it to the table."""
     if spec.solver is None:
         return None
     solver = load(spec.solver)

@@ -43,7 +43,7 @@ class DecisionImportance(NamedTuple):
     """A decision, and what the second best choice would cost.
 
     Attributes:
-        state: Where it is taken.
+        state: The state in which it is taken.
         choice: The best one.
         second: The best of the others.
         visits: Probability that the state is visited under an optimal policy.
@@ -58,7 +58,7 @@ class DecisionImportance(NamedTuple):
 
     @property
     def importance(self) -> Number:
-        """What the second best choice would cost, seen from the start."""
+        """The cost of the second best choice, seen from the start."""
         return self.visits * self.loss
 
 
@@ -139,7 +139,7 @@ class TreeSolution:
     exact: bool
 
     def __len__(self) -> int:
-        """How many states there are."""
+        """Return the number of states."""
         return len(self.graph.order)
 
     def __repr__(self) -> str:
@@ -148,12 +148,12 @@ class TreeSolution:
 
     @property
     def value(self) -> Number:
-        """Of the start under an optimal policy."""
+        """The value of the start under an optimal policy."""
         value: Number = self.graph.values[self.start]
         return value
 
     def node(self, state: Any) -> Node:
-        """What is known of a state.
+        """Return the node of a state.
 
         Raises:
             KeyError: If it cannot be reached from the start.
@@ -186,7 +186,7 @@ class TreeSolution:
         )
 
     def _branches(self, i: int) -> list[tuple[int, Number]]:
-        """Where the best choice of a state leads, with probabilities."""
+        """Return the outcomes of the best choice of a state, with probabilities."""
         targets, weights, total = self.graph.outcomes[i]
         if self.exact:
             return [(j, Fraction(w, total)) for j, w in zip(targets, weights, strict=True)]
@@ -232,8 +232,8 @@ class TreeSolution:
         """An optimal policy from a state as an indented tree: what to choose, and what may follow.
 
         Args:
-            state: Where to begin; the start if left out.
-            depth: How many decisions to follow.
+            state: The state to begin with; the start if left out.
+            depth: Number of decisions to follow.
 
         Raises:
             KeyError: If the state cannot be reached from the start.
@@ -258,8 +258,8 @@ class TreeSolution:
         """The value as a decimal and as a fraction, the final states, and the main decisions.
 
         Args:
-            title: What the value is, such as ``"Winning probability"``.
-            most: How many decisions to list; final states are listed all.
+            title: The name of the value, such as ``"Winning probability"``.
+            most: Number of decisions to list, at most; final states are listed all.
         """
         value = self.value
         fraction = ""

@@ -15,7 +15,7 @@ from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Bools, Floats, Ints
 
 LARGEST_CUT = 64
-"""How many states a cut may have."""
+"""Largest number of states in a cut."""
 
 
 def merge_rows(transitions: Transitions, weight: Floats) -> tuple[Ints, Ints, Floats, Floats]:
@@ -98,7 +98,7 @@ def find_residual(
     within: Floats,
     rest: Floats,
 ) -> tuple[float, float]:
-    """What (I - P) x lacks of the right side.
+    """Compute the residual of (I - P) x against the right side.
 
     Args:
         start: [S+1] entries of each row of P without its diagonal.
@@ -335,7 +335,7 @@ def eliminate_parts(
         target: Their columns.
         flow: Their values.
         leaving: [S] the probability to leave from each state.
-        transposed: Which system is meant.
+        transposed: Whether to solve the transposed system.
         x: [S] holds r, then the solution.
 
     Returns:
@@ -383,7 +383,7 @@ def find_cut(begin: Ints, end: Ints, target: Ints) -> tuple[Ints, Ints]:
     Args:
         begin: [n] the entries of state s are ``begin[s] : end[s]``; those to s itself do not count.
         end: [n] where the entries of each state end.
-        target: Where entries lead.
+        target: The state that each entry leads to.
 
     Returns:
         An order in which each state comes after all it leads to but for those of the cut, [n], and
@@ -436,8 +436,8 @@ def factor_by_cut(
     Args:
         begin: [n] the entries of state s are ``begin[s] : end[s]``; those to s itself do not count.
         end: [n] where the entries of each state end.
-        target: Where entries lead.
-        flow: How likely they are.
+        target: The state that each entry leads to.
+        flow: The probability of each entry.
         leaving: [n] the probability to leave.
         order: [n] the order that :func:`find_cut` returns.
         cut: [n] the numbers in the cut that it returns.
@@ -505,8 +505,8 @@ def solve_by_cut(
     Args:
         begin: [n] as for :func:`factor_by_cut`.
         end: [n] as for :func:`factor_by_cut`.
-        target: As for :func:`factor_by_cut`.
-        flow: As for :func:`factor_by_cut`.
+        target: The same as for :func:`factor_by_cut`.
+        flow: The same as for :func:`factor_by_cut`.
         order: [n] as for :func:`factor_by_cut`.
         cut: [n] as for :func:`factor_by_cut`.
         share: [n, F + 1] the combinations A that it found.
@@ -614,7 +614,7 @@ def take_component(
     Args:
         states: [n].
         place: [S] of -1, for use meanwhile.
-        transitions: Of the game.
+        transitions: The transitions of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         values: [S] the value of each state, known outside of the component.
         sign: 1 for rewards and values to player 0, -1 for those to player 1.
@@ -675,7 +675,7 @@ def take_edges(
     """What each row of a component earns, and where it leads inside.
 
     Args:
-        transitions: Of the component's n states; next states from n on are places outside.
+        transitions: Those of the component's n states; next states from n on are places outside.
         reward: [N] of each outcome.
         boundary: The values of the places outside.
 
@@ -721,7 +721,7 @@ def exit_distances(edges: Transitions, rows: Bools, leaves: Bools) -> Ints:
     """For each state, the least number of the given rows to leave.
 
     Args:
-        edges: What stays in the component.
+        edges: The outcomes that stay in the component.
         rows: [K] that may be used.
         leaves: [K] whether a row can leave.
 

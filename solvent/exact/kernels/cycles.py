@@ -28,7 +28,7 @@ from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints
 
 LARGEST_COMPONENT = 4000
-"""Of how many states a component may be."""
+"""Largest number of states in a component."""
 
 _inner: Any = inner  # of functions whose arguments have no types
 
@@ -59,7 +59,7 @@ def solve(
 
     Args:
         states: [n] the states of the component, ascending.
-        transitions: Of the game.
+        transitions: The transitions of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         first: [S] how many actions player 0 has.
         second: [S] how many actions player 1 has; one of the two numbers is 1.
@@ -293,7 +293,7 @@ def _evaluate(component, policy):  # type: ignore[no-untyped-def]
 
 @_inner
 def _can_stay(component, barred, fixed, policy, kept):  # type: ignore[no-untyped-def]
-    """Whether play can go on for ever in some states by some rows.
+    """Find whether play can go on for ever in some states by some rows.
 
     Args:
         component: The component.

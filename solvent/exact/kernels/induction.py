@@ -29,7 +29,7 @@ def induce(
 
     Args:
         states: The states to solve, each after its successors.
-        transitions: Of the game.
+        transitions: The transitions of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         minimizing: [S] bool, whether the player who chooses here is player 1.
         values: [S] the value of each state, to player 0; read and written.
@@ -62,7 +62,7 @@ def respond(
 
     Args:
         states: All of them, each after its successors.
-        transitions: Of the game.
+        transitions: The transitions of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         weight: [K] the probability of each row where the fixed policy chooses.
         responds: [S] whether the player who responds chooses.
@@ -107,7 +107,7 @@ def expect(
     """The expected reward and value of the next state of each row, [K].
 
     Args:
-        transitions: Of the game.
+        transitions: The transitions of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         values: [S] the value of each state, to player 0.
     """
@@ -144,10 +144,10 @@ def advantages(
     proportion to what changes, not to the values themselves.
 
     Args:
-        transitions: Of the game.
+        transitions: The transitions of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         values: [S] the value of each state, to player 0.
-        sign: What rewards are multiplied by: 1, -1 for those of the other player, or 0.
+        sign: The factor of rewards: 1, -1 for those of the other player, or 0.
 
     Returns:
         The advantages, [K], and the same sums of the absolute values of r and of v(t) - v(s), [K],
@@ -192,7 +192,7 @@ def add_rises(
     """Add to advantages by how much further values, 0 outside, rise along the rows of a component.
 
     Args:
-        edges: What stays in the component.
+        edges: The outcomes that stay in the component.
         leaving: [k] the probability with which each row leaves.
         values: [n].
         advantage: [k], read and written.
@@ -232,7 +232,7 @@ def raise_values(
     """Raise values until they fall along every row by as much as they have to.
 
     Args:
-        transitions: Of the game.
+        transitions: The transitions of the game.
         fall: [K] by how much, at least.
         values: [S], read and written.
         sweeps: After how many sweeps over the states, up and down by turns, to give up.
@@ -270,7 +270,7 @@ def climb(
 
     Args:
         states: All states, successors first.
-        transitions: Of the game.
+        transitions: The transitions of the game.
         gain: [K] what each row gains.
     """
     most = np.zeros(len(transitions.row_start) - 1)
@@ -307,7 +307,7 @@ def substitute_back(
 
     Args:
         states: Successors first.
-        transitions: Of the game.
+        transitions: The transitions of the game.
         weight: [K] the probability of each row in its state.
         values: [S] the right side r, then the values v; read and written.
     """
@@ -332,7 +332,7 @@ def substitute_forward(
 
     Args:
         states: All states, successors first; they are visited the other way round.
-        transitions: Of the game.
+        transitions: The transitions of the game.
         weight: [K] the probability of each row in its state.
         visits: [S] the start distribution, then the occupancy measure; read and written.
     """

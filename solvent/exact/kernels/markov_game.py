@@ -57,7 +57,7 @@ def solve_stages(
     Args:
         x_start: [n+1] slices of player 0's actions.
         y_start: [n+1] slices of player 1's actions.
-        transitions: Of the component; next states from n on are places outside.
+        transitions: Those of the component; next states from n on are places outside.
         reward: [N] to player 0.
         values: [n+m] of states and of places outside.
         rest: [n+m] what floats as large as `values` cannot hold, to be added.
@@ -140,7 +140,7 @@ def follow_evenly(
     Args:
         x_start: [n+1] slices of player 0's actions.
         y_start: [n+1] slices of player 1's actions.
-        transitions: Of the component; next states from n on are places outside.
+        transitions: Those of the component; next states from n on are places outside.
         reward: [N] to player 0.
         places: n + m, how many numbers `next_state` may hold.
     """
@@ -177,11 +177,11 @@ def _follow(
     Args:
         s: The state.
         weight: [m, n] the probability of each pair of actions.
-        transitions: Of the component; next states from n on are places outside.
+        transitions: Those of the component; next states from n on are places outside.
         reward: [N] to player 0.
         seen: [n+m] where the outcome that leads to each place stands; anything below the first of
             this state if there is none.
-        followed: What has been found so far.
+        followed: The outcomes found so far.
 
     Returns:
         The same, in larger arrays if need be.
@@ -230,7 +230,7 @@ def fix_one(
     Args:
         x_start: [n+1] slices of player 0's actions.
         y_start: [n+1] slices of player 1's actions.
-        transitions: Of the component.
+        transitions: The transitions of the component.
         fixed: [X] or [Y] the strategies.
         player: Whose strategies these are.
 
@@ -274,7 +274,7 @@ def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
     """Find where play can go on for ever within some states, by some of their rows.
 
     Args:
-        transitions: Of the component; next states from n on are places outside.
+        transitions: Those of the component; next states from n on are places outside.
         gone: [k] whether a row may not be used; then also whether it leads out of those states.
         kept: [n] the states, of which those are left in which play can go on.
     """
@@ -308,7 +308,7 @@ def sweep_gains(transitions: Transitions, gain: Floats, total: Floats, patience:
     """Value iteration from below for the most that rows can gain, all gains being positive.
 
     Args:
-        transitions: Of the game.
+        transitions: The transitions of the game.
         gain: [K] of each row.
         total: [S] what is gained from each state on; 0 at first, written.
         patience: Half as many sweeps, from the second half on, have to bring the rows nearer: by

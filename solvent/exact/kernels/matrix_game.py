@@ -214,9 +214,9 @@ def _attempt(
         a: [m, n] payoffs.
         low: The least of them.
         high: The largest.
-        floor: What a pure row secures.
+        floor: The security level of a pure row.
         ceiling: The most that a pure column leaves to the row player.
-        attempt: Which.
+        attempt: Index of the attempt.
         enough: The duality gap with which a solution is not improved further.
         x: [m], written.
         y: [n], written.
@@ -360,7 +360,7 @@ def _eliminate(kernel: Floats, k: int, rows: Ints, rest: Floats) -> bool:
 
     Args:
         kernel: [k, k+1] the equations, and their right-hand side, overwritten by the solution.
-        k: How many.
+        k: Number of equations.
         rows: [k] numbers of the equations, put into the order in which they are eliminated.
         rest: [k] the right-hand side of the transposed ones, overwritten by their solution, in the
             new order of `rows`.

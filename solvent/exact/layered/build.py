@@ -24,7 +24,7 @@ def this_build(module: str = __name__) -> Build:
     """The build of this process.
 
     Args:
-        module: Of a game, with which its whole package is meant; this package is always in it.
+        module: The module of a game, which stands for its package; this package is always in it.
     """
     sources = {name.partition(".")[0] for name in (__name__, module)}
     return {

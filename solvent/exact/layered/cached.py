@@ -40,7 +40,7 @@ def cached_layers(
     Args:
         game: The rules.
         layered: Its layers.
-        spec: Of the game.
+        spec: The spec of the game.
         make: Solves it.
     """
     place = _place(layered)

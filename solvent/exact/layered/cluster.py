@@ -49,7 +49,7 @@ from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 
 RETRIES = 20
-"""How often a block is solved again when its process or machine has died."""
+"""Number of times a block is solved again when its process or machine has died."""
 
 TASKS_PER_PROCESSOR = 4
 """Into how many tasks a layer is cut, so that no processor waits long for the last."""
@@ -61,7 +61,7 @@ BUSY = "Starting Ray client server failed"
 """What a head says that was too busy to start the process that serves one of Ray's clients."""
 
 ATTEMPTS = 3
-"""How often a head that is busy is asked."""
+"""Number of times a head that is busy is asked."""
 
 CLIENT = "ray://"
 """With which the address of Ray's client begins."""
@@ -102,7 +102,7 @@ class RayWorkers:
 
     @property
     def processors(self) -> int:
-        """How many the cluster has at the moment."""
+        """The number of processors that the cluster has at the moment."""
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def keep(self, layer: Layer, values: Floats) -> None:
@@ -131,8 +131,8 @@ class RayWorkers:
         """Call a function with each of some arguments, one call to a processor.
 
         Args:
-            function: Of this build, which every machine has.
-            arguments: What it is called with, one at a time.
+            function: A function of this build, which every machine has.
+            arguments: The arguments to call it with, one at a time.
 
         Returns:
             What the calls have returned, those first that are done first. Left before its end, it
@@ -254,9 +254,9 @@ class _Asked(NamedTuple):
     Attributes:
         build: The driver's.
         number: Another for every layer that a driver solves.
-        layer: Which.
+        layer: The layer.
         reads: The layers whose values are sent along, in their order.
-        blocks: That are to be solved.
+        blocks: The blocks to solve.
         starts: From what each is started.
     """
 

@@ -21,7 +21,7 @@ STEPS = 2**15 - 1
 
 
 def rounded_off(largest: float) -> float:
-    """How far the kept values of a layer may be from its values, at most.
+    """Return the largest error of the kept values of a layer.
 
     Args:
         largest: Its largest value, whichever its sign.
@@ -34,7 +34,7 @@ def pack(values: Floats, largest: float) -> bytes:
     """The values of a layer, rounded and compressed.
 
     Args:
-        values: Of any shape.
+        values: The values, of any shape.
         largest: The largest of them, whichever its sign.
     """
     scaled = values * (STEPS / largest) if largest else np.zeros_like(values)
@@ -51,9 +51,9 @@ def unpack(content: bytes, shape: tuple[int, ...], largest: float) -> Floats:
     """The values that were packed, but for the rounding.
 
     Args:
-        content: What :func:`pack` has made.
-        shape: Of the values.
-        largest: As it was given to :func:`pack`.
+        content: The result of :func:`pack`.
+        shape: The shape of the values.
+        largest: The same as was given to :func:`pack`.
 
     Raises:
         ValueError: If the content is not what it should be.

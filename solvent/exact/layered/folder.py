@@ -106,7 +106,7 @@ class LayerFolder(LayerStore):
 
         Args:
             folder: A new or empty folder, or one in which this game's solution was begun.
-            game: What is to be solved.
+            game: The game to solve.
             keep: One of :data:`~.store.KEEPS`; unless given, what the folder was begun with, and
                 all in a new one.
 
@@ -144,8 +144,8 @@ class LayerFolder(LayerStore):
         """Open a finished solution to read.
 
         Args:
-            folder: That holds it.
-            game: What it has to be a solution of; or its class, which reads the manifest.
+            folder: The folder that holds it.
+            game: The game that was solved; or its class, which reads the manifest.
             verify: Whether to check all layers now, not each when it is first read.
             manifest_only: Whether the files of layers may be missing. Their records and the samples
                 are there all the same.
@@ -336,7 +336,7 @@ class LayerFolder(LayerStore):
 
     @property
     def has_layers(self) -> bool:
-        """Whether the files of all layers are there, so that any state can be looked up."""
+        """Return whether the files of all layers are there, so that any state can be looked up."""
         return self.keep != "start" and not any(map(self._missing, self.game.layers))
 
     def verify(self, layer: Layer) -> None:
@@ -385,12 +385,12 @@ class LayerFolder(LayerStore):
         return self.path(layer).with_suffix(".zlib")
 
     def _cure(self, layer: Layer) -> str:
-        """What can be done if the file of a layer is damaged."""
+        """Return the advice for a damaged file of a layer."""
         again = self.keep == "all" or self._can_be_solved(layer)
         return _CURE if again else "It cannot be solved again by itself; solve in another folder"
 
     def _can_be_solved(self, layer: Layer) -> bool:
-        """Whether the values of all layers that a layer reads are there."""
+        """Return whether the values of all layers that a layer reads are there."""
         return all(self.path(needed).exists() for needed in self.game.reads(layer))
 
     def close(self) -> None:

@@ -53,7 +53,7 @@ class BlockResult(NamedTuple):
     """A block that is solved.
 
     Attributes:
-        values: Of its states; any shape of which :meth:`LayeredGame.join` makes a layer's.
+        values: The values of its states; any shape that :meth:`LayeredGame.join` can join.
         start: Its part of what the layer leaves to start others from; None if it leaves nothing.
         largest_gap: The largest duality gap of its matrix games.
         games: Matrix games solved; a maximum, with one player, counts as one.
@@ -68,11 +68,11 @@ class BlockResult(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the value of a state stands.
+    """The position of a state's value.
 
     Attributes:
         layer: In which layer.
-        at: Where in its values.
+        at: The index in the layer's values.
     """
 
     layer: Layer
@@ -83,10 +83,10 @@ class LayerSample(NamedTuple):
     """Some blocks of a layer, by which the time of all layers is estimated.
 
     Attributes:
-        layer: Which.
-        blocks: Of it, that are solved.
-        share: Of the layer's work that these blocks are, above 0 and at most 1.
-        stands_for: How many layers take as long as this one.
+        layer: The layer.
+        blocks: The blocks of it that are solved.
+        share: The share of the layer's work in these blocks, above 0 and at most 1.
+        stands_for: Number of layers that take as long as this one.
     """
 
     layer: Layer
@@ -143,7 +143,7 @@ class LayeredGame(ABC):
         return str(layer)
 
     def label(self, layer: Layer) -> str:
-        """What a progress bar calls a layer."""
+        """Return the name of a layer in a progress bar."""
         return self.name(layer)
 
     # How they are solved
@@ -153,7 +153,7 @@ class LayeredGame(ABC):
         """All that the blocks of a layer have in common, computed.
 
         Args:
-            layer: Which.
+            layer: The layer.
             read: Gives the values of the layers that it reads.
 
         Returns:
@@ -168,7 +168,7 @@ class LayeredGame(ABC):
 
         Args:
             problem: The layer's.
-            block: Which, of :meth:`blocks`.
+            block: The block, one of :meth:`blocks`.
             start: The block's part of that from which the layer is started; None if there is none.
         """
 
@@ -180,8 +180,8 @@ class LayeredGame(ABC):
         """A layer's values, and what is left to start others from.
 
         Args:
-            layer: Which.
-            results: Of all its blocks, in their order.
+            layer: The layer.
+            results: The results of all its blocks, in their order.
         """
         return np.concatenate([result.values for result in results]), None
 
@@ -195,7 +195,7 @@ class LayeredGame(ABC):
         """From what a layer is started; the first that there is unless overridden.
 
         Args:
-            layer: Which.
+            layer: The layer.
             left: What the layers of :meth:`starts_from` have left, None where there is nothing.
         """
         return next((start for start in left if start is not None), None)
@@ -219,7 +219,7 @@ class LayeredGame(ABC):
 
         Args:
             state: Any that has a place.
-            stored: What stands there.
+            stored: The value stored there.
         """
         return stored
 
@@ -244,7 +244,7 @@ class LayeredGame(ABC):
         """A bound of the error that rounding adds in one layer.
 
         Args:
-            layer: Which.
+            layer: The layer.
             largest: Gives the largest value of a layer that is solved, whichever its sign.
         """
 
@@ -260,7 +260,7 @@ class LayeredGame(ABC):
         """The game of which a folder holds the solution.
 
         Args:
-            identity: As the folder has it; nothing in it is certain.
+            identity: The identity that the folder states; nothing in it is certain.
 
         Raises:
             StoreError: If this kind of game cannot be made from its identity.
@@ -307,9 +307,9 @@ def changes(
     """In what two mappings differ, an entry each.
 
     Args:
-        found: What stands in a folder.
-        wanted: What should.
-        missing: What is said of an entry that one of them lacks.
+        found: The mapping found in a folder.
+        wanted: The mapping that should be there.
+        missing: The word for an entry that one of them lacks.
     """
     for name in sorted({*found, *wanted}):
         before, now = found.get(name, missing), wanted.get(name, missing)

@@ -36,7 +36,7 @@ LONGEST = 200
 """Characters of a reason that are repeated in a message."""
 
 DTYPE = "<f8"
-"""Of the values on disk: 8 bytes, little-endian."""
+"""The type of the values on disk: 8 bytes, little-endian."""
 
 
 def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:

@@ -24,12 +24,12 @@ from solvent.exact.layered.store import KEEPS
 
 
 class Sample(NamedTuple):
-    """What was measured.
+    """The measurements.
 
     Attributes:
         games: Matrix games that were solved for it.
-        seconds: Of processor time that they took.
-        core_seconds: Of processor time that the whole game will take, by that.
+        seconds: Processor time that they took, in seconds.
+        core_seconds: Processor time that the whole game will take, by that, in seconds.
         packed: Bytes that a value takes in a compact file, by that.
     """
 
@@ -40,7 +40,7 @@ class Sample(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What a solve takes besides time.
+    """The disk and memory that a solve takes.
 
     Attributes:
         disk: Bytes of the folder, at most while it is solved.
@@ -53,10 +53,10 @@ class Room(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What solving a game takes.
+    """The cost of solving a game.
 
     Attributes:
-        states: As the game counts them.
+        states: Number of states, as the game counts them.
         games: Matrix games at most; states in which nothing can change any more need none.
         layers: The last write of each is a point to go on from.
         disk: Bytes of the folder, at most while it is solved.
@@ -84,7 +84,7 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
     Args:
         game: To be solved.
         in_folder: Whether layers are to be kept in a folder, not in memory.
-        keep: What is to be kept, of :data:`~.store.KEEPS`.
+        keep: The values to keep, one of :data:`~.store.KEEPS`.
     """
     sample = measure(game)
     kept = {

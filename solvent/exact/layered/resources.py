@@ -1,4 +1,4 @@
-"""How much disk and memory a solve takes, and whether there is that much."""
+"""The disk and memory that a solve takes, and checks that there is that much."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ class ResourceError(OSError):
 
 
 def layer_bytes(game: LayeredGame, layer: Layer) -> int:
-    """Of the values of one layer."""
+    """Return the bytes of the values of one layer."""
     return 8 * prod(game.shape(layer))
 
 
 def start_bytes(game: LayeredGame, layer: Layer) -> int:
-    """Of what a layer leaves to start others from."""
+    """Return the bytes that a layer leaves to start others from."""
     shape = game.start_shape(layer)
     return 0 if shape is None else 4 * prod(shape)
 
 
 def values_bytes(game: LayeredGame) -> int:
-    """Of the values of all layers."""
+    """Return the bytes of the values of all layers."""
     return sum(layer_bytes(game, layer) for layer in game.layers)
 
 
 def newest_starts_bytes(game: LayeredGame) -> int:
-    """Of what layers have left to start others from, at most at any time."""
+    """Return the most bytes at any time that layers have left to start others from."""
     last_started = {at: layer for layer in game.layers for at in game.starts_from(layer)}
     kept: dict[Layer, int] = {}
     most = 0
@@ -88,7 +88,7 @@ def disk_bytes(
     Args:
         game: To be solved.
         store: With the layers that are there already, and what it keeps.
-        keep: What is to be kept, where there is no store.
+        keep: The values to keep, where there is no store.
         packed: Bytes of a value in a compact file.
     """
     keep = keep if store is None else store.keep
@@ -108,7 +108,7 @@ def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> in
         game: To be solved.
         in_folder: Whether layers are kept in a folder, not in memory. What is mapped from it into
             memory counts, though the system can take that back.
-        keep: What is to be kept, of :data:`~.store.KEEPS`.
+        keep: The values to keep, one of :data:`~.store.KEEPS`.
     """
     started = max(2 * start_bytes(game, layer) for layer in game.layers)
     solved = max(layer_bytes(game, layer) for layer in game.layers) + started
@@ -130,7 +130,7 @@ def check_disk(
 
     Args:
         game: To be solved.
-        folder: Where.
+        folder: The folder to write to.
         store: With the layers that are there already.
         packed: Bytes of a value in a compact file.
 

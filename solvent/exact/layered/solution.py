@@ -158,7 +158,7 @@ class LayeredSolution:
         return max(self.error_of(outcome.state) for outcome in outcomes) + rounding
 
     def action_values(self, state: Any, player: int) -> Mapping[int, float]:
-        """What each legal action of a player leads to against optimal play of the other.
+        """Return the value of each legal action of a player against optimal play of the other.
 
         Args:
             state: One that is not terminal.

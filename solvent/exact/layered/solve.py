@@ -32,7 +32,7 @@ class LayerTask(NamedTuple):
 
     Attributes:
         game: To which it belongs.
-        layer: Which.
+        layer: The layer.
         blocks: All its blocks.
         starts: From what each of them is started.
         read: Gives the values of the layers that it reads.
@@ -46,7 +46,7 @@ class LayerTask(NamedTuple):
 
 
 class Workers(Protocol):
-    """Who solves blocks: threads, or the processes of a cluster."""
+    """A solver of blocks: threads, or the processes of a cluster."""
 
     def keep(self, layer: Layer, values: Floats) -> None:
         """A layer is solved, or was found solved, and will be read by others."""
@@ -62,7 +62,7 @@ class Local:
     """Threads of this process.
 
     Args:
-        threads: How many.
+        threads: Number of threads.
     """
 
     def __init__(self, threads: int = 2) -> None:
@@ -96,7 +96,7 @@ def solve_layers(
 
     Args:
         game: The game.
-        store: Where layers go, and from where those that were solved before are read.
+        store: The store to write layers to, and to read those that were solved before from.
         workers: Who solves blocks; two threads unless given.
         on_layer: Is told of every layer that was solved.
     """

@@ -44,7 +44,7 @@ class CheckedState(NamedTuple):
         state: The state.
         value: Its recorded value, to player 0.
         again: Its value by the rules, between two bounds.
-        allowed: How far the recorded value may be outside of them.
+        allowed: Largest distance of the recorded value from these bounds.
     """
 
     kind: str
@@ -56,12 +56,12 @@ class CheckedState(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """How far the recorded value is from the one by the rules, at most."""
+        """The largest distance of the recorded value from the one by the rules."""
         return max(self.again[1] - self.value, self.value - self.again[0])
 
     @property
     def agrees(self) -> bool:
-        """Whether the recorded value is as close as it has to be."""
+        """Return whether the recorded value is as close as it has to be."""
         return self.again[0] - self.allowed <= self.value <= self.again[1] + self.allowed
 
 

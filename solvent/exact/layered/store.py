@@ -44,7 +44,7 @@ begin, and of all others rounded ones (:mod:`~.compact`); or those of the ``"sta
 
 
 class LayerRecord(NamedTuple):
-    """How a layer was solved.
+    """The record of how a layer was solved.
 
     Attributes:
         largest_gap: The largest duality gap of its matrix games.
@@ -74,7 +74,7 @@ class LayerStore:
         self._largest: dict[Layer, float] = {}
 
     def has(self, layer: Layer) -> bool:
-        """Whether a layer is solved."""
+        """Return whether a layer is solved."""
         return layer in self._records
 
     def read(self, layer: Layer) -> Floats:
@@ -97,7 +97,7 @@ class LayerStore:
         return float(self.read(place.layer)[place.at])
 
     def needs(self, layer: Layer) -> bool:
-        """Whether the values of a layer have to be there as they came out of its games.
+        """Return whether a layer's values have to be there as they came out of its games.
 
         That is so while a layer that reads it is still to be solved, and always if all are kept or
         the game may begin in it.
@@ -107,11 +107,11 @@ class LayerStore:
         return not all(map(self.has, self._readers[layer]))
 
     def needs_start(self, layer: Layer) -> bool:
-        """Whether a layer that is still to be solved is started from what one leaves."""
+        """Return whether a layer that is still to be solved is started from what one leaves."""
         return not all(map(self.has, self._started[layer]))
 
     def rounded_off(self, layer: Layer) -> float:
-        """How far values as they are read may be from those that were solved."""
+        """Return the largest error of values as they are read, compared with those solved."""
         return 0.0
 
     def largest(self, layer: Layer) -> float:
@@ -125,7 +125,7 @@ class LayerStore:
         return self._largest[layer]
 
     def record(self, layer: Layer) -> LayerRecord:
-        """How a layer was solved.
+        """Return the record of how a layer was solved.
 
         Raises:
             KeyError: If it was not.
@@ -142,10 +142,10 @@ class LayerStore:
         """Keep a solved layer, and forget what no other is started from any more.
 
         Args:
-            layer: Which.
-            values: Of the game's shape.
-            start: What others are started from, or None if there is nothing.
-            record: How it was solved.
+            layer: The layer.
+            values: Its values, of the game's shape.
+            start: The array that others are started from, or None if there is nothing.
+            record: The record of how it was solved.
 
         Raises:
             ValueError: If a shape is not that of the layer, or a value is none that is possible.
@@ -176,7 +176,7 @@ class LayerStore:
 
     @property
     def finished(self) -> bool:
-        """Whether all layers are solved."""
+        """Return whether all layers are solved."""
         return len(self._records) == len(self.game.layers)
 
     @property
