@@ -48,7 +48,7 @@ WRITING = ("HumanRendering", "Monitor", "RecordVideo", "RenderCollection")
 """Harmless wrappers that write or draw, and are left out of copies."""
 
 EPISODES, STEPS = 300, 5000
-"""Number of episodes that are replayed, and the largest number of steps."""
+"""Largest number of replayed episodes, and of steps in all of them."""
 
 
 def layers(env: Any) -> Iterator[Any]:

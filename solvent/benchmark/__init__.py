@@ -1,4 +1,4 @@
-"""Who comes how near: algorithms compared by exact numbers on tasks whose optimum is known.
+"""Benchmarks: algorithms compared by exact numbers on tasks whose optimum is known.
 
 The records of a bench (:mod:`solvent.benchmark.records`), the figures of baselines
 (:mod:`solvent.benchmark.policies`) and the statistics over seeds

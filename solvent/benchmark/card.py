@@ -1,4 +1,4 @@
-"""The card of a submission: who did what, in words and a few numbers, and nothing that runs.
+"""The card of a submission: its authors and methods in words and numbers, with nothing that runs.
 
 ``card.json`` is a :class:`Card` as an object with its fields as keys. Three entries more are the
 same on every card: its ``format``, and what is ``proved`` and what is ``stated`` of a submission.
@@ -26,16 +26,16 @@ STATED = (
     "and what the learner was given."
 )
 SAME = {"format": 2, "proved": PROVED, "stated": STATED}
-"""What every card says."""
+"""Entries that are the same on every card."""
 
 LARGEST_CARD = 2**16
-"""Bytes of a file that is read."""
+"""Largest size of a file that is read, in bytes."""
 
 MOST_SEEDS = 1_000
-"""Of a submission."""
+"""Largest number of seeds of a submission."""
 
 LONGEST_TEXT = 300
-"""Characters of a text."""
+"""Largest length of a text, in characters."""
 
 _NAME = r"[\w.+-]{1,60}"
 _NAMES = "up to 60 letters, digits, '.', '+', '-' and '_'"
@@ -53,23 +53,23 @@ _FORMS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """What a submission says of itself.
+    """The description of a submission by its authors.
 
     Attributes:
-        algorithm: Its name, as its results have it.
-        suite: The name of the suite whose tasks were learned.
-        suite_hash: Of the suite (:func:`solvent.benchmark.suites.suite_hash`).
-        seeds: Of the runs, the same in every task, in ascending order.
-        authors: Who submits it.
-        code: Where the code is, a link; empty if nobody can have it.
+        algorithm: Name of the algorithm, as in the results.
+        suite: Name of the suite whose tasks were learned.
+        suite_hash: Hash of the suite (:func:`solvent.benchmark.suites.suite_hash`).
+        seeds: Seeds of the runs, the same in every task, in ascending order.
+        authors: Authors of the submission.
+        code: Link to the code; empty if it is not available.
         source: A hash of the code (:attr:`solvent.benchmark.algorithms.Algorithm.source`); empty if
             the runs have no record of it.
-        budget: What a run was allowed, in words.
-        hardware: What it ran on, in words.
+        budget: Budget of a run, in words.
+        hardware: Hardware of the runs, in words.
         uses_model: Whether a learner was given the probabilities and rewards of its game, instead
             of samples alone.
-        saw_solution: Whether a learner, or who tuned it, was given values or policies of the
-            solution.
+        saw_solution: Whether a learner, or the person who tuned it, was given values or policies of
+            the solution.
         solvent: The version of this package that made the submission.
 
     Raises:
@@ -115,8 +115,8 @@ def write_card(folder: str | Path, card: Card) -> None:
     """Write ``card.json``.
 
     Args:
-        folder: Of the submission.
-        card: What it is to hold.
+        folder: Folder of the submission.
+        card: The card to write.
 
     Raises:
         StoreError: If the file cannot be written.
@@ -129,7 +129,7 @@ def read_card(folder: str | Path) -> Card:
     """Read ``card.json``.
 
     Args:
-        folder: Of the submission.
+        folder: Folder of the submission.
 
     Raises:
         StoreError: If it is missing or damaged, has an entry that no card has, lacks one, or one is

@@ -1,14 +1,14 @@
-"""What an algorithm returns, as tables that can be scored.
+"""The policies that an algorithm returns, as tables that can be scored.
 
-Allowed are, for each seat that is learned,
+For each learned seat, an algorithm may return
 
 - a :class:`solvent.model.TabularPolicy`, or an array [S, A] of probabilities of actions;
 - a function from a batch of observations [n, D] to probabilities [n, A] or actions [n]
-  (:mod:`solvent.baselines.functions`). What it gives to illegal actions counts for the lowest legal
-  one, as environments play it;
-- a :class:`Learned`, where the greedy policy is known to be another than the most probable actions.
+  (:mod:`solvent.baselines.functions`). Its weight on illegal actions counts for the lowest
+  legal one, as environments play it;
+- a :class:`Learned`, if the greedy policy is not that of the most probable actions.
 
-By self-play it is a pair, seat 0 first, or one function for both seats.
+In self-play it returns a pair, seat 0 first, or one function for both seats.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from solvent.model.parameters import shown
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A policy with its greedy one.
+    """A policy with its greedy policy.
 
     Attributes:
-        sampled: As actions are drawn from it.
-        mode: That takes the most probable actions.
+        sampled: The policy whose actions are drawn.
+        mode: The greedy policy, which takes the most probable actions.
     """
 
     sampled: TabularPolicy
@@ -52,13 +52,13 @@ class Learned:
 def learned_policies(
     game: TaskGame, returned: Any, *, name: str = "policy", observation: str = "vector"
 ) -> tuple[Learned, ...]:
-    """What an algorithm returned, for each seat that is learned.
+    """Return the learned policies of each seat from the return value of an algorithm.
 
     Args:
-        game: Of the task.
-        returned: As the module says.
-        name: For tables and figures.
-        observation: What functions are asked about.
+        game: The game of the task.
+        returned: The return value, in a form that the module allows.
+        name: Name of the policies in tables and figures.
+        observation: Observation type passed to functions.
 
     Raises:
         ValueError: If it is none of those allowed, or no policy for the game.
@@ -81,7 +81,7 @@ def learned_policies(
 
 
 def _learned(game: TaskGame, part: Any, seat: int, name: str, observation: str) -> Learned:
-    """The policy of one seat. What else is to be scored finds its place here."""
+    """Return the policy of one seat. Support for further kinds of policies belongs here."""
     if isinstance(part, Learned):
         return Learned(_own(game, part.sampled, seat, name), _own(game, part.mode, seat, name))
     if isinstance(part, TabularPolicy):
@@ -100,7 +100,7 @@ def _learned(game: TaskGame, part: Any, seat: int, name: str, observation: str) 
 
 
 def _own(game: TaskGame, policy: TabularPolicy, seat: int, name: str) -> TabularPolicy:
-    """A policy for the game that is played, or for what an opponent leaves of it."""
+    """Return a policy for the game that is played, or for the table with the opponent folded in."""
     if policy.player != seat:
         raise ValueError(f"{policy.name} is a policy of player {policy.player}, not of {seat}")
     if policy.model_hash == game.played.model_hash:
@@ -117,18 +117,18 @@ def recorded_score(
     illegal: Floats | None = None,
     tolerance: float = LEARNED,
 ) -> Score:
-    """The score of a learned policy, which is never refused.
+    """Return the score of a learned policy, which is never refused.
 
-    Of a policy that never ends an episode the value is minus infinity where that costs, and NaN
-    where rewards cancel; what could not be proved is NaN as well.
+    If a policy never ends an episode, its value is minus infinity where that costs, and NaN where
+    rewards cancel. Figures that could not be proved are NaN as well.
 
     Args:
-        table: On which it is scored.
-        policy: Of one seat.
-        solution: Of `table`.
+        table: The table on which it is scored.
+        policy: Policy of one seat.
+        solution: Solution of `table`.
         illegal: [S] probability that the learner gave to illegal actions before they were made
             legal; none if left out.
-        tolerance: Widest bracket accepted of a best response, in units of the largest payoff.
+        tolerance: Widest accepted bracket of a best response, in units of the largest payoff.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
@@ -140,17 +140,17 @@ def recorded_score(
 
 
 def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: Solution) -> float:
-    """The exploitability of a learned policy; NaN if it has none, or none can be proved.
+    """Return the exploitability of a learned policy; NaN if it has none, or none can be proved.
 
-    A policy can come to play so nearly as the optimum that a best response waits a million moves
-    for a blunder, which widens the bracket of what it gets. A training does not fail for that.
+    A policy can be so close to the optimum that a best response waits a million moves for a
+    blunder, which widens the bracket of its value. A training does not fail for that.
     Infinite exploitability means that an episode goes on for ever at a cost. This takes a fraction
-    of the time of a score, which tells more.
+    of the time of a full score.
 
     Args:
         game: A game for two.
-        policy: Either player's.
-        solution: Of `game`.
+        policy: A policy of either player.
+        solution: Solution of `game`.
     """
     try:
         value = game.at_start(response_values(game, policy, tolerance=LEARNED))
@@ -163,11 +163,11 @@ def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: S
 
 
 def scores_of(game: TaskGame, policies: Sequence[TabularPolicy]) -> list[Score]:
-    """The scores of a policy for each seat that is learned.
+    """Return the scores of a policy for each seat that is learned.
 
     Args:
-        game: Of the task.
-        policies: Seat 0 first.
+        game: The game of the task.
+        policies: The policies, seat 0 first.
     """
     return [recorded_score(game.table, policy, game.solution) for policy in policies]
 
@@ -175,12 +175,12 @@ def scores_of(game: TaskGame, policies: Sequence[TabularPolicy]) -> list[Score]:
 def evaluation(
     game: TaskGame, policies: Sequence[Learned], timesteps: int, seconds: float
 ) -> Evaluation:
-    """A point of a learning curve.
+    """Return a point of a learning curve.
 
     Args:
-        game: Of the task.
-        policies: Of each seat that is learned.
-        timesteps: Taken so far.
+        game: The game of the task.
+        policies: The policy of each learned seat.
+        timesteps: Environment steps taken so far.
         seconds: CPU time so far.
     """
     sampled = figures(scores_of(game, [one.sampled for one in policies]))
@@ -201,13 +201,13 @@ def score_baselines(
 
     Args:
         game: The game.
-        solution: Of `game`.
-        names: Of the baselines; all that the game has, if left out.
-        seats: In which a policy is looked for; all, if left out.
+        solution: Solution of `game`.
+        names: Names of the baselines. Default: all that the game has.
+        seats: Seats to score baselines in. Default: all.
 
     Returns:
-        A record each; of one whose play costs for ever, as running into a wall of CliffWalking,
-        the value is minus infinity, and of one of which nothing could be proved it is NaN.
+        A record of each. The value is minus infinity if a baseline incurs costs for ever, such as
+        by running into a wall of CliffWalking, and NaN if nothing could be proved.
     """
     remember_optimum(game, solution)
     policies = [

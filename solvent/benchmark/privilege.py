@@ -1,4 +1,4 @@
-"""What a learner was given from the solution of its game.
+"""Information that a learner received from the solution of its game.
 
 No learner of this package sees the solution unless the user asks for it by name. Whether one did is
 computed from the record of its run and stated nowhere else, so that nobody has to remember to say
@@ -29,7 +29,7 @@ def seen_of_solution(settings: Mapping[str, Any]) -> tuple[str, ...]:
     These were always weighted by importance, which is computed from the solution.
 
     Args:
-        settings: What was asked of a training: the ``request`` of a ``run.json``, or the
+        settings: Settings of a training: the ``request`` of a ``run.json``, or the
             hyperparameters that a benchmark recorded. The latter name no opponent, since that is
             part of the task and the same for every entrant.
     """
@@ -50,8 +50,8 @@ def named(algorithm: str, settings: Mapping[str, Any]) -> str:
     """Return the name under which tables show an algorithm, which says if it saw the solution.
 
     Args:
-        algorithm: Its name.
-        settings: As for :func:`seen_of_solution`.
+        algorithm: Name of the algorithm.
+        settings: Settings of a training, as for :func:`seen_of_solution`.
     """
     told = algorithm.endswith(MARK) or not saw_solution(settings)
     return algorithm if told else algorithm + MARK
@@ -61,6 +61,6 @@ def saw_solution(settings: Mapping[str, Any]) -> bool:
     """Return whether a learner was given anything from the solution of its game.
 
     Args:
-        settings: As for :func:`seen_of_solution`.
+        settings: Settings of a training, as for :func:`seen_of_solution`.
     """
     return bool(seen_of_solution(settings))

@@ -1,9 +1,9 @@
-"""One run of an algorithm: what is kept of it, and how it goes on after an interruption.
+"""One run of an algorithm: its files, and how it resumes after an interruption.
 
 A run has a folder, ``<task>/<algorithm>-<seed>`` within that of the bench:
 
 ============================  ================================================================
-``run.json``                  what was asked, with which versions on which machine, and the result
+``run.json``                  the request, the versions, the machine, and the result
 ``curve.csv``                 the learning curve (:mod:`solvent.exact.learning_curve`)
 ``policy.npz``                the policy that was returned, as a table
 ``policy_mode.npz``           its greedy policy
@@ -56,16 +56,16 @@ from solvent.exact.learning_curve import CurvePoint, Evaluation, read_curve, wri
 from solvent.model.parameters import brief, check_integer, is_number
 
 Outcome = AgentRecord | FailureRecord
-"""What has become of a run."""
+"""The outcome of a run."""
 
 OWN = "own"
 """The folder of an algorithm's own files in that of its run."""
 
 IDENTITY = {"algorithm", "seed", "hyperparameters", "environment", "model_hash", "env_kwargs"}
-"""What a training is asked for besides its settings."""
+"""The entries of a training's request besides its settings."""
 
 LONGEST_ERROR = 1000
-"""Characters that are kept of what an algorithm raised."""
+"""Characters that are kept of an exception's message."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,12 @@ class Run:
     """A task, an algorithm and a seed.
 
     Attributes:
-        task: What is learned.
-        algorithm: What it is called in tables and folders.
+        task: The task to learn.
+        algorithm: Name of the algorithm in tables and folders.
         source: The algorithm, or its name or place as
             :func:`solvent.benchmark.algorithms.find_algorithm` takes it.
-        seed: Of everything random in it.
-        budget: How long it may learn.
+        seed: Seed of everything random in the run.
+        budget: Budget for learning.
     """
 
     task: Task
@@ -89,12 +89,12 @@ class Run:
 
     @property
     def folder(self) -> str:
-        """Where its files are, relative to those of the bench."""
+        """Folder of the run, relative to that of the bench."""
         return f"{self.task.name}/{self.algorithm}-{self.seed}"
 
     @property
     def name(self) -> str:
-        """What it is called while it goes on."""
+        """Name of the run in progress displays."""
         return f"{self.task.name} {self.algorithm} {self.seed}"
 
     def found(self) -> Algorithm:
@@ -117,22 +117,22 @@ class OutOfTime(BaseException):
 
 
 class RunCallback:
-    """What an algorithm calls from time to time.
+    """The callback that an algorithm calls from time to time.
 
-    It returns nothing: how good a policy is, the learner has to find out for itself.
+    It returns nothing, so that the learner does not see the exact scores.
 
     Args:
-        game: Of the task.
-        algorithm: That learns.
-        budget: How long it may.
-        folder: Of the run.
-        name: Of the policies, for tables and figures.
-        report: Called with how far it has come. What it raises ends the run.
+        game: The game of the task.
+        algorithm: The algorithm that learns.
+        budget: Budget for learning.
+        folder: Folder of the run.
+        name: Name of the policies in tables and figures.
+        report: A function called with the progress of the run. Its exceptions end the run.
 
     Attributes:
-        folder: For the algorithm's own files, such as checkpoints.
-        curve: The learning curve so far; of an interrupted run, what it had come to.
-        hyperparameters: What the algorithm was set to.
+        folder: Folder for the algorithm's own files, such as checkpoints.
+        curve: The learning curve so far, including that of an interrupted run.
+        hyperparameters: Hyperparameters of the algorithm.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class RunCallback:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The hyperparameters, with what :func:`solvent.training.train` was asked for in `folder`.
+        """The hyperparameters, with the request of :func:`solvent.training.train` in `folder`.
 
         A learner that is trained there needs no note of it.
         """
@@ -178,7 +178,7 @@ class RunCallback:
         """Score a policy exactly and put it on the learning curve.
 
         Args:
-            policy: As :mod:`solvent.benchmark.policies` takes it.
+            policy: A policy in a form that :mod:`solvent.benchmark.policies` allows.
             timesteps: Environment steps taken so far.
 
         Raises:
@@ -194,7 +194,7 @@ class RunCallback:
             raise OutOfTime
 
     def progress(self, timesteps: int, latest: CurvePoint | None = None) -> None:
-        """Tell how far the run has come, without a score.
+        """Report the progress of the run, without a score.
 
         Args:
             timesteps: Environment steps taken so far.
@@ -214,7 +214,7 @@ class RunCallback:
         """Keep hyperparameters in the record that are not parameters of the function.
 
         Args:
-            hyperparameters: By name; JSON-able.
+            hyperparameters: Further hyperparameters by name; JSON-able.
         """
         self.hyperparameters |= hyperparameters
 
@@ -222,7 +222,7 @@ class RunCallback:
         """Take over the learning curve of an algorithm that scores its policies itself.
 
         Args:
-            curve: All of it, with the CPU time of the whole run.
+            curve: The whole curve, with the CPU time of the whole run.
         """
         self.curve = [
             Evaluation(at.timesteps, at.value, at.gap, at.mode_value, at.mode_gap, at.seconds)
@@ -232,10 +232,10 @@ class RunCallback:
         self._before, self._began = self.curve[-1].seconds, _cpu_seconds()
 
     def end(self, policy: Any) -> tuple[Learned, ...]:
-        """Score the policy that was returned, as that of the last step that was told.
+        """Score the returned policy, at the last step that was reported.
 
         Args:
-            policy: As :mod:`solvent.benchmark.policies` takes it.
+            policy: A policy in a form that :mod:`solvent.benchmark.policies` allows.
         """
         self._evaluate(policy, self._budget.timesteps if self._told is None else self._told)
         assert self.policies is not None
@@ -250,7 +250,7 @@ class RunCallback:
         return point
 
     def _go_on_from(self, timesteps: int, last: int) -> None:
-        """When first told of a step, forget what an interrupted run had come to after it."""
+        """On the first reported step, drop the later points of an interrupted run's curve."""
         if self._told is None:
             self._told = timesteps
             self.curve = [one for one in self.curve if one.timesteps <= last]
@@ -268,8 +268,8 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
 
     Args:
         out: The folder of the bench.
-        run: What is asked.
-        report: Called with how far it has come. What it raises ends the run.
+        run: The run to do.
+        report: A function called with the progress of the run. Its exceptions end the run.
 
     Raises:
         ValueError: If the folder holds another run, or the algorithm returns no policy.
@@ -312,12 +312,12 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
 
 
 def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
-    """Do a run; what goes wrong in it is its outcome.
+    """Do a run, and return its record or its failure.
 
     Args:
         out: The folder of the bench.
-        run: What is asked.
-        report: Called with how far it has come.
+        run: The run to do.
+        report: A function called with the progress of the run.
     """
     try:
         return perform(out, run, report)
@@ -331,14 +331,14 @@ def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
 
 
 def end_of(outcome: Outcome) -> Finished:
-    """The end of a run as it is told."""
+    """Return the end of a run as progress displays show it."""
     if isinstance(outcome, FailureRecord):
         return Finished(None)
     return Finished(outcome.mode_gap, outcome.cpu_seconds)
 
 
 def plain(hyperparameters: dict[str, Any]) -> dict[str, Any]:
-    """Hyperparameters as JSON has them: what it cannot say is told as text."""
+    """Return hyperparameters as JSON; values that JSON cannot express become text."""
 
     def said(value: Any) -> Any:
         if value is None or isinstance(value, (bool, str)) or is_number(value):
@@ -356,7 +356,7 @@ def plain(hyperparameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _request(run: Run, algorithm: Algorithm, game: TaskGame) -> dict[str, Any]:
-    """What a run has to agree in to be gone on with."""
+    """Return the request of a run, which has to be equal for it to be resumed."""
     return {
         "task": run.task.terms(),
         "model_hash": game.table.model_hash,
@@ -369,18 +369,18 @@ def _request(run: Run, algorithm: Algorithm, game: TaskGame) -> dict[str, Any]:
 
 
 def _both(policies: Sequence[Learned]) -> list[Any]:
-    """The sampled policies of all seats, then the greedy ones."""
+    """Return the sampled policies of all seats, then the greedy ones."""
     return [*(one.sampled for one in policies), *(one.mode for one in policies)]
 
 
 def _files(place: Path, game: TaskGame) -> list[Path]:
-    """The files of the sampled policies of all seats, then of the greedy ones."""
+    """Return the files of the sampled policies of all seats, then of the greedy ones."""
     endings = ("",) if len(game.seats) == 1 else ("_0", "_1")
     return [place / f"policy{kind}{end}.npz" for kind in ("", "_mode") for end in endings]
 
 
 def _read_back(folder: RunFolder, run: Run, algorithm: Algorithm, game: TaskGame) -> AgentRecord:
-    """The record of a finished run, its figures computed from its policies."""
+    """Return the record of a finished run, its figures computed from its policies."""
     held = folder.read()
     result = held["result"]
     hyperparameters = result.get("hyperparameters")

@@ -1,9 +1,9 @@
-"""The folder of a training: what was asked for in it, and whether it is finished.
+"""The folder of a training, with its request and its result.
 
-A folder belongs to one training. Its record says what was asked for, so that a call with other
-arguments is refused instead of going on with somebody else's network. While a process trains in a
+A folder belongs to one training. Its record contains the request, so that a call with other
+arguments is refused instead of continuing with another network. While a process trains in a
 folder it holds the folder's lock (:mod:`solvent.exact.layered.lock`); a finished training is read
-back without.
+back without it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from solvent.exact.store import remove_temporary
 from solvent.model.parameters import is_number, shown
 
 LARGEST_RECORD = 2**24
-"""Bytes."""
+"""Largest size of a record, in bytes."""
 
 
 class RunFolder:
     """The folder of a training.
 
     Args:
-        folder: Where it is; it need not exist.
-        request: What was asked for, JSON-able.
+        folder: Path of the folder; it need not exist.
+        request: Arguments of the training, JSON-able.
 
     Raises:
-        ValueError: If it is not.
+        ValueError: If the request is not JSON-able.
     """
 
     def __init__(self, folder: Path, request: dict[str, Any]) -> None:
@@ -49,12 +49,12 @@ class RunFolder:
 
     @property
     def record(self) -> Path:
-        """What was asked for, with which versions, and the result."""
+        """Path of the record: the request, the versions and the result."""
         return self.folder / "run.json"
 
     @property
     def checkpoint(self) -> Path:
-        """Where an unfinished training goes on from."""
+        """Path of the checkpoint from which an unfinished training resumes."""
         return self.folder / "checkpoint.npz"
 
     @property
@@ -63,7 +63,7 @@ class RunFolder:
         return json.dumps(self.request, sort_keys=True)
 
     def open(self, resume: bool) -> bool:
-        """Make the folder this run's, and clear it; whether the run is finished already.
+        """Claim the folder for this run and clear it; return whether the run is already finished.
 
         Raises:
             ValueError: If it holds another one.
@@ -80,7 +80,7 @@ class RunFolder:
         return finished
 
     def can_be_read_back(self) -> bool:
-        """Whether the run is finished and nothing has to be written, so that no lock is needed.
+        """Return whether the run is finished and nothing needs to be written, so no lock is needed.
 
         Raises:
             ValueError: If the folder holds another one.
@@ -92,7 +92,7 @@ class RunFolder:
             return False
 
     def _is_finished(self) -> bool:
-        """Whether the run that the folder holds, which has to be this one, has a result."""
+        """Return whether the run in the folder, which must be this one, has a result."""
         held = self.read()
         for name in sorted({*held["request"], *self.request}):
             had, wanted = held["request"].get(name), self.request.get(name)
@@ -102,7 +102,7 @@ class RunFolder:
         return held["result"] is not None
 
     def read(self) -> dict[str, Any]:
-        """The record; a result has its steps and its time, the rest of it is as it was read.
+        """Read the record. A result is sure to have its steps and its time; its rest is unchecked.
 
         Raises:
             StoreError: If it cannot be read or is damaged.
@@ -124,7 +124,7 @@ class RunFolder:
     def write(self, result: dict[str, Any] | None) -> None:
         """Write the record, with the result if there is one, and remove the checkpoint.
 
-        ``saw`` is there for people who read it. Whoever computes with it reads what was asked for.
+        ``saw`` is for human readers; programs should read the request.
         """
         settings = {**self.request, **(result or {}).get("hyperparameters", {})}
         record = {
@@ -139,7 +139,7 @@ class RunFolder:
 
 
 def _difference(name: str, held: Any, wanted: Any) -> str:
-    """What is not the same, of mappings the first entry."""
+    """Describe a difference; between mappings, that of the first entry."""
     if isinstance(held, dict) and isinstance(wanted, dict):
         for key in sorted({*held, *wanted}):
             if held.get(key) != wanted.get(key):
@@ -148,7 +148,7 @@ def _difference(name: str, held: Any, wanted: Any) -> str:
 
 
 def request_beside(path: Path) -> dict[str, Any] | None:
-    """What was asked for in the training that a file belongs to; None if there is no record of it.
+    """Return the request of the training that a file belongs to; None if there is no record.
 
     Args:
         path: A file in the folder of a training.
@@ -169,11 +169,11 @@ PACKAGES = (
     "stable-baselines3",
     "torch",
 )
-"""Whose versions are kept, if they are installed."""
+"""Packages whose versions are recorded, if they are installed."""
 
 
 def versions() -> dict[str, str]:
-    """The versions of this package, of Python, and of what results depend on."""
+    """Return the versions of this package, of Python, and of packages that affect results."""
     found = {"solvent": __version__, "python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -185,7 +185,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def hardware() -> dict[str, Any]:
-    """The machine: its system, its processor, how many of these, and its memory in bytes."""
+    """Describe the machine: its system, processor, number of processors, and memory in bytes."""
     return {
         "system": platform.platform(),
         "processor": _processor(),
@@ -195,7 +195,7 @@ def hardware() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """The name of the processor; Linux tells it in a file only."""
+    """Return the name of the processor; Linux tells it in a file only."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -205,7 +205,7 @@ def _processor() -> str:
 
 
 def _memory() -> int | None:
-    """All memory; None where the system does not tell."""
+    """Return the total memory in bytes; None if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

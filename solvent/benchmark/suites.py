@@ -1,4 +1,4 @@
-"""Suites: which tasks are compared on, as small data files that anyone can write.
+"""Suites: sets of tasks for comparisons, as small data files that anyone can write.
 
 A suite is a file of TOML::
 
@@ -18,7 +18,7 @@ A suite is a file of TOML::
     seeds = { ppo = 1 }
 
 The keys of a task are the attributes of :class:`Task`. A package lists its suites among its entry
-points, each with the package in whose folder ``<name>.toml`` is::
+points, each with the package whose folder has ``<name>.toml``::
 
     [project.entry-points."solvent.suites"]
     nim = "nim_game.suites"
@@ -49,12 +49,12 @@ GROUP = "solvent.suites"
 """The group of entry points under which packages declare their suites."""
 
 _NAME = re.compile(r"[\w.-]{1,100}")
-"""What can be the name of a folder everywhere."""
+"""Names that are allowed for a folder on every system."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is asked of an algorithm: where it is to learn, and how long it may.
+    """A task for an algorithm: an environment to learn and a budget.
 
     Attributes:
         environment: The Gymnasium id of an environment that has a table, one of Gymnasium's own
@@ -63,12 +63,11 @@ class Task:
             the environment's opponent, or the only one.
         env_kwargs: Arguments of the environment, such as ``opponent``, ``seat`` or a parameter of
             the game; JSON-able.
-        timesteps: The budget in environment steps; None for what an algorithm is tuned for.
+        timesteps: The budget in environment steps; None for the one that an algorithm is tuned for.
         cpu_seconds: The budget in seconds of CPU; None for any number.
-        seeds: How many seeds of each algorithm are run unless the caller says otherwise, by the
-            algorithm's name.
-        name: What the task is called, unlike every other of its suite: also its folder. If left
-            out, the id without its namespace, with ``-self-play`` after it for self-play.
+        seeds: Default number of seeds of each algorithm, by the algorithm's name.
+        name: Name of the task, unique in its suite; also its folder. Default: the id without its
+            namespace, with ``-self-play`` after it for self-play.
 
     Raises:
         ValueError: If one is not allowed.
@@ -127,7 +126,7 @@ class Task:
             check_integer(count, f"{self.name}: the number of seeds of {algorithm}", 1, 10**6)
 
     def terms(self) -> dict[str, Any]:
-        """What two results have to agree in to be compared, as JSON has it."""
+        """The terms, as JSON, in which two results must agree to be compared."""
         return {
             "environment": self.environment,
             "self_play": self.self_play,
@@ -144,8 +143,8 @@ class Suite:
     """Tasks with a name.
 
     Attributes:
-        name: Of the suite.
-        title: What it is for, in a line.
+        name: Name of the suite.
+        title: Purpose of the suite, in a line.
         tasks: In the order of the results.
     """
 
@@ -160,7 +159,7 @@ class Suite:
         check_tasks(self.tasks)
 
     def with_timesteps(self, timesteps: int) -> Suite:
-        """The same tasks with another budget, which is another suite and has another name.
+        """Return the tasks with another budget, as a suite of another name.
 
         Args:
             timesteps: Environment steps of every task.
@@ -170,15 +169,15 @@ class Suite:
 
 
 def suite_points() -> dict[str, EntryPoint]:
-    """The suites of all installed packages, by name."""
+    """Return the suites of all installed packages, by name."""
     return declared_names(GROUP)
 
 
 def find_suite(name: str) -> Suite:
-    """A suite by its name, or from a file.
+    """Find a suite by its name, or read it from a file.
 
     Args:
-        name: One that a package declares, or a path that ends in ``.toml``.
+        name: Name of a suite that a package declares, or a path that ends in ``.toml``.
 
     Raises:
         ValueError: If there is no such suite, or its file is not one of a suite.
@@ -189,10 +188,10 @@ def find_suite(name: str) -> Suite:
 
 
 def read_suite(path: Path) -> Suite:
-    """The suite in a file.
+    """Read the suite in a file.
 
     Args:
-        path: Of the file.
+        path: Path of the file.
 
     Raises:
         ValueError: If it cannot be read or is not a suite's; the message names file and task.
@@ -208,7 +207,7 @@ def _suite(held: Mapping[str, Any], where: str) -> Suite:
 
 
 def check_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """The same tasks, if their names differ.
+    """Return the same tasks if their names differ.
 
     Raises:
         ValueError: If two have the same name.
@@ -221,11 +220,11 @@ def check_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
 
 
 def suite_hash(tasks: Sequence[Task], model_hashes: Sequence[str]) -> str:
-    """What two suites have to agree in for their results to be compared.
+    """Return the hash in which two suites must agree for their results to be compared.
 
     Args:
-        tasks: Of the suite.
-        model_hashes: Of the table on which each task's policies are scored.
+        tasks: Tasks of the suite.
+        model_hashes: Hash of the table on which each task's policies are scored.
 
     Returns:
         A SHA-256 in hexadecimal digits; the order of the tasks does not matter.
@@ -241,8 +240,8 @@ def suite_seeds(hash_of_suite: str, count: int) -> tuple[int, ...]:
     """Return the seeds with which a suite is run; no one can choose them.
 
     Args:
-        hash_of_suite: As :func:`suite_hash` returns it.
-        count: How many.
+        hash_of_suite: Hash of the suite, from :func:`suite_hash`.
+        count: Number of seeds.
     """
     found: dict[int, None] = {}
     number = 0

@@ -1,4 +1,4 @@
-"""The game of a task: what is played, and on which table a policy is scored."""
+"""The game of a task, and the table on which its policies are scored."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from solvent.registration import register_envs
 
 @dataclass(frozen=True, eq=False)
 class TaskGame:
-    """What a task is about, as tables.
+    """The tables of a task.
 
     Attributes:
         task: The task.
-        rules: Of the game that is played.
-        table: On which policies are scored; against one opponent the one that is left when it is
-            folded into chance.
+        rules: Rules of the game that is played.
+        table: The table on which policies are scored; with one opponent, that opponent is folded
+            into chance.
         played: The table of the game that is played.
-        seats: Who learns: one player, or by self-play both.
+        seats: The players that learn: one, or both in self-play.
     """
 
     task: Task
@@ -55,7 +55,7 @@ class TaskGame:
 
 
 def task_game(task: Task) -> TaskGame:
-    """The tables of a task.
+    """Return the tables of a task.
 
     Args:
         task: The task.
@@ -101,11 +101,11 @@ def _task_game(task: Task) -> TaskGame:
 
 
 def published_game(env_id: str, parameters: Mapping[str, Any]) -> Game:
-    """The game whose table of transitions a Gymnasium environment publishes.
+    """Return the game whose table of transitions a Gymnasium environment publishes.
 
     Args:
-        env_id: Of the environment.
-        parameters: Its arguments, and ``discount`` as for :func:`solvent.make_game`.
+        env_id: Id of the environment.
+        parameters: Arguments of the environment, and ``discount`` as for :func:`solvent.make_game`.
 
     Raises:
         ValueError: If there is no such environment, it cannot be made, or it publishes no table.
