@@ -383,10 +383,10 @@ def gap_band_panel(
 def pictures(
     tasks: Sequence[TaskRecord], curves: Mapping[str, Mapping[str, Sequence[Evaluation]]]
 ) -> dict[str, str]:
-    """The charts of a bench as SVG, each by the name of its file.
+    """Draw the charts of a bench as SVG, by the name of the file.
 
     Args:
-        tasks: Its tasks.
+        tasks: The tasks of the bench.
         curves: The learning curves by the name of the task and of the agent.
     """
     marks = algorithm_marks(algorithms_of(tasks))

@@ -15,10 +15,10 @@ from typing import NamedTuple
 from zlib import crc32
 
 ALGORITHMS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""For pictures that stand alone. On a page they are ``--series-0`` and so on, and fit the dark."""
+"""The colours of self-contained pictures. A page has ``--series-0`` and so on, with a dark mode."""
 
 FURTHER = ("#332288", "#882255", "#999933", "#aa4499", "#666633")
-"""The same for ``--series-6`` and so on."""
+"""Further colours of self-contained pictures, ``--series-6`` and so on."""
 
 SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",

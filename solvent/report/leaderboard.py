@@ -34,7 +34,7 @@ class Place(NamedTuple):
     """A submission on the board.
 
     Attributes:
-        name: Its name on the page: the algorithm, and a number if several have that name.
+        name: The name on the page: the algorithm, and a number if several have that name.
         submission: The submission.
         judged: Over all tasks, by the policies that runs are compared by.
         greedy: Over all tasks, by the greedy policies.
@@ -75,7 +75,7 @@ def render_leaderboard(submissions: Sequence[Submission]) -> str:
     """The page of some submissions that were checked.
 
     Args:
-        submissions: In any order.
+        submissions: The submissions, in any order.
 
     Raises:
         ValueError: If there is none.

@@ -62,7 +62,7 @@ class PolicyRow(NamedTuple):
     """The figures that tables show of a policy, or of one for each seat.
 
     Attributes:
-        values: To each seat's own player, against a best response where there is one.
+        values: The values to each seat's own player, against a best response where there is one.
         gaps: The gap; for two the mean of both, and that of each seat.
         normalized: 0 for the uniform policy, 1 for the optimum.
         worst_start: The largest gap from a single start; None for two.

@@ -47,7 +47,7 @@ LEVELS = (
 )
 """The rules that :data:`STYLE` lacks for charts with levels or a lane of 0."""
 UNREACHABLE = '<span><i class="swatch absent"></i>cannot be reached</span>'
-"""For the legend of a map whose cells that no episode reaches have the class ``absent``."""
+"""The legend of a map whose cells that no episode reaches have the class ``absent``."""
 KEY_ROOM = 5
 """Room that a colour and the gap before the next take, in letters."""
 
@@ -129,12 +129,12 @@ def gap_axis(gaps: Sequence[float], *, unbounded: bool = False) -> Axis:
 
 
 def spread(places: Sequence[float], low: float, high: float) -> list[float]:
-    """Places moved apart to at least :data:`LABEL`, as near to where they were as order allows.
+    """Move places at least :data:`LABEL` apart, as near to where they were as order allows.
 
     Args:
-        places: In ascending order.
-        low: None is below.
-        high: None is above, if there is room for all.
+        places: The places, in ascending order.
+        low: The lower limit.
+        high: The upper limit, if there is room for all.
     """
     moved: list[float] = []
     for place in places:
@@ -377,14 +377,14 @@ def side_by_side(title: str, parts: Sequence[str], width: int, height: int) -> s
 
 
 def alone(inside: str, width: float, height: float, style: str = STYLE, *, title: str = "") -> str:
-    """A drawing as an SVG that needs nothing else.
+    """Return a drawing as a self-contained SVG.
 
     Args:
         inside: The drawing.
-        width: Its width in pixels.
-        height: Its height in pixels.
+        width: The width in pixels.
+        height: The height in pixels.
         style: The style of its classes.
-        title: Its title, unless it has one inside.
+        title: The title, unless the drawing has one inside.
     """
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
@@ -397,7 +397,7 @@ def alone(inside: str, width: float, height: float, style: str = STYLE, *, title
 def bar(
     colours: Sequence[str], places: Mapping[float, float], left: float, top: float, wide: float
 ) -> str:
-    """All colours side by side; `places` says how far along a number is written below them."""
+    """Draw all colours side by side, and below them each number at its share in `places`."""
     height = 12
     each = wide / len(colours)
     rects = "".join(
@@ -435,7 +435,7 @@ def hatching(left: float, top: float, wide: float, high: float) -> str:
 
 
 def runs(level: Ints) -> dict[int, str]:
-    """For each level the path along the middles of its cells; the first index goes along x."""
+    """Return for each level the path along the middles of its cells; the first index is x."""
     paths: dict[int, list[str]] = {}
     for y, row in enumerate(level.T):
         ends = np.flatnonzero(np.append(row[1:] != row[:-1], True)) + 1

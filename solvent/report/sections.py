@@ -25,8 +25,8 @@ class Section:
     """A part of the page.
 
     Attributes:
-        title: Its heading.
-        html: Its content.
+        title: The heading.
+        html: The content.
         script: JavaScript that it needs; equal scripts are put into the page once.
     """
 
@@ -40,7 +40,7 @@ def templates(package: str) -> Environment:
     """The templates of a package, which escape what they show and know how numbers are written.
 
     Args:
-        package: In whose folder they are.
+        package: The package whose folder contains them.
     """
     environment = Environment(
         loader=PackageLoader(package, "."),

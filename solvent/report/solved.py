@@ -63,7 +63,7 @@ class ScoredAgent:
 
     @property
     def policy(self) -> TabularPolicy:
-        """Its greedy policy in seat 0."""
+        """The agent's greedy policy in seat 0."""
         return self.policies[0]
 
     @property
@@ -98,7 +98,7 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
 
     Args:
         task: The record.
-        folder: In which the folders of the agents are.
+        folder: The folder that contains the agents' folders.
 
     Raises:
         StoreError: If a recorded number is not what the policies give, or the file of a policy is

@@ -86,7 +86,7 @@ class Choices:
     """A policy in the states of a map, and what each action leads to.
 
     Attributes:
-        name: Whose choices they are; empty if there is one player, or the players take turns.
+        name: The name of the player; empty if there is one player, or the players take turns.
         action: [N, K] the actions of each state, the policy's most probable one first and then by
             their values; :data:`NONE` where there are fewer.
         value: [N, K] their values to player 0; NaN where there are fewer.
@@ -404,7 +404,7 @@ def _fields(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[Field, ...], tuple
 
 
 def ordered(values: set[Any]) -> tuple[Any, ...]:
-    """In ascending order; by their texts if they have no order, as sets have none."""
+    """Sort values in ascending order, or by their texts if they have no order, as sets."""
     if not any(isinstance(value, Set) for value in values):
         with suppress(TypeError):
             return tuple(sorted(values))
@@ -476,7 +476,7 @@ def axes(found: StateMap) -> tuple[int, ...]:
 
 
 def _compact(told: Sequence[Field], kept: Bools) -> tuple[Field, ...]:
-    """The same fields with the values alone that the kept cells have."""
+    """Return the same fields with only the values of the kept cells."""
     found = [(one, *np.unique(one.place[kept], return_inverse=True)) for one in told]
     return tuple(
         Field(one.name, tuple(one.values[n] for n in used.tolist()), place)
