@@ -69,8 +69,8 @@ def slice_cells(
     Args:
         found: The map.
         value: [C] the number of each of its cells.
-        across: The field along the columns; that with which the map begins, if left out.
-        up: The same for the rows.
+        across: The field along the columns; the map's first choice, if left out.
+        up: The field along the rows; the map's first choice, if left out.
         fixed: The number of the value of some of the others; in the rest it is that of the slice
             with most cells.
 

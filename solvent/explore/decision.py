@@ -44,7 +44,7 @@ class ActionValue:
         name: The name of the action, in words.
         value: The value of the action, to the player who chooses.
         cost: The loss compared with the best action, at least 0.
-        chance: Its probability in the optimal strategy.
+        chance: The probability of the action in the optimal strategy.
     """
 
     number: int
@@ -78,11 +78,11 @@ class Choice:
 
 
 def who_acts(solved: SolvedGame, state: Any) -> tuple[int, ...]:
-    """The players who have a choice in a state; the one on turn, or player 0, where nobody has.
+    """Return the players with a choice in a state; if nobody has one, the one on turn or player 0.
 
     Args:
         solved: The game.
-        state: In which the episode has not ended.
+        state: A state in which the episode has not ended.
     """
     legal = solved.game.legal_actions(state)
     choosing = tuple(player for player, own in enumerate(legal) if len(own) > 1)

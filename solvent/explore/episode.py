@@ -129,7 +129,7 @@ class Episode:
         """Take an action, and go on to the next choice or the end.
 
         Args:
-            action: Its number.
+            action: The number of the action.
 
         Raises:
             ValueError: If it is not legal now, or there are too many.

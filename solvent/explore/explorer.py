@@ -352,7 +352,7 @@ class Explorer:
 
     @cached_property
     def state_map(self) -> StateMap:
-        """All cells of the map; of a table only."""
+        """The whole map; only for a game with a table."""
         return state_map(self.task)
 
     @cached_property

@@ -66,7 +66,7 @@ METHODS: Mapping[str, Method] = {
     "q-learning": Method("Q-learning", q_learning),
     "sarsa": Method("Sarsa", sarsa),
 }
-"""By the words of an address."""
+"""The algorithms by their words in an address."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +130,10 @@ class Course:
         )
 
     def frame(self, number: int) -> Frame:
-        """A frame, or the last one if there are not so many.
+        """Return a frame, or the last one if there are fewer.
 
         Args:
-            number: From 1.
+            number: The number of the frame, from 1.
         """
         self.frames += islice(self._following, max(number - len(self.frames), 0))
         return self.frames[:number][-1]
@@ -185,4 +185,4 @@ class Course:
 
 
 course_of = lru_cache(maxsize=4)(Course)
-"""The same algorithm on its way that was asked for before, with the arguments of `Course`."""
+"""Make a course, or return the kept one for the same arguments of `Course`."""

@@ -82,7 +82,7 @@ class States:
 
     @cached_property
     def starts(self) -> tuple[Any, ...]:
-        """Those in which an episode may begin, the most probable first."""
+        """The states in which an episode may begin, the most probable first."""
         outcomes = sorted(self.solved.game.initial(), key=lambda one: -one.probability)
         return tuple(outcome.state for outcome in outcomes)
 
@@ -133,10 +133,10 @@ class States:
         return self._checked(_rebuilt(template, iter(values)))
 
     def fields(self, state: Any) -> tuple[FormField, ...]:
-        """The fields with which a form sets a state.
+        """Return the fields with which a form sets a state.
 
         Args:
-            state: Whose values they show.
+            state: The state whose values they show.
         """
         names, values = self._apart(state)
         columns = self._columns(names)
