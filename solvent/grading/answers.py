@@ -78,8 +78,8 @@ def read_answer(
 
     Args:
         path: A file ``.npz`` or ``.csv``.
-        shapes: Those that its array may have, as :func:`shapes_of` gives them.
-        actions: Their names, with which another order of columns is found out.
+        shapes: The shapes that the array may have, as :func:`shapes_of` gives them.
+        actions: The names of actions, by which another order of columns is recognized.
 
     Returns:
         Plain numbers of one of these shapes; they may be infinite or NaN.

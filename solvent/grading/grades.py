@@ -58,7 +58,7 @@ class Grade:
     text: str
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as JSON has it; a gap that is no finite number is None."""
+        """Return the grade as a dictionary for JSON; a gap that is not finite is None."""
         return {**asdict(self), "gap": self.gap if isfinite(self.gap) else None}
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Graded:
     """A file that was to be graded.
 
     Attributes:
-        file: Its path, as it was given.
+        file: The path, as it was given.
         grade: The grade of the answer; None if it cannot be graded.
         problem: The reason why it cannot, in a line; empty if it can.
     """
