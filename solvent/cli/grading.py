@@ -90,7 +90,7 @@ def _show_exercise(console: Console, exercise: Exercise) -> None:
 
 
 def _show_grades(console: Console, graded: Sequence[Graded]) -> None:
-    """One grade with its explanation, or a line for each of many."""
+    """Show one grade with its explanation, or a line for each of many."""
     from solvent.grading.grades import printable
 
     if len(graded) == 1 and graded[0].grade is not None:

@@ -305,7 +305,7 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
 
 
 def _duration(seconds: float) -> str:
-    """Such as ``2 h 51 min``, ``9 min 20 s`` or ``4.2 s``."""
+    """Return a duration in words, such as ``2 h 51 min``, ``9 min 20 s`` or ``4.2 s``."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, left = divmod(round(seconds), 60)

@@ -28,7 +28,7 @@ ALGORITHMS: Mapping[str, str] = {
     "masked_dqn": "deep Q-learning over the legal actions only",
     "mirror_descent": "self-play where both act at once; needs --self-play",
 }
-"""Those of `solvent.training`, which takes seconds to load, and what each is for."""
+"""The algorithms of `solvent.training`, which takes seconds to load, with their purposes."""
 
 SPREAD = (
     'A Spread is a number, 12, a range, 2:24, or numbers with weights, {"6": 1, "12": 3}: the '

@@ -339,7 +339,7 @@ def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, An
 
 
 def _own(spec: GameSpec, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of an environment's arguments that make its game, as for :func:`make_game`."""
+    """Return the arguments of an environment that make its game, as for :func:`make_game`."""
     own = {*inspect.signature(spec.maker()).parameters, "modifiers", "discount"}
     return {name: value for name, value in parameters.items() if name in own}
 

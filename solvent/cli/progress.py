@@ -46,7 +46,7 @@ class _Left(TimeRemainingColumn):
     """The time that is left, with that word; nothing while it is unknown."""
 
     def render(self, task: Task) -> Text:
-        """Such as ``0:00:07 left``."""
+        """Return the time that is left, such as ``0:00:07 left``."""
         left = super().render(task)
         return Text() if task.time_remaining is None else left.append(" left")
 
