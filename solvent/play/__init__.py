@@ -70,11 +70,11 @@ def play(
             out.
         seed: The seed of the dice; if left out, a new one each time, which is shown at the end.
         hints: Whether ``?`` is answered with the exact value of every action.
-        input: Asks a question and returns the answer; raises EOFError at the end of the input. The
-            built-in function if left out; answers that come from a file or a pipe are echoed.
+        input: The function that asks a question and returns the answer; raises EOFError at the end
+            of the input. The built-in one if left out; answers from a file or a pipe are echoed.
         output: The function that shows a text.
-        solving: Makes what shows how far solving has come: a context that is open as long as it
-            takes, and gives the function that is called meanwhile.
+        solving: The function that shows the progress of solving: it returns a context that is open
+            meanwhile, and yields the function to call with the progress.
 
     Returns:
         The decisions with their costs. An episode left by ``q``, the end of the input or Ctrl-C

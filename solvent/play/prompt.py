@@ -25,7 +25,7 @@ class Choices:
     numbers: Mapping[int, int]
 
     def listed(self) -> str:
-        """All of them in short, such as ``0 stand, 1-29 roll that many``.
+        """Return a short list of the actions, such as ``0 stand, 1-29 roll that many``.
 
         Names that are their own numbers, or letters that follow each other, are shown as a range,
         and so are names of one word and their own numbers.
@@ -41,10 +41,10 @@ class Choices:
         return ", ".join(text for run in runs for text in _run_texts(run))
 
     def meant(self, answer: str) -> list[int]:
-        """The actions that an answer can mean: by name, by number, or by the beginning of a name.
+        """Return the actions that an answer can mean: by name, number, or beginning of a name.
 
         Args:
-            answer: In lower case, without spaces at its ends.
+            answer: The answer in lower case, without spaces at its ends.
         """
         exact = [action for action, name in self.names.items() if name.lower() == answer]
         if exact or not answer:

@@ -16,7 +16,7 @@ from solvent.model.text import action_names
 from solvent.play.prompt import Choices, wrapped
 
 Strategy: TypeAlias = Callable[[Any], Mapping[int, float]]
-"""From a state to the probability of every legal action."""
+"""A function from a state to the probability of every legal action."""
 
 NEGLIGIBLE = 1e-9
 """A cost below this is rounding, and the action is one of the best."""
@@ -152,7 +152,7 @@ class Session:
         return [*lines, wrapped(", ".join(words) + ".")]
 
     def play(self) -> Record:
-        """From a start to the end, or until the person leaves."""
+        """Play an episode from a start to the end, or until the person leaves."""
         start = self.roll(self.game.initial())
         state = start.state
         record = Record(self.value(state))
@@ -200,7 +200,7 @@ class Session:
                 self.show(story)
 
     def roll(self, outcomes: Sequence[Outcome]) -> Outcome:
-        """One of several outcomes by its probability."""
+        """Draw one of several outcomes by its probability."""
         [outcome] = self.dice.choices(outcomes, [float(o.probability) for o in outcomes])
         return outcome
 
@@ -282,11 +282,11 @@ class Session:
         return self.joint_action(state, action)
 
     def joint_action(self, state: Any, action: int) -> JointAction:
-        """The person's action with the opponent's, which is drawn now and told.
+        """Return the person's action with the opponent's, which is drawn and told.
 
         Args:
-            state: In which they act.
-            action: The person's.
+            state: The state in which they act.
+            action: The person's action.
         """
         if self.game.info.players == 1:
             return (action,)
