@@ -43,7 +43,7 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 
 Plan: TypeAlias = Callable[[Greed], Ints]
-"""From the rules to a plan."""
+"""A function from the rules to a plan."""
 
 SAMPLE_GAME: Mapping[tuple[int, int], int] = {
     (0, 0): 25,
@@ -53,13 +53,13 @@ SAMPLE_GAME: Mapping[tuple[int, int], int] = {
     (90, 95): 3,
     (95, 100): 2,
 }
-"""The published game, 100 to 104 and so lost by a bust: dice rolled by (own score, other's)."""
+"""Dice rolled in the published game, lost by a bust at 100 to 104: by (own score, other's)."""
 
 RISK = 1 / 20
-"""Of a bust, that ``one-in-twenty`` takes at most."""
+"""The largest probability of a bust that ``one-in-twenty`` accepts."""
 
 TIE = 1e-12
-"""Of rolls that differ by less than this, the one with fewest dice is taken."""
+"""Rolls whose ratings differ by less than this are tied; the fewest dice are taken."""
 
 
 def stand_at(hundredths: int, game: Greed) -> Ints:
@@ -152,15 +152,15 @@ def suits_greed(name: str, game: TabularGame, player: int) -> bool:
     """Return whether a table of Greed has the limit and sides that one of :data:`PLANS` is for.
 
     Args:
-        name: Of the plan.
+        name: Name of the plan.
         game: The table.
-        player: Either; a plan is for both.
+        player: Either player, as a plan serves both.
     """
     return name != "sample-game" or rules_of(game) == Greed(100, 6)
 
 
 def greed_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
-    """One of :data:`PLANS` as a policy of either player for a table of Greed."""
+    """Return one of :data:`PLANS` as a policy of either player for a table of Greed."""
     return policy_of(PLANS[name](rules_of(game)), game, player, name)
 
 
@@ -179,7 +179,7 @@ BASELINES: Mapping[str, Baseline] = {
 
 
 def policy_of(plan: Ints, game: TabularGame, player: int, name: str) -> TabularPolicy:
-    """A plan as a policy of either player for a table of Greed."""
+    """Return a plan as a policy of either player for a table of Greed."""
     positions = cast(Sequence[Position], game.states)
     actions = np.full(game.n_states, STAND)
     for index in np.flatnonzero(game.on_turn(player)).tolist():
@@ -189,18 +189,18 @@ def policy_of(plan: Ints, game: TabularGame, player: int, name: str) -> TabularP
 
 
 def rules_of(game: TabularGame) -> Greed:
-    """The rules that a table of Greed was made from."""
+    """Return the rules from which a table of Greed was made."""
     return Greed(**dict(game.info.parameters))
 
 
 def _scores(game: Greed) -> tuple[Ints, Ints]:
-    """Own and other score in every cell of a plan, [M+1, M+1] each."""
+    """Return the own and the other score in every cell of a plan, [M+1, M+1] each."""
     own, other = np.indices((game.limit + 1, game.limit + 1))
     return own, other
 
 
 def _dice_towards(target: Floats | float, game: Greed) -> Ints:
-    """At least one of the useful dice, as many as bring the expected score nearest to a target."""
+    """Return the useful number of dice, at least 1, with expected score nearest to a target."""
     own, _ = _scores(game)
     wanted = np.rint(2 * (target - own) / (game.sides + 1)).astype(np.int64)
     return np.minimum(np.maximum(wanted, 1), most_dice(game.limit - own, game.sides))

@@ -55,14 +55,14 @@ TIE = 1e-12
 _most_dice: Any = njit(cache=True)(most_dice)
 
 TOGETHER = 16
-"""So many of the lesser scores are taken together."""
+"""Number of the lower scores that are processed together."""
 
 
 @dataclass(frozen=True, eq=False)
 class GreedSolution:
-    """The rating of every position, optimal or not to reach, to the player on turn.
+    """The rating, to the player on turn, of every position, even if optimal play never reaches it.
 
-    ``[a, q]`` is indexed by the score of the player on turn and the other one's.
+    ``[a, q]`` is indexed by the score of the player on turn and the other player's score.
 
     ==================  =====================  ====================================================
     ``normal``          [M+1, M+1] float64     V(a, q), rating before the last turn
@@ -73,12 +73,12 @@ class GreedSolution:
 
     Attributes:
         limit: M, the largest score that is not a bust.
-        sides: s, of each die.
+        sides: s, the sides of each die.
         normal: See the table.
         last: See the table.
         normal_roll: See the table.
         last_roll: See the table.
-        error: Proved bound of the error of every rating.
+        error: Proved bound on the error of every rating.
     """
 
     limit: int
@@ -90,7 +90,7 @@ class GreedSolution:
     error: float
 
     def __repr__(self) -> str:
-        """The rules and the value of the game."""
+        """Return the rules and the value of the game."""
         return (
             f"<GreedSolution limit={self.limit} sides={self.sides}: {self.value:.12g} "
             f"± {self.error:.1e}>"
@@ -98,24 +98,24 @@ class GreedSolution:
 
     @property
     def value(self) -> float:
-        """V(0, 0), the rating of the player who begins."""
+        """Return V(0, 0), the rating of the player who begins."""
         return float(self.normal[0, 0])
 
     @property
     def lower(self) -> float:
-        """Proved lower bound of the value."""
+        """Return a proved lower bound of the value."""
         return self.value - self.error
 
     @property
     def upper(self) -> float:
-        """Proved upper bound of the value."""
+        """Return a proved upper bound of the value."""
         return self.value + self.error
 
     def ratings(self, score: int, other: int, *, last: bool = False) -> Floats:
-        """The rating of each number of dice from 0 to the most that can be of use.
+        """Return the rating of each number of dice from 0 to the most that can be of use.
 
         Args:
-            score: Of the player on turn.
+            score: Score of the player on turn.
             other: The other player's score.
             last: Whether this is the last turn.
 
@@ -135,10 +135,10 @@ class GreedSolution:
         return np.asarray(rated)
 
     def optimal_rolls(self, score: int, other: int, *, last: bool = False) -> list[int]:
-        """All numbers of dice that are optimal, ascending (ties up to :data:`TIE`).
+        """Return all optimal numbers of dice, ascending (ties up to :data:`TIE`).
 
         Args:
-            score: As in :meth:`ratings`, like the two that follow.
+            score: Score of the player on turn, within 0..limit.
             other: The other player's score.
             last: Whether this is the last turn.
         """
@@ -179,7 +179,7 @@ def solve_greed(limit: int = 100, sides: int = 6, *, tolerance: float = 1e-8) ->
 def rate_positions(
     limit: int, sides: int
 ) -> tuple[Floats, Floats, NDArray[np.int16], NDArray[np.int16]]:
-    """The four tables of a :class:`GreedSolution`, in its order, without a proof.
+    """Return the four tables of a :class:`GreedSolution`, in its order, without a proof.
 
     Raises:
         ValueError: If a parameter is out of its range.
@@ -202,17 +202,17 @@ def rate_positions(
 
 
 def _with_bits(array: Floats) -> tuple[Floats, Ints]:
-    """An array, and its bits as whole numbers."""
+    """Return an array, and its bits as integers."""
     return array, array.view(np.int64)
 
 
 def error_bound(normal: Floats, last: Floats, sides: int) -> float:
-    """Bound the error of any ratings of Greed by how far they miss their equations.
+    """Bound the error of any ratings of Greed by the residuals of their equations.
 
     Args:
-        normal: [M+1, M+1] supposed ratings V.
-        last: [M+1, M+1] supposed ratings L.
-        sides: Of each die.
+        normal: [M+1, M+1] approximate ratings V.
+        last: [M+1, M+1] approximate ratings L.
+        sides: Sides of each die.
     """
     limit = len(normal) - 1
     most, size = Greed(limit, sides).most_dice(0), limit + 1
@@ -256,9 +256,9 @@ def _rate_last_turn(
     last: Floats,
     roll: NDArray[np.int16],
 ) -> None:
-    """L and the fewest dice that achieve it.
+    """Compute L and the fewest dice that achieve it.
 
-    Memory comes from outside, as allocating takes long to compile.
+    The caller provides the memory, as allocating takes long to compile.
 
     Args:
         pmf: [M+1, N+1] chances that n dice sum to t, dice last so that inner loops run along.
@@ -293,7 +293,7 @@ def _rate_normal(
     normal: Floats,
     roll: NDArray[np.int16],
 ) -> None:
-    """V and the fewest dice that achieve it; arguments as for :func:`_rate`, work all zeros."""
+    """Compute V and the fewest dice that achieve it; arguments as for :func:`_rate`, work zeros."""
     limit = len(last) - 1
     for first in range(limit, -1, -TOGETHER):
         final = max(first - TOGETHER + 1, 0)
@@ -320,7 +320,7 @@ def _rate(
 
     Args:
         a: Score of the player on turn.
-        q: The other one's.
+        q: Score of the other player.
         last: L.
         sides: s.
         work: A ring, where F_n(x) of row q is at ``[q, x % (s + 2), n]`` for the last s + 1 values
@@ -355,10 +355,10 @@ def _slide(entering: Floats, leaving: Floats, window: Floats, rated: Floats, cha
 
 @njit(cache=True, error_model="numpy", forceinline=True)
 def _largest(bits: Ints, count: int) -> int:
-    """The bits of the largest of the first ratings, not all of them negative.
+    """Return the bits of the largest of the first ratings, not all of them negative.
 
-    Floats that are not negative are ordered as their bits are, and the compiler looks for the
-    largest of whole numbers several at a time, which it does not with floats.
+    Nonnegative floats are ordered as their bits are, and the compiler vectorizes the search for
+    the largest integer, but not for the largest float.
     """
     largest: int = bits[0]
     for n in range(count):
@@ -368,7 +368,7 @@ def _largest(bits: Ints, count: int) -> int:
 
 @njit(cache=True, error_model="numpy", forceinline=True)
 def _first_from(least: float, rated: Floats, count: int) -> int:
-    """The index of the first of `count` ratings that is at least so high."""
+    """Return the index of the first of `count` ratings that reaches a bound."""
     first = count
     for n in range(count):
         here = n if rated[n] >= least else count
@@ -378,7 +378,7 @@ def _first_from(least: float, rated: Floats, count: int) -> int:
 
 @njit(cache=True, error_model="numpy")
 def _residual_of_last_turn(last: Floats, pmf: Floats, above: Floats) -> float:
-    """How far L misses its definition.
+    """Return the largest residual of L in its definition.
 
     Args:
         last: L.
@@ -405,7 +405,7 @@ def _residual_of_last_turn(last: Floats, pmf: Floats, above: Floats) -> float:
 
 @njit(cache=True, error_model="numpy")
 def _residual_of_normal(normal: Floats, last: Floats, sides: int, most: int, work: Floats) -> float:
-    """How far V misses its equation.
+    """Return the largest residual of V in its equation.
 
     Args:
         normal: V.

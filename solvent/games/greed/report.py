@@ -34,13 +34,13 @@ from solvent.report.sections import Section, Untabled, beside, script_json
 from solvent.report.solved import SolvedTask
 
 MOST_CELLS = 250
-"""Cells to a side of a map at most."""
+"""The largest number of cells along a side of a map."""
 LEVELS = 50
-"""Steps of the colours of ratings."""
+"""Number of colours for ratings."""
 COSTLY = 1e-9
-"""A choice that loses less than this is as good as the best."""
+"""Choices that lose less than this count as optimal."""
 STAND = "#e3e6e8"
-"""The colour of no dice; it is on neither scale."""
+"""The colour of rolling no dice, which is on neither scale."""
 
 SIDE, LEFT, TOP, BOTTOM = 300, 52, 26, 84
 WIDTH, HEIGHT = LEFT + SIDE + 14, TOP + SIDE + BOTTOM
@@ -48,15 +48,15 @@ WIDTH, HEIGHT = LEFT + SIDE + 14, TOP + SIDE + BOTTOM
 
 @dataclass(frozen=True, eq=False)
 class GreedMap:
-    """One map.
+    """One map of the dice and ratings of all positions.
 
     Attributes:
-        name: Of the file, without its ending.
-        title: What it shows.
+        name: Name of the file, without its extension.
+        title: Title of the map.
         dice: [n, n] the fewest optimal dice, by score of the player on turn and the other's.
         rating: [n, n] the rating.
-        step: Each cell is a score divisible by this.
-        most: The most dice that are optimal anywhere in the game.
+        step: Difference between the scores of neighbouring cells.
+        most: Largest number of dice that is optimal anywhere in the game.
     """
 
     name: str
@@ -68,7 +68,7 @@ class GreedMap:
 
 
 def maps_of(solution: GreedSolution) -> tuple[GreedMap, GreedMap]:
-    """The maps of normal and of last turns."""
+    """Return the maps of normal and of last turns."""
     step = -(-(solution.limit + 1) // MOST_CELLS)
     most = int(max(solution.normal_roll.max(), solution.last_roll.max()))
     rules = f"Greed to {solution.limit} with {solution.sides}-sided dice"
@@ -90,7 +90,7 @@ def maps_of(solution: GreedSolution) -> tuple[GreedMap, GreedMap]:
 
 
 def greed_sections(solved: SolvedTask) -> list[Section]:
-    """The maps of a solved task, and what its agents choose in the same positions."""
+    """Return the maps of a solved task, and its agents' choices in the same positions."""
     assert isinstance(solved.game, Greed)
     solution = solve_greed(solved.game.limit, solved.game.sides)
     own = [Section("What the agents choose", _agents(solved))] if solved.agents else []
@@ -126,17 +126,17 @@ def _largest(costly: Mapping[tuple[int, int], float]) -> str:
 def chosen(
     table: TabularGame, policy: TabularPolicy, location: GapLocation, phase: str
 ) -> tuple[Ints, dict[tuple[int, int], float]]:
-    """What a policy rolls where its player is on turn.
+    """Return the rolls of a policy in the positions in which its player is on turn.
 
     Args:
-        table: Of the game.
-        policy: Either player's.
-        location: Of what it loses.
+        table: The table of the game.
+        policy: The policy of either player.
+        location: The gap attribution of the policy.
         phase: ``"play"`` or ``"last"``.
 
     Returns:
         [M+1, M+1] the most probable number of dice by own score and the other's, -1 where play
-        cannot come to; and what a visit loses, by the pairs of scores in which it does.
+        cannot reach; and the loss of a visit, by the pairs of scores in which there is one.
     """
     me = policy.player
     positions = [
@@ -155,7 +155,7 @@ def chosen(
 
 
 def maps_section(solution: GreedSolution) -> Section:
-    """The four maps with their explanation."""
+    """Return the four maps with their explanation."""
     maps = maps_of(solution)
     thinned = f" Only every {maps[0].step}th score is drawn." if maps[0].step > 1 else ""
     blocks = "".join(_block(item) for item in maps)
@@ -168,7 +168,7 @@ def maps_section(solution: GreedSolution) -> Section:
 
 
 def untabled_greed(subject: Game | SolvedGreed) -> Untabled | None:
-    """The optimum and the maps of a game that is too large for a table, or else None.
+    """Return the optimum and maps of a game that is too large for a table, else None.
 
     Args:
         subject: The rules, or their solution without a table.
@@ -181,9 +181,9 @@ def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> l
     """Write ``greed-normal.svg`` and ``greed-last-turn.svg``, each with dice and rating.
 
     Args:
-        folder: Where to.
-        limit: As in :class:`solvent.games.greed.rules.Greed`.
-        sides: As in :class:`solvent.games.greed.rules.Greed`.
+        folder: Output folder.
+        limit: Largest score that is not a bust.
+        sides: Sides of each die.
 
     Returns:
         The files.
@@ -197,7 +197,7 @@ def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> l
 
 
 def picture(item: GreedMap) -> str:
-    """A map's two panels side by side as one SVG that needs nothing else."""
+    """Return a map's two panels side by side as one self-contained SVG."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * WIDTH} {HEIGHT}" '
         f'width="{2 * WIDTH}" height="{HEIGHT}" role="img" font-size="12" '
@@ -208,7 +208,7 @@ def picture(item: GreedMap) -> str:
 
 
 def _block(item: GreedMap) -> str:
-    """A map in the page: each panel a chart, and the numbers for the script that shows them."""
+    """Return a map for the page: a chart per panel, and the numbers for its script."""
     panels = "".join(
         f'<figure><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'style="max-width: {1.6 * WIDTH:.0f}px"><title>{escape(name)}: {escape(item.title)}'
@@ -236,7 +236,7 @@ def _packed(numbers: Floats | Ints) -> str:
 
 
 def dice_colours(most: int) -> list[str]:
-    """A colour for each number of dice from none to `most`."""
+    """Return a colour for each number of dice from 0 to `most`."""
     return [STAND, *(shade(VIRIDIS, n / max(most, 1)) for n in range(1, most + 1))]
 
 
@@ -259,16 +259,16 @@ def _panel(
     marked: Mapping[tuple[int, int], float] | None = None,
     scale: Axis | None = None,
 ) -> str:
-    """A map with its axes and legend.
+    """Return a map with its axes and legend.
 
     Args:
-        name: Its title.
-        step: Between the scores of neighbouring cells.
+        name: Title of the map.
+        step: Difference between the scores of neighbouring cells.
         level: [n, n] the number of each cell's colour, or -1 for none.
-        colours: By number.
+        colours: Colours, by number.
         marked: Cells with a dot, with what it is in proportion to; then cells without a colour
             are hatched.
-        scale: What the legend runs over, if not over the numbers of the colours.
+        scale: Values along the legend; the numbers of the colours by default.
     """
     cells = len(level)
     unit = SIDE / cells
@@ -309,7 +309,7 @@ def _panel(
 
 
 def _legend(colours: Sequence[str], scale: Axis | None) -> str:
-    """A bar of all colours, with round numbers below it."""
+    """Return a bar of all colours, with round numbers below it."""
     if scale is None:
         wide = SIDE / len(colours)
         numbers = Axis(0, max(len(colours) - 1, 1)).ticks()

@@ -60,14 +60,14 @@ STAND = 0
 """The action of rolling no dice; action n rolls n."""
 
 MOST_DICE_TOLD = 60
-"""Of more dice than this only the sum is told."""
+"""The most dice that are listed one by one; of more, only the sum is shown."""
 
 LARGEST_TABLE = 100_000_000
 """`tabulate` refuses to list more outcomes than this (some 2 GB)."""
 
 
 class Position(NamedTuple):
-    """Who is on turn, both scores, and the phase: ``"play"``, ``"last"`` or ``"over"``."""
+    """The player on turn, both scores, and the phase: ``"play"``, ``"last"`` or ``"over"``."""
 
     player: int
     scores: tuple[int, int]
@@ -78,7 +78,7 @@ Room = TypeVar("Room", int, Ints)
 
 
 def most_dice(room: Room, sides: int) -> Room:
-    """The largest number of dice that can be of use (see the module).
+    """Return the largest number of dice that can be of use (see the module).
 
     Args:
         room: Points left below the limit, a number or an array of them.
@@ -124,7 +124,7 @@ class Greed:
         )
 
     def most_dice(self, score: int) -> int:
-        """The largest number of dice that can be of use at a score (see the module)."""
+        """Return the largest number of dice that can be of use at a score (see the module)."""
         return most_dice(self.limit - score, self.sides)
 
     def initial(self) -> tuple[Outcome, ...]:
@@ -132,11 +132,11 @@ class Greed:
         return (Outcome(Fraction(1), Position(0, (0, 0), "play")),)
 
     def turn(self, state: Position) -> int:
-        """Who is to move."""
+        """Return the player on turn."""
         return state.player
 
     def legal_actions(self, state: Position) -> tuple[tuple[int, ...], ...]:
-        """The player on turn names a number of dice; the other one waits."""
+        """Return the numbers of dice of the player on turn; the other player waits."""
         mine = tuple(range(self.most_dice(state.scores[state.player]) + 1))
         return (mine, (STAND,)) if state.player == 0 else ((STAND,), mine)
 
@@ -158,7 +158,7 @@ class Greed:
         return tuple(outcomes)
 
     def _outcome(self, state: Position, score: int, probability: Fraction) -> Outcome:
-        """What follows when the player on turn reaches a score."""
+        """Return the next position when the player on turn reaches a score."""
         other = state.scores[1 - state.player]
         scores = (score, other) if state.player == 0 else (other, score)
         if state.phase == "last" or score > self.limit:
@@ -166,7 +166,7 @@ class Greed:
         return Outcome(probability, Position(1 - state.player, scores, "play"))
 
     def _payoff(self, scores: tuple[int, int]) -> Fraction | int:
-        """Player 0's rating of final scores, of which at most one is a bust."""
+        """Return player 0's rating of final scores, of which at most one is a bust."""
         mine, other = (-1 if score > self.limit else score for score in scores)
         return Fraction(1, 2) if mine == other else int(mine > other)
 
@@ -175,7 +175,7 @@ class Greed:
         return state.phase == "over"
 
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:
-        """Whose turn, both scores over one more than the limit, and flags of the phase."""
+        """Return whose turn it is, both scores over limit + 1, and flags of the phase."""
         top = self.limit + 1
         return np.array(
             [
@@ -189,7 +189,7 @@ class Greed:
         )
 
     def draw(self, state: Position) -> str:
-        """Both scores, who is to move or how it ended, and the odds of going bust."""
+        """Draw both scores, the player on turn or the result, and the odds of going bust."""
         lines = [
             f"player {player}  {'bust' if score > self.limit else gauge(score, self.limit)}"
             for player, score in enumerate(state.scores)
@@ -222,7 +222,7 @@ class Greed:
         outcome: Outcome,
         dice: random.Random,
     ) -> str:
-        """The dice that were rolled, and their sum."""
+        """Return the dice that were rolled, and their sum."""
         if state is None or joint_action[state.player] == STAND:
             return ""
         count, score = joint_action[state.player], state.scores[state.player]
@@ -238,7 +238,7 @@ class Greed:
         return f"{rolled} = {total}{end}."
 
     def tabulate(self) -> TabularGame:
-        """The arrays of the game (rows and outcomes as `transition` orders them).
+        """Return the arrays of the game (rows and outcomes as `transition` orders them).
 
         Raises:
             TooManyStatesError: If there are more outcomes than :data:`LARGEST_TABLE`.
@@ -328,7 +328,7 @@ def _tabulate(game: Greed) -> TabularGame:
 
 
 class _Template(NamedTuple):
-    """All rolls from one score: how many outcomes each has, the new scores, their chances."""
+    """All rolls from one score: their numbers of outcomes, the new scores, their chances."""
 
     lengths: Ints
     scores: Ints
@@ -336,7 +336,7 @@ class _Template(NamedTuple):
 
 
 def _template(game: Greed, score: int) -> _Template:
-    """The rolls from a score; each probability is the float nearest to its rational."""
+    """Return the rolls from a score; probabilities are the floats nearest to the rationals."""
     room = game.limit - score
     lengths: list[int] = []
     scores: list[int] = []
@@ -356,7 +356,7 @@ def _template(game: Greed, score: int) -> _Template:
 
 @cache
 def _chances(dice: int, sides: int) -> tuple[list[float], list[float]]:
-    """The chance of each sum, from the least on, and of that sum or more."""
+    """Return the chance of each sum, from the least on, and of that sum or more."""
     exactly = list(dice_sum(dice, sides).values())
     more = accumulate(reversed(exactly))
     return [float(p) for p in exactly], [float(p) for p in more][::-1]
@@ -376,7 +376,7 @@ def fits_a_table(game: Greed) -> bool:
 
 
 def _live_positions(game: Greed) -> Bools:
-    """Which positions before the end can occur: [last, player, own score, other's score].
+    """Return which nonterminal positions can occur: [last, player, own score, other's score].
 
     Any score from 1 to the limit can be reached in one roll. When player 0 is on turn in
     ordinary play both have rolled equally often; when player 1 is, player 0 has rolled once more.
@@ -391,7 +391,7 @@ def _live_positions(game: Greed) -> Bools:
 
 
 def _final_scores(game: Greed, live: Bools) -> Bools:
-    """Which pairs of scores, of player 0 and player 1, play can end with."""
+    """Return whether each pair of scores, of players 0 and 1, is a possible result."""
     top = game.limit + 1
     final = np.zeros((top + 1, top + 1), bool)
     for player, view in enumerate((final, final.T)):
@@ -402,7 +402,7 @@ def _final_scores(game: Greed, live: Bools) -> Bools:
 
 
 def _payoffs(game: Greed) -> NDArray[np.float32]:
-    """Player 0's rating of every pair of final scores, 0 for two busts, which cannot be."""
+    """Return player 0's rating of all final scores, 0 for two busts, which cannot occur."""
     scores = range(game.limit + 2)
     rows = [
         [game._payoff((a, b)) if min(a, b) <= game.limit else 0 for b in scores] for a in scores
@@ -411,7 +411,7 @@ def _payoffs(game: Greed) -> NDArray[np.float32]:
 
 
 def _masks(row_count: Ints, turn: Ints) -> tuple[Bools, Bools]:
-    """The legal actions of both players, [S, A]; the one who waits has the first action."""
+    """Return the legal actions of both players, [S, A]; a waiting player has the first."""
     actions = np.arange(row_count.max())
     legal = actions < row_count[:, None]
     waiting = (actions == STAND) & (row_count > 0)[:, None]
@@ -422,7 +422,7 @@ def _masks(row_count: Ints, turn: Ints) -> tuple[Bools, Bools]:
 def _observations(
     turn: Ints, scores: Ints, phases: Ints, top: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """What `Greed.observe` returns, for all states at once."""
+    """Return the observations of `Greed.observe`, for all states at once."""
     first, second = (
         np.stack(
             (

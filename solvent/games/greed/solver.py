@@ -16,7 +16,7 @@ from solvent.model.parameters import shown
 class SolvedGreed(BySolution):
     """A :class:`solvent.exact.SolvedGame`; ratings are to the player on turn, values to player 0.
 
-    Of rolls that are tied its policies take the fewest dice.
+    Among tied rolls its policies take the one with the fewest dice.
 
     Attributes:
         game: The rules.
@@ -28,18 +28,18 @@ class SolvedGreed(BySolution):
 
     @property
     def method(self) -> str:
-        """How the optimum was found."""
+        """Return the name of the solution method."""
         return "sliding sums over the scores, by the kernel"
 
     def value_of(self, state: Position) -> float:
-        """The value of a state, to player 0."""
+        """Return the value of a state to player 0."""
         if state.phase == "over":
             return 0.0
         rating = self.solution.last if state.phase == "last" else self.solution.normal
         return _to_first(float(rating[self._scores(state)]), state.player)
 
     def action_values(self, state: Position, player: int) -> Mapping[int, float]:
-        """What each legal action of a player leads to, to player 0, by action."""
+        """Return the value to player 0 of each legal action of a player, by action."""
         if player != state.player:
             return {STAND: self.value_of(state)}
         own, other = self._scores(state)
@@ -47,7 +47,7 @@ class SolvedGreed(BySolution):
         return {dice: _to_first(rating, player) for dice, rating in enumerate(ratings.tolist())}
 
     def policy(self, state: Position, player: int) -> Mapping[int, float]:
-        """The probability of every legal action in an optimal strategy of a player."""
+        """Return the probability of every legal action in an optimal strategy of a player."""
         if player != state.player:
             return {STAND: 1.0}
         rolls = self.solution.last_roll if state.phase == "last" else self.solution.normal_roll
@@ -55,10 +55,10 @@ class SolvedGreed(BySolution):
         return {dice: float(dice == best) for dice in self.game.legal_actions(state)[player]}
 
     def _scores(self, state: Position) -> tuple[int, int]:
-        """Of the player on turn, and of the other.
+        """Return the scores of the player on turn and of the other player.
 
         Raises:
-            ValueError: If that is no position in which somebody is on turn.
+            ValueError: If no player is on turn in the position.
         """
         limit = self.game.limit
         if (
@@ -74,12 +74,12 @@ class SolvedGreed(BySolution):
 
 
 def _to_first(rating: float, player: int) -> float:
-    """A player's rating as player 0 has it."""
+    """Return a player's rating from the view of player 0."""
     return rating if player == 0 else 1 - rating
 
 
 def solved_greed(game: Game) -> SolvedGreed | None:
-    """Solve Greed without a table; None where it has one, or where it is another game.
+    """Solve Greed without a table; return None if it has one, or for another game.
 
     Args:
         game: The rules.

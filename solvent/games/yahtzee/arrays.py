@@ -27,35 +27,35 @@ Int64s = NDArray[np.int64]
 
 
 class Rules(NamedTuple):
-    """A form of Yahtzee, one argument of a compiled loop.
+    """The rules of a form of Yahtzee as arrays, for compiled loops.
 
     With D dice, F faces, K hands, B boxes, M = 2^D - 1 actions that keep dice, A = M + B actions,
-    and E ways in all to roll the dice that a hand lacks, over all hands of less than D dice.
+    and E ways in total, over all hands of fewer than D dice, to roll the missing dice.
 
     Attributes:
         added: [K, F] the hand with one more die of a face; -1 if that is too many.
-        less: [K, F] the hand with one die of a face less; -1 if it has none.
+        less: [K, F] the hand without one die of a face; -1 if it has none.
         kept: [K, M] the hand that an action keeps of a roll, or of no dice; -1 if it is illegal.
-        first: [K + 1] where the ways to roll the dice that a hand lacks begin, within E.
-        way: [E] the roll that comes of each way, in the order of the rules.
+        first: [K + 1] the index within E of the first way to roll a hand's missing dice.
+        way: [E] the roll that results from each way, in the order of the rules.
         threshold: [E] the inverse CDF of the ways of each hand.
-        face: [K] the face of a roll of equal dice, from 0; -1 of any other hand.
-        plain: [B, K] points of a roll in a box, while the box for a Yahtzee is open; -1 of hands
-            that are no roll.
+        face: [K] the face of a roll of equal dice, from 0; -1 for any other hand.
+        plain: [B, K] points of a roll in a box, while the box for a Yahtzee is open; -1 for hands
+            that are not rolls.
         joker: [2, 2, B, F] points of a Yahtzee once the box for it is filled, by whether the upper
             box of its face is open, whether a lower box is, the box, and the face; -1 if it may not
             go there.
         match: [F] bit mask of the upper box of each face; 0 if the form does not have it.
         dice: [K, D] the dice of each hand, in ascending order, then zeros.
-        order: [A] the actions, of which the first is taken where several are equally good.
+        order: [A] the actions, in the order in which ties are broken.
         base: Number of the first roll.
-        rolls: In a turn.
-        uppers: How many boxes are in the upper section; they are the first ones.
-        bonus_at: As in :class:`~.rules.Yahtzee`, like the two that follow.
-        upper_bonus: Points.
-        yahtzee_bonus: Points.
+        rolls: Number of rolls in a turn.
+        uppers: Number of boxes in the upper section; they are the first ones.
+        bonus_at: Points in the upper section that earn the bonus; 0 for no bonus.
+        upper_bonus: Points of that bonus.
+        yahtzee_bonus: Points of another Yahtzee.
         yahtzee: Bit mask of the box for a Yahtzee; 0 if the form does not have it.
-        tracked: The same if another Yahtzee may have a bonus, else 0.
+        tracked: The same bit mask if another Yahtzee may have a bonus, else 0.
         lower: Bit mask of the lower boxes.
     """
 
@@ -83,11 +83,11 @@ class Rules(NamedTuple):
 
 
 def hands_of(dice: int, faces: int) -> list[tuple[int, ...]]:
-    """All hands, in their order.
+    """Return all hands, in order.
 
     Args:
-        dice: The most dice of a hand.
-        faces: Of each die.
+        dice: Largest number of dice of a hand.
+        faces: Number of faces of each die.
     """
     return [
         hand
@@ -98,7 +98,7 @@ def hands_of(dice: int, faces: int) -> list[tuple[int, ...]]:
 
 @lru_cache(maxsize=8)
 def rules_arrays(game: Yahtzee) -> Rules:
-    """The arrays of a form.
+    """Return the arrays of a form.
 
     Args:
         game: The form.
@@ -160,7 +160,7 @@ def rules_arrays(game: Yahtzee) -> Rules:
 
 
 def _joker_points(game: Yahtzee) -> Int16s:
-    """The points of a Yahtzee once the box for it is filled, as :attr:`Rules.joker`."""
+    """Return the points of a Yahtzee once its box is filled, as :attr:`Rules.joker`."""
     boxes = game.scorecard
     joker = np.full((2, 2, len(boxes), game.faces), -1, np.int16)
     for match, lower, face in np.ndindex(2, 2, game.faces):
@@ -172,9 +172,9 @@ def _joker_points(game: Yahtzee) -> Int16s:
 
 
 def reachable_totals(game: Yahtzee) -> NDArray[np.bool_]:
-    """[2^B, U] whether filling a set of boxes can have brought so many points in the upper section.
+    """Return [2^B, U] whether a set of filled boxes can have given each upper-section total.
 
-    U is one more than the points that earn the bonus, which stand for all that are more.
+    U is one more than the points that earn the bonus, which also stand for all larger totals.
 
     Args:
         game: The form.

@@ -22,7 +22,7 @@ from solvent.model.parameters import check_choice, check_integer
 OBSERVATIONS = ("vector", "onehot")
 
 TABLE_STATES = 20_000
-"""A form with no more states is sampled from its table."""
+"""Forms with at most this many states are sampled from a table."""
 
 
 class Situations(NamedTuple):
@@ -33,7 +33,7 @@ class Situations(NamedTuple):
         upper: Points of the upper section.
         bonus: Whether another Yahtzee has a bonus.
         hand: Number of the roll on the table, or 0.
-        rolls: How many are left in the turn.
+        rolls: Number of rolls left in the turn.
     """
 
     filled: Int32s
@@ -44,11 +44,11 @@ class Situations(NamedTuple):
 
 
 def width(rules: Rules, onehot: bool) -> int:
-    """The entries of an observation.
+    """Return the number of entries of an observation.
 
     Args:
         rules: The form.
-        onehot: In which form it is seen.
+        onehot: Whether the observation consists of indicators only.
     """
     boxes, dice = len(rules.plain), rules.dice.shape[1] * len(rules.match)
     upper = rules.bonus_at + 1 if onehot else boxes + 1
@@ -57,13 +57,13 @@ def width(rules: Rules, onehot: bool) -> int:
 
 @njit(cache=True, inline="always")
 def legal(rules: Rules, filled: int, hand: int, rolls: int, mask: NDArray[np.int8]) -> None:
-    """The legal actions of a state; once all boxes are filled, all.
+    """Write the legal actions of a state; all actions once all boxes are filled.
 
     Args:
         rules: The form.
         filled: Bit mask of the boxes that are filled.
         hand: Number of the roll on the table, or 0.
-        rolls: That are left.
+        rolls: Number of rolls left.
         mask: [A], filled.
     """
     keeps, boxes = rules.kept.shape[1], len(rules.plain)
@@ -84,13 +84,13 @@ def look(
     seen: NDArray[np.float32],
     mask: NDArray[np.int8],
 ) -> None:
-    """What the players see and may do.
+    """Write the observations and the legal actions of some episodes.
 
     Args:
         rules: The form.
         at: [n] the states.
         chosen: [k] indices of episodes.
-        onehot: Whether they see indicators only.
+        onehot: Whether observations consist of indicators only.
         seen: [k, D], filled.
         mask: [k, A], filled.
     """
@@ -127,7 +127,7 @@ def begin(
     over: NDArray[np.bool_],
     chosen: NDArray[np.int64],
 ) -> None:
-    """Begin episodes. In each a number is drawn, as for the start of a table.
+    """Begin episodes. Each draws a random number, as the start of a table does.
 
     Args:
         rules: The form.
@@ -154,7 +154,7 @@ def step(
     terminated: NDArray[np.bool_],
     illegal: NDArray[np.bool_],
 ) -> None:
-    """Play an action in each episode, or begin it again if it has ended.
+    """Take an action in each episode, or restart the episode if it has ended.
 
     Args:
         rules: The form.
@@ -164,7 +164,7 @@ def step(
         actions: [n] within 0..A-1.
         reward: [n], filled.
         terminated: [n], filled.
-        illegal: [n], filled: whether the lowest legal action was played in its place.
+        illegal: [n], filled: whether the lowest legal action was taken instead.
     """
     keeps, boxes = rules.kept.shape[1], len(rules.plain)
     mask = np.empty(keeps + boxes, np.int8)
@@ -197,13 +197,13 @@ def step(
 
 
 class YahtzeeEpisodes(BatchSimulator):
-    """A number of episodes of a form of Yahtzee.
+    """A batch of running episodes of a form of Yahtzee.
 
     Args:
         game: The rules.
-        n: How many episodes.
-        observation: ``"vector"`` as the rules give it, or ``"onehot"``: in the place of the shares
-            are indicators, of every number of points in the upper section.
+        n: Number of episodes.
+        observation: ``"vector"`` as in the rules, or ``"onehot"``, in which indicators replace
+            the fractions, one for every number of points in the upper section.
     """
 
     rules: Yahtzee
@@ -275,7 +275,7 @@ class YahtzeeEpisodes(BatchSimulator):
 
 
 class YahtzeeSampler:
-    """A form of Yahtzee from which episodes are made.
+    """A sampler of episodes of a form of Yahtzee.
 
     Args:
         rules: The game.
@@ -285,16 +285,16 @@ class YahtzeeSampler:
         self.rules = rules
 
     def episodes(self, n: int, observation: str = "vector") -> YahtzeeEpisodes:
-        """Episodes that have not begun; the arguments are those of :class:`YahtzeeEpisodes`."""
+        """Return episodes that have not begun; arguments as for :class:`YahtzeeEpisodes`."""
         return YahtzeeEpisodes(self.rules, n, observation)
 
     def examples(self) -> Sequence[Turn]:
-        """States among which the largest drawings are."""
+        """Return states that include those with the largest drawings."""
         return drawn_states(self.rules)
 
 
 def drawn_states(game: Yahtzee) -> Sequence[Turn]:
-    """States among which the largest drawings are.
+    """Return states that include those with the largest drawings.
 
     Args:
         game: The rules.
@@ -304,7 +304,7 @@ def drawn_states(game: Yahtzee) -> Sequence[Turn]:
 
 
 def sampler_of(game: Yahtzee) -> YahtzeeSampler | None:
-    """What samples a form of Yahtzee; None for one small enough for a table."""
+    """Return the sampler of a form of Yahtzee; None if it is small enough for a table."""
     layers = YahtzeeLayers(game)
     rules = layers.rules
     states = layers.n_states * (1 + rules.rolls * (len(rules.dice) - rules.base))

@@ -30,16 +30,16 @@ from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress
 
 SETS_IN_BLOCK = 64
-"""Sets of filled boxes that are solved in one piece."""
+"""Number of sets of filled boxes that are solved in one piece."""
 
 
 class Cards(NamedTuple):
     """Some cards with the same filled boxes.
 
     Attributes:
-        filled: Bit mask of these.
+        filled: Bit mask of the filled boxes.
         bonus: Whether another Yahtzee has a bonus, 0 or 1.
-        totals: [L] points of the upper section of each.
+        totals: [L] points in the upper section of each card.
     """
 
     filled: int
@@ -51,9 +51,9 @@ class TurnValues(NamedTuple):
     """The values of one turn, for L cards with the same filled boxes.
 
     Attributes:
-        value: [B, ENDS, L] of each end of the turn, where a roll leads to it.
-        held: [N, K, L] once a roll lies on the table, by the rolls that are left.
-        kept: [N, K, L] of keeping a hand, by the rolls that are left after that.
+        value: [B, ENDS, L] value of each end of the turn that some roll leads to.
+        held: [N, K, L] value with a roll on the table, by the rolls left.
+        kept: [N, K, L] value of keeping a hand, by the rolls left after the next one.
     """
 
     value: Floats
@@ -75,12 +75,12 @@ class YahtzeeLayers(LayeredGame):
 
     @cached_property
     def rules(self) -> Rules:
-        """The rules as arrays."""
+        """Return the rules as arrays."""
         return rules_arrays(self.game)
 
     @cached_property
     def reach(self) -> NDArray[np.bool_]:
-        """[2^B, U] which points in the upper section go with which filled boxes."""
+        """Return [2^B, U] the upper-section points possible with each set of filled boxes."""
         return reachable_totals(self.game)
 
     @property
@@ -97,17 +97,17 @@ class YahtzeeLayers(LayeredGame):
         return float(self.game.most)
 
     def states(self, layer: int) -> int:
-        """The cards that can be reached."""
+        """Return the number of reachable cards of a layer."""
         return self._cards(self.sets[layer])
 
     def _cards(self, sets: NDArray[np.int32]) -> int:
-        """The cards with some sets of filled boxes."""
+        """Return the number of reachable cards with some sets of filled boxes."""
         flags = 1 + (sets & self.rules.tracked != 0)
         return int((self.reach[sets].sum(axis=1) * flags).sum())
 
     @property
     def cards(self) -> int:
-        """All cards that can be reached, the full ones included, from which no turn starts."""
+        """Return the number of reachable cards, including full ones, from which no turn starts."""
         return self.n_states + self.states(len(self.game.scorecard))
 
     def name(self, layer: int) -> str:
@@ -118,7 +118,7 @@ class YahtzeeLayers(LayeredGame):
 
     @cached_property
     def sets(self) -> list[NDArray[np.int32]]:
-        """For each number of filled boxes the bit masks of all sets of them."""
+        """Return the bit masks of all sets of filled boxes, by their number."""
         boxes = range(len(self.game.scorecard))
         return [
             np.array([sum(1 << b for b in chosen) for chosen in combinations(boxes, n)], np.int32)
@@ -127,25 +127,25 @@ class YahtzeeLayers(LayeredGame):
 
     @cached_property
     def position(self) -> NDArray[np.int32]:
-        """[2^B] which set of its layer a bit mask is."""
+        """Return [2^B] the index of each bit mask among the sets of its layer."""
         position = np.empty(1 << len(self.game.scorecard), np.int32)
         for sets in self.sets:
             position[sets] = np.arange(len(sets))
         return position
 
     def after(self, layer: int, read: Read) -> Floats:
-        """[sets, U, 2] values of the cards with a box more than a layer's; zeros after the last.
+        """Return [sets, U, 2] the values of the layer with one more box; zeros after the last.
 
         Args:
             layer: The number of filled boxes.
-            read: Gives the values of the layers.
+            read: Returns the values of a layer.
         """
         if layer + 1 < len(self.game.scorecard):
             return np.ascontiguousarray(read(layer + 1))
         return np.zeros(self.shape(layer + 1))
 
     def problem(self, layer: int, read: Read) -> tuple[NDArray[np.int32], Floats]:
-        """The bit masks of a layer's sets, and the values of the layer with a box more."""
+        """Return the bit masks of a layer's sets, and the values of the next layer."""
         return self.sets[layer], self.after(layer, read)
 
     def solve_block(
@@ -154,18 +154,18 @@ class YahtzeeLayers(LayeredGame):
         block: Block,
         start: WarmStart | None = None,
     ) -> BlockResult:
-        """The best choices in all turns from some sets of filled boxes."""
+        """Solve all turns from some sets of filled boxes."""
         sets, after = problem[0][slice(*block)], problem[1]
         out = np.zeros((len(sets), *self.shape(0)[1:]))
         solve_sets(self.rules, sets, self.reach, after, self.position, out)
         return BlockResult(out, games=self._cards(sets))
 
     def turn(self, cards: Cards, after: Floats) -> TurnValues:
-        """The values of the turns from some cards.
+        """Return the values of the turns from some cards.
 
         Args:
-            cards: From which the turns start.
-            after: [sets, U, 2] values of the cards with a box more.
+            cards: The cards from which the turns start.
+            after: [sets, U, 2] values of the cards with one more filled box.
         """
         rules, lanes = self.rules, len(cards.totals)
         value = np.zeros((len(rules.plain), ENDS, lanes))
@@ -178,10 +178,10 @@ class YahtzeeLayers(LayeredGame):
         return [(first, min(first + size, sets)) for first in range(0, sets, size)]
 
     def place(self, state: Turn) -> Place | None:
-        """Where a card stands; None once dice lie on the table.
+        """Return the place of a card; None once dice lie on the table.
 
         Raises:
-            ValueError: If it is no card that can be reached.
+            ValueError: If the card cannot be reached.
         """
         if state.dice or not state.open:
             return None
@@ -192,9 +192,9 @@ class YahtzeeLayers(LayeredGame):
         return Place(filled.bit_count(), at)
 
     def is_card(self, state: Turn) -> bool:
-        """Whether a state is a card that can be reached, from which a turn starts.
+        """Return whether a state is a reachable card, from which a turn starts.
 
-        Others have no value, though there is room for one.
+        Other states have no value, although the arrays have an entry for them.
         """
         game = self.game
         boxes = tuple(box for box in game.scorecard if box in state.open)
@@ -205,14 +205,14 @@ class YahtzeeLayers(LayeredGame):
         return bool(self.reach[self.filled(state), state.upper]) and (again or not state.bonus)
 
     def filled(self, state: Turn) -> int:
-        """The filled boxes of a state as a bit mask."""
+        """Return the filled boxes of a state as a bit mask."""
         return sum(1 << b for b, box in enumerate(self.game.scorecard) if box not in state.open)
 
     def rounding(self, layer: int, largest: Callable[[int], float]) -> float:
-        """All numbers are a reward and a value, or means over the faces, one for each die rolled.
+        """Bound the rounding of rewards plus values, and of means over faces for each die.
 
-        A mean of F numbers is F - 1 additions and a division. No number that is met is larger than
-        the largest value of the next layer and what a box and its bonuses bring.
+        A mean of F numbers is F - 1 additions and a division. No intermediate number exceeds
+        the largest value of the next layer plus the points of a box and its bonuses.
         """
         game = self.game
         after = max(map(largest, self.reads(layer)), default=0.0)
@@ -235,8 +235,8 @@ class YahtzeeSolution(LayeredSolution):
     """A form of Yahtzee, solved.
 
     Args:
-        store: All its layers, in memory or in a folder.
-        game: The same form.
+        store: All layers of the form, in memory or in a folder.
+        game: The rules of the form.
 
     Raises:
         ValueError: If a layer is not solved.
@@ -246,23 +246,23 @@ class YahtzeeSolution(LayeredSolution):
 
     @property
     def layers(self) -> YahtzeeLayers:
-        """How its states are laid out."""
+        """Return the layers of the states."""
         layered = self.layered
         assert isinstance(layered, YahtzeeLayers)
         return layered
 
     def after(self, layer: int) -> Floats:
-        """[sets, U, 2] values of the cards with a box more than a layer's."""
+        """Return [sets, U, 2] the values of the cards with one more box than a layer's."""
         return self.layers.after(layer, self.values)
 
     def value_of(self, state: Turn) -> float:
-        """The expected points from a state on.
+        """Return the expected points from a state on.
 
         Args:
-            state: Any of the game.
+            state: Any state of the game.
 
         Raises:
-            ValueError: If it is none of its states.
+            ValueError: If the game has no such state.
         """
         if not state.dice:
             return super().value_of(state)
@@ -270,18 +270,18 @@ class YahtzeeSolution(LayeredSolution):
         return float(turn.held[state.rolls, hand, 0])
 
     def error_of(self, state: Turn) -> float:
-        """Proved bound of the error of :meth:`value_of` in a state."""
+        """Return a proved bound on the error of :meth:`value_of` in a state."""
         if not state.dice:
             return super().error_of(state)
         layer = len(self.game.scorecard) - len(state.open)
         return self.errors[layer] + sum(map(self.store.rounded_off, self.layers.reads(layer)))
 
     def action_values(self, state: Turn, player: int) -> Mapping[int, float]:
-        """What each legal action leads to, by action.
+        """Return the value of each legal action, by action.
 
         Args:
-            state: One in which the episode has not ended.
-            player: 0.
+            state: A nonterminal state.
+            player: The only player, 0.
         """
         if not state.dice:
             return {KEEP_NONE: self.value_of(state)}
@@ -297,11 +297,11 @@ class YahtzeeSolution(LayeredSolution):
         return values
 
     def policy(self, state: Turn, player: int) -> Mapping[int, float]:
-        """An optimal choice in a state, the first in the game's order if several are equally good.
+        """Return an optimal action of a state, the first in the game's order if several tie.
 
         Args:
-            state: One in which the episode has not ended.
-            player: 0.
+            state: A nonterminal state.
+            player: The only player, 0.
 
         Returns:
             The probability of every legal action.
@@ -313,7 +313,7 @@ class YahtzeeSolution(LayeredSolution):
         return {action: float(action == chosen) for action in values}
 
     def _turn(self, state: Turn) -> tuple[TurnValues, int]:
-        """The values of the turn that a state is in, and the number of its roll."""
+        """Return the values of a state's turn, and the number of its roll."""
         card = Turn((), self.game.rolls, state.open, state.upper, state.bonus)
         try:
             hand = self._rolls[state.dice]
@@ -332,7 +332,7 @@ class YahtzeeSolution(LayeredSolution):
 
     @cached_property
     def _values(self) -> Any:
-        """Gives the values of a card's turn; those of a few cards are kept."""
+        """Return a function for the values of a card's turn, with a small cache."""
 
         def found(card: Turn) -> TurnValues:
             filled = self.layers.filled(card)
@@ -343,25 +343,25 @@ class YahtzeeSolution(LayeredSolution):
 
 
 def solved_yahtzee(game: Yahtzee, *, progress: OnProgress | None = None) -> YahtzeeSolution:
-    """A form of Yahtzee, solved in memory.
+    """Solve a form of Yahtzee in memory.
 
     Args:
         game: The rules.
-        progress: Called with the cards solved so far.
+        progress: Called with the number of cards solved so far.
     """
     return YahtzeeSolution(solve_in_memory(YahtzeeLayers(game), progress=progress), game)
 
 
 def opened_yahtzee(folder: Path, parameters: Mapping[str, Any]) -> YahtzeeSolution:
-    """The solution in a folder.
+    """Return the solution in a folder.
 
     Args:
-        folder: That ``solvent solve --out`` has written.
-        parameters: Of the game; what is left out is as it is solved.
+        folder: Folder written by ``solvent solve --out``.
+        parameters: Parameters of the game; the solution's own where left out.
 
     Raises:
         ValueError: If a parameter is not allowed.
-        StoreError: If there is none in the folder, or it is one of another form.
+        StoreError: If the folder has no solution, or one of another form.
     """
     identity = LayerFolder.open(folder, YahtzeeLayers).game.identity
     game = Yahtzee(**{**identity, **parameters})

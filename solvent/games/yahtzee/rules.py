@@ -61,10 +61,10 @@ ALL = "all"
 """Stands for all boxes."""
 
 JOKERS = ("forced", "free", "none")
-"""What becomes of a Yahtzee once the box for it is filled."""
+"""The joker rules: how a Yahtzee scores once the box for it is filled."""
 
 JOKER_POINTS: Mapping[str, int] = {"full-house": 25, "small-straight": 30, "large-straight": 40}
-"""What a joker scores where the dice by themselves score nothing."""
+"""Points of a joker in boxes where its dice alone would score nothing."""
 
 YAHTZEE_POINTS = 50
 
@@ -86,13 +86,13 @@ KEEP_NONE = 0
 
 
 class Turn(NamedTuple):
-    """Where a turn stands.
+    """The state of a turn.
 
     Attributes:
-        dice: What they show, in ascending order; empty before the first roll.
-        rolls: How many are left in this turn.
+        dice: Faces of the dice, in ascending order; empty before the first roll.
+        rolls: Number of rolls left in this turn.
         open: The boxes that are not filled, in the order of the scorecard.
-        upper: Points in the upper section; what is beyond the bonus is not counted.
+        upper: Points in the upper section, capped at those that earn the bonus.
         bonus: Whether another Yahtzee has a bonus, since the box for it holds 50.
     """
 
@@ -108,11 +108,11 @@ OVER = Turn((), 0, (), 0, False)
 
 
 def points(box: str, dice: Sequence[int]) -> int:
-    """What dice score in a box by themselves.
+    """Return the points of dice in a box, without joker rules.
 
     Args:
         box: One of :data:`BOXES`.
-        dice: What they show.
+        dice: Faces of the dice.
     """
     counts = Counter(dice)
     if box in UPPER:
@@ -132,7 +132,7 @@ def points(box: str, dice: Sequence[int]) -> int:
 
 
 def _in_a_row(dice: Sequence[int]) -> int:
-    """The length of the longest run of consecutive faces."""
+    """Return the length of the longest run of consecutive faces."""
     longest = 0
     for face in set(dice):
         length = 1
@@ -169,17 +169,17 @@ class Yahtzee:
     joker: str = "forced"
 
     def __post_init__(self) -> None:
-        """Check the parameters, and put the boxes in their order."""
+        """Check the parameters, and put the boxes in the order of the scorecard."""
         for name, (least, most) in BOUNDS.items():
             check_integer(getattr(self, name), name, least, most)
         check_choice(self.joker, "joker", JOKERS)
         object.__setattr__(self, "boxes", self._boxes())
 
     def _boxes(self) -> str:
-        """The boxes as text, in the order of the scorecard.
+        """Return the boxes as text, in the order of the scorecard.
 
         Raises:
-            ValueError: If one is no box of this form, or there is none, or one twice.
+            ValueError: If a box is not one of this form or is repeated, or there is none.
         """
         allowed = (*UPPER[: self.faces], *LOWER)
         if self.boxes == ALL:
@@ -199,7 +199,7 @@ class Yahtzee:
 
     @cached_property
     def scorecard(self) -> tuple[str, ...]:
-        """The names of the boxes, in their order."""
+        """Return the names of the boxes, in the order of the scorecard."""
         assert isinstance(self.boxes, str)
         return BOXES if self.boxes == ALL else tuple(self.boxes.split(","))
 
@@ -244,21 +244,21 @@ class Yahtzee:
 
     @property
     def keeps(self) -> int:
-        """How many actions keep some dice and roll the others; those that fill boxes follow."""
+        """Return the number of actions that keep dice; those that fill boxes follow."""
         return (1 << self.dice) - 1
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """All actions; of those that are equally good a solution takes the first.
+        """Return all actions, in the order in which a solution breaks ties.
 
-        These are the boxes, and then the actions that keep the most dice.
+        The boxes come first, then the actions that keep the most dice.
         """
         keeps = sorted(range(self.keeps), key=int.bit_count, reverse=True)
         return (*range(self.keeps, self.keeps + len(self.scorecard)), *keeps)
 
     @property
     def most(self) -> int:
-        """No episode has a larger return: the best of every box, and all bonuses."""
+        """Return an upper bound on the return: the best of every box, and all bonuses."""
         faces = range(1, self.faces + 1)
         best = {
             box: max(points(box, (face,) * self.dice) for face in faces) for box in self.scorecard
@@ -272,28 +272,28 @@ class Yahtzee:
         )
 
     def _keeping(self, action: int) -> str:
-        """The name of an action that rolls dice."""
+        """Return the name of an action that rolls dice."""
         kept = [str(die + 1) for die in range(self.dice) if action >> die & 1]
         return f"keep dice {' '.join(kept)}" if kept else "roll all dice"
 
     def initial(self) -> tuple[Outcome, ...]:
-        """An empty scorecard, and nothing rolled."""
+        """Return the empty scorecard before the first roll."""
         return (Outcome(Fraction(1), Turn((), self.rolls, self.scorecard, 0, False)),)
 
     def kept(self, state: Turn, action: int) -> tuple[int, ...]:
-        """The dice that an action keeps.
+        """Return the dice that an action keeps.
 
         Args:
-            state: With dice on the table.
-            action: Its bit i says whether the i-th die is kept.
+            state: A state with dice on the table.
+            action: Bit mask of the kept dice: bit i is set if the i-th die is kept.
         """
         return tuple(die for i, die in enumerate(state.dice) if action >> i & 1)
 
     def legal_actions(self, state: Turn) -> tuple[tuple[int, ...], ...]:
-        """Keep some dice, if a roll is left, or fill a box.
+        """Return the actions that keep some dice, if a roll is left, and that fill a box.
 
-        Of dice that show the same the first are kept, so that no two actions are the same. Keeping
-        all is none.
+        Among dice with equal faces the first are kept, so that no two actions are equivalent.
+        Keeping all dice is not an action.
         """
         if not state.dice:
             return ((KEEP_NONE,),)
@@ -304,7 +304,7 @@ class Yahtzee:
 
     @staticmethod
     def _keeps_first(dice: Sequence[int], action: int) -> bool:
-        """Return whether no die is kept after one that shows the same and is not."""
+        """Return whether no die is kept after a rolled one with the same face."""
         return not any(
             dice[i] == dice[i + 1] and action >> i + 1 & 1 and not action >> i & 1
             for i in range(len(dice) - 1)
@@ -316,10 +316,10 @@ class Yahtzee:
         return self.joker != "none" and filled and len(set(state.dice)) == 1
 
     def scores(self, state: Turn) -> Mapping[str, int]:
-        """The boxes that may be filled with the dice, and the points of each.
+        """Return the boxes that may be filled with the dice, and the points of each.
 
         Args:
-            state: With dice on the table.
+            state: A state with dice on the table.
         """
         plain = {box: points(box, state.dice) for box in state.open}
         if not self.is_joker(state):
@@ -340,10 +340,10 @@ class Yahtzee:
         return (self._fill(state, self.scorecard[action - self.keeps]),)
 
     def rolled(self, state: Turn, kept: tuple[int, ...]) -> tuple[Outcome, ...]:
-        """What comes of rolling the dice that are not kept.
+        """Return the outcomes of rolling the dice that are not kept.
 
         Args:
-            state: Before the roll.
+            state: The state before the roll.
             kept: The dice that stay on the table.
         """
         rolled = self.dice - len(kept)
@@ -374,10 +374,10 @@ class Yahtzee:
         return not state.open
 
     def observe(self, state: Turn, player: int) -> NDArray[np.float32]:
-        """What each die shows, the rolls that are left, and the scorecard.
+        """Return the face of each die, the rolls left, and the scorecard.
 
-        For every open box also the points that the dice would have in it, as a share of 50; the
-        upper section as a share of what earns the bonus.
+        Every open box also has the points that the dice would score in it, as a fraction of 50; the
+        upper section is a fraction of the points that earn the bonus.
         """
         seen = np.zeros(len(self.info.observation_labels), np.float32)
         for die, face in enumerate(state.dice):
@@ -394,7 +394,7 @@ class Yahtzee:
         return seen
 
     def labels(self, state: Turn) -> Mapping[int, str]:
-        """The legal actions in words: the dice that are kept, or the box and its points."""
+        """Return the legal actions in words: the kept dice, or the box and its points."""
         if not state.dice:
             return {KEEP_NONE: "roll all dice"}
         words = {}
@@ -408,7 +408,7 @@ class Yahtzee:
         return words
 
     def draw(self, state: Turn) -> str:
-        """The dice, the boxes that are open, and what counts towards the bonuses."""
+        """Draw the dice, the open boxes, and the points that count towards the bonuses."""
         if self.is_terminal(state):
             return "All boxes are filled."
         left = f"{state.rolls} roll{'' if state.rolls == 1 else 's'} left"

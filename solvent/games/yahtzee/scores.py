@@ -31,17 +31,17 @@ from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice
 
 KNOWN = ("optimal", "greedy", "uniform")
-"""The policies that are known by name."""
+"""The names of the built-in policies."""
 
 
 class Choices(NamedTuple):
-    """What a policy does in the turns from some cards once dice lie on the table.
+    """The actions of a policy in the turns from some cards, with dice on the table.
 
-    Both arrays are by the rolls that are left, the roll, and the card; one of them is empty.
+    Both arrays are indexed by the rolls left, the roll, and the card; one of them is empty.
 
     Attributes:
         actions: [N, R, L] one legal action for every state.
-        chances: [N, R, L, A] the probabilities of all actions, those of illegal ones being 0.
+        chances: [N, R, L, A] the probabilities of all actions, 0 for illegal ones.
     """
 
     actions: NDArray[np.int16] = np.empty((0, 0, 0), np.int16)
@@ -49,29 +49,29 @@ class Choices(NamedTuple):
 
 
 CardPolicy = Callable[[Cards], Choices]
-"""A policy, asked for all states of the turns from some cards at once."""
+"""A policy that returns its choices in all turns from some cards at once."""
 
 
 def optimal_policy(solution: YahtzeeSolution) -> CardPolicy:
-    """An optimal policy; of choices that are equally good the one that the solution takes.
+    """Return an optimal policy that breaks ties as the solution does.
 
     Args:
-        solution: Of the form.
+        solution: The solution of the form.
     """
     return _best_policy(solution.layers, solution.after)
 
 
 def greedy_policy(layers: YahtzeeLayers) -> CardPolicy:
-    """The most points in this turn, bonuses included, whatever is left for those to come.
+    """Return the policy that maximises the points of this turn, bonuses included.
 
     Args:
-        layers: The form.
+        layers: The layers of the form.
     """
     return _best_policy(layers, lambda layer: np.zeros(layers.shape(layer + 1)))
 
 
 def _best_policy(layers: YahtzeeLayers, after: Callable[[int], Floats]) -> CardPolicy:
-    """The best actions, given the values of the cards with a box more than each layer's."""
+    """Return the best actions, given the values of the layer after each layer."""
     known = lru_cache(maxsize=1)(after)
 
     def choices(cards: Cards) -> Choices:
@@ -86,10 +86,10 @@ def _best_policy(layers: YahtzeeLayers, after: Callable[[int], Floats]) -> CardP
 
 
 def uniform_policy(layers: YahtzeeLayers) -> CardPolicy:
-    """Every legal action is equally probable.
+    """Return the policy that takes every legal action with equal probability.
 
     Args:
-        layers: The form.
+        layers: The layers of the form.
     """
 
     def choices(cards: Cards) -> Choices:
@@ -103,14 +103,14 @@ def uniform_policy(layers: YahtzeeLayers) -> CardPolicy:
 
 
 def network_policy(layers: YahtzeeLayers, player: NetworkPlayer) -> CardPolicy:
-    """A network.
+    """Return the policy of a network.
 
     Args:
-        layers: The form.
+        layers: The layers of the form.
         player: The network.
 
     Raises:
-        ValueError: If it takes other observations or has other actions.
+        ValueError: If the network has other observations or actions.
     """
     network, onehot = player.network, player.observation == "onehot"
     sees = width(layers.rules, onehot), len(layers.game.info.actions[0])
@@ -138,13 +138,13 @@ def network_policy(layers: YahtzeeLayers, player: NetworkPlayer) -> CardPolicy:
 def looked(
     layers: YahtzeeLayers, cards: Cards, left: int, *, onehot: bool
 ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-    """Observations [R L, D] and legal actions [R L, A] by the roll on the table and the card.
+    """Return observations [R L, D] and legal actions [R L, A], by roll and card.
 
     Args:
-        layers: The form.
-        cards: From which the turns start.
-        left: The rolls that are left.
-        onehot: Whether observations are indicators only.
+        layers: The layers of the form.
+        cards: The cards from which the turns start.
+        left: Number of rolls left.
+        onehot: Whether observations consist of indicators only.
     """
     rules, lanes = layers.rules, len(cards.totals)
     rolls = np.arange(rules.base, len(rules.dice), dtype=np.int32)
@@ -164,15 +164,15 @@ def looked(
 
 @dataclass(frozen=True, eq=False)
 class YahtzeeScore:
-    """What a policy gets, beside the optimum.
+    """The value of a policy, compared with the optimum.
 
     Attributes:
-        name: Of the policy.
-        value: The points it has on average.
-        error: Proved bound of the error of `value`.
-        scores: [V] the probability of each number of points at the end; empty if that was not
-            asked for.
-        solution: Of the form.
+        name: Name of the policy.
+        value: Expected points of the policy.
+        error: Proved bound on the error of `value`.
+        scores: [V] the probability of each final number of points; empty if not
+            requested.
+        solution: The solution of the form.
     """
 
     name: str
@@ -183,12 +183,12 @@ class YahtzeeScore:
 
     @property
     def optimum(self) -> float:
-        """The value of the game."""
+        """Return the value of the game."""
         return self.solution.value
 
     @property
     def bounds(self) -> Mapping[str, float]:
-        """To within which number the value and the optimum are proved."""
+        """Return the proved error bounds of the value and of the optimum."""
         return {
             "value proved to within": self.error,
             "optimum proved to within": self.solution.error,
@@ -196,16 +196,16 @@ class YahtzeeScore:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the points at the end."""
+        """Return the standard deviation of the final points."""
         points = np.arange(len(self.scores))
         mean = points @ self.scores
         return float(np.sqrt((points - mean) ** 2 @ self.scores))
 
     def quantile(self, share: float) -> int:
-        """The least number of points that at most a share of the games falls below or meets.
+        """Return a quantile of the final points: the least number that reaches a probability.
 
         Args:
-            share: Within 0..1; 0.5 for the median.
+            share: Probability within 0..1; 0.5 for the median.
         """
         return int(np.searchsorted(np.cumsum(self.scores), share))
 
@@ -216,13 +216,13 @@ def score_policy(
     """Score a policy exactly.
 
     Args:
-        solution: Of the form.
+        solution: The solution of the form.
         player: A network, or one of :data:`KNOWN`.
-        scores: Whether the distribution of the points at the end is wanted, too; of the whole game
-            that takes 2 GB of memory.
+        scores: Whether to compute the distribution of the final points, too; for the whole game
+            this takes 2 GB of memory.
 
     Raises:
-        ValueError: If there is no policy of that name, or the network is for another game.
+        ValueError: If no policy has that name, or the network is for another game.
     """
     layers = solution.layers
     if isinstance(player, NetworkPlayer):
@@ -245,14 +245,14 @@ def evaluate(
     """Follow a policy through all layers.
 
     Args:
-        layers: The form.
-        policy: The policy.
-        widths: How many different numbers of points there can be, by the number of filled boxes;
-            None if the distribution of the points is not wanted.
+        layers: The layers of the form.
+        policy: The policy to follow.
+        widths: Number of distinct point totals, by the number of filled boxes;
+            None to leave out the distribution of the points.
 
     Returns:
-        The points that the policy has on average, and the probability of each number of points at
-        the end, [V] or empty.
+        The expected points of the policy, and the probability of each final number of points,
+        [V] or empty.
     """
     rules, boxes = layers.rules, len(layers.game.scorecard)
     width = widths or [1] * (boxes + 1)
@@ -275,10 +275,10 @@ def evaluate(
 
 
 def _roundings(layers: YahtzeeLayers) -> int:
-    """How many roundings there are at most on the way to a number.
+    """Bound the number of roundings behind any computed number.
 
     In a turn with R rolls, A actions and N rolls of D dice with F faces the probability of an end
-    has at most N (D (F + 1) + 2 A R) of them, of which A for probabilities that do not quite sum to
+    has at most N (D (F + 1) + 2 A R) roundings, A of them for probabilities that almost sum to
     1. That of a card is a sum over all ends of turns from at most B sets, U totals and 2 flags,
     and over all numbers of points. The value is one more such sum.
     """
@@ -290,7 +290,7 @@ def _roundings(layers: YahtzeeLayers) -> int:
 
 
 def _widths(layers: YahtzeeLayers) -> list[int]:
-    """How many different numbers of points there can be, by the number of filled boxes."""
+    """Return the number of distinct point totals, by the number of filled boxes."""
     rules, game = layers.rules, layers.game
     best = np.maximum(rules.plain.max(axis=1), rules.joker.max(axis=(0, 1, 3)))
     points = np.cumsum([0, *sorted(best.tolist(), reverse=True)]).tolist()
@@ -302,16 +302,16 @@ def _widths(layers: YahtzeeLayers) -> list[int]:
 def score_player(
     game: Yahtzee, player: NetworkPlayer | str, solution: Path | None, out: Path | None
 ) -> YahtzeeScore:
-    """Score a network, or a policy that is known by name.
+    """Score a network or a built-in policy.
 
     Args:
         game: The form.
         player: A network, or one of :data:`KNOWN`.
-        solution: The folder of the form's solution; it is solved if None.
-        out: None; nothing of a score is kept.
+        solution: Folder of the form's solution. If None, the form is solved.
+        out: Must be None, as scores are not saved.
 
     Raises:
-        ValueError: If there is no policy of that name, the network is for another game, or `out` is
+        ValueError: If no policy has that name, the network is for another game, or `out` is
             given.
         StoreError: If the solution is missing, damaged, or of another form.
     """
@@ -328,11 +328,11 @@ def score_player(
 
 
 def greedy_of_table(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """The greedy policy (:func:`greedy_policy`) of a form that has a table.
+    """Return the greedy policy (:func:`greedy_policy`) of a form that has a table.
 
     Args:
         game: The table of a form.
-        player: 0.
+        player: The only player, 0.
     """
     layers = YahtzeeLayers(Yahtzee(**dict(game.info.parameters)))
     policy, turns = greedy_policy(layers), {}

@@ -38,19 +38,19 @@ AGAIN = LARGEST_POINTS + 1
 """Added to the points of an end with another Yahtzee."""
 
 ENDS = 2 * AGAIN
-"""How many ends there are in a box."""
+"""The number of ends in a box."""
 
 
 @njit(cache=True, inline="always")
 def end_of(rules: Rules, filled: int, bonus: int, box: int, hand: int) -> int:
-    """How a turn ends that fills a box with a roll; -1 if it may not go there.
+    """Return the end of a turn that fills a box with a roll; -1 if that is illegal.
 
     Args:
         rules: The form.
         filled: Bit mask of the boxes that are filled.
         bonus: Whether another Yahtzee has a bonus, 0 or 1.
         box: Index of the box.
-        hand: Number of the roll, or of any hand, which may not go anywhere.
+        hand: Number of the roll, or of any other hand, for which every box is illegal.
     """
     if filled >> box & 1:
         return -1
@@ -68,14 +68,14 @@ def end_of(rules: Rules, filled: int, bonus: int, box: int, hand: int) -> int:
 
 @njit(cache=True, inline="always")
 def fill(rules: Rules, upper: int, bonus: int, box: int, end: int) -> tuple[int, int, int]:
-    """The reward of an end, and the points of the upper section and the bonus that follow.
+    """Return the reward of an end, and the next upper-section points and bonus flag.
 
     Args:
         rules: The form.
         upper: Points of the upper section.
         bonus: Whether another Yahtzee has a bonus, 0 or 1.
         box: Index of the box.
-        end: How the turn ends, of :func:`end_of`.
+        end: The end of the turn, from :func:`end_of`.
     """
     scored, after = end, upper
     reward = end
@@ -102,18 +102,18 @@ def turn_values(
     held: Floats,
     kept: Floats,
 ) -> None:
-    """The values of the turns from some cards with the same filled boxes.
+    """Compute the values of the turns from some cards with the same filled boxes.
 
     Args:
         rules: The form.
         filled: Bit mask of the boxes that are filled.
         bonus: Whether another Yahtzee has a bonus, 0 or 1.
         totals: [L] points of the upper section.
-        after: [sets, U, 2] values of the cards with a box more.
-        place: [2^B] which set of those a bit mask is.
-        value: [B, ENDS, L], filled where rolls end: the reward and the value of the next card.
-        held: [N, K, L], filled: e, by the rolls that are left.
-        kept: [N, K, L], filled: w, by the rolls that are left after those of the dice.
+        after: [sets, U, 2] values of the cards with one more filled box.
+        place: [2^B] the index of each bit mask among those sets.
+        value: [B, ENDS, L], filled at ends of rolls: the reward and the value of the next card.
+        held: [N, K, L], filled: e, by the rolls left.
+        kept: [N, K, L], filled: w, by the rolls left after the next one.
     """
     lanes = len(totals)
     held[0] = -np.inf
@@ -139,12 +139,12 @@ def turn_values(
 
 @njit(cache=True, nogil=True)
 def expect(rules: Rules, held: Floats, kept: Floats) -> None:
-    """Expectation over the dice that are rolled.
+    """Compute the expectation over the dice that are rolled.
 
     Args:
         rules: The form.
         held: [K, L] values of the rolls, e.
-        kept: [K, L], filled with those of all hands, w.
+        kept: [K, L], filled: values of keeping each hand, w.
     """
     lanes, faces = held.shape[1], rules.added.shape[1]
     for k in range(len(held) - 1, -1, -1):
@@ -164,11 +164,11 @@ def expect(rules: Rules, held: Floats, kept: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def choose(rules: Rules, kept: Floats, scored: Floats, held: Floats) -> None:
-    """The better of filling a box and the best hand to keep.
+    """Compute the larger of the values of filling a box and of keeping the best hand.
 
     Args:
         rules: The form.
-        kept: [K, L] values of keeping a hand with a roll less left, w[j-1].
+        kept: [K, L] values of keeping a hand with one roll fewer left, w[j-1].
         scored: [K, L] values of filling a box with a roll, e[0].
         held: [K, L], filled: e[j].
     """
@@ -193,14 +193,14 @@ def solve_sets(
     place: NDArray[np.int32],
     out: Floats,
 ) -> None:
-    """The values of all cards with some sets of filled boxes.
+    """Compute the values of all cards with some sets of filled boxes.
 
     Args:
         rules: The form.
-        sets: [n] bit masks of the filled boxes, all of the same number.
-        reach: [2^B, U] of :func:`~.arrays.reachable_totals`.
-        after: [sets, U, 2] values of the cards with a box more.
-        place: [2^B] which set of those a bit mask is.
+        sets: [n] bit masks of the filled boxes, all with the same number of boxes.
+        reach: [2^B, U] from :func:`~.arrays.reachable_totals`.
+        after: [sets, U, 2] values of the cards with one more filled box.
+        place: [2^B] the index of each bit mask among those sets.
         out: [n, U, 2], filled; values of cards that cannot be reached are left as they are.
     """
     boxes, hands, most = len(rules.plain), len(rules.dice), reach.shape[1]
@@ -229,16 +229,16 @@ def best_actions(
     kept: Floats,
     action: NDArray[np.int16],
 ) -> None:
-    """The best actions of a turn; the first in :attr:`Rules.order` if several are equally good.
+    """Compute the best actions of a turn; ties go to the first in :attr:`Rules.order`.
 
     Args:
         rules: The form.
         filled: Bit mask of the boxes that are filled.
         bonus: Whether another Yahtzee has a bonus, 0 or 1.
-        value: [B, ENDS, L] of :func:`turn_values`, as the next two.
+        value: [B, ENDS, L] from :func:`turn_values`, as the next two.
         held: [N, K, L] e.
         kept: [N, K, L] w.
-        action: [N, R, L], filled, by the rolls that are left, the roll and the card.
+        action: [N, R, L], filled, by the rolls left, the roll and the card.
     """
     keeps = rules.kept.shape[1]
     action[:] = -1
@@ -269,15 +269,15 @@ def turn_ends(
     chances: Floats,
     ends: Floats,
 ) -> None:
-    """How turns end if a policy is followed.
+    """Compute the distribution of the ends of turns under a policy.
 
     Args:
         rules: The form.
         filled: Bit mask of the boxes that are filled.
         bonus: Whether another Yahtzee has a bonus, 0 or 1.
-        actions: [N, R, L] one action for every state, by the rolls that are left, the roll, and the
-            card; empty if they are drawn.
-        chances: [N, R, L, A] their probabilities, those of illegal ones being 0; else empty.
+        actions: [N, R, L] one action for every state, by the rolls left, the roll, and the
+            card; empty if the policy is stochastic.
+        chances: [N, R, L, A] action probabilities, 0 for illegal actions; else empty.
         ends: [L, B, ENDS], filled: the probability of each end.
     """
     faces, keeps = rules.added.shape[1], rules.kept.shape[1]
@@ -318,22 +318,22 @@ def pass_on(
     place: NDArray[np.int32],
     after: Floats,
 ) -> float:
-    """Move probability from cards to those that follow.
+    """Move probability from cards to their successors.
 
     Args:
         rules: The form.
         filled: Bit mask of the boxes that are filled.
         bonus: Whether another Yahtzee has a bonus, 0 or 1.
         totals: [L] points of the upper section of the cards.
-        ends: [L, B, ENDS] how their turns end.
+        ends: [L, B, ENDS] the probability of each end of their turns.
         mass: [L, W] the probability of each card, by the points so far; W is 1 if these are not
             told apart.
-        place: [2^B] which set of the next layer a bit mask is.
+        place: [2^B] the index of each bit mask among the next layer's sets.
         after: [sets, U, 2, V] added to: the probability of each next card; V is 1 if points are not
             told apart.
 
     Returns:
-        The points that these turns bring on average, times the probability of the cards.
+        The expected points of these turns, weighted by the probability of the cards.
     """
     points = 0.0
     for lane in range(len(totals)):
