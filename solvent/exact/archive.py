@@ -86,7 +86,7 @@ def write_archive(path: str | Path, header: dict[str, Any], arrays: dict[str, An
 
     Args:
         path: The file to write.
-        header: Says at least its ``"kind"``.
+        header: The header, with at least its ``"kind"``.
         arrays: Arrays of plain numbers, by name.
 
     Raises:

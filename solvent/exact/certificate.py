@@ -82,7 +82,7 @@ CLOSE = 1e-9
 again."""
 
 SWEEPS = 50
-"""How often gains are added up before they are found in another way, unless the end is in sight."""
+"""Number of times gains are added up before another way is tried, unless the end is in sight."""
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -147,10 +147,10 @@ def bracket(
 
 
 def _gained_at_most(game: TabularGame, values: Floats, side: int) -> float:
-    """What no policy of the player who chooses can beat; infinite if the values do not show it.
+    """Bound the rewards of the player who chooses; infinite if the values do not show a bound.
 
     Args:
-        game: In which the other player's policy is folded into chance.
+        game: The game in which the other player's policy is folded into chance.
         values: [S] its supposed values.
         side: 1 if the player who chooses is player 0, else -1; the bound is of its own rewards.
     """
@@ -280,7 +280,7 @@ def _at_start(game: TabularGame, *parts: Floats) -> tuple[float, float]:
 def _shortfall(
     game: TabularGame, values: Floats, policies: tuple[TabularPolicy, ...], side: int
 ) -> float:
-    """How far below `values` the policies may be at the start, to the player who chooses.
+    """Bound how far the policies fall below `values` at the start, to the player who chooses.
 
     Raises:
         ImproperGameError: If an episode need not end.
@@ -374,7 +374,7 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
 
 
 def _is_narrow(game: TabularGame, values: Floats, above: Floats) -> bool:
-    """Whether what is added to values is next to nothing at the start, where values count."""
+    """Return whether the addition to values is next to nothing at the start, where values count."""
     return _at_start(game, above)[0] <= NARROW * max(1.0, abs(_at_start(game, values)[0]))
 
 
@@ -382,7 +382,7 @@ def _even(gain: Floats, ends: Floats, terminal: Bools) -> Floats | None:
     """The same for all states but ends, such that it falls by the gains, [S]; None if nothing does.
 
     Args:
-        gain: By how much it has to fall in each state under a policy or along each row.
+        gain: The amount to fall by in each state under a policy or along each row.
         ends: The probability that play ends there at once.
         terminal: [S].
     """
@@ -392,7 +392,7 @@ def _even(gain: Floats, ends: Floats, terminal: Bools) -> Floats | None:
 
 
 def _swept(game: TabularGame, rise: Floats, rounding: Floats) -> Floats | None:
-    """What falls along every row by what it gains, [S], where a few sweeps tell; else None.
+    """Return an array that falls along every row by its gain, [S], if a few sweeps tell; else None.
 
     Each row counts for what the value rises along it and twice its rounding, and for at least a
     hundredth of the largest rounding. Sweeps of value iteration then approach the most that can be
@@ -421,25 +421,25 @@ def _ends(game: TabularGame) -> Floats:
 
 
 Total: TypeAlias = Callable[[Floats, Floats], Floats]
-"""What gains come to in all: gains of states or rows, and by how much each may be missed -> [S]."""
+"""The total gain: gains of states or rows, and by how much each may be missed -> [S]."""
 
 Change: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
-"""By how much an array [S] rises in each state or row, and the rounding of that."""
+"""The rise of an array [S] in each state or row, and the rounding of that."""
 
 
 def _bound(
     rise: Floats, rounding: Floats, total: Total, change: Change
 ) -> tuple[list[Floats], int | None]:
-    """What has to be added to values so that nothing rises under them.
+    """Return the addition to values with which nothing rises under them.
 
     It is a sum of arrays, each for what is left after those before it, so that its differences are
     known far more precisely than floats of its size can say.
 
     Args:
-        rise: By how much the values rise, in each state under a policy or along each row.
-        rounding: Of that.
+        rise: The rise of the values, in each state under a policy or along each row.
+        rounding: The rounding of that.
         total: The sum of gains that play collects.
-        change: By how much an array rises.
+        change: The function that gives the rise of an array.
 
     Returns:
         The arrays, and where something still rises, if anywhere.
@@ -539,7 +539,7 @@ def _merge_loops(
 
 
 def _potential(game: TabularGame, states: Ints, rows: Bools, side: int) -> list[float] | None:
-    """What is collected on the way between the states of a loop, if that is the same on all ways.
+    """Return the reward collected between the states of a loop, if it is the same on all ways.
 
     Returns:
         For each state what a way from there to the first of them collects on the average; None if
@@ -598,7 +598,7 @@ def _nearly_most_gained(game: TabularGame, most: Total) -> Total:
 
     Args:
         game: The game.
-        most: What finds it where that does not do.
+        most: The method to use where that is not enough.
     """
 
     def total(gain: Floats, slack: Floats) -> Floats:

@@ -210,7 +210,7 @@ class Chain:
 
     @property
     def _work(self) -> float:
-        """How many multiplications factors would take, in an order that brings entries together."""
+        """Number of multiplications to factor, in an order that brings entries together."""
         moves = csr_array(
             (self.flow, self.target.astype(np.int32), self.start.astype(np.int32)),
             shape=(self.n, self.n),

@@ -1,4 +1,4 @@
-"""How and when Numba compiles: the first call of a kernel takes seconds, which later ones do not.
+"""Compilation by Numba: the first call of a kernel takes seconds, which later ones do not.
 
 Numba keeps on disk what it has compiled, and tells of every compilation that begins and ends, but
 not of what it only reads from the disk.

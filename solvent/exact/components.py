@@ -1,4 +1,4 @@
-"""In which order states can be solved, and where an episode can go round for ever.
+"""The order in which states can be solved, and where an episode can go round for ever.
 
 Two states belong to the same strongly connected component when each can follow the other. The
 components form an acyclic graph, so values can be computed component by component, each after

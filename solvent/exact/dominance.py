@@ -1,4 +1,4 @@
-"""Which actions of a matrix game need not be considered, and because of which others.
+"""Dominated actions of a matrix game, and the actions that dominate them.
 
 An action is *strictly dominated* if a mixed strategy of the player's other actions gets more
 against every action of the other player. No equilibrium uses it, so it may be left out; then more
@@ -32,7 +32,7 @@ class Removal:
     """An action that was left out.
 
     Attributes:
-        round: In which round, from 1.
+        round: The round, from 1.
         player: 0 for the row player.
         action: Row or column of the original matrix.
         by: The mixed strategy that dominates it: actions and probabilities, which sum to 1.

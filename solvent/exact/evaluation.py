@@ -84,7 +84,7 @@ def _may_reach(game: TabularGame, weight: Floats, goal: Bools) -> Bools:
 
 
 def long_run_gain(game: TabularGame, weight: Floats) -> Floats:
-    """What episodes gain that have settled for ever, to player 0.
+    """Return the gain to player 0 of episodes that have settled for ever.
 
     Args:
         game: The game.
@@ -100,7 +100,7 @@ def long_run_gain(game: TabularGame, weight: Floats) -> Floats:
 
 
 def _gains(game: TabularGame, weight: Floats, reward: Floats, label: Ints) -> tuple[Floats, Bools]:
-    """What episodes gain that have settled for ever, and where rewards cancel.
+    """Return the gain of episodes that have settled for ever, and where rewards cancel.
 
     Each set of states has one to which the chain returns again and again. What it collects from
     one visit to the next is the gain of a move but for a factor above 0.

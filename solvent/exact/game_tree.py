@@ -65,7 +65,7 @@ class GameTree:
         return at.collected
 
     def player(self, at: Reached) -> int:
-        """Who has a choice; 0 if nobody has.
+        """The player who has a choice; 0 if nobody has.
 
         Raises:
             ValueError: If both have.

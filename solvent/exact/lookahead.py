@@ -22,7 +22,7 @@ def expected_value(game: Game, value_of: ValueOf, state: Any, actions: JointActi
     Args:
         game: The rules.
         value_of: The values of the states that may follow.
-        state: In which both act.
+        state: A state in which both act.
         actions: The actions of both players.
 
     Returns:
@@ -39,7 +39,7 @@ def who_chooses(game: Game, state: Any) -> int:
 
     Args:
         game: The rules.
-        state: In which at most one has.
+        state: A state in which at most one has.
     """
     legal = game.legal_actions(state)
     return int(len(legal) > 1 and len(legal[1]) > 1)
@@ -51,7 +51,7 @@ def choice_values(game: Game, value_of: ValueOf, state: Any) -> dict[int, float]
     Args:
         game: The rules.
         value_of: The values of the states that may follow.
-        state: In which at most one player has a choice.
+        state: A state in which at most one player has a choice.
 
     Returns:
         Values to player 0, by action.
@@ -72,8 +72,8 @@ def action_values(game: Game, value_of: ValueOf, state: Any, player: int) -> Map
     Args:
         game: The rules.
         value_of: The values of the states that may follow.
-        state: In which at most one player has a choice.
-        player: Whose actions, 0 or 1; one who has no choice has one action.
+        state: A state in which at most one player has a choice.
+        player: The player who acts, 0 or 1; one who has no choice has one action.
 
     Returns:
         Values to player 0, by action.

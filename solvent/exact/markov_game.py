@@ -194,7 +194,7 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
     Args:
         c: The component.
         fixed: x or y, the other player's strategies; where all are 0 in a state, it absorbs.
-        player: Whose strategies are fixed.
+        player: The player whose strategies are fixed.
         price: The reward of the player who faces it where the other absorbs.
     """
     start, source, probability = kernels.markov_game.fix_one(*c.start, c.transitions, fixed, player)
@@ -523,7 +523,7 @@ def followed_by(c: GameComponent, followed: Followed) -> Component:
 
 
 def evaluate_roughly(followed: Component, guess: Floats) -> Floats:
-    """What :func:`~solvent.exact.mdp.evaluate` returns where there is one row, but for rounding.
+    """Return :func:`~solvent.exact.mdp.evaluate` of one row in each state, but for rounding.
 
     Args:
         followed: A component with one row in each state.
@@ -553,13 +553,13 @@ def absorbs(c: GameComponent, x: Floats) -> Bools:
 def has_improper_response(
     c: GameComponent, v: Floats, fixed: Floats, player: int, large: float
 ) -> bool:
-    """Whether the other player can go on for ever at no cost, where ending costs it something.
+    """Return whether the other player can go on for ever free, where ending costs it something.
 
     Args:
         c: The component.
         v: [2, n] values.
         fixed: x or y, strategies of a player.
-        player: Whose strategies these are.
+        player: The player whose strategies these are.
         large: The largest value or change in the component.
     """
     left = induced(c, fixed, player)
@@ -574,7 +574,7 @@ def has_cancelling_response(c: GameComponent, v: Floats, fixed: Floats, player: 
         c: The component.
         v: [2, n] values.
         fixed: x or y, strategies of a player.
-        player: Whose strategies these are.
+        player: The player whose strategies these are.
     """
     left = induced(c, fixed, player)
     inside = _paid(left) & (left.leaving == 0)

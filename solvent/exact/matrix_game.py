@@ -32,10 +32,10 @@ LARGEST_GAP = 1e-9
 """Largest duality gap accepted, in units of the range of the payoffs."""
 
 ROUNDING = 1e-14
-"""What is accepted beyond that, in units of the largest payoff."""
+"""Duality gap accepted beyond that, in units of the largest payoff."""
 
 STEPS = ("saddle point", "given supports", "simplex from supports", "simplex", "retried", "HiGHS")
-"""How a game may have been solved, as :attr:`MatrixGames.solved_by` numbers it."""
+"""The ways to solve a game, as :attr:`MatrixGames.solved_by` numbers them."""
 
 HIGHS = len(STEPS) - 1
 

@@ -52,7 +52,7 @@ TIE = 1e-13
 EPSILON = float(np.finfo(float).eps)
 
 FIRST, REST = 1e-9, 1e-7
-"""How exact the two solves of an evaluation are, in units of their right sides: the second makes
+"""Accuracy of the two solves of an evaluation, in units of their right sides: the second makes
 good what the first leaves."""
 
 GRAIN = 8 * EPSILON
@@ -173,7 +173,7 @@ def component_of_one(
 
 
 def members(start: Ints, which: Ints) -> tuple[Ints, Ints]:
-    """What lies in some of consecutive slices, one slice after the other, and how long each is.
+    """Return the members of some of consecutive slices, slice after slice, and their lengths.
 
     Args:
         start: [C+1] where slices begin.

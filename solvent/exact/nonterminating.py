@@ -102,7 +102,7 @@ def with_absorbing_action(game: TabularGame, player: int, where: Bools) -> Tabul
 
     Args:
         game: A game in which only `player` chooses.
-        player: Whose action it is; its number is the highest.
+        player: The player whose action it is; its number is the highest.
         where: [S] bool, no terminal states among them.
 
     Raises:

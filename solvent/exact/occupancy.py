@@ -1,4 +1,4 @@
-"""What becomes of an optimal policy in a game for one without cycles: its ends and main decisions.
+"""The ends and main decisions of an optimal policy in a game for one without cycles.
 
 With V the values, d(s) the probability that an optimal policy visits state s (its *occupancy
 measure*), and V2(s) the value of the second best action there, V(s) - V2(s) is the *action gap* of
@@ -32,7 +32,7 @@ class DecisionGroup:
     """A decision, or several that are alike.
 
     Attributes:
-        group: Which ones.
+        group: The key of the group.
         importance: The sum of theirs.
         visits: Expected number of visits to their states.
         actions: The frequency of each action there, the most frequent first.

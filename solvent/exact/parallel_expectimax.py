@@ -24,7 +24,7 @@ PARTS_PER_WORKER = 8
 
 
 class TreeSolver(Protocol):
-    """What is asked of :class:`solvent.exact.expectimax.Expectimax`, which stands above."""
+    """The interface of :class:`solvent.exact.expectimax.Expectimax` that is used here."""
 
     graph: Graph
     score: Callable[[Any], Any]

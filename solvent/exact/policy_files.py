@@ -52,7 +52,7 @@ BRACKET = 1e-9
 """Largest difference of a stated bracket from the proved one, in units of the largest payoff."""
 
 OPTIMALITY = 1e-6
-"""How far values may be from what the equations of optimality make of them, in the same units."""
+"""Largest residual of the equations of optimality at the stated values, in the same units."""
 
 
 def save_policy(
@@ -135,7 +135,7 @@ def checked_request(request: Any, file: str | Path) -> dict[str, Any]:
     """Check the request to ``train`` that a file states.
 
     Args:
-        request: What was read; of what is no object nothing is taken.
+        request: The request as read; anything that is no object is ignored.
         file: The file that states it.
 
     Returns:

@@ -129,7 +129,7 @@ def exploitability(
     *,
     tolerance: float = 1e-9,
 ) -> float:
-    """How much less than the game's value a policy gets against a best response, at least 0.
+    """Return the game's value minus a policy's against a best response, at least 0.
 
     Args:
         game: A game of two players, or of one, where nobody responds (then this is the

@@ -1,4 +1,4 @@
-"""How far a policy is from the optimum, and in which states it loses what it loses.
+"""The optimality gap of a policy, and the states in which it arises.
 
 For a player's policy pi, V* the values of the game, Q* its action values and d(s) the expected
 number of visits when pi meets a best response b (in a game for one, nobody), the

@@ -1,4 +1,4 @@
-"""Where the rows of states lead, as the compiled loops of the solvers take it: one tuple."""
+"""The transitions of the rows of states, as the solvers' compiled loops take them: one tuple."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the solution of a tree says: the best choice everywhere, and what follows.
+"""The solution of a tree: the best choice everywhere, and its outcomes.
 
 States that can be reached in several ways are solved once, so what is called a tree is kept as a
 graph: state i has a value, its choices with their values, and the outcomes of the best one.
@@ -47,7 +47,7 @@ class DecisionImportance(NamedTuple):
         choice: The best one.
         second: The best of the others.
         visits: Probability that the state is visited under an optimal policy.
-        loss: By how much the second best choice is worse.
+        loss: The loss of value by the second best choice.
     """
 
     state: Any

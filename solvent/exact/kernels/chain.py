@@ -672,7 +672,7 @@ def _take_outcomes(
 def take_edges(
     transitions: Transitions, reward: Floats, boundary: Floats
 ) -> tuple[Floats, Floats, Transitions]:
-    """What each row of a component earns, and where it leads inside.
+    """Return the expected reward of each row of a component, and its outcomes inside.
 
     Args:
         transitions: Those of the component's n states; next states from n on are places outside.
@@ -768,7 +768,7 @@ def likeliest_exits(edges: Transitions, leaving: Floats) -> tuple[Floats, Ints]:
     """For each state, its most probable path that leaves, and the row that it begins with.
 
     Args:
-        edges: What stays in the component, with the logarithms of probabilities, at most 0.
+        edges: The outcomes that stay inside, with the logarithms of probabilities, at most 0.
         leaving: [K] the logarithm of how likely a row leaves at once.
 
     Returns:

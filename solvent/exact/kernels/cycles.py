@@ -216,7 +216,7 @@ def _improve(component, choosing, sign, policy, tie, grain):  # type: ignore[no-
 
 @_inner
 def _better(rows, choosing, sign, policy, v, a, change, tie, grain):  # type: ignore[no-untyped-def]
-    """Whether some state has a strictly better row, and the policy with the best of them."""
+    """Return whether some state has a strictly better row, and the policy with the best of them."""
     changed, improved = False, policy.copy()
     for i in range(len(policy)):
         if choosing[i]:

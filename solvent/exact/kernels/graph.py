@@ -59,7 +59,7 @@ def _search(
     """Find the components.
 
     Args:
-        start: As for :func:`strong_components`.
+        start: The same as for :func:`strong_components`.
         target: The same.
         order: [S] written.
         first: [S+1] of 0, written.

@@ -138,7 +138,7 @@ def advantages(
     values: Floats,
     sign: int,
 ) -> tuple[Floats, Floats]:
-    """By how much the value rises along rows: the sum of p (r + v(t) - v(s)) over the outcomes.
+    """The rise of the value along rows: the sum of p (r + v(t) - v(s)) over the outcomes.
 
     Taken by differences, so that what stays where it is adds exactly nothing, and rounding is in
     proportion to what changes, not to the values themselves.

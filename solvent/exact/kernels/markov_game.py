@@ -20,7 +20,7 @@ from solvent.model.arrays import Bools, Floats, Ints
 
 
 class Followed(NamedTuple):
-    """What follows in each of n states under fixed strategies, outcomes with the same end together.
+    """The outcomes in each of n states under fixed strategies, those with the same end together.
 
     ===============  ==============  =============================================================
     ``start``        [n+1] int64     slices of outcomes
@@ -65,7 +65,7 @@ def solve_stages(
         y: [Y] the same for player 1.
         largest_game: The most actions that player 0 has in a state, and player 1.
         accepted: Largest duality gap accepted, in units of the range of a game's payoffs.
-        rounding: What is accepted beyond that, in units of the largest payoff.
+        rounding: Duality gap accepted beyond that, in units of the largest payoff.
 
     Returns:
         The value of each game, [n]; the sum of what changes along the best row, or the largest such
@@ -133,7 +133,7 @@ def follow_evenly(
     reward: Floats,
     places: int,
 ) -> Followed:
-    """What follows in each state where some pairs of actions are equally likely.
+    """Return the outcomes in each state where some pairs of actions are equally likely.
 
     They are as many as the player with more actions has, and all actions are among them.
 
@@ -232,7 +232,7 @@ def fix_one(
         y_start: [n+1] slices of player 1's actions.
         transitions: The transitions of the component.
         fixed: [X] or [Y] the strategies.
-        player: Whose strategies these are.
+        player: The player whose strategies these are.
 
     Returns:
         Slices of outcomes by the other player's actions, [Y+1] or [X+1], state by state; which

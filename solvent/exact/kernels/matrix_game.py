@@ -40,7 +40,7 @@ from solvent.exact.compilation import inner
 from solvent.model.arrays import Floats, Ints
 
 SADDLE, SUPPORT, RESTARTED, COLD, RETRIED = range(5)
-"""How a game was solved, in the order of the module's steps; 4 is a later attempt of step 4."""
+"""The ways to solve a game, in the order of the module's steps; 4 is a later attempt of step 4."""
 
 EXACT = 1e-13
 """Duality gaps up to this, in units of the range of payoffs, are rounding."""
@@ -49,20 +49,20 @@ ROUNDING = 1e-15
 """The same in units of the largest payoff, where payoffs are large and close to one another."""
 
 ACCEPTED = 1e-12
-"""What is asked of the simplex method from p = 0."""
+"""The accuracy asked of the simplex method from p = 0."""
 
 LEAST_PIVOT = 1e-9
 OPTIMAL = 1e-12
 """Reduced costs and levels above minus this count as not negative."""
 
 SLACKS = (1e-12, 1e-12, 1e-9, 1e-12)
-"""Of Harris's ratio test, attempt by attempt."""
+"""The slacks of Harris's ratio test, attempt by attempt."""
 
 PATIENCE = (20, 20, 20, 0)
 """Degenerate steps in a row after which Bland's rule takes over, attempt by attempt."""
 
 BRACKETED = (False, True, True, True)
-"""Whether units are those of the value's bracket, not of the entries, attempt by attempt."""
+"""True where units are those of the value's bracket, not of the entries, attempt by attempt."""
 
 LEAST_BRACKET = 1e-9
 """A bracket that is narrower than this, in units of the range of payoffs, is taken as so wide."""
@@ -156,7 +156,7 @@ def solve_games(
 
 @inner
 def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float, int]:
-    """What :func:`solve_game` does, in given memory; also returns how it was solved."""
+    """Do the same as :func:`solve_game`, in given memory; also return how it was solved."""
     m, n = a.shape
     low, high, row, column = _extremes(work.turned, work.weight, work.level, a)
     floor, ceiling = _bounds_of_pure(a, row, column)
@@ -278,7 +278,7 @@ def _extremes(
 
 @inner
 def _bounds_of_pure(a: Floats, row: int, column: int) -> tuple[float, float]:
-    """What a pure row secures, and the most that a pure column leaves to the row player."""
+    """Return the least entry of a pure row, and the largest of a pure column."""
     least, most = np.inf, -np.inf
     for j in range(a.shape[1]):
         least = min(least, a[row, j])
@@ -490,7 +490,7 @@ def _primal(work: Work, m: int, n: int, slack: float, patience: int) -> bool:
 
 @inner
 def _entering_by_index(work: Work, k: int, l: int) -> int:
-    """Of the columns with a negative reduced cost that of the first variable (Bland's rule)."""
+    """Return the column with a negative reduced cost and the first variable (Bland's rule)."""
     c = -1
     for j in range(l):
         if work.tableau[k, j] < -OPTIMAL and (c < 0 or work.free[j] < work.free[c]):
@@ -500,7 +500,7 @@ def _entering_by_index(work: Work, k: int, l: int) -> int:
 
 @inner
 def _leaving_by_index(work: Work, c: int, k: int, l: int, slack: float) -> int:
-    """Of the constraints within the limit that of the first variable (Bland), or -1."""
+    """Return the constraint within the limit with the first variable (Bland), or -1."""
     limit = np.inf
     for i in range(k):
         entry = work.tableau[i, c] if work.tableau[i, c] > LEAST_PIVOT else 0.0

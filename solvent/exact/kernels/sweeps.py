@@ -51,7 +51,7 @@ SETTLED = 4 * float(np.finfo(float).eps)
 """Changes of values below this, in units of the largest value, are rounding."""
 
 SMALLER = 0.1
-"""How much smaller sweeps over a policy make what the greedy sweep has left."""
+"""The factor by which sweeps over a policy reduce the remainder of the greedy sweep."""
 
 
 @njit(cache=True)

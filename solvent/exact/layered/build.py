@@ -1,4 +1,4 @@
-"""What a process computes with, so that two machines can tell whether they would agree.
+"""The build of a process, so that two machines can tell whether they would agree.
 
 Layers that are solved on several machines are put together bit by bit, so all of them have to run
 the same source, compiled by the same compiler.
@@ -39,7 +39,7 @@ def this_build(module: str = __name__) -> Build:
 
 
 def difference(here: Build, there: Build) -> str | None:
-    """In what two builds differ first, both versions named; None if in nothing."""
+    """Return the first difference of two builds, both versions named; None if there is none."""
     for name, installed in here.items():
         if there.get(name) != installed:
             return f"{name} is {there.get(name)} there and {installed} here"

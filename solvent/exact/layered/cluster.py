@@ -58,7 +58,7 @@ REACHABLE_WITHIN = 10.0
 """Seconds in which the head has to answer."""
 
 BUSY = "Starting Ray client server failed"
-"""What a head says that was too busy to start the process that serves one of Ray's clients."""
+"""The message of a head too busy to start the process that serves one of Ray's clients."""
 
 ATTEMPTS = 3
 """Number of times a head that is busy is asked."""
@@ -253,11 +253,11 @@ class _Asked(NamedTuple):
 
     Attributes:
         build: The driver's.
-        number: Another for every layer that a driver solves.
+        number: A number that differs for every layer that a driver solves.
         layer: The layer.
         reads: The layers whose values are sent along, in their order.
         blocks: The blocks to solve.
-        starts: From what each is started.
+        starts: The warm start of each block.
     """
 
     build: Build
@@ -340,7 +340,7 @@ def _check_reachable(address: str) -> None:
 
 
 def _cause(error: Any) -> Exception:
-    """What went wrong in a process of the cluster, as the driver has to say it."""
+    """Return the error in a process of the cluster, as the driver has to raise it."""
     last = str(error).strip().splitlines()[-1]
     if isinstance(error.cause, ClusterError):
         return ClusterError(str(error.cause))

@@ -1,4 +1,4 @@
-"""What a game that is layered in time says of itself, so that it can be solved layer by layer.
+"""The description of a game that is layered in time, so that it can be solved layer by layer.
 
 The states of such a game fall into *layers*, and every move leads from a layer to others that are
 solved before it: time goes down, or a resource does. So the values of a layer follow from those of
@@ -43,10 +43,10 @@ Block: TypeAlias = tuple[int, int]
 the game cuts its layers into."""
 
 WarmStart: TypeAlias = NDArray[np.uint32]
-"""From what a layer's solver starts, such as the supports of mixed strategies as bit masks."""
+"""The start of a layer's solver, such as the supports of mixed strategies as bit masks."""
 
 Read: TypeAlias = Callable[[Layer], Floats]
-"""Gives the values of a layer that is solved."""
+"""Returns the values of a layer that is solved."""
 
 
 class BlockResult(NamedTuple):
@@ -71,7 +71,7 @@ class Place(NamedTuple):
     """The position of a state's value.
 
     Attributes:
-        layer: In which layer.
+        layer: The layer.
         at: The index in the layer's values.
     """
 
@@ -99,7 +99,7 @@ class LayeredGame(ABC):
     """A game as its layers; it can be pickled, to be sent to the machines of a cluster."""
 
     kind: ClassVar[str]
-    """What stands in a folder's manifest for games of this class, such as ``"inventory"``."""
+    """The name of games of this class in a folder's manifest, such as ``"inventory"``."""
 
     game: Any
     """The rules, with a start that does not matter; needed beside :meth:`state_at` only."""
@@ -150,11 +150,11 @@ class LayeredGame(ABC):
 
     @abstractmethod
     def problem(self, layer: Layer, read: Read) -> Any:
-        """All that the blocks of a layer have in common, computed.
+        """Compute the data that the blocks of a layer have in common.
 
         Args:
             layer: The layer.
-            read: Gives the values of the layers that it reads.
+            read: Returns the values of the layers that it reads.
 
         Returns:
             What :meth:`solve_block` takes; several threads may read it at once.
@@ -192,11 +192,11 @@ class LayeredGame(ABC):
         return ()
 
     def start_of(self, layer: Layer, left: Sequence[WarmStart | None]) -> WarmStart | None:
-        """From what a layer is started; the first that there is unless overridden.
+        """Return the warm start of a layer; the first that there is unless overridden.
 
         Args:
             layer: The layer.
-            left: What the layers of :meth:`starts_from` have left, None where there is nothing.
+            left: Warm starts left by the layers of :meth:`starts_from`, None where there is none.
         """
         return next((start for start in left if start is not None), None)
 
@@ -212,7 +212,7 @@ class LayeredGame(ABC):
 
     @abstractmethod
     def place(self, state: Any) -> Place | None:
-        """Where a state's value stands; None for a state between layers, one step before them."""
+        """Return where a state's value is; None for one between layers, one step before them."""
 
     def value(self, state: Any, stored: float) -> float:
         """The value of a state to player 0.
@@ -245,7 +245,7 @@ class LayeredGame(ABC):
 
         Args:
             layer: The layer.
-            largest: Gives the largest value of a layer that is solved, whichever its sign.
+            largest: Returns the largest value of a layer that is solved, whichever its sign.
         """
 
     # What a folder says of it
@@ -269,7 +269,7 @@ class LayeredGame(ABC):
         raise StoreError(f"a solution of {cls.kind} can be opened only with its game")
 
     def differences(self, found: Mapping[str, Any]) -> Iterable[str]:
-        """In what the solution of another game differs from this one's.
+        """Yield the differences of another game's solution from this one's.
 
         Args:
             found: The other's identity, of which nothing is certain.
@@ -304,7 +304,7 @@ class LayeredGame(ABC):
 def changes(
     found: Mapping[str, Any], wanted: Mapping[str, Any], missing: str = "unknown"
 ) -> Iterator[str]:
-    """In what two mappings differ, an entry each.
+    """Yield the differences of two mappings, one for each entry.
 
     Args:
         found: The mapping found in a folder.

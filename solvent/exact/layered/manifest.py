@@ -1,4 +1,4 @@
-"""What a folder of layers says about itself, so that no one takes it for another game's solution.
+"""The manifest of a folder of layers, so that no one takes it for another game's solution.
 
 The manifest holds everything that the values depend on, which is the game's
 :attr:`~.game.LayeredGame.identity`, and nothing else: no time, no name of a machine. So two solves
@@ -46,7 +46,7 @@ def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:
 
 
 def kept(description: Mapping[str, Any]) -> str:
-    """What a folder keeps, one of :data:`~.store.KEEPS`, by its manifest that has been checked."""
+    """Return the one of :data:`~.store.KEEPS` that a manifest states, which has been checked."""
     return str(description["keep"]) if description["format"] == PARTIAL else "all"
 
 

@@ -1,4 +1,4 @@
-"""What solving a game will take, before it is begun: disk, memory, traffic, and time.
+"""The cost of solving a game, before it is begun: disk, memory, traffic, and time.
 
 Disk, memory and traffic follow from the shapes of the layers. The time, and how far values can be
 compressed, are measured on a *sample*: a few blocks of some layers that the game names
@@ -64,7 +64,7 @@ class Plan:
         kept: Both, for each of :data:`~.store.KEEPS` that can be chosen.
         sent: Bytes that each other machine of a cluster gets, all in all.
         returned: Bytes that all of them together give back.
-        sample: From which the time is estimated.
+        sample: The sample from which the time is estimated.
     """
 
     states: int
@@ -133,7 +133,7 @@ class _Cost(NamedTuple):
 
 
 def _cost(game: LayeredGame, sample: LayerSample) -> _Cost:
-    """What a layer's blocks take when they start from those of the layers before."""
+    """Return the cost of a layer's blocks when they start from those of the layers before."""
     left: list[list[WarmStart | None]] = []  # Of each of those layers, the blocks' parts.
     for before in game.starts_from(sample.layer):
         if before in game.layers:

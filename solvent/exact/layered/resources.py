@@ -54,7 +54,7 @@ def newest_starts_bytes(game: LayeredGame) -> int:
 
 
 def window_bytes(game: LayeredGame, store: LayerStore | None = None) -> int:
-    """Of the values that are there at most at any time, if each goes when none is left to read it.
+    """Return the most bytes of values at any time, if each goes when none is left to read it.
 
     Args:
         game: To be solved.
@@ -83,7 +83,7 @@ def disk_bytes(
     keep: str = "all",
     packed: float = PACKED,
 ) -> int:
-    """That a solution's folder takes at most while it is solved, or what it takes still.
+    """Return the most bytes that a solution's folder takes while it is solved, or takes still.
 
     Args:
         game: To be solved.
@@ -102,7 +102,7 @@ def disk_bytes(
 
 
 def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> int:
-    """That a solve takes at most, without the blocks that are in the air.
+    """Return the most bytes that a solve takes, without the blocks that are in the air.
 
     Args:
         game: To be solved.

@@ -117,7 +117,7 @@ def take_samples(
         places: The chosen places in the layer.
         layer: The layer.
         values: Its values.
-        read: Gives the values of the layers that it reads.
+        read: Returns the values of the layers that it reads.
     """
     layers = {needed: read(needed) for needed in game.reads(layer)} | {layer: values}
     samples = []

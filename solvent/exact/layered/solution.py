@@ -63,7 +63,7 @@ class LayeredSolution:
 
     @property
     def method(self) -> str:
-        """How the optimum was found, and what is kept of it if that is not all."""
+        """The method of the solver, and the part of the optimum that is kept if that is not all."""
         kept = {
             "compact": f"; values of other positions than the start are kept within "
             f"{self.rounded_off:.2g}",
@@ -73,7 +73,7 @@ class LayeredSolution:
 
     @cached_property
     def rounded_off(self) -> float:
-        """How far values as they are kept may be from those that were solved; 0 if all are kept."""
+        """The largest error of the kept values, compared with those solved; 0 if all are kept."""
         return max(map(self.store.rounded_off, self.layered.layers))
 
     @cached_property

@@ -24,18 +24,18 @@ from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.model.arrays import Floats
 
 OnLayer = Callable[[Layer, LayerRecord], None]
-"""Is told of every layer when the store has it."""
+"""Called with every layer when the store has it."""
 
 
 class LayerTask(NamedTuple):
     """A layer that is to be solved, those that it reads being solved.
 
     Attributes:
-        game: To which it belongs.
+        game: The game to which it belongs.
         layer: The layer.
         blocks: All its blocks.
-        starts: From what each of them is started.
-        read: Gives the values of the layers that it reads.
+        starts: The warm start of each block.
+        read: Returns the values of the layers that it reads.
     """
 
     game: LayeredGame
@@ -98,7 +98,7 @@ def solve_layers(
         game: The game.
         store: The store to write layers to, and to read those that were solved before from.
         workers: Who solves blocks; two threads unless given.
-        on_layer: Is told of every layer that was solved.
+        on_layer: Called with every layer that was solved.
     """
     workers = workers or Local()
     last_reader = {needed: layer for layer in game.layers for needed in game.reads(layer)}

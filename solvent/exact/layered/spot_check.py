@@ -134,7 +134,7 @@ def solved_again(
     Args:
         game: The layers, which say where values stand.
         state: The state.
-        stored: Gives the recorded value at a successor's place.
+        stored: Returns the recorded value at a successor's place.
     """
     rules = game.game
 

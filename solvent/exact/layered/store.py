@@ -39,7 +39,7 @@ SLACK = 1e-9
 
 
 KEEPS = ("all", "compact", "start")
-"""What a finished solution may hold: ``"all"`` values; those of the layers in which the game may
+"""The contents of a finished solution: ``"all"`` values; those of the layers in which the game may
 begin, and of all others rounded ones (:mod:`~.compact`); or those of the ``"start"`` only."""
 
 
@@ -133,7 +133,7 @@ class LayerStore:
         return self._records[layer]
 
     def start(self, layer: Layer) -> WarmStart | None:
-        """What a layer has left to start others from; None if nothing, or if it is forgotten."""
+        """Return a layer's array to start others from; None if there is none or it is forgotten."""
         return self._starts.get(layer)
 
     def write(
@@ -273,7 +273,7 @@ class LayerStore:
         self._largest[layer] = max(abs(least), abs(most))
 
     def _impossible(self, layer: Layer, least: float, largest: float) -> str | None:
-        """Which of a layer's extreme values is none that is possible, and what is; None if none."""
+        """Describe an impossible extreme value of a layer, and the possible ones; None if none."""
         most = self.game.bound(layer)
         if -most - SLACK <= least and largest <= most + SLACK:  # False if one is not a number.
             return None
