@@ -56,7 +56,7 @@ class DominanceReport:
     Attributes:
         rows: The remaining rows.
         columns: The remaining columns.
-        removals: In the order in which they were found.
+        removals: The removals in the order in which they were found.
     """
 
     rows: tuple[int, ...]

@@ -89,7 +89,7 @@ def best_of(values: Iterable[float], player: int) -> float:
     """The value that a player prefers.
 
     Args:
-        values: To player 0.
+        values: The values to player 0.
         player: 0, who wants much, or 1, who wants little.
     """
     return max(values) if player == 0 else min(values)

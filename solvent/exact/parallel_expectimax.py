@@ -48,7 +48,7 @@ def solve_parts(solver: TreeSolver, state: Any, workers: int) -> None:
     Processes are spawned, so a script that calls this needs ``if __name__ == "__main__":``.
 
     Args:
-        solver: With nothing solved yet.
+        solver: A solver with nothing solved yet.
         state: The state in which the game begins.
         workers: Number of processes.
 

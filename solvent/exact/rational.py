@@ -23,7 +23,7 @@ class RationalSolution:
     """An optimum in exact rationals.
 
     Attributes:
-        value: To player 0, at the start distribution.
+        value: The value to player 0, at the start distribution.
         numerators: [S] of the values of the states.
         denominators: [S] of the values of the states.
         best: [S] the best row of each state, the first of equals; -1 at an end.

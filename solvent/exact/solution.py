@@ -24,7 +24,7 @@ class Solution:
     """An optimum, with a bracket that was obtained independently of the solver's iteration.
 
     Attributes:
-        value: To player 0, at the start distribution.
+        value: The value to player 0, at the start distribution.
         values: [S] value of every state to player 0.
         action_values: [K] expected value of every row.
         policies: An optimal policy of each player (a single action where there is no choice).

@@ -60,7 +60,7 @@ def _search(
 
     Args:
         start: The same as for :func:`strong_components`.
-        target: The same.
+        target: The same as for :func:`strong_components`.
         order: [S] written.
         first: [S+1] of 0, written.
         cyclic: [S] of False, written.

@@ -210,7 +210,7 @@ def _attempt(
     """One attempt of step 4: write both strategies, and return what they secure.
 
     Args:
-        work: Memory.
+        work: The memory to work in.
         a: [m, n] payoffs.
         low: The least of them.
         high: The largest.

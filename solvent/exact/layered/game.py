@@ -218,7 +218,7 @@ class LayeredGame(ABC):
         """The value of a state to player 0.
 
         Args:
-            state: Any that has a place.
+            state: A state that has a place.
             stored: The value stored there.
         """
         return stored

@@ -61,7 +61,7 @@ class Plan:
         layers: The last write of each is a point to go on from.
         disk: Bytes of the folder, at most while it is solved.
         memory: Bytes of memory, on the machine that keeps the layers.
-        kept: Both, for each of :data:`~.store.KEEPS` that can be chosen.
+        kept: Disk and memory for each of :data:`~.store.KEEPS` that can be chosen.
         sent: Bytes that each other machine of a cluster gets, all in all.
         returned: Bytes that all of them together give back.
         sample: The sample from which the time is estimated.
@@ -82,7 +82,7 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
     """Count, and measure a sample, which takes some seconds.
 
     Args:
-        game: To be solved.
+        game: The game to solve.
         in_folder: Whether layers are to be kept in a folder, not in memory.
         keep: The values to keep, one of :data:`~.store.KEEPS`.
     """

@@ -57,8 +57,8 @@ def window_bytes(game: LayeredGame, store: LayerStore | None = None) -> int:
     """Return the most bytes of values at any time, if each goes when none is left to read it.
 
     Args:
-        game: To be solved.
-        store: With the layers that are solved already; those of them that are there are not counted
+        game: The game to solve.
+        store: The store. Those of the layers solved already that are there are not counted
             again.
     """
     last_reader = {needed: layer for layer in game.layers for needed in game.reads(layer)}
@@ -86,8 +86,8 @@ def disk_bytes(
     """Return the most bytes that a solution's folder takes while it is solved, or takes still.
 
     Args:
-        game: To be solved.
-        store: With the layers that are there already, and what it keeps.
+        game: The game to solve.
+        store: The store, with the layers that are there already, and what it keeps.
         keep: The values to keep, where there is no store.
         packed: Bytes of a value in a compact file.
     """
@@ -105,7 +105,7 @@ def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> in
     """Return the most bytes that a solve takes, without the blocks that are in the air.
 
     Args:
-        game: To be solved.
+        game: The game to solve.
         in_folder: Whether layers are kept in a folder, not in memory. What is mapped from it into
             memory counts, though the system can take that back.
         keep: The values to keep, one of :data:`~.store.KEEPS`.
@@ -129,9 +129,9 @@ def check_disk(
     """Raise unless what is still to be written fits on the disk.
 
     Args:
-        game: To be solved.
+        game: The game to solve.
         folder: The folder to write to.
-        store: With the layers that are there already.
+        store: The store with the layers that are there already.
         packed: Bytes of a value in a compact file.
 
     Raises:

@@ -141,7 +141,7 @@ def proved_errors(store: LayerStore) -> dict[Layer, float]:
     """A bound of the error of the values of every layer, from the layers and their gaps.
 
     Args:
-        store: In which all are solved. All are read, if the game needs their largest values.
+        store: The store with all solved. All are read, if the game needs their largest values.
     """
     game = store.game
     errors: dict[Layer, float] = {}
