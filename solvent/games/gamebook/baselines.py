@@ -24,11 +24,11 @@ from solvent.model import TabularGame, TabularPolicy
 
 
 def first_visit(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """The policy of a reader on a first visit.
+    """Return the policy of a reader on a first visit.
 
     Args:
         game: A gamebook.
-        player: Only 0; there is no other.
+        player: The only player, 0.
     """
     pages = cast(Sequence[Page], game.states)
     in_fight = np.array([bool(page.step) for page in pages]) & ~game.terminal

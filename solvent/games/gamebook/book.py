@@ -86,13 +86,13 @@ VERSION = 1
 MOST_SECTIONS = 20_000
 
 MOST_CHOICES = 100
-"""Choices of one decision; also cases of one branch."""
+"""Largest number of choices of a decision, and of cases of a branch."""
 
 MOST_ROWS = 1000
-"""Rows of one random table; also chances of one block."""
+"""Largest number of rows of a random table, and of chances of a block."""
 
 MOST_ENEMIES = 20
-"""Enemies of one fight."""
+"""Largest number of enemies of a fight."""
 
 LARGEST_MODIFIER = 100
 """The largest sum of a check's modifiers, 10000%, as :mod:`solvent.model.context` allows."""
@@ -120,7 +120,7 @@ Target = Annotated[int, Field(ge=1, le=LARGEST_SECTION), AfterValidator(_target)
 
 
 def _each(value: Any, meaning: Any) -> Any:
-    """A name, or a list of names, is short for a mapping of these to a meaning."""
+    """Expand a name, or a list of names, to a mapping of these to a meaning."""
     if isinstance(value, str):
         return {value: meaning}
     if isinstance(value, list) and all(isinstance(name, str) for name in value):
@@ -137,7 +137,7 @@ class Eat(Model):
 
 
 class Effect(Model):
-    """Something that happens to fields: one of its keys, of which ``if`` has two more with it."""
+    """An effect on fields, named by one key; ``if`` comes with two more."""
 
     gain: dict[Variable, Amount] | None = None
     lose: dict[Variable, Amount] | None = None
@@ -163,7 +163,7 @@ class Effect(Model):
         }
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """Each entry of a list should be one effect."""
+        """Check that each entry of a list is one effect."""
         yield from _should_be_one(self, "effect", EFFECTS)
         if (self.then is None) != (self.condition is None):
             yield (), "has if without then, or then without if; both belong together"
@@ -203,13 +203,13 @@ class Block(Model):
     @model_validator(mode="before")
     @classmethod
     def _short(cls, value: Any) -> Any:
-        """A number is short for goto, and the word again for itself."""
+        """Expand a number to a ``goto``, and the word ``again`` to itself as a key."""
         if isinstance(value, int) and not isinstance(value, bool):
             return {"goto": value}
         return {"again": True} if value == "again" else value
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """A block should have one way on."""
+        """Check that the block has one way on."""
         yield from _should_be_one(self, "way on", WAYS_ON)
 
     @cached_property
@@ -244,11 +244,11 @@ class Block(Model):
 WAYS_ON = tuple(name for name in Block.model_fields if name not in ("text", "do"))
 
 CHANCE = ("branch", "roll", "chances", "check")
-"""Ways on that may stand between a repeat and its `again`."""
+"""Ways on that are allowed between a ``repeat`` and its ``again``."""
 
 
 class Choice(Block):
-    """Something that the player may choose."""
+    """An option of a decision."""
 
     label: Label
     when: Condition = 1
@@ -270,7 +270,7 @@ Option = TypeVar("Option", bound=Block)
 
 
 class Options(RootModel[list[Option]], Generic[Option]):
-    """Several blocks, one of which play goes on with."""
+    """Several blocks, with one of which the episode continues."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -308,7 +308,7 @@ class Chances(Options[Chance]):
 
 
 class Roll(Model):
-    """A random table: its rows do not overlap and hold every result that can fall."""
+    """A random table, whose rows do not overlap and contain every possible result."""
 
     dice: Amount
     results: Annotated[dict[str, Block], Field(min_length=1, max_length=MOST_ROWS)]
@@ -322,7 +322,7 @@ class Roll(Model):
         return {**value, "results": {str(key): inside for key, inside in results.items()}}
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """The key of every row should be a range."""
+        """Check that the key of every row is a range."""
         for key in self.results:
             try:
                 read_range(key)
@@ -335,7 +335,7 @@ class Roll(Model):
         return tuple(map(read_range, self.results))
 
     def row(self, result: int) -> int | None:
-        """The index of the row that a result is in, or None."""
+        """Return the index of the row that contains a result, or None."""
         for number, (low, high) in enumerate(self.rows):
             if (low is None or low <= result) and (high is None or result <= high):
                 return number
@@ -351,7 +351,7 @@ class Modifier(Model):
     times: Condition | None = None
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """A modifier counts under a condition, or so many times."""
+        """Check that the modifier does not have both a condition and a number of times."""
         if self.when is not None and self.times is not None:
             yield (), "has when and times; it should have one of them only"
 
@@ -373,7 +373,7 @@ class Check(Model):
     failure: Block
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """The modifiers should stay within what checks allow."""
+        """Check that the modifiers stay within their limits."""
         if known.hero is None:
             return
         largest = Fraction(0)
@@ -403,33 +403,33 @@ class Enemy(Model):
 
 
 class Counting(Model):
-    """Something that counts in certain rounds of a fight, perhaps only under a condition."""
+    """A part of a fight that counts in certain rounds, optionally only under a condition."""
 
     rounds: Interval = (None, None)
     when: Condition = 1
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """Rounds should be counted from 1."""
+        """Check that rounds are counted from 1."""
         if any(end is not None and end < 1 for end in self.rounds):
             yield ("rounds",), f"is {range_text(self.rounds)}; rounds are counted from 1"
 
     @property
     def first(self) -> int:
-        """The first round in which it counts, from 1 through the whole fight."""
+        """The first round in which this counts, from 1 over the whole fight."""
         return self.rounds[0] or 1
 
     @property
     def last(self) -> int | None:
-        """The last round, or None: to the end."""
+        """The last round in which this counts, or None for the end of the fight."""
         return self.rounds[1]
 
     @property
     def holds(self) -> Expression:
-        """1 if the condition holds when the fight begins, and 0 if not."""
+        """An expression that is 1 if the condition holds when the fight begins, and else 0."""
         return 1 if self.when == 1 else Operation("!=", (self.when, 0))
 
     def counts_in(self, round_: int) -> bool:
-        """Return whether it counts in a round, from 1."""
+        """Return whether this counts in a round, from 1."""
         return self.first <= round_ and (self.last is None or round_ <= self.last)
 
 
@@ -441,7 +441,7 @@ class Bonus(Counting):
 
     @property
     def amount(self) -> Expression:
-        """The change, with the fields as they are when the fight begins."""
+        """The change, computed from the fields when the fight begins."""
         return self.size if self.when == 1 else Operation("*", (self.size, self.holds))
 
 
@@ -469,8 +469,8 @@ class Added(Model):
 class Fight(Model):
     """Combat, enemy after enemy, by the rules that the book describes.
 
-    Skill, bonuses and conditions are computed when the fight begins. Rounds are counted through the
-    whole fight. What the hero has lost carries on from enemy to enemy, and is gone when it ends.
+    Skill, bonuses and conditions are computed when the fight begins. Rounds are counted over the
+    whole fight. The hero's losses carry over from enemy to enemy, and are reset when it ends.
     """
 
     rules: Literal["fighting-fantasy", "results-table"]
@@ -487,7 +487,7 @@ class Fight(Model):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, value: Any, info: ValidationInfo) -> Any:
-        """Take from the book what a fight need not say: its rules, and where defeat leads."""
+        """Fill in the rules and the ending of defeat from the book if the fight omits them."""
         known = known_from(info)
         if not isinstance(value, dict):
             return value
@@ -503,7 +503,7 @@ class Fight(Model):
         return value
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """A fight should have what its rules have, and nothing else."""
+        """Check that the fight has the parts that its rules have, and no others."""
         if known.combat is None:
             return
         if self.rules not in known.combat.by_rules():
@@ -533,7 +533,7 @@ class Fight(Model):
 
     @property
     def expressions(self) -> Iterator[Expression]:
-        """All that is computed when the fight begins, besides the hero's skill."""
+        """The expressions computed when the fight begins, except the hero's skill."""
         yield from (bonus.amount for bonus in self.bonuses)
         yield from (self.dealt, self.suffered, self.added.enemy, self.added.hero)
         if self.invulnerable is not None:
@@ -543,7 +543,7 @@ class Fight(Model):
 
 
 class Good(Model):
-    """Something that is bought and sold."""
+    """A good that can be bought and sold."""
 
     item: Item
     buy: Count | None = None
@@ -551,7 +551,7 @@ class Good(Model):
     quantity: Annotated[int, Field(ge=1, le=1000)] | None = None
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """A good should have a price, and trading it an end."""
+        """Check that the good has a price, and that trading it comes to an end."""
         if self.sell is not None:
             known.used.add(self.item)  # Whether it can be sold depends on how many there are.
         if self.buy is None and self.sell is None:
@@ -568,14 +568,14 @@ class Good(Model):
 
 
 class Shop(Model):
-    """A decision that comes again and again: to buy, to sell, or to leave."""
+    """A repeated decision to buy, to sell, or to leave."""
 
     money: UsedVariable
     goods: Annotated[list[Good], Field(min_length=1, max_length=50)]
     leave: Block
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """Every good should stand once."""
+        """Check that no good is listed twice."""
         items = [good.item for good in self.goods]
         for i, item in enumerate(items):
             if item in items[:i]:
@@ -596,14 +596,14 @@ class Checks(Model):
 
 
 class Ending(Model):
-    """A way in which play ends, and its score."""
+    """An ending of the book, and its score."""
 
     score: Rational
     text: Text = ""
 
 
 class Whenever(Model):
-    """A rule that ends play as soon as an assignment makes its condition hold."""
+    """A rule that ends the episode as soon as an assignment makes its condition hold."""
 
     when: Condition
     ending: EndingName
@@ -619,7 +619,7 @@ class Frame(Hero):
 
     @property
     def fallen(self) -> Mapping[str, str]:
-        """For each field that a rule of ``whenever`` looks at alone: the ending if it is 0."""
+        """The ending when a field is 0, for each field that alone triggers a ``whenever`` rule."""
         found: dict[str, str] = {}
         for rule in self.whenever:
             read = names(rule.when)
@@ -633,8 +633,8 @@ class Frame(Hero):
 class Book(Frame):
     """A whole gamebook.
 
-    Its sections do not lead in circles, which
-    :func:`~solvent.games.gamebook.loader.load_book` has seen to.
+    Its sections have no cycles, as checked by
+    :func:`~solvent.games.gamebook.loader.load_book`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -648,7 +648,7 @@ class Book(Frame):
     _digest: str = PrivateAttr("")
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """A book should begin, in a version that is read here."""
+        """Check that the book has a beginning, and a supported version."""
         yield from super().faults(known)
         if self.version != VERSION:
             yield ("version",), f"is {self.version}; books of version {VERSION} are read here"
@@ -672,7 +672,7 @@ class Book(Frame):
     def _number(
         self, block: Block, place: Place, path: Path, found: dict[Place, Node], *, repeated: bool
     ) -> Node:
-        """Give a block and those inside it their places."""
+        """Assign places to a block and those inside it."""
         section, index = place
         inner: list[Node] = []
         following = index + 1
@@ -694,7 +694,7 @@ class Book(Frame):
 
     @cached_property
     def targets(self) -> Mapping[int, tuple[int, ...]]:
-        """The sections to which each section leads, in the order of the text, each once."""
+        """The distinct successors of each section, in the order of the text."""
         found: dict[int, dict[int, None]] = {number: {} for number in sorted(self.sections)}
         for (number, _), node in self.nodes.items():
             if node.block.goto is not None:
@@ -703,7 +703,7 @@ class Book(Frame):
 
     @cached_property
     def in_order(self) -> SectionOrder:
-        """The sections that can be reached from the first, found depth first."""
+        """The sections reachable from the first, found depth first."""
         found = SectionOrder([], [])
         path = {self.start: iter(self.targets[self.start])}
         done: set[int] = set()
@@ -730,8 +730,8 @@ class SectionOrder(NamedTuple):
     """The order of a book's sections.
 
     Attributes:
-        sections: The sections that can be reached, each before all that it leads to.
-        circles: Each way on that leads back to a section on the way there, as the circle of
+        sections: The reachable sections, each before all its successors.
+        circles: Each way on that leads back to an earlier section on its path, as the cycle of
             sections that it closes.
     """
 
@@ -740,7 +740,7 @@ class SectionOrder(NamedTuple):
 
 
 Place: TypeAlias = tuple[int, int]
-"""A section's number, and the index of a block in it: each block comes before those inside it."""
+"""A section's number, and the index of a block in it; blocks precede those inside them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -751,10 +751,10 @@ class Node:
         place: The place, by which states name the block.
         path: The keys that lead to the block in the file.
         block: The block.
-        exit: Its way on: the value of the one key of :data:`WAYS_ON` that it has.
+        exit: The way on: the value of the block's one key of :data:`WAYS_ON`.
         inner: The nodes of the blocks inside.
         end: The index that follows the last block inside.
-        repeated: Whether nothing but chance stands between the block and a ``repeat`` around it.
+        repeated: Whether only chance stands between the block and an enclosing ``repeat``.
     """
 
     place: Place

@@ -30,22 +30,22 @@ from solvent.games.gamebook.values import Path
 LONGEST_CYCLE_SHOWN = 12
 
 MOST_PAIRS = 200_000
-"""Values that are combined; where there are more, all whole numbers between the ends count."""
+"""Largest number of combined values; beyond it, all integers between the ends count."""
 
 Found: TypeAlias = tuple[Path, str, Severity]
-"""A path in the file, a message with a cure, and how bad it is."""
+"""A path in the file, a message with a cure, and the severity."""
 
 Written: TypeAlias = Callable[[Path], object]
-"""Returns the data in the file at a path."""
+"""A function that returns the data in the file at a path."""
 
 
 def check_whole(book: Book, used: Collection[str], written: Written) -> Iterator[Found]:
-    """Find what is wrong with a book beyond its single parts.
+    """Find the faults of a book beyond those of its single parts.
 
     Args:
         book: The book.
-        used: The names on which something depends.
-        written: What stands in the file at a path.
+        used: The names on which a part of the book depends.
+        written: Returns the content of the file at a path.
     """
     yield from _unused(book, used)
     verdict_on = cache(partial(look_at, book))
@@ -73,7 +73,7 @@ def _unused(book: Book, used: Collection[str]) -> Iterator[Found]:
 
 
 def _check_repeat(book: Book, node: Node) -> Iterator[Found]:
-    """Check that ``repeat`` and ``again`` belong together, with nothing but chance between."""
+    """Check that ``repeat`` and ``again`` match, with only chance between them."""
     path = (*node.path, node.block.way_on)
     if node.block.again and not node.repeated:
         yield (
@@ -120,7 +120,7 @@ def _check_order(book: Book) -> Iterator[Found]:
 def _check_options(
     node: Node, verdict_on: Callable[[tuple[Expression, ...]], Verdict | None], written: Written
 ) -> Iterator[Found]:
-    """Check that some case applies, or some choice is offered, and that each can be."""
+    """Check that a case always applies or a choice is always offered, and that each can be."""
     path = (*node.path, node.block.way_on)
     if isinstance(node.exit, Chances):
         return
@@ -156,7 +156,7 @@ def _with(example: str) -> str:
 
 
 def _check_roll(book: Book, node: Node, roll: Roll) -> Iterator[Found]:
-    """Check that every result stands in one row, and every row has a result."""
+    """Check that every result is in one row, and every row has a result."""
     path = (*node.path, "roll")
     least, most = -(10**12), 10**12
     rows = sorted(
@@ -192,10 +192,10 @@ def _check_roll(book: Book, node: Node, roll: Roll) -> Iterator[Found]:
 def possible_results(
     expression: Expression, ranges: Mapping[str, tuple[int, int]]
 ) -> Sequence[int]:
-    """The numbers that can come out, ascending.
+    """Return the possible values of an expression, ascending.
 
-    Parts are taken to be independent, so that of an expression in which a name stands twice some
-    numbers may be given that it cannot be.
+    Parts are treated as independent, so that an expression with a repeated name may yield some
+    numbers that are not possible.
 
     Args:
         expression: The expression, with or without dice.

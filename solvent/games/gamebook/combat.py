@@ -41,7 +41,7 @@ from solvent.games.gamebook.page import Local, Values
 from solvent.games.gamebook.rounds import Blow, Standing, enough_loss, fight_on
 
 FIGHT_ON, ESCAPE = 0, 1
-"""The actions where an escape is open. The first also keeps the damage where LUCK may be tested."""
+"""The actions when an escape is open. The first also keeps the damage when LUCK may be tested."""
 
 Constants: TypeAlias = tuple[int, ...]
 """The numbers of a fight that are computed when it begins."""
@@ -52,9 +52,9 @@ class FightState(NamedTuple):
 
     Attributes:
         step: ``"begin"``; a decision: ``"escape"`` or, after a round, ``"won"`` or ``"lost"``; or
-            how it is over: ``"victory"``, ``"defeat"`` or ``"escaped"``.
-        local: The enemy, what it has left, the rounds fought (as far as that matters), and the
-            constants; nothing once the fight is over.
+            the result: ``"victory"``, ``"defeat"`` or ``"escaped"``.
+        local: The enemy, its remaining health, the rounds fought (as far as that matters), and the
+            constants; empty once the fight is over.
         hero: The values of the fields that change in the fight.
     """
 
@@ -74,7 +74,7 @@ class Combat(ABC):
         book: The book.
 
     Attributes:
-        hero: The indices of the fields that change in the fight, what the hero lives on first.
+        hero: The indices of the fields that change in the fight, starting with the hero's health.
     """
 
     def __init__(self, fight: Fight, book: Book) -> None:
@@ -99,19 +99,19 @@ class Combat(ABC):
     @property
     @abstractmethod
     def constant_bounds(self) -> tuple[Range, ...]:
-        """The least and largest of each of the constants."""
+        """The smallest and largest value of each constant."""
 
     @abstractmethod
     def blows(self, enemy: int, rounds: int, constants: Constants) -> Sequence[Blow]:
-        """The possible losses in the round after so many, against an enemy."""
+        """Return the possible losses in the round after a number of rounds, against an enemy."""
 
     @abstractmethod
     def is_open(self, rounds: int, constants: Constants) -> bool:
-        """Return whether the hero may escape after so many rounds."""
+        """Return whether the hero may escape after a number of rounds."""
 
     @property
     def bounds(self) -> tuple[Range, ...]:
-        """The least and largest of each of the local numbers."""
+        """The smallest and largest value of each local number."""
         rounds = (0, self._most_rounds)
         return (0, len(self._healths) - 1), (1, max(self._healths)), rounds, *self.constant_bounds
 
@@ -124,7 +124,7 @@ class Combat(ABC):
         return (FIGHT_ON, ESCAPE) if moment.step == "escape" else (FIGHT_ON,)
 
     def after(self, moment: FightState, action: int) -> Moments:
-        """The moments that follow an action, or ``"begin"``."""
+        """Return the distribution of moments after an action, or after ``"begin"``."""
         step, local, hero = moment
         if hero[0] <= 0:
             return {FightState("defeat", (), hero): ONE}
@@ -156,7 +156,7 @@ class Combat(ABC):
     def _odds(
         self, start: Standing, constants: Constants, most_loss: int
     ) -> dict[Standing, Fraction]:
-        """The distribution of standings at the next decision, for heroes who can lose no more."""
+        """Return the distribution of standings at the next decision, for a largest loss."""
         return fight_on(
             start,
             self._healths,
@@ -181,7 +181,7 @@ class Combat(ABC):
         return FightState("escape", local, left)
 
     def _later(self, constants: Constants, rounds: int) -> Constants:
-        """The constants after so many rounds, without those that matter no more."""
+        """Return the constants after a number of rounds, without those no longer needed."""
         return constants
 
 
@@ -199,13 +199,13 @@ class FightingFantasyCombat(Combat):
         self._has_luck = described.luck is not None
 
     def constants(self, values: Values) -> Constants:
-        """The SKILL, and whether there is an escape."""
+        """Return the SKILL, and whether there is an escape."""
         skill = self._skill_of(values) + sum(size(values) for _, size in self._bonuses)
         return skill, int(bool(self._allowed(values)))
 
     @property
     def constant_bounds(self) -> tuple[Range, ...]:
-        """The ends of SKILL with all bonuses, and of a truth value."""
+        """The bounds of SKILL with all bonuses, and of a truth value."""
         parts = [self._skill, *(bonus.amount for bonus, _ in self._bonuses)]
         ends = [bounds(part, self._ranges) for part in parts]
         return (sum(low for low, _ in ends), sum(high for _, high in ends)), (0, 1)
@@ -215,7 +215,7 @@ class FightingFantasyCombat(Combat):
         return bool(constants[1]) and rounds >= self._escape_after
 
     def blows(self, enemy: int, rounds: int, constants: Constants) -> list[Blow]:
-        """A round won, or lost."""
+        """Return the losses of a round won, and of a round lost."""
         won, _, lost = round_probabilities(constants[0] - self.fight.enemies[enemy].skill)
         # Both are multiples of 1/1296; what is missing to 1 are draws.
         return [
@@ -224,19 +224,19 @@ class FightingFantasyCombat(Combat):
         ]
 
     def actions(self, moment: FightState) -> tuple[int, ...]:
-        """Fight on or escape; after a round, keep its damage or test LUCK while any is left."""
+        """Return fighting on and escaping, or after a round keeping its damage and testing LUCK."""
         if moment.step in ("won", "lost"):
             return (KEEP, TEST) if moment.hero[1] else (KEEP,)
         return super().actions(moment)
 
     def after(self, moment: FightState, action: int) -> Moments:
-        """The moments that follow an action, or ``"begin"``."""
+        """Return the distribution of moments after an action, or after ``"begin"``."""
         if moment.step in ("won", "lost") and moment.hero[0] > 0:
             return self._decided(moment.step == "won", moment.local, moment.hero, action)
         return super().after(moment, action)
 
     def _round(self, local: Local, hero: Local) -> Moments:
-        """Fight a round that is not drawn, or all until the next decision if there is no LUCK."""
+        """Fight one decided round or, without LUCK, all rounds until the next decision."""
         if not self._has_luck:
             return super()._round(local, hero)
         difference = local[3] - self.fight.enemies[local[0]].skill
@@ -276,10 +276,10 @@ class FightingFantasyCombat(Combat):
 class ResultsTableCombat(Combat):
     """A fight by a table of results.
 
-    Its constants: what losses of the enemy and of the hero are multiplied by; whether there is an
-    escape; the hero's skill in each period between changes, 0 in those that are over; and as far as
-    fields decide it, what the enemy and the hero lose besides, and whether the hero is
-    invulnerable, 0 when that is over.
+    Its constants: the factors of the losses of the enemy and of the hero; whether there is an
+    escape; the hero's skill in each period between changes, 0 in past ones; and, as far as
+    fields determine them, the additional losses of enemy and hero, and whether the hero is
+    invulnerable, 0 once that has ended.
     """
 
     def __init__(self, fight: Fight, book: Book) -> None:
@@ -301,7 +301,7 @@ class ResultsTableCombat(Combat):
         self._computed = [compiled(part, book.position) for part in computed]
 
     def constants(self, values: Values) -> Constants:
-        """The numbers that the fields decide when the fight begins."""
+        """Return the numbers that the fields determine when the fight begins."""
         dealt, suffered, *besides = (part(values) for part in self._computed)
         skill = self._skill_of(values)
         sizes = [(bonus, size(values)) for bonus, size in self._bonuses]
@@ -311,7 +311,7 @@ class ResultsTableCombat(Combat):
 
     @property
     def constant_bounds(self) -> tuple[Range, ...]:
-        """The ends of each constant; those of skill include 0."""
+        """The bounds of each constant; those of skill include 0."""
 
         def of(*parts: object) -> Iterator[Range]:
             return (bounds(part, self._ranges) for part in parts)  # type: ignore[arg-type]
@@ -328,7 +328,7 @@ class ResultsTableCombat(Combat):
         return bool(constants[2]) and rounds >= self._escape_after
 
     def blows(self, enemy: int, rounds: int, constants: Constants) -> list[Blow]:
-        """The results of the digits; killed is killed."""
+        """Return the losses for each digit; factors and additions leave kills as they are."""
         dealt, suffered, _, *others = constants
         decided = iter(others[len(self._periods) :])
         enemy_besides, hero_besides, safe = (
@@ -344,7 +344,7 @@ class ResultsTableCombat(Combat):
         return blows
 
     def _column(self, enemy: int, rounds: int, skills: list[int]) -> Column:
-        """The column of the round that follows so many."""
+        """Return the column of the round after a number of rounds."""
         period = max(i for i, start in enumerate(self._periods) if start <= rounds + 1)
         difference = skills[period] - self.fight.enemies[enemy].skill
         return next(c for c in self._columns if c.high is None or difference <= c.high)

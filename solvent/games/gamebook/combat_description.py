@@ -20,7 +20,7 @@ _CELL = re.compile(r"K|\d{1,4}", re.ASCII)
 
 
 def _damage(value: Any) -> Damage:
-    """The damage of a name such as ``three``, or of a mapping."""
+    """Return the damage for a name such as ``three``, or for a mapping."""
     if isinstance(value, str) and value in DAMAGE:
         return DAMAGE[value]
     allowed = [field.name for field in fields(Damage)]
@@ -47,7 +47,7 @@ class FightingFantasy(Model):
 
     @property
     def spent(self) -> tuple[str, ...]:
-        """The fields that change in a fight, what the hero lives on first."""
+        """The fields that change in a fight, starting with the hero's health."""
         return (self.stamina,) if self.luck is None else (self.stamina, self.luck)
 
 
@@ -97,7 +97,7 @@ class Table(Model):
         )
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """The table should be complete, and every column should end a fight."""
+        """Check that the table is complete, and that every column can end a fight."""
         ends = self.columns
         if ends[0][0] is not None:
             yield ("columns",), "the first column has a lowest difference; write ..n"

@@ -17,7 +17,7 @@ book_commands = typer.Typer(
 
 
 def _book(text: str) -> Path:
-    """The file that is meant: a path, or the name of a book that comes with the package."""
+    """Return the file of a book, given as a path or as the name of a packaged book."""
     from solvent.games.gamebook.library import book_path
 
     return Path(text) if Path(text).exists() else book_path(text)

@@ -11,21 +11,21 @@ from solvent.exact import OptimalOccupancy
 from solvent.games.gamebook.rules import Gamebook
 
 LONGEST_FRACTION = 2000
-"""Digits of a fraction that is printed whole."""
+"""Largest number of digits of a fraction that is printed in full."""
 
 TOGETHER = "\N{NO-BREAK SPACE}"
-"""Between a choice and its share, which are not parted at the end of a line."""
+"""The separator of a choice and its share, which stay on one line."""
 
 
 def account(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> dict[str, Any]:
-    """The facts about a solved book, as JSON can hold them.
+    """Return the facts about a solved book, as JSON values.
 
     Numbers are floats; those that are known exactly are also texts such as ``"2 / 3"``.
 
     Args:
-        game: The book. Final states are told apart by the fields that it keeps.
-        occupancy: Optimal play of the book.
-        most: How many decisions to list.
+        game: The book. Final states are distinguished by the fields that it keeps.
+        occupancy: Occupancy of an optimal policy of the book.
+        most: Largest number of decisions to list.
     """
     return {
         "title": game.book.title,
@@ -59,11 +59,11 @@ def account(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> dict[str,
 
 
 def report(game: Gamebook, told: Mapping[str, Any]) -> str:
-    """The value, how optimal play ends, and the most important decisions.
+    """Return the value, the endings of optimal play, and the most important decisions.
 
     Args:
         game: The book.
-        told: Its :func:`account`.
+        told: The :func:`account` of the book.
     """
     book = game.book
     exact = f" [{told['value_exact']}]" if "value_exact" in told else ""

@@ -29,20 +29,20 @@ from solvent.games.gamebook.expressions import (
 from solvent.games.gamebook.hero import Hero
 
 MOST_COMBINATIONS = 200_000
-"""Of values; beyond, nothing is decided."""
+"""Largest number of combinations of values that are examined; beyond it, there is no verdict."""
 
 MOST_NAMES = 24
-"""In the conditions that are looked at together."""
+"""Largest number of names in the conditions that are examined together."""
 
 
 class Verdict(NamedTuple):
     """The gaps and overlaps of several conditions.
 
     Attributes:
-        gap: Values with which none of them holds, as text; None if one always does.
+        gap: Values for which no condition holds, as text; None if one always does.
         never: Indices of conditions that never hold.
         overlaps: Pairs of conditions that can hold at once, each with values, as text. Conditions
-            that always hold are not in it.
+            that always hold are left out.
     """
 
     gap: str | None
@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
 
 
 def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict | None:
-    """Find out what is known of conditions; None if there are too many values to look at.
+    """Return the verdict on conditions; None if there are too many values to examine.
 
     Args:
         hero: The fields that bound the values.
@@ -90,7 +90,7 @@ def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict | None:
 
 
 def _axes(hero: Hero, conditions: Sequence[Expression]) -> dict[str, list[int]] | None:
-    """For each name the values that have to be looked at; None if they are too many."""
+    """Return the values to examine for each name; None if there are too many."""
     axes: dict[str, list[int]] = {}
     for name in sorted(set().union(*map(names, conditions))):
         low, high = hero.ranges[name]
@@ -112,7 +112,7 @@ def _axes(hero: Hero, conditions: Sequence[Expression]) -> dict[str, list[int]] 
 def _possible(
     hero: Hero, values: Mapping[str, NDArray[np.int64]], shape: tuple[int, ...]
 ) -> NDArray[np.bool_]:
-    """The combinations that some state can have."""
+    """Return whether each combination is possible in some state."""
     result = np.ones(shape, np.bool_)
     carried: dict[str, Any] = {}
     for name, numbers in values.items():
@@ -130,7 +130,7 @@ def _possible(
 
 
 def _cuts(expression: Expression, name: str) -> Iterator[int | None]:
-    """The numbers with which a name is compared; None if it is used in another way."""
+    """Return the numbers with which a name is compared; None if it has another use."""
     if expression == name:
         yield 0  # Standing alone it is compared with 0.
         return

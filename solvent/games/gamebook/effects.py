@@ -16,12 +16,12 @@ from solvent.model import TooManyStatesError
 ONE = Fraction(1)
 
 MOST_RESULTS = 200_000
-"""Results to which the effects of one block can come."""
+"""Largest number of results of the effects of one block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """A field gets a value, clamped to its bounds; dice in the value are thrown."""
+    """An assignment of a value to a field, clamped to its bounds; its dice are thrown."""
 
     field: str
     value: Expression
@@ -40,7 +40,7 @@ Step: TypeAlias = Assign | When
 
 
 def steps(effects: Iterable[Effect], hero: Hero) -> tuple[Step, ...]:
-    """The steps that the effects of a list come down to, in order."""
+    """Return the steps that make up the effects of a list, in order."""
     return tuple(step for effect in effects for step in _steps(effect, hero))
 
 
@@ -75,13 +75,13 @@ def _meal(eat: Eat) -> When:
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """Something that can be done in a shop, after which the player is still in the shop.
+    """A trade in a shop, after which the player is still in the shop.
 
     Attributes:
         text: Words such as ``"buy rope for 4 gold"``.
-        condition: When it can be done: there is the money, the room, the thing.
+        condition: The condition of the trade: enough money, room for the good, the good itself.
         steps: Money and goods that change hands.
-        quantity: How often at most in one visit; None: as long as the condition holds.
+        quantity: Largest number of times in one visit; None for as long as the condition holds.
     """
 
     text: str
@@ -117,9 +117,9 @@ class EffectOutcome(NamedTuple):
     """One result of effects.
 
     Attributes:
-        probability: The probability of this.
-        values: The values after the effects, or after those up to which play ended.
-        ending: The ending in which a rule of ``whenever`` ended play, or None.
+        probability: The probability of the result.
+        values: The values after the effects, or after the effect that ended the episode.
+        ending: The ending reached by a rule of ``whenever``, or None.
     """
 
     probability: Fraction
@@ -132,7 +132,7 @@ Happening: TypeAlias = Callable[[Values], Sequence[EffectOutcome]]
 
 
 class Effects:
-    """Makes functions of steps.
+    """A compiler of steps into functions.
 
     Args:
         book: The book, whose fields and rules the steps are about.
@@ -146,7 +146,7 @@ class Effects:
         ]
 
     def all(self, several: Iterable[Step], where: str) -> Happening:
-        """Steps that happen one after the other.
+        """Return a function that performs steps one after the other.
 
         Args:
             several: The steps.

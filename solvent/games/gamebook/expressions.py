@@ -26,10 +26,10 @@ from typing import Any, TypeAlias
 from solvent.model import dice_sum
 
 LONGEST = 500
-"""Characters of an expression."""
+"""Largest number of characters of an expression."""
 
 MOST_LEVELS = 120
-"""Operations within each other, so that whatever walks through an expression may be recursive."""
+"""Deepest nesting of operations, so that functions over expressions may be recursive."""
 
 LARGEST_NUMBER = 10**6
 """The largest number that may be written in an expression."""
@@ -38,7 +38,7 @@ MOST_DICE, MOST_SIDES = 20, 100
 """The largest single throw is ``20d100``."""
 
 MOST_RESULTS = 10_000
-"""Combinations of throws that one expression may have."""
+"""Largest number of combinations of throws of one expression."""
 
 RESERVED = frozenset({"and", "or", "not", "digit", "true", "false", "min", "max", "count", "room"})
 """Words that cannot be names."""
@@ -102,9 +102,9 @@ COMPARISONS: Mapping[type[ast.cmpop], str] = {
 }
 
 Meaning: TypeAlias = Callable[[str, str], Expression]
-"""Looks a name up: the call it is in (``"count"``, ``"room"``, or ``""`` for none), and the name.
+"""Looks up a name, given its call (``"count"``, ``"room"``, or ``""`` for none) and the name.
 
-Raises a ValueError for a name that is not known there.
+Raises a ValueError for an unknown name.
 """
 
 _STRAY = re.compile(r"[^\w\s+\-*/<>=!(),]", re.ASCII)
@@ -118,7 +118,7 @@ def parse(text: str, meaning: Meaning = lambda call, name: name) -> Expression:
 
     Args:
         text: The expression.
-        meaning: Looks names up; without it every name stands for itself.
+        meaning: Looks up names. If left out, every name stands for itself.
 
     Raises:
         ExpressionError: If it is not an expression, or too long, too deep, or its numbers or dice
@@ -149,7 +149,7 @@ def parse(text: str, meaning: Meaning = lambda call, name: name) -> Expression:
 
 
 def _word(match: re.Match[str]) -> str:
-    """A word as the parser should see it: names begin with ``_``, throws are lists."""
+    """Return a word in the parser's form: names begin with ``_``, throws are lists."""
     word = match[0]
     if word in ("and", "or", "not"):
         return word
@@ -171,7 +171,7 @@ def _number(digits: str, least: int, largest: int) -> int:
 
 
 def _read(node: ast.expr, meaning: Meaning, levels: int) -> Expression:
-    """The expression of a node, with at most so many operations within each other.
+    """Return the expression of a node, with operations nested up to a limit.
 
     Raises:
         SyntaxError: If the node is of a kind that expressions do not have.
@@ -226,7 +226,7 @@ def _read(node: ast.expr, meaning: Meaning, levels: int) -> Expression:
 
 
 def _chain(node: ast.expr, operators: Any) -> Iterator[tuple[ast.operator, ast.expr]]:
-    """The operands of a chain of operators that bind alike, each with the one before it."""
+    """Return the operands of a chain of operators of equal precedence, each with its operator."""
     found: list[tuple[ast.operator, ast.expr]] = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, operators):
         found.append((node.op, node.right))
@@ -239,10 +239,10 @@ def _signed(sign: ast.operator, value: Expression) -> Expression:
 
 
 def compiled(expression: Expression, position: Mapping[str, Any]) -> Callable[[Any], Any]:
-    """An expression as a function of values.
+    """Return an expression as a function of values.
 
     Args:
-        expression: What to compute.
+        expression: The expression to compute.
         position: The index of each name in the values. The faces of throws follow after these, in
             their order.
 
@@ -271,10 +271,10 @@ def compiled(expression: Expression, position: Mapping[str, Any]) -> Callable[[A
 
 
 def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
-    """The value of an expression without dice.
+    """Return the value of an expression without dice.
 
     Args:
-        expression: What to compute.
+        expression: The expression to compute.
         values: The value of every name: integers, or NumPy arrays that broadcast together.
 
     Raises:
@@ -284,7 +284,7 @@ def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
 
 
 def falls(expression: Expression) -> list[tuple[Faces, Fraction]]:
-    """Every way in which the dice of an expression can fall, with its probability."""
+    """Return every result of the dice of an expression, with its probability."""
     throws = [_faces(throw).items() for throw in dice(expression)]
     return [
         (tuple(face for face, _ in fallen), prod((p for _, p in fallen), start=Fraction(1)))
@@ -309,7 +309,7 @@ def distribution(expression: Expression) -> dict[int, Fraction]:
 
 
 def total(parts: tuple[Expression, ...]) -> Expression:
-    """The sum of some expressions; 0 if there are none."""
+    """Return the sum of some expressions; 0 if there are none."""
     if len(parts) == 1:
         return parts[0]
     return Operation("+", parts) if parts else 0
@@ -337,7 +337,7 @@ Range: TypeAlias = tuple[int, int]
 
 
 def bounds(expression: Expression, ranges: Mapping[str, Range]) -> Range:
-    """Limits that the value of an expression cannot leave.
+    """Return bounds on the value of an expression.
 
     Args:
         expression: The expression, which may have dice.
@@ -345,7 +345,7 @@ def bounds(expression: Expression, ranges: Mapping[str, Range]) -> Range:
 
     Raises:
         KeyError: If a name has no range.
-        ExpressionError: If something could be divided by less than 1.
+        ExpressionError: If a divisor could be less than 1.
     """
     match expression:
         case int():

@@ -48,11 +48,11 @@ class Field:
     """A whole number that is part of the state.
 
     Attributes:
-        name: Unique among the fields.
-        kind: What it is in the file.
-        low: Its least value; 0 unless it is a variable.
-        high: Its largest value; 1 for flags and disciplines.
-        initial: Its value at the start, dice allowed; a plain number unless it is a variable.
+        name: Name, unique among the fields.
+        kind: The kind of the field in the file.
+        low: Smallest value; 0 unless the field is a variable.
+        high: Largest value; 1 for flags and disciplines.
+        initial: Initial value, dice allowed; a plain number unless the field is a variable.
         description: A text for the player.
         slot: The slot that carries an item; empty for other fields.
     """
@@ -68,7 +68,7 @@ class Field:
 
 @dataclass
 class Known:
-    """The context of all validators: the parts of a book that are known so far.
+    """The context of all validators: the parts of a book that have been read.
 
     Attributes:
         constants: The value of each constant.
@@ -77,7 +77,7 @@ class Known:
         endings: The names of the endings, or None until they are known.
         fallen: The ending of a hero whose field, by its name, has fallen to 0.
         sections: The numbers of the sections in the file.
-        used: Names on which something depends.
+        used: Names on which a part of the book depends.
     """
 
     constants: Mapping[str, int] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Known:
     used: set[str] = field(default_factory=set)
 
     def meaning(self, call: str, name: str) -> Expression:
-        """The expression that a name stands for, alone or in ``count`` or ``room``.
+        """Return the expression that a name stands for, alone or in ``count`` or ``room``.
 
         Raises:
             ValueError: If there is no such name.
@@ -123,7 +123,7 @@ def known_from(info: ValidationInfo) -> Known:
 def _formula(
     *, throws: bool = False, least: int | None = None, most: int | None = None
 ) -> PlainValidator:
-    """Read an expression, look its names up, and see that it stays within its limits.
+    """Read an expression, look up its names, and check its limits.
 
     Args:
         throws: Whether dice are allowed.
@@ -161,11 +161,11 @@ def _formula(
 
 
 def _named(*kinds: Kind, uses: bool = False) -> AfterValidator:
-    """Look a field up, which should be of one of these kinds.
+    """Look up a field, and check its kind.
 
     Args:
-        kinds: The kinds.
-        uses: Whether what happens depends on the field.
+        kinds: The allowed kinds.
+        uses: Whether the course of an episode depends on the field.
     """
 
     def look_up(name: str, info: ValidationInfo) -> str:
@@ -226,7 +226,7 @@ class VariableEntry(Model):
     description: Text = ""
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """The limits should be in order, and the initial value, a number, within them."""
+        """Check that the limits are in order, and that an initial number is within them."""
         if self.min > self.max:
             yield (), f"has min {self.min} and max {self.max}; min should not be above max"
         unfixed = ", ".join(sorted(names(self.initial)))
@@ -240,14 +240,14 @@ class VariableEntry(Model):
 
 
 class FlagEntry(Model):
-    """Yes or no."""
+    """A flag, which is true or false."""
 
     initial: bool = False
     description: Text = ""
 
 
 def _flag(value: Any) -> Any:
-    """A text, or nothing, is short for a description; true or false for how the flag starts."""
+    """Expand a text, or nothing, to a description, and a truth value to the initial value."""
     if isinstance(value, bool):
         return {"initial": value}
     return value if isinstance(value, dict) else {"description": value}
@@ -262,7 +262,7 @@ class SlotEntry(Model):
 
 
 class ItemEntry(Model):
-    """Something that is carried."""
+    """An item that can be carried."""
 
     slot: Name
     kind: Name | None = None
@@ -279,7 +279,7 @@ class Disciplines(Model):
     known: dict[Name, Text] = pydantic.Field(default={})
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """There should be as many to pick from as are picked."""
+        """Check that the number of disciplines to pick fits the number offered."""
         if self.pick > len(self.choices):
             yield ("pick",), f"is {self.pick} of {len(self.choices)} disciplines; pick fewer"
         if self.choices and not self.pick:
@@ -298,7 +298,7 @@ class Constants(Model):
 
 
 class Hero(Constants):
-    """All that the hero is and has."""
+    """The hero: variables, flags, slots, items and disciplines."""
 
     variables: dict[Name, VariableEntry] = pydantic.Field(default={})
     flags: dict[Name, Annotated[FlagEntry, BeforeValidator(_flag)]] = pydantic.Field(default={})
@@ -364,7 +364,7 @@ class Hero(Constants):
         return Operation("+", (self.slots[slot].capacity, carried))
 
     def declared(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        """Every name: what it is, the name, and the path to it."""
+        """Yield the kind, the name and the path of every declared name."""
         for kind in ("constant", "variable", "flag", "item"):
             for name in getattr(self, f"{kind}s"):
                 yield kind, name, (f"{kind}s", name)
@@ -373,7 +373,7 @@ class Hero(Constants):
                 yield "discipline", name, ("disciplines", key, name)
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """Every name should stand once, and what is carried should fit."""
+        """Check that every name is declared once, and that the initial items fit."""
         kinds: dict[str, str] = {}
         for kind, name, path in self.declared():
             if name in kinds:

@@ -23,7 +23,7 @@ def book_path(book: str) -> Path:
     """The file of a book.
 
     Args:
-        book: The name of one that comes with the package, or the path of a file.
+        book: Name of a packaged book, or path of a file.
 
     Raises:
         ValueError: If it is neither.

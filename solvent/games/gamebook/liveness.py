@@ -30,20 +30,20 @@ class Liveness:
     """The live fields of a book.
 
     Args:
-        book: The book; its sections must not lead in circles.
+        book: The book; its sections must not have cycles.
         forget: Whether fields can cease to be live at all.
-        keep: Names of fields that are live everywhere in any case.
+        keep: Names of fields that are always live everywhere.
 
     Raises:
-        ValueError: If sections lead in a circle.
+        ValueError: If sections have a cycle.
 
     Attributes:
         kept: The fields that are live everywhere, at endings too.
-        before: The live fields where play gets to a block.
-        after: The same when the block's effects have happened.
-        during: The same while a fight or a shop goes on, which has looked at some already.
+        before: The live fields on entering a block.
+        after: The live fields after the block's effects.
+        during: The live fields during a fight or a shop, which has read some fields already.
         effects: The steps of each block that matter.
-        sections: The sections that can be reached, each before all that it leads to.
+        sections: The reachable sections, each before all its successors.
     """
 
     def __init__(self, book: Book, *, forget: bool = True, keep: Iterable[str] = ()) -> None:
@@ -63,11 +63,11 @@ class Liveness:
             self._node(book.nodes[number, 0], NONE)
 
     def watched_with(self, name: str) -> Names:
-        """The fields read by the rules that a change of this field can make apply."""
+        """Return the fields read by the rules that a change of a field can trigger."""
         return NONE.union(*(rule for rule in self._rules if name in rule))
 
     def reads(self, node: Node) -> Names:
-        """The fields that a way on itself looks at; of a fight, those when it begins."""
+        """Return the fields that a way on itself reads; for a fight, when it begins."""
         return NONE.union(*map(names, self._expressions(node)))
 
     def _expressions(self, node: Node) -> Iterator[Expression]:
@@ -96,7 +96,7 @@ class Liveness:
         return self.before[node.place]
 
     def _list(self, several: Iterable[Step], live: Names) -> tuple[tuple[Step, ...], Names]:
-        """The steps that matter if these fields are live after them, and what is live before."""
+        """Return the steps that matter given the fields live after, and the fields live before."""
         kept: list[Step] = []
         for step in reversed(tuple(several)):
             match step:
@@ -114,7 +114,7 @@ class Liveness:
         return tuple(reversed(kept)), live
 
     def _exit(self, node: Node, again: Names) -> Names:
-        """The live fields when the way on is taken."""
+        """Return the live fields when the way on is taken."""
         block = node.block
         if block.goto is not None:
             return self.before[block.goto, 0]
@@ -141,15 +141,15 @@ class Liveness:
 
 
 class Touched:
-    """The fields that are looked at or changed between pages.
+    """The fields that are read or changed between pages.
 
-    A field that nothing on the way looks at or changes is carried along as it is. So what follows
-    from a page has to be worked out only once for all pages that agree in the other fields.
+    A field that is neither read nor changed on the way keeps its value. The consequences
+    of a page are therefore computed only once for all pages that agree in the other fields.
 
     Args:
         book: The book.
         liveness: Its live fields.
-        pages: The blocks on which play stops.
+        pages: The blocks at which the episode pauses for the player.
     """
 
     def __init__(self, book: Book, liveness: Liveness, pages: Collection[Place]) -> None:
@@ -157,7 +157,7 @@ class Touched:
         self._entering: dict[Place, Names] = {}
 
     def from_page(self, at: Position) -> Names:
-        """The fields that are touched from the pages at a position to the next ones."""
+        """Return the fields that are touched between the pages at a position and the next ones."""
         section, index, step, ending = at
         book = self._book
         if ending:

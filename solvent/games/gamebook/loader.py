@@ -24,7 +24,7 @@ from solvent.games.gamebook.problems import BookError, Problem, similar
 from solvent.games.gamebook.source import Source, parse_source, read_content
 
 MOST_PROBLEMS = 100
-"""Errors of a file that are reported."""
+"""Largest number of errors that are reported for a file."""
 
 
 def load_book(path: str | Path) -> Book:
@@ -32,7 +32,7 @@ def load_book(path: str | Path) -> Book:
 
     Raises:
         BookError: If there is an error in it; warnings do not matter.
-        OSError: If it cannot be read.
+        OSError: If the file cannot be read.
     """
     return parse_book(read_content(path), str(path))
 
@@ -46,16 +46,16 @@ def parse_book(content: bytes, file: str = "book.yaml") -> Book:
 
 
 def check_book(path: str | Path) -> list[Problem]:
-    """Every fault of a file, in the order of lines; none if it is all right.
+    """Return every fault of a file, in the order of lines; none if the file is valid.
 
     Raises:
-        OSError: If it cannot be read.
+        OSError: If the file cannot be read.
     """
     return _read(read_content(path), str(path))[1]
 
 
 def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
-    """The book, or None if there is an error in it; and all faults."""
+    """Return the book, or None if it has an error, and all faults."""
     try:
         source = parse_source(content, file)
     except BookError as error:
@@ -83,7 +83,7 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
 
 
 def _validated(data: Any, known: Known) -> Book:
-    """The models of a file's data.
+    """Return the models of a file's data.
 
     Raises:
         ValidationError: If there is an error in it.
@@ -107,7 +107,7 @@ def _in_order(problems: list[Problem]) -> list[Problem]:
 
 
 def _problem(source: Source, path: values.Path, text: str, severity: Any = "error") -> Problem:
-    """A fault at a place; its text is a message and a cure."""
+    """Return a fault at a place, from a text of a message and a cure."""
     section = str(path[1]) if len(path) > 1 and path[0] == "sections" else ""
     number = int(section) if section.isascii() and section.isdecimal() else None
     message, _, cure = text.partition("; ")
@@ -123,7 +123,7 @@ def _problem(source: Source, path: values.Path, text: str, severity: Any = "erro
 
 
 def _faults(error: ValidationError) -> Iterator[tuple[values.Path, str]]:
-    """The errors that pydantic found, in the words of the format."""
+    """Return the errors that pydantic found, in the words of the format."""
     for fault in error.errors(include_url=False)[:MOST_PROBLEMS]:
         path = tuple(step for step in fault["loc"] if step != "[key]")
         found = fault.get("ctx", {}).get("error")
@@ -170,11 +170,11 @@ WANTED = {
     "model_attributes_type": "a mapping",
     "list_type": "a list",
 }
-"""The value that should stand where something of another type does."""
+"""The expected value, by the type of the error."""
 
 
 def keys_at(path: values.Path) -> list[str]:
-    """The keys that may stand in the mapping to which a path leads, if it is one of a model."""
+    """Return the allowed keys of the mapping at a path, if it belongs to a model."""
     kind: Any = Book
     for step in path:
         if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -189,7 +189,7 @@ def keys_at(path: values.Path) -> list[str]:
 
 
 def _plain(kind: Any) -> Any:
-    """A type without its annotations and without None; of a root model the type inside."""
+    """Return a type without annotations and None; for a root model the type inside."""
     while True:
         if get_origin(kind) is Annotated:
             kind = get_args(kind)[0]

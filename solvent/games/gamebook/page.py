@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 from solvent.model.arrays import Ints
 
 Values: TypeAlias = tuple[int | None, ...]
-"""The value of each field, in the book's order; None where it matters no more."""
+"""The value of each field, in the book's order; None where no longer relevant."""
 
 Local: TypeAlias = tuple[int, ...]
-"""Numbers that are known only where play is: in a fight, or in a shop."""
+"""Numbers that exist only inside a fight or a shop."""
 
 
 class Page(NamedTuple):
-    """A place where play has stopped, and the hero's state.
+    """A place at which the episode waits for the player, and the hero's state.
 
     Attributes:
         section: The number of the section; 0 before the first one.
         block: The index of the block in the section; in section 0 the disciplines picked so far.
-        step: What is to be done: ``""`` to read on, choose or trade, ``"escape"`` to fight on or
+        step: The pending decision: ``""`` to read on, choose or trade, ``"escape"`` to fight on or
             escape, ``"won"`` and ``"lost"`` to test LUCK or not after such a round; ``"over"`` if
             the episode has ended.
-        values: The value of every field, in the book's order; None where it matters no more.
-        local: In a fight, see its rules; in a shop, how often each limited trade has been made.
+        values: The value of every field, in the book's order; None where no longer relevant.
+        local: In a fight, see its rules; in a shop, the number of times of each limited trade.
         ending: The name of the ending, if the episode has ended.
     """
 
@@ -47,7 +47,7 @@ class Page(NamedTuple):
 
     @property
     def decision(self) -> Page:
-        """The page without the hero's state: the same for all pages at one decision of the book."""
+        """The page without the hero's state, equal for all pages at one decision of the book."""
         return self._replace(values=(), local=())
 
 
@@ -57,7 +57,7 @@ class FinalState(NamedTuple):
     Attributes:
         ending: The name of the ending.
         section: The number of the section.
-        values: The values of the fields that were asked for.
+        values: The values of the requested fields.
     """
 
     ending: str
@@ -82,10 +82,10 @@ class PageLayout:
 
     Attributes:
         at: The position.
-        fields: [L] which fields are live, ascending.
-        count: How many fields the book has.
-        lows: [L + K] least value of each column.
-        sizes: [L + K] how many values it can have.
+        fields: [L] indices of the live fields, ascending.
+        count: Number of fields of the book.
+        lows: [L + K] smallest value of each column.
+        sizes: [L + K] number of possible values of each column.
     """
 
     at: Position
@@ -107,10 +107,10 @@ class PageLayout:
         return [page.values[place] or 0 for place in self.fields] + list(page.local)
 
     def keys(self, columns: Columns, which: Sequence[int] | None = None) -> Ints:
-        """Rows as few whole numbers, [n, W], that agree only where the rows do.
+        """Return keys of rows, a few integers [n, W], that are equal only for equal rows.
 
         Args:
-            columns: Of pages.
+            columns: Columns of pages.
             which: The columns that count; all if left out.
         """
         words = [np.zeros(len(columns), np.int64)]
@@ -127,7 +127,7 @@ class PageLayout:
 
 
 def grouped(keys: Ints) -> tuple[Ints, Ints]:
-    """Equal rows of keys: the first of each group, groups in the order of these, and labels.
+    """Group equal rows of keys, in the order in which they first appear.
 
     Args:
         keys: [n, W].
@@ -146,7 +146,7 @@ def grouped(keys: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class Pages(Sequence[Page]):
-    """The states of a book, made when they are asked for.
+    """The states of a book, created on demand.
 
     Attributes:
         start: [B+1] state i is in batch b if ``start[b] <= i < start[b + 1]``.

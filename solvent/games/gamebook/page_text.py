@@ -28,12 +28,12 @@ def place_text(page: Page) -> str:
 
 
 def draw_page(book: Book, page: Page, options: Mapping[int, str]) -> str:
-    """The page with its text, the fight, what the hero is and has, and the options.
+    """Return the page with its text, the fight, the hero's sheet, and the options.
 
     Args:
         book: The book.
-        page: Where play is.
-        options: Each legal action in words; they are numbered as actions are, from 0.
+        page: The page to draw.
+        options: Each legal action in words, numbered from 0 like the actions.
     """
     parts = [heading(book, page), prose(book, page), fight(book, page), hero(book, page)]
     parts.append("\n".join(map(_option, options.items())))
@@ -46,7 +46,7 @@ def _option(numbered: tuple[int, str]) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """A text with its paragraphs, which empty lines part, broken into lines."""
+    """Return a text whose paragraphs, separated by empty lines, are broken into lines."""
     paragraphs = text.strip().split("\n\n")
     return "\n\n".join(_filled(part) for part in paragraphs)
 
@@ -67,7 +67,7 @@ def heading(book: Book, page: Page) -> str:
 
 
 def prose(book: Book, page: Page) -> str:
-    """The text of the page, its paragraphs parted by empty lines; of an ending its own text."""
+    """Return the text of the page, or of the ending, with empty lines between paragraphs."""
     if page.section == 0:
         return ""
     texts = [_wrapped(book.nodes[page.section, page.block].block.text)]
@@ -77,7 +77,7 @@ def prose(book: Book, page: Page) -> str:
 
 
 def fight(book: Book, page: Page) -> str:
-    """The enemies and how the fight stands; empty where there is no fight."""
+    """Return the enemies and the state of the fight; empty if there is no fight."""
     if page.section == 0 or page.ending:
         return ""
     there = book.nodes[page.section, page.block].exit

@@ -10,14 +10,14 @@ from typing import Literal, TypeAlias
 Severity: TypeAlias = Literal["error", "warning"]
 
 MOST_SUGGESTIONS = 200
-"""Among more names than this, no similar one is looked for: a file may have many unknown names."""
+"""Largest number of names searched for a similar one, as a file may have many unknown names."""
 
 LONGEST_MESSAGE = 300
-"""Characters. Of a longer message, such as one with a text taken for a name, both ends are kept."""
+"""Largest number of characters of a message; of a longer one both ends are kept."""
 
 
 def one_line(message: str) -> str:
-    """A message with nothing in it that would break its line, cut in the middle if it is long."""
+    """Return a message without line breaks, cut in the middle if it is long."""
     if len(message) > LONGEST_MESSAGE:
         message = f"{message[: LONGEST_MESSAGE // 2]}...{message[3 - LONGEST_MESSAGE // 2 :]}"
     return "".join(sign if sign.isprintable() else " " for sign in message)
@@ -30,10 +30,10 @@ class Problem:
     Attributes:
         file: Name of the file.
         line: Line in the file, counted from 1.
-        section: Number of the section, or None outside of all.
-        message: What is wrong, in one line.
-        cure: What to do about it.
-        severity: With an error a book cannot be used; a warning is worth a look.
+        section: Number of the section, or None outside of sections.
+        message: Description of the fault, in one line.
+        cure: Advice on how to correct the fault.
+        severity: An error prevents the use of the book; a warning does not.
     """
 
     file: str
@@ -44,7 +44,7 @@ class Problem:
     severity: Severity = "error"
 
     def __post_init__(self) -> None:
-        """Keep what a file says from filling the message."""
+        """Shorten texts of the file in the message."""
         object.__setattr__(self, "message", one_line(self.message))
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class BookError(ValueError):
     """A file is not a gamebook that can be used.
 
     Attributes:
-        problems: Everything that was found, in the order of lines, at least one error among it.
+        problems: All faults, in the order of lines, including at least one error.
     """
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -67,7 +67,7 @@ class BookError(ValueError):
 
 
 def similar(name: str, names: Collection[str]) -> str:
-    """A cure for an unknown name: the nearest one, or those there are."""
+    """Return a cure for an unknown name: the nearest known name, or all of them."""
     near = difflib.get_close_matches(name, names, 1) if len(names) <= MOST_SUGGESTIONS else []
     if near:
         return f"did you mean {near[0]!r}?"

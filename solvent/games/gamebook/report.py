@@ -35,7 +35,7 @@ MAP_TEXT = (
 
 
 def gamebook_sections(solved: SolvedTask) -> list[Section]:
-    """The sections about a book, and about where its agents lose if there are any."""
+    """Return the sections about a book, and about the losses of its agents if it has any."""
     game = cast(Gamebook, solved.game)
     sections = [
         Section(
@@ -115,10 +115,10 @@ class DecisionLoss(NamedTuple):
 
     Attributes:
         place: The decision, in words.
-        chosen: The policy's choices, averaged over what it loses there.
+        chosen: The policy's choices, averaged with its losses there as weights.
         best: The choices of an optimal policy, in the same average.
-        lost: The loss in an episode on average.
-        share: The same as a share of the gap.
+        lost: Expected loss per episode.
+        share: The loss as a fraction of the gap.
     """
 
     place: str
@@ -136,15 +136,15 @@ def losses(
     location: GapLocation,
     most: int = 10,
 ) -> list[DecisionLoss]:
-    """The decisions at which a policy loses most, the worst first.
+    """Return the decisions at which a policy loses most, the worst first.
 
     Args:
         game: The book.
-        table: The same as arrays.
-        policy: Any for it.
-        best: An optimal one.
-        location: Where the gap of `policy` is lost.
-        most: How many to give.
+        table: The book as arrays.
+        policy: The policy to examine.
+        best: An optimal policy.
+        location: The gap attribution of `policy`.
+        most: Largest number of decisions to return.
     """
     groups: dict[Page, list[int]] = defaultdict(list)
     pages = cast(Sequence[Page], table.states)
@@ -170,7 +170,7 @@ def losses(
 
 
 def choices_text(game: Gamebook, page: Page, weight: Floats) -> str:
-    """Choices with their frequencies, the most frequent first, without those below a percent."""
+    """Return choices with frequencies of at least a percent, the most frequent first."""
     frequent = [a for a in np.argsort(-weight, kind="stable").tolist() if weight[a] >= 0.01]
     words = {action: game.story.label(page, action).rstrip(".") for action in frequent}
     if len(frequent) == 1:
@@ -200,7 +200,7 @@ def state_sections(solved: SolvedGame, state: Page, hints: bool) -> list[Section
     Args:
         solved: The game.
         state: The page.
-        hints: Whether what is optimal may be told, as the map does.
+        hints: Whether optimal choices may be shown, as on the map.
     """
     game = cast(Gamebook, solved.game)
     paragraphs = prose(game.book, state).split("\n\n")

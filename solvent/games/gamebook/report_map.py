@@ -35,10 +35,10 @@ NUMBER = 8.0
 """Size of the numbers of sections; a dot that is large enough holds its own."""
 
 BOW = 22.0
-"""The bow of a line past one column, in pixels; past more it grows as the square root."""
+"""The bow of a line past one column, in pixels; it grows as the square root of the columns."""
 
 SWEEPS = 8
-"""The number of times that the columns are put in order."""
+"""Number of sweeps that order the columns."""
 
 
 def book_map(game: Gamebook, table: TabularGame, solution: Solution) -> str:
@@ -49,7 +49,7 @@ def book_map(game: Gamebook, table: TabularGame, solution: Solution) -> str:
 
     Args:
         game: The book.
-        table: The same as arrays.
+        table: The book as arrays.
         solution: The optimum.
     """
     book = game.book
@@ -114,7 +114,7 @@ def _dot(section: int, at: tuple[float, float], reached: float, share: float, ti
 
 
 def _line(begin: tuple[float, float], end: tuple[float, float], columns: int, share: float) -> str:
-    """A line to a later section; one past other columns is bowed, so as not to hide behind them."""
+    """Return a line to a later section, bowed around the columns between them."""
     (x, y), (to_x, to_y) = begin, end
     bow = BOW * (columns - 1) ** 0.5
     over_x, over_y = (x + to_x) / 2, (y + to_y) / 2 - bow
@@ -154,9 +154,9 @@ class Reading:
     """The course of an episode under a policy.
 
     Attributes:
-        reached: The probability of getting to each section, by its number.
-        value: The expected score from there on under an optimal policy, over all ways in which the
-            policy gets there; NaN for sections that it does not get to.
+        reached: The probability of reaching each section, by its number.
+        value: The expected score from a section on under an optimal policy, over all ways in which
+            the policy reaches it; NaN for sections that it does not reach.
         endings: The probability of each ending, by its name, in the book's order.
     """
 
@@ -166,15 +166,15 @@ class Reading:
 
 
 def reading(game: Gamebook, table: TabularGame, policy: TabularPolicy, best: Floats) -> Reading:
-    """Compute how a policy reads a book.
+    """Compute the course of an episode under a policy.
 
-    A section is read at most once, so the probability of getting there is the sum over all outcomes
+    A section is read at most once, so the probability of reaching it is the sum over all outcomes
     that lead into it from elsewhere.
 
     Args:
         game: The book.
-        table: The same as arrays.
-        policy: Any for it.
+        table: The book as arrays.
+        policy: The policy to examine.
         best: [S] the optimal values.
     """
     visits = state_visitation(table, policy)

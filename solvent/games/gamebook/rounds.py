@@ -20,10 +20,10 @@ class Standing(NamedTuple):
     """The state of a fight before a round.
 
     Attributes:
-        rounds: How many have been fought; no more are counted than make a difference.
-        enemy: Which enemy is fought, from 0; as many as there are when all have fallen.
-        wounds: What this enemy has lost.
-        loss: What the hero has lost.
+        rounds: Number of rounds fought, counted only as far as it makes a difference.
+        enemy: Index of the enemy, from 0; the number of enemies when all have fallen.
+        wounds: Loss of this enemy.
+        loss: Loss of the hero.
     """
 
     rounds: int
@@ -33,7 +33,7 @@ class Standing(NamedTuple):
 
 
 class Blow(NamedTuple):
-    """One possible result of a round; None kills."""
+    """One possible result of a round; a loss of None kills."""
 
     weight: int
     enemy: int | None
@@ -41,7 +41,7 @@ class Blow(NamedTuple):
 
 
 MOST_ENDURANCE = 5_000
-"""Of hero and enemies together, where rounds are fought without a decision."""
+"""Largest endurance of hero and enemies together in rounds without a decision."""
 
 
 def fight_on(
@@ -57,18 +57,18 @@ def fight_on(
     A round in which nobody loses anything and that is no longer counted is fought again.
 
     Args:
-        start: How the fight stands.
-        enemies: The endurance of each.
-        most_rounds: Rounds are counted up to this.
-        most_loss: With which any hero has fallen.
-        blows: What a round can cost, by the enemy and by the rounds fought before it.
+        start: The standing at the start.
+        enemies: The endurance of each enemy.
+        most_rounds: Largest number of rounds that is counted.
+        most_loss: Loss with which any hero has fallen.
+        blows: Possible losses of a round, by the enemy and by the rounds fought before it.
         pauses: Whether the player has a decision.
 
     Returns:
-        The probability of each way in which the fight can stand then.
+        The probability of each standing after these rounds.
 
     Raises:
-        TooManyStatesError: If there is so much endurance that it would take very long.
+        TooManyStatesError: If the endurance exceeds :data:`MOST_ENDURANCE`.
     """
     left = sum(enemies[start.enemy :]) - start.wounds
     if left + most_loss > MOST_ENDURANCE:
@@ -107,7 +107,7 @@ def fight_on(
 
 
 def _without_draws(row: Sequence[Blow], again: bool) -> list[Blow]:
-    """The blows that change something; equal ones together."""
+    """Return the blows that change the standing, with equal ones combined."""
     weights: dict[tuple[int | None, int | None], int] = {}
     for weight, enemy, hero in row:
         if not again or enemy != 0 or hero != 0:
@@ -116,7 +116,7 @@ def _without_draws(row: Sequence[Blow], again: bool) -> list[Blow]:
 
 
 def enough_loss(health: int, most: int) -> int:
-    """A loss with which a hero has fallen, the same for heroes of similar health.
+    """Return a loss with which a hero has fallen, equal for heroes of similar health.
 
     Args:
         health: The health of the hero.

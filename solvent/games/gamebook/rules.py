@@ -58,7 +58,7 @@ class Gamebook:
     keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Look at the whole book, so that a circle is found here."""
+        """Analyse the whole book, so that a cycle is detected here."""
         fields = self.book.fields
         for name in self.keep:
             if name not in fields:
@@ -67,7 +67,7 @@ class Gamebook:
         _ = self.story.liveness
 
     def __reduce__(self) -> tuple[type[Gamebook], tuple[Any, ...]]:
-        """Pickle what the game was made of: what it has worked out since are functions, too."""
+        """Pickle the arguments only, as derived attributes include functions."""
         return Gamebook, (self.book, self.forget, self.name, self.keep)
 
     @cached_property
@@ -119,7 +119,7 @@ class Gamebook:
         return (self.story.legal(state),)
 
     def labels(self, state: Page) -> dict[int, str]:
-        """Each legal action in words; empty where the episode has ended."""
+        """Return each legal action in words; empty if the episode has ended."""
         if self.is_terminal(state):
             return {}
         return {action: self.story.label(state, action) for action in self.story.legal(state)}
@@ -129,41 +129,41 @@ class Gamebook:
         return place_text(state)
 
     def entries(self) -> dict[str, tuple[str, ...]]:
-        """The names of the book's fields, some of which a page has besides."""
+        """The names of the book's fields, some of which a page also has."""
         names = self.book.fields
         return {"values": tuple(f"values {n}" if n in Page._fields else n for n in names)}
 
     def final_state(self, state: Page) -> FinalState:
         """The end of an episode: the ending, its section, and the values of the fields in `keep`.
 
-        It is what :meth:`solvent.exact.OptimalOccupancy.ends` groups by to tell their distribution.
+        :meth:`solvent.exact.OptimalOccupancy.ends` groups by it to compute the distribution.
         """
         values = (state.values[self.book.position[name]] for name in self.keep)
         return FinalState(state.ending, state.section, tuple(values))
 
     def for_reader(self) -> Gamebook:
-        """The same book with pages that keep all fields: a reader expects to see what was taken."""
+        """Return the same game with pages that keep all fields, as a reader expects to see them."""
         return replace(self, forget=False)
 
     def from_reader(self, state: Page) -> Page:
-        """The page of this game that a page of :meth:`for_reader` comes to."""
+        """Return the page of this game for a page of :meth:`for_reader`."""
         live = self.story.live(state.at)
         values = zip(self.book.fields, state.values, strict=True)
         return state._replace(values=tuple(v if name in live else None for name, v in values))
 
     def transition(self, state: Page, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """The next pages, in their order as tuples."""
+        """Return the next pages, sorted as tuples."""
         return self._outcomes(self.story.after(state, joint_action[0]))
 
     def _outcomes(self, odds: Odds) -> tuple[Outcome, ...]:
         return tuple(Outcome(p, page, self.reward(page)) for page, p in sorted(odds.items()))
 
     def reward(self, state: Page) -> Fraction:
-        """The reward on getting to a state: the score of an ending."""
+        """Return the reward on reaching a state: the score of an ending."""
         return self.book.endings[state.ending].score if state.ending else Fraction(0)
 
     def observe(self, state: Page, player: int) -> NDArray[np.float32]:
-        """Place, step, ending, fields and local numbers, each by its largest; 0 if not known."""
+        """Return place, step, ending, fields and local numbers over their maxima; 0 if unknown."""
         values = np.array([[0 if value is None else value for value in state.values]])
         return self.observe_all(state.at, values, np.array([state.local])).reshape(-1)
 
@@ -174,7 +174,7 @@ class Gamebook:
 
         Args:
             at: The position.
-            values: [n, fields], with 0 for what matters no more.
+            values: [n, fields], with 0 for values no longer relevant.
             local: [n, L] local numbers.
         """
         section, block, step, ending = at
@@ -217,13 +217,13 @@ class Gamebook:
         return np.array(scale, np.int64)
 
     def draw(self, state: Page) -> str:
-        """The page as a reader sees it: text, fight, hero, options."""
+        """Draw the page as a reader sees it: text, fight, hero, options."""
         return draw_page(self.book, state, self.labels(state))
 
     def tell(
         self, state: Page | None, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
-        """The changes on the hero's sheet, as far as both pages show it."""
+        """Return the changes of the hero's fields, as far as both pages show them."""
         if state is None:
             return ""
         changes = [

@@ -20,16 +20,16 @@ from solvent.games.gamebook.problems import BookError, Problem
 from solvent.model.files import open_file
 
 LARGEST_FILE = 16_000_000
-"""Bytes."""
+"""Largest size of a file, in bytes."""
 
 MOST_VALUES = 1_000_000
-"""Scalars, lists and mappings of one file."""
+"""Largest number of scalars, lists and mappings of one file."""
 
 MOST_KEYS = 30_000
-"""Keys of one mapping; a book's largest mapping is that of its sections."""
+"""Largest number of keys of one mapping; a book's largest is that of its sections."""
 
 DEEPEST = 60
-"""Lists and mappings within each other."""
+"""Deepest nesting of lists and mappings."""
 
 # The parser in C takes a tenth of the time; some builds of PyYAML lack it.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -50,7 +50,7 @@ class Source:
         file: Name of the file, for messages.
         data: Mappings, lists, integers, booleans, texts and None.
         first: The line on which the data begins.
-        places: For each mapping and list, by its identity: by its keys or indices, as texts, the
+        places: By the identity of each mapping and list, then by key or index as text, the
             line of each value and the value.
     """
 
@@ -60,7 +60,7 @@ class Source:
     places: Places
 
     def at(self, path: Iterable[Any]) -> tuple[int, Any]:
-        """The line and the value of what a path of keys and indices leads to, as far as it does."""
+        """Return the line and the value at a path, followed as far as it exists."""
         line, inside = self.first, self.data
         for step in path:
             # A key may have been written as a text or as a number.
@@ -72,7 +72,7 @@ class Source:
 
 
 def read_content(path: str | Path) -> bytes:
-    """The content of a file, or its beginning if it is larger than is allowed.
+    """Return the content of a file, or its beginning if it is larger than allowed.
 
     Raises:
         OSError: If it cannot be read.
@@ -89,7 +89,7 @@ def parse_source(content: bytes, file: str) -> Source:
         file: Name of the file, for messages; one that ends in ``.json`` is read as JSON.
 
     Raises:
-        BookError: If it is not YAML or JSON, too large, or has in it what is refused.
+        BookError: If it is not YAML or JSON, too large, or has content that is refused.
     """
     if len(content) > LARGEST_FILE:
         raise _error(file, 1, f"the file is larger than {LARGEST_FILE // 10**6} MB", "split it")
@@ -121,7 +121,7 @@ def _whole_character(match: re.Match[str]) -> str:
 
 @dataclass
 class _Reader:
-    """Turns a parser's events into data."""
+    """A converter of a parser's events into data."""
 
     file: str
     events: Iterator[yaml.Event]
@@ -130,7 +130,7 @@ class _Reader:
     values: int = 0
 
     def read(self) -> Source:
-        """The only document of a file."""
+        """Read the only document of a file."""
         documents = [
             (self._value(event, 1), _line(event))
             for event in self.events
@@ -145,7 +145,7 @@ class _Reader:
         return Source(self.file, data, first, self.places)
 
     def _value(self, event: Any, depth: int) -> Any:
-        """The value that an event begins, inside so many others."""
+        """Return the value that an event begins, at a depth of nesting."""
         line = _line(event)
         if isinstance(event, yaml.AliasEvent):
             raise _error(self.file, line, "an alias (*)", "write it out where it is used")
@@ -174,7 +174,7 @@ class _Reader:
         return text if event.style else _scalar(text)
 
     def _inside(self) -> Iterator[yaml.Event]:
-        """The events up to the end of the list or mapping that has begun."""
+        """Yield the events up to the end of the current list or mapping."""
         for event in self.events:
             if isinstance(event, yaml.CollectionEndEvent):
                 return

@@ -48,10 +48,10 @@ Condition: TypeAlias = Callable[[Values], object]
 Continuation: TypeAlias = Callable[[Values], Sequence[tuple[Node, Fraction]]]
 
 READ_ON = (0,)
-"""The only action where there is nothing to decide."""
+"""The only action when there is no decision."""
 
 MOST_REPEATED = 1000
-"""States in which a game inside a section can be, begun in one way."""
+"""Largest number of states of a game inside a section, from one beginning."""
 
 LEAVE = 0
 """The action that leaves a shop; the others are its trades."""
@@ -63,8 +63,8 @@ class Story:
 
     Args:
         book: The book.
-        forget: Whether pages leave out fields that matter no more.
-        keep: Names of fields that they never leave out.
+        forget: Whether pages leave out fields that are no longer relevant.
+        keep: Names of fields that pages never leave out.
     """
 
     book: Book
@@ -78,7 +78,7 @@ class Story:
 
     @cached_property
     def pages(self) -> frozenset[Place]:
-        """The blocks on which play stops."""
+        """The blocks at which the episode pauses for the player."""
         found = set()
         for place, node in self.book.nodes.items():
             way_on = node.block.way_on
@@ -92,7 +92,7 @@ class Story:
 
     @cached_property
     def _effects(self) -> Mapping[Place, Happening]:
-        """The effects that matter, of each block that can be reached."""
+        """The relevant effects of each reachable block."""
         maker = Effects(self.book)
         return {
             place: maker.all(steps, f"section {place[0]}")
@@ -149,12 +149,12 @@ class Story:
 
     @cached_property
     def _kept(self) -> dict[Position, tuple[bool, ...]]:
-        """For each field whether pages at a position hold it, as far as it has been asked for."""
+        """Cache of whether pages at a position hold each field."""
         return {}
 
     @cached_property
     def _repeats(self) -> dict[tuple[Place, Values], Odds]:
-        """The ends of games inside a section, as far as they have been played."""
+        """Cache of the ends of games inside a section."""
         return {}
 
     # Places.
@@ -173,14 +173,14 @@ class Story:
         return (self.liveness.during if step else self.liveness.after)[section, block]
 
     def local_bounds(self, place: Place) -> tuple[Range, ...]:
-        """The least and largest of the local numbers of pages at a block."""
+        """Return the smallest and largest local numbers of pages at a block."""
         if place in self.combats:
             return self.combats[place].bounds
         quantities = (trade.quantity for trade in self.shops.get(place, ()))
         return tuple((0, quantity) for quantity in quantities if quantity is not None)
 
     def local_bounds_at(self, at: Position) -> tuple[Range, ...]:
-        """The least and largest of the local numbers of pages at a position."""
+        """Return the smallest and largest local numbers of pages at a position."""
         section, index, step, ending = at
         if ending or (not step and (section, index) in self.combats):
             return ()
@@ -189,10 +189,10 @@ class Story:
     # Pages.
 
     def beginning(self) -> Odds:
-        """The first page; fields that are never looked at are not thrown.
+        """Return the distribution of the first page; fields that are never read are not thrown.
 
         Raises:
-            TooManyStatesError: If it can be in too many states.
+            TooManyStatesError: If the first page has too many possible states.
         """
         live = self.live((0, 0, "", ""))
         throws = [
@@ -211,7 +211,7 @@ class Story:
         return odds
 
     def legal(self, page: Page) -> tuple[int, ...]:
-        """The actions at a page where the episode goes on, ascending."""
+        """Return the legal actions at a nonterminal page, ascending."""
         if page.section == 0:
             return self._pickable(page)
         place = page.section, page.block
@@ -282,9 +282,9 @@ class Story:
     # What happens.
 
     def _pickable(self, page: Page) -> tuple[int, ...]:
-        """The disciplines after the last one picked that leave enough for the rest.
+        """Return the disciplines after the last one picked that leave enough for the rest.
 
-        So each set of disciplines is picked in one way only.
+        Each set of disciplines can thus be picked in one way only.
         """
         picked = self.book.picked
         if not picked:
@@ -306,9 +306,9 @@ class Story:
     def _enter(
         self, node: Node, values: Values, probability: Fraction, odds: Odds, again: Again = None
     ) -> None:
-        """Add what follows when play gets to a block, up to the next page.
+        """Add the outcomes of entering a block, up to the next page.
 
-        Inside ``repeat`` what comes to ``again`` is added to `again`, by the values then.
+        Inside ``repeat``, outcomes that reach ``again`` are added to `again`, by their values.
         """
         for p, after, ending in self._effects[node.place](values):
             if probability is not ONE:
@@ -328,7 +328,7 @@ class Story:
     def _leave(
         self, node: Node, values: Values, probability: Fraction, odds: Odds, again: Again = None
     ) -> None:
-        """Add what follows a block that is no decision, once its effects have happened."""
+        """Add the outcomes of a block without a decision, after its effects."""
         block = node.block
         if block.goto is not None:
             self._enter(self.book.nodes[block.goto, 0], values, probability, odds)
@@ -403,7 +403,7 @@ class Story:
         probability: Fraction,
         odds: Odds,
     ) -> None:
-        """Add what follows the moments of a fight: another decision, or what comes after it."""
+        """Add the outcomes of a fight's moments: another decision, or the way on after it."""
         *escaped, victory, defeat = node.inner
         ends = {"victory": victory, "defeat": defeat}
         if escaped:
@@ -420,7 +420,7 @@ class Story:
                 _add(odds, page, probability * p)
 
     def _repeated(self, start: Node, values: Values) -> Odds:
-        """The distribution of the page after a game of chance that goes on until it is over."""
+        """Return the distribution of the page after a game of chance, played to its end."""
         if (start.place, values) not in self._repeats:
             again: dict[Values, dict[Values, Fraction]] = {}
             ends: dict[Values, Odds] = {}
@@ -449,7 +449,7 @@ def _add(odds: Odds, page: Page, probability: Fraction) -> None:
 
 
 def _hero(combat: Combat, values: Values) -> tuple[int, ...]:
-    """The values of the fields that change in a fight, which are live there."""
+    """Return the values of the fields that change in a fight, which are live there."""
     return tuple([value for i in combat.hero if (value := values[i]) is not None])
 
 
@@ -462,12 +462,12 @@ def absorption(
     transitions: Mapping[State, Mapping[State, Fraction]],
     ends: Mapping[State, Mapping[End, Fraction]],
 ) -> dict[State, dict[End, Fraction]]:
-    """The exact probabilities with which a game of pure chance ends from each of its states.
+    """Return the exact absorption probabilities of a game of pure chance from each state.
 
     The game is an absorbing Markov chain. With Q the transitions between its states and R those
     that end it, the probabilities are B = (I - Q)^-1 R (Kemeny and Snell 1960, *Finite Markov
-    Chains*, theorem 3.3.7). They are found by taking states out one after the other: a state that
-    is left to itself with probability q is left for good, in the proportions of its other ways on,
+    Chains*, theorem 3.3.7). They are found by eliminating one state after the other: a state that
+    stays with probability q is eventually left in the proportions of its other transitions,
     each divided by 1 - q.
 
     Args:
@@ -475,7 +475,7 @@ def absorption(
         ends: For each state the probabilities of the ends that follow; together they sum to 1.
 
     Raises:
-        ValueError: If from some state the game never ends.
+        ValueError: If the game never ends from some state.
     """
     onward = {state: dict(row) for state, row in transitions.items()}
     ending = {state: dict(ends[state]) for state in transitions}

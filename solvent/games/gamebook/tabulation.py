@@ -42,7 +42,7 @@ class GamebookRules(Game, Protocol):
 
 
 def tabulate(game: GamebookRules, max_states: int) -> RationalGame:
-    """The arrays of a book.
+    """Return the arrays of a book.
 
     Args:
         game: The book.
@@ -50,24 +50,24 @@ def tabulate(game: GamebookRules, max_states: int) -> RationalGame:
 
     Raises:
         TooManyStatesError: If there are more states.
-        ValueError: If something has a probability that is too small for a float.
+        ValueError: If a probability is too small for a float.
     """
     return _Tabulation(game, max_states).run()
 
 
 Arrivals: TypeAlias = list[tuple[Columns, Ints]]
-"""Pages at one position, and the outcomes that lead to them; -1 - i for the i-th first page."""
+"""Pages at one position, and the outcomes that reach them; -1 - i for the i-th first page."""
 
 
 class Projection(NamedTuple):
-    """The consequences of pages that agree in the fields that have a say.
+    """The consequences of pages that agree in the touched fields.
 
     Attributes:
         legal: [U, A] bool, by page and action.
         start: [U+1] the entries of page u are ``start[u] : start[u + 1]``.
-        entries: [4, E] of each entry: which of the legal actions of its page it belongs to, the
+        entries: [4, E] for each entry: its index among the legal actions of its page, the
             indices of its probability and its reward among all numbers, and its target.
-        targets: The positions that are led to, with the columns of the pages there by entry.
+        targets: The positions that are reached, with the columns of the pages there by entry.
     """
 
     legal: NDArray[np.bool_]
@@ -105,7 +105,7 @@ class _Tabulation:
         return self._assembled()
 
     def _places(self) -> Iterator[Place]:
-        """Every block on which play can stop or end, before all that it leads to."""
+        """Return every block at which the episode can pause or end, before all its successors."""
         game = self._game
         start = game.initial()
         layout = self._layout((0, 0, "", ""))
@@ -139,12 +139,12 @@ class _Tabulation:
         return self._numbers.setdefault(number, len(self._numbers))
 
     def _expect(self, layout: PageLayout, columns: Columns, outcomes: Ints) -> None:
-        """Note pages to which outcomes lead."""
+        """Record the pages that outcomes reach."""
         section, block, _, _ = layout.at
         self._arrivals[section, block][layout.at].append((columns, outcomes))
 
     def _arrive(self, layout: PageLayout, arrivals: Arrivals) -> None:
-        """Number the pages that are new, tell outcomes where they lead, and go on from the new."""
+        """Number the new pages, set the targets of the outcomes, and continue from there."""
         columns, outcomes = (np.concatenate(parts) for parts in zip(*arrivals, strict=True))
         keys = layout.keys(columns)
         old_keys, old_index = self._seen.get(layout.at, (keys[:0], np.zeros(0, np.int64)))
@@ -173,7 +173,7 @@ class _Tabulation:
         self._go_on(layout, columns[new])
 
     def _go_on(self, layout: PageLayout, columns: Columns) -> None:
-        """Find out what follows from new pages."""
+        """Compute the outcomes of new pages."""
         if layout.at[3]:
             self._legal.append(np.zeros((len(columns), self._width), bool))
             return
@@ -210,7 +210,7 @@ class _Tabulation:
         return len(self._game.info.actions[0])
 
     def _project(self, layout: PageLayout, columns: Columns, touched: set[int]) -> Projection:
-        """Ask the rules what follows from these pages, whatever the untouched fields are."""
+        """Compute the outcomes of pages by the rules, independently of the untouched fields."""
         legal = np.zeros((len(columns), self._width), bool)
         start = [0]
         entries: list[tuple[int, int, int, int]] = []

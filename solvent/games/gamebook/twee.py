@@ -26,15 +26,15 @@ from solvent.games.gamebook.problems import one_line
 from solvent.model.files import open_file
 
 LARGEST_STORY = 16_000_000
-"""Bytes."""
+"""Largest size of a file, in bytes."""
 
 NO_PASSAGES = frozenset({"script", "stylesheet"})
-"""Tags of what is no passage of the story."""
+"""Tags of passages that are not part of the story."""
 
 SPECIAL = frozenset(
     {"StoryTitle", "StoryData", "StoryAuthor", "StoryInit", "StoryCaption", "StoryMenu"}
 )
-"""Names of what is no passage of the story."""
+"""Names of passages that are not part of the story."""
 
 _LINK_END = re.compile(r"\](?:\[[^\]]*\])?\]")
 _CODE = re.compile(r"<<\w|\(\w+:|\{[^{}\n]*\}|\$\w")
@@ -64,10 +64,10 @@ class Passage:
     """A passage of a story.
 
     Attributes:
-        name: By which links find it.
-        text: Without the links that stand alone in a line.
-        links: In the order of the text.
-        has_code: Whether there seem to be macros or variables in it.
+        name: Name of the passage, used by links.
+        text: Text without the links that stand alone in a line.
+        links: Links, in the order of the text.
+        has_code: Whether the text seems to contain macros or variables.
     """
 
     name: str
@@ -82,8 +82,8 @@ class TwineStory:
 
     Attributes:
         title: Title of the story.
-        start: The name of the passage with which it begins.
-        passages: By name, in the order of the file.
+        start: Name of the first passage.
+        passages: Passages by name, in the order of the file.
     """
 
     title: str
@@ -118,7 +118,7 @@ def parse_twee(text: str, file: str = "story.twee") -> TwineStory:
     """Read a story in Twee 3.
 
     Raises:
-        StoryError: If it is none.
+        StoryError: If it is not a story.
     """
     title, data = Path(file).stem, {}
     passages: dict[str, Passage] = {}
@@ -142,7 +142,7 @@ def parse_twine_json(text: str, file: str = "story.json") -> TwineStory:
     """Read a story from Twine's JSON, or that of Twison.
 
     Raises:
-        StoryError: If it is none.
+        StoryError: If it is not a story.
     """
     data = _json(text, file)
     listed = data.get("passages") if isinstance(data, dict) else None
@@ -168,7 +168,7 @@ def parse_twine_json(text: str, file: str = "story.json") -> TwineStory:
 
 
 def _number(value: Any) -> str | None:
-    """The number of a passage, which is written as a number or a text."""
+    """Return the number of a passage, which is written as a number or a text."""
     return str(value) if isinstance(value, (int, str)) else None
 
 
@@ -198,7 +198,7 @@ def _twee_passages(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _name_and_tags(header: str) -> tuple[str, Sequence[str]]:
-    """Split ``name [tags] {metadata}``, in which a backslash takes the meaning off a bracket."""
+    """Split ``name [tags] {metadata}``, in which a backslash escapes a bracket."""
     match = _HEADER.fullmatch(header)
     if match is None:
         return _ESCAPED.sub(r"\1", header).strip(), ()
@@ -231,7 +231,7 @@ def _passage(name: str, body: str) -> Passage:
 
 
 def _split_at_links(line: str) -> tuple[list[str], list[Link]]:
-    """The parts of a line between its links, one more than there are, and the links."""
+    """Return the parts of a line between its links, one more than the links, and the links."""
     between: list[str] = []
     links: list[Link] = []
     at = 0
@@ -260,11 +260,11 @@ def _link(inside: str) -> Link:
 
 
 def book_text(story: TwineStory) -> str:
-    """The story as a gamebook file.
+    """Return the story as a gamebook file.
 
     Sections are numbered in the order of the passages, from 1 for the one with which it begins.
-    Links to passages that are not there get numbers without a section, which the check of the
-    book then names. Every ending scores 0 until its author says otherwise.
+    Links to missing passages get numbers without a section, which the check of the
+    book then reports. Every ending scores 0 until its author sets a score.
     """
     order = [story.start, *(name for name in story.passages if name != story.start)]
     targets = (link.target for name in order for link in story.passages[name].links)

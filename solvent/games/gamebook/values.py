@@ -18,7 +18,7 @@ LARGEST_SECTION = 99_999
 """The largest number of a section."""
 
 MOST_DIGITS = 100
-"""Digits of a rational number's numerator, of its denominator, and on each side of its point."""
+"""Largest number of digits of a numerator, of a denominator, and on each side of a point."""
 
 _DIGITS = rf"\d{{1,{MOST_DIGITS}}}"
 _RATIONAL = re.compile(
@@ -31,7 +31,7 @@ Path: TypeAlias = tuple[Any, ...]
 """The keys and indices that lead to a place in a file."""
 
 Fault: TypeAlias = tuple[Path, str]
-"""Something wrong inside a model: the path from the model to it, and a message with a cure."""
+"""A fault inside a model: the path from the model to it, and a message with a cure."""
 
 
 class ModelError(ValueError):
@@ -48,10 +48,10 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     def faults(self, known: Any) -> Iterator[Fault]:
-        """Yield what is wrong with the model beyond the types of its values.
+        """Yield the faults of the model beyond the types of its values.
 
         Args:
-            known: What is known of the rest of the book, a
+            known: The parts of the book known so far, a
                 :class:`~solvent.games.gamebook.hero.Known`.
         """
         yield from ()
@@ -68,7 +68,7 @@ def read_rational(value: Any) -> Fraction:
     """Read a rational number such as ``1/3``, ``0.35``, ``35%`` or ``+20%``, exactly.
 
     Raises:
-        ValueError: If it is none, or has too many digits.
+        ValueError: If the text is not a rational number, or has too many digits.
     """
     match = _RATIONAL.fullmatch("" if isinstance(value, bool) else str(value))
     if match is None:
@@ -84,14 +84,14 @@ def read_rational(value: Any) -> Fraction:
 
 
 Range: TypeAlias = tuple[int | None, int | None]
-"""The ends of a range; None: without limit."""
+"""The ends of a range; None for no limit."""
 
 
 def read_range(value: Any) -> Range:
     """Read a range such as ``3``, ``1..3``, ``..3`` or ``4..``.
 
     Raises:
-        ValueError: If it is none, or upside down.
+        ValueError: If the text is not a range, or its ends are in descending order.
     """
     match = None if isinstance(value, bool) else _RANGE.fullmatch(str(value))
     if match is None or (match[1] is None and match[3] is None) or (match[3] and not match[2]):
@@ -120,13 +120,13 @@ def _name(value: Any) -> Any:
 
 
 def _integer_key(value: Any) -> Any:
-    """The keys of JSON are text."""
+    """Convert a text to an integer, as keys of JSON are text."""
     is_number = isinstance(value, str) and _KEY.fullmatch(value)
     return int(value) if is_number else value
 
 
 def text(value: Any) -> Any:
-    """Take a number or a boolean for the text that was written, and nothing for an empty one."""
+    """Return a number or a boolean as the text that was written, and None as an empty text."""
     if value is None:
         return ""
     if isinstance(value, bool):
