@@ -4,10 +4,10 @@
 (:mod:`solvent.benchmark.records` says what is in it) and for each run a folder
 (:mod:`solvent.benchmark.run`).
 
-Killed at any moment and called again, it reads finished runs back, goes on with the others from
-what their algorithms have kept, and ends with the same results but for ``cpu_seconds``. A run that
-ends with an exception is told at the end, and costs no other. A task whose optimum cannot be proved
-is left out of the results, and each of its runs is such a failure.
+Killed at any moment and called again, it reads finished runs back, resumes the others from
+the files of their algorithms, and ends with the same results but for ``cpu_seconds``. A run that
+ends with an exception is reported at the end, and does not affect others. A task whose optimum
+cannot be proved is left out of the results, and each of its runs is such a failure.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from solvent.exact.store import remove_temporary
 from solvent.model.parameters import check_integer, shown
 
 Event = tuple[str, Moment | Finished]
-"""What a worker reports: the name of a run, and how far it has come."""
+"""A report of a worker: the name of a run, and its progress or end."""
 
 Source = str | Callable[..., Any] | Algorithm
 """An algorithm, or its name or place."""
@@ -75,25 +75,25 @@ def bench(
     on: str | None = None,
     progress: bool = True,
 ) -> BenchRecord:
-    """Run algorithms on tasks and score what they learn; the module's text says what is written.
+    """Run algorithms on tasks and score the learned policies; the module lists the files.
 
     Args:
-        out: The folder for the results.
-        tasks: A suite, of whose tasks an algorithm does those that it can, or tasks, all of which
-            it has to be able to do.
-        algorithms: By name, each a function as :mod:`solvent.benchmark.algorithms` describes it, or
-            where one is; or their names. If left out, those that the tasks name.
-        seeds: How many of each algorithm on each task; as many as the task says if left out, or 1
-            of an algorithm that it does not name. Those of a suite follow from its hash
+        out: Folder for the results.
+        tasks: A suite, of which each algorithm does the tasks that it can, or tasks that every
+            algorithm must be able to do.
+        algorithms: Functions by name, as :mod:`solvent.benchmark.algorithms` describes them, or
+            their places; or names only. Default: those that the tasks name.
+        seeds: Number of seeds of each algorithm on each task. Default: that of the task, or 1 for
+            an algorithm that it does not name. Those of a suite follow from its hash
             (:func:`solvent.benchmark.suites.suite_seeds`), others are 0, 1 and so on.
-        workers: How many runs are under way at the same time.
-        on: The address of a Ray cluster that is to do the runs, in the place of processes of this
-            machine (:mod:`solvent.benchmark.cluster`).
-        progress: Whether to tell how it goes on: bars on a terminal, lines on the standard output
+        workers: Number of runs at the same time.
+        on: Address of a Ray cluster that does the runs, instead of processes of this machine
+            (:mod:`solvent.benchmark.cluster`).
+        progress: Whether to show progress: bars on a terminal, lines on the standard output
             elsewhere.
 
     Returns:
-        What was written to ``results.json``.
+        The content of ``results.json``.
 
     Raises:
         ValueError: If an environment or algorithm is unknown, an algorithm cannot do a task or
@@ -143,15 +143,15 @@ def plan(
     games: Mapping[str, TaskGame],
     suite: SuiteRecord | None = None,
 ) -> tuple[list[Run], list[str]]:
-    """What there is to do, and what is left out.
+    """Return the runs to do, and the pairs that are left out.
 
     Args:
         tasks: The tasks.
-        algorithms: As for :func:`bench`.
-        seeds: As for :func:`bench`.
-        games: Of the tasks, by their names.
-        suite: Whose tasks they are; an algorithm does those that it can. Otherwise one that it
-            cannot do is refused.
+        algorithms: The algorithms, as for :func:`bench`.
+        seeds: Number of seeds, as for :func:`bench`.
+        games: Games of the tasks, by the names of the tasks.
+        suite: Suite of the tasks, of which an algorithm does those that it can. Without a suite, a
+            task that an algorithm cannot do is refused.
 
     Returns:
         The runs, and a line for each pair of an algorithm and a task that is left out.
@@ -193,7 +193,7 @@ def plan(
 
 
 def _checked(name: str, source: Source) -> Algorithm:
-    """An algorithm that can be sent to another process.
+    """Return an algorithm that can be sent to another process.
 
     Raises:
         ValueError: If there is none, or it cannot be sent.
@@ -269,12 +269,12 @@ def _task_record(
 
 
 def _keep(folder: Path, name: str, told: BenchProgress) -> None:
-    """Tell what an earlier bench has kept of a run; nothing if its files are not as they should be.
+    """Report the kept progress of a run from an earlier bench; nothing if its files are damaged.
 
     Args:
-        folder: Of the run, which says itself what is wrong with it.
-        name: Of the run.
-        told: Whom to tell.
+        folder: Folder of the run, which reports its own errors later.
+        name: Name of the run.
+        told: The display to report to.
     """
     run = RunFolder(folder, {})
     try:
@@ -290,7 +290,7 @@ def _keep(folder: Path, name: str, told: BenchProgress) -> None:
 def _started(
     out: Path, runs: Sequence[Run], workers: int, on: str | None, told: BenchProgress
 ) -> Iterator[Callable[[], dict[str, Outcome]]]:
-    """Begin all runs; gives what waits for what has become of each, by its name.
+    """Start all runs; yield a function that waits for their outcomes, by the names of the runs.
 
     An error stops them.
     """
@@ -332,17 +332,17 @@ def _outcomes(
     runs: Sequence[Run],
     told: BenchProgress,
 ) -> dict[str, Outcome]:
-    """What has become of each run, by its name.
+    """Return the outcome of each run, by its name.
 
-    A process may die, as one does that runs out of memory, and nobody says in which run. Those that
-    were under way are gone on with one at a time, and one whose process dies again has failed.
+    A process may die, for example if it runs out of memory, without telling in which run. The runs
+    under way are then resumed one at a time, and a run whose process dies again has failed.
 
     Args:
-        processes: Makes that many processes.
-        workers: How many runs are under way at the same time.
-        work: What a process does with a run.
+        processes: A function that makes a pool of so many processes.
+        workers: Number of runs at the same time.
+        work: The function that a process calls with a run.
         runs: The runs.
-        told: Whom to tell of failures.
+        told: The display that reports failures.
     """
     ended: dict[str, Outcome] = {}
 
@@ -377,7 +377,7 @@ def _outcomes(
 
 @contextmanager
 def _reader(events: Queue[Event | None], told: BenchProgress) -> Iterator[None]:
-    """A thread that tells what the workers report."""
+    """Run a thread that displays the reports of the workers."""
 
     def tell() -> None:
         while (event := events.get()) is not None:

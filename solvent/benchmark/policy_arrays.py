@@ -1,7 +1,7 @@
 """The policies of many runs of a task in one small file.
 
-Only what a player decides is kept: states in which it has several legal actions, and of those the
-legal actions. For each seat s of R runs,
+Only the decisions of a player are kept: the states in which it has several legal actions, and
+those actions. For each seat s of R runs,
 
 ========================  ============  =========================================================
 array                     shape         numbers
@@ -43,11 +43,11 @@ POLICIES = Schema(
 
 
 class RunPolicies(NamedTuple):
-    """What a run has learned.
+    """The learned policies of a run.
 
     Attributes:
         sampled: The policy of each seat.
-        greedy: The same with the most probable action of every state.
+        greedy: The greedy policy of each seat.
     """
 
     sampled: tuple[TabularPolicy, ...]
@@ -55,15 +55,15 @@ class RunPolicies(NamedTuple):
 
 
 class Decisions:
-    """What a player decides in a game.
+    """The decisions of a player in a game.
 
     Args:
         game: The game.
-        player: Whose decisions, 0 or 1.
+        player: The player that decides, 0 or 1.
 
     Attributes:
         states: [C] the states in which there are several legal actions.
-        begins: [C] where each of them begins among the pairs.
+        begins: [C] index of the first pair of each of them.
         actions: [K] the legal action of each pair of such a state and an action.
     """
 
@@ -85,12 +85,12 @@ class Decisions:
         return "uint8" if self.game.mask[self.player].shape[1] <= 256 else "uint16"
 
     def greedy_of(self, policy: TabularPolicy) -> NDArray[Any]:
-        """[C] the action of a policy that takes one for certain in every state."""
+        """Return the actions [C] of a policy that takes one for certain in every state."""
         actions = policy.probabilities[self.states].argmax(axis=1)
         return np.asarray(actions, self.action_type)
 
     def shares_of(self, policy: TabularPolicy) -> NDArray[Any]:
-        """[K] the shares of a policy's actions; what rounding leaves goes to the largest rests."""
+        """Return the shares [K] of a policy's actions, rounded by the largest remainders."""
         chances = policy.normalized()[self.states[self._of_state], self.actions] * UNIT
         shares = np.floor(chances)
         if not len(self.states):
@@ -102,10 +102,10 @@ class Decisions:
         return (shares + (rank < left[self._of_state])).astype(np.uint16)
 
     def greedy(self, actions: NDArray[Any]) -> TabularPolicy:
-        """The policy that takes one action in every state.
+        """Return the policy that takes one action in every state.
 
         Args:
-            actions: [C].
+            actions: [C] the action of each state.
 
         Raises:
             ValueError: If one is not legal.
@@ -121,10 +121,10 @@ class Decisions:
         return self._policy(probabilities, "greedy")
 
     def sampled(self, shares: NDArray[Any]) -> TabularPolicy:
-        """The policy of some shares.
+        """Return the policy of some shares.
 
         Args:
-            shares: [K].
+            shares: [K] the share of each pair.
 
         Raises:
             ValueError: If those of a state do not sum to :data:`UNIT`.
@@ -147,8 +147,8 @@ class Decisions:
         own most probable action may be any of the others' most probable one.
 
         Args:
-            actions: [C] legal ones.
-            shares: [K].
+            actions: [C] legal actions.
+            shares: [K] the share of each pair.
 
         Raises:
             ValueError: If there is such a state; shares are compared to within their rounding.
@@ -179,10 +179,10 @@ def write_policies(
     """Write the policies of a task's runs.
 
     Args:
-        path: Where to.
-        task: Its name.
-        game: On which they are scored.
-        runs: By seed, all of the same seats.
+        path: Output file.
+        task: Name of the task.
+        game: The table on which they are scored.
+        runs: Policies of each run by its seed, all of the same seats.
 
     Raises:
         StoreError: If the file cannot be written.
@@ -214,16 +214,16 @@ def read_policies(
     """Read and check the policies of a task's runs.
 
     Args:
-        path: What :func:`write_policies` wrote.
+        path: A file written by :func:`write_policies`.
         task: The name that the file has to state.
-        game: On which they are scored.
-        players: Whose policies each run has.
-        seeds: Of the runs, in their order.
-        wanted: The seeds of those that are unpacked and checked; all if left out.
+        game: The table on which they are scored.
+        players: The players whose policies each run has.
+        seeds: Seeds of the runs, in their order.
+        wanted: Seeds of the runs to unpack and check. Default: all.
 
     Raises:
-        StoreError: If the file is missing, damaged, for another task, game or seeds, or what it
-            holds are no policies of the game.
+        StoreError: If the file is missing, damaged, for another task, game or seeds, or its
+            content is not policies of the game.
     """
     decided = [Decisions(game, player) for player in players]
 

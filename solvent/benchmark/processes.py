@@ -1,4 +1,4 @@
-"""How a process of a bench lives with the one that began it; imports nothing that takes time."""
+"""Worker processes and their parent; this module imports nothing slow."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ def train_again(
     """Train runs that are drawn at random, and compare their policies with those submitted.
 
     Args:
-        submission: One that was checked.
-        number: How many runs; all of them if it has fewer.
+        submission: A checked submission.
+        number: Number of runs; all of them if the submission has fewer.
         algorithm: The algorithm or its place, as for
             :func:`solvent.benchmark.algorithms.find_algorithm`. If left out, the one that an
             installed package declares under the name on the card.
@@ -82,7 +82,7 @@ def train_again(
 
 
 def _equal(game: TaskGame, trained: RunPolicies, submitted: RunPolicies) -> bool:
-    """Whether policies are the same but for the rounding of those that were packed."""
+    """Return whether policies are equal up to the rounding of packed policies."""
     for seat, player in enumerate(game.seats):
         own = Decisions(game.table, player)
         actions, others = (own.greedy_of(each.greedy[seat]) for each in (trained, submitted))

@@ -1,8 +1,8 @@
-"""Submissions: the policies that an algorithm has learned, in a small folder that anyone can check.
+"""Submissions: learned policies of an algorithm, in a small folder that anyone can check.
 
 A submission is a folder with three kinds of files and no others::
 
-    card.json              who did what (solvent.benchmark.card)
+    card.json              authors and methods (solvent.benchmark.card)
     results.json           the figures claimed for every run (solvent.benchmark.records)
     policies/<task>.npz    the policies of a task's runs (solvent.benchmark.policy_arrays)
 
@@ -53,17 +53,18 @@ POLICIES = "policies"
 """The folder of the policies."""
 
 LARGEST_SUBMISSION = 2**26
-"""Bytes of all its files."""
+"""Largest total size of the files of a submission, in bytes."""
 
 MOST_FILES = 1_000
-"""In the folder of a submission."""
+"""Largest number of files in the folder of a submission."""
 
 TOLERANCE = 1e-7
-"""How far a claimed figure may be from the computed one, in units of the computed one if that is
-larger than 1: more than the rounding of another machine, and less than anybody is shown."""
+"""Largest difference between a claimed and the computed figure, in units of the computed one if
+that is larger than 1: more than rounding on another machine, and too small to be displayed."""
 
 LONGEST_ROLLOUT = 2**15
-"""Steps that a run may state beyond its budget: many learners end with a whole rollout."""
+"""Largest number of steps beyond its budget that a run may state, since many learners finish a
+whole rollout."""
 
 NEAR_OPTIMAL = 1e-4
 """The distance of a normalized score from 1 below which a policy counts as optimal: the optimum
@@ -75,12 +76,12 @@ class Submission:
     """A submission.
 
     Attributes:
-        folder: Where it is.
-        card: What it says of itself.
-        tasks: The records of its tasks; the figures are those claimed, or if it was checked those
-            computed.
-        doubts: Sentences about what can be honest, but should make a reader ask; none if it was not
-            checked.
+        folder: Folder of the submission.
+        card: Card of the submission.
+        tasks: Records of the tasks. The figures are those claimed, or those computed if the
+            submission was checked.
+        doubts: Sentences about facts that can be honest but deserve a question; none if the
+            submission was not checked.
     """
 
     folder: Path
@@ -90,10 +91,10 @@ class Submission:
 
 
 def read_submission(folder: str | Path) -> Submission:
-    """Read a submission with the figures that it claims; no policy is looked at.
+    """Read a submission with its claimed figures, without reading any policy.
 
     Args:
-        folder: Of the submission.
+        folder: Folder of the submission.
 
     Raises:
         StoreError: If a file is missing, damaged, too large or a link, does not belong to a
@@ -127,16 +128,16 @@ def check_submission(folder: str | Path, suite: Suite | None = None) -> Submissi
     """Read a submission and compute all its figures from its policies.
 
     Args:
-        folder: Of the submission.
-        suite: That it is for; the installed one of the name on the card if left out.
+        folder: Folder of the submission.
+        suite: Suite of the submission. Default: the installed one of the name on the card.
 
     Returns:
         The submission with the figures that were computed.
 
     Raises:
-        StoreError: As :func:`read_submission`; or if the suite, its hash or its tasks are others, a
-            policy is none, or a claimed figure differs from the computed one. The message names the
-            file, the task and the seed.
+        StoreError: As :func:`read_submission`; or if the suite, its hash or its tasks differ, a
+            policy is invalid, or a claimed figure differs from the computed one. The message names
+            the file, the task and the seed.
         ValueError: If there is no such suite.
     """
     stated = read_submission(folder)
@@ -174,19 +175,19 @@ def pack_submission(
     suite: Suite | None = None,
     **words: Any,
 ) -> Submission:
-    """Make a submission of what an algorithm has learned in a bench.
+    """Make a submission from an algorithm's runs in a bench.
 
     Args:
-        results: The folder of the bench.
-        algorithm: Whose runs; those of others are left out.
-        out: The folder of the submission; new, or empty. It is there whole or not at all.
-        suite: Whose tasks the bench did; the installed one that the results name if left out.
-        words: What the card says besides, of :class:`solvent.benchmark.card.Card`: `authors`, and
-            where it is not as the bench has recorded it, `code`, `budget`, `hardware`,
+        results: Folder of the bench.
+        algorithm: Name of the algorithm; runs of others are left out.
+        out: Folder of the submission; new or empty. It is written completely or not at all.
+        suite: Suite of the bench. Default: the installed one that the results name.
+        words: Further fields of the :class:`solvent.benchmark.card.Card`: `authors`, and if they
+            differ from the records of the bench, `code`, `budget`, `hardware`,
             `uses_model` and `saw_solution`.
 
     Returns:
-        With the figures of the policies as they were packed.
+        The submission with the figures of the packed policies.
 
     Raises:
         StoreError: If the results are not those of a bench of a whole suite with the same seeds of
@@ -247,7 +248,7 @@ def pack_submission(
 
 
 def installed_suite(card: Card, where: str) -> Suite:
-    """Return the suite of a card, which is an installed one and no file.
+    """Return the suite of a card, which must be an installed one, not a file.
 
     Args:
         card: The card.
@@ -268,7 +269,7 @@ def run_policies(place: Path, game: TaskGame) -> RunPolicies:
 
     Args:
         place: The folder of the run.
-        game: Of the task.
+        game: The game of the task.
 
     Raises:
         StoreError: If one is missing, damaged, or for another game.
@@ -282,7 +283,7 @@ def run_policies(place: Path, game: TaskGame) -> RunPolicies:
 
 
 def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRecord:
-    """Write the policies of a task, and return what they are scored at."""
+    """Write the policies of a task, and return its record with their scores."""
     path = out / POLICIES / f"{task.name}.npz"
     agents = sorted(task.agents, key=lambda agent: agent.seed)
     runs = {agent.seed: run_policies(folder / agent.folder, game) for agent in agents}
@@ -309,7 +310,7 @@ def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRe
 def _checked(
     folder: Path, stated: TaskRecord, game: TaskGame, runs: Mapping[int, RunPolicies]
 ) -> TaskRecord:
-    """A task's record with the figures computed, where they are those stated."""
+    """Return a task's record with computed figures, which must agree with those stated."""
     where = f"{folder / FILE}: {stated.name}"
     if stated.task is not None and stated.task.terms() != game.task.terms():
         raise StoreError(f"{where}: was asked {shown(stated.task.terms())}; expected "
@@ -333,7 +334,7 @@ def _checked(
 
 
 def _doubts(task: TaskRecord, runs: Mapping[int, RunPolicies]) -> Iterator[str]:
-    """What should make a reader ask about the runs of a task that was checked."""
+    """Yield doubts about the runs of a checked task."""
     equal: dict[bytes, list[int]] = {}
     for seed, run in runs.items():
         content = b"".join(policy.probabilities.tobytes() for policy in run.sampled)
@@ -347,7 +348,7 @@ def _doubts(task: TaskRecord, runs: Mapping[int, RunPolicies]) -> Iterator[str]:
 
 
 def _scored(game: TaskGame, policies: RunPolicies, where: str) -> dict[str, Any]:
-    """The figures of a run, as :class:`AgentRecord` names them."""
+    """Return the figures of a run, as :class:`AgentRecord` names them."""
     found: dict[str, Any] = {}
     for prefix, own in (("", policies.sampled), ("mode_", policies.greedy)):
         scores = [
@@ -360,10 +361,10 @@ def _scored(game: TaskGame, policies: RunPolicies, where: str) -> dict[str, Any]
 
 
 def _names(folder: Path) -> set[str]:
-    """The names of the files of a submission, none of which is a link or anything else.
+    """Return the names of the files of a submission, all of which must be regular files.
 
     Raises:
-        StoreError: If there is something else than files, or too much.
+        StoreError: If there is anything else, or too much.
     """
     names, total = set(), 0
     try:
@@ -386,7 +387,7 @@ def _names(folder: Path) -> set[str]:
 
 
 def _hardware(agents: Sequence[AgentRecord]) -> str:
-    """What runs were on, as recorded."""
+    """Return the recorded hardware of the runs."""
     about = [agent.system.get("hardware") for agent in agents]
     machines = dict.fromkeys(
         f"{one['processor']}, {one.get('processors', '?')} processors"
@@ -397,10 +398,10 @@ def _hardware(agents: Sequence[AgentRecord]) -> str:
 
 
 def _source(folder: Path, agents: Sequence[AgentRecord]) -> str:
-    """The source of the algorithm that made some runs; empty if none of them has a record.
+    """Return the source of the algorithm of some runs; empty if none of them has a record.
 
     Raises:
-        StoreError: If they were made by different ones.
+        StoreError: If their sources differ.
     """
     found: dict[str, str] = {}
     for agent in agents:
@@ -419,7 +420,7 @@ def _saw(agent: AgentRecord) -> bool:
 
 
 def _check_agents(task: TaskRecord, card: Card, where: str) -> None:
-    """Refuse a task that has not each seed once, or contradicts the card."""
+    """Refuse a task that lacks or repeats a seed, or contradicts the card."""
     seeds = sorted(agent.seed for agent in task.agents)
     if seeds != list(card.seeds):
         raise StoreError(
@@ -443,7 +444,7 @@ def _check_agents(task: TaskRecord, card: Card, where: str) -> None:
 
 
 def _compare(stated: Any, computed: Any, where: str) -> None:
-    """Refuse a record of figures that are not those computed."""
+    """Refuse a record whose figures differ from those computed."""
     for one in fields(computed):
         own = getattr(computed, one.name)
         pair = own if isinstance(own, tuple) else (own,)

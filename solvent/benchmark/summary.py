@@ -43,10 +43,10 @@ GAPS = (0.1, 0.01, 0.001)
 """Shares of the distance between uniform and optimal play."""
 
 PREFIXES = {"greedy": "mode_", "sampled": ""}
-"""What the names of a policy's figures begin with, by the policy."""
+"""Prefixes of the names of a policy's figures, by the policy."""
 
 POLICIES = ("judged", *PREFIXES)
-"""Of each task the one that runs are compared by, the greedy one, and the one as sampled."""
+"""The policies of a row: the one that runs are compared by, the greedy and the sampled one."""
 
 Curves = Mapping[tuple[str, str], Sequence[Evaluation]]
 """The learning curves by the names of the task and the agent."""
@@ -54,12 +54,12 @@ Curves = Mapping[tuple[str, str], Sequence[Evaluation]]
 
 @dataclass(frozen=True, slots=True)
 class TimeToGap:
-    """When the runs of an algorithm first came to a gap.
+    """The times at which the runs of an algorithm first reached a gap.
 
     Attributes:
-        share: The gap, of the distance between uniform and optimal play.
-        steps: In environment steps.
-        cpu_seconds: In seconds of CPU, evaluations included.
+        share: The gap, as a share of the distance between uniform and optimal play.
+        steps: The times in environment steps.
+        cpu_seconds: The times in seconds of CPU, evaluations included.
     """
 
     share: float
@@ -69,22 +69,22 @@ class TimeToGap:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRow:
-    """An algorithm on a task, or on all.
+    """The statistics of an algorithm on a task, or on all tasks.
 
     Attributes:
-        algorithm: Its name.
+        algorithm: Name of the algorithm.
         task: The name of the task; None for all tasks.
         policy: One of :data:`POLICIES`.
-        runs: How many there are.
+        runs: Number of runs.
         iqm: The interquartile mean of the normalized score.
-        median: The median over tasks of the mean over runs; of one task None.
+        median: The median over tasks of the mean over runs; None for a single task.
         mean: The mean over tasks of the mean over runs.
         gap: The interquartile mean of the gap; over all tasks None.
         worst_start_gap: The largest gap of a run from a single start; over all tasks None.
         timesteps: Mean over runs, as recorded.
         cpu_seconds: Mean over runs, as recorded.
-        times: To the gaps of :data:`GAPS`; none where curves or the uniform policy's score are
-            not known, and over all tasks.
+        times: Times to the gaps of :data:`GAPS`; none where curves or the uniform policy's score
+            are not known, and over all tasks.
     """
 
     algorithm: str
@@ -103,7 +103,7 @@ class SummaryRow:
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """How probable it is that a run of `first` is better than one of `second`, as judged."""
+    """The probability that a run of `first` is better than one of `second`, as judged."""
 
     first: str
     second: str
@@ -112,12 +112,12 @@ class Improvement:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A bench in numbers.
+    """The statistics of a bench.
 
     Attributes:
-        suite: Whose tasks they are, if they are those of one.
-        rows: Those over all tasks first, then task by task.
-        improvements: Of every two algorithms, either way round.
+        suite: Suite of the tasks; None if they belong to none.
+        rows: The rows over all tasks, then those of each task.
+        improvements: One for each ordered pair of algorithms.
     """
 
     suite: SuiteRecord | None
@@ -127,10 +127,10 @@ class Summary:
     def row(
         self, algorithm: str, task: str | None = None, policy: str = "judged"
     ) -> SummaryRow | None:
-        """The row of an algorithm, if there is one.
+        """Return the row of an algorithm, if there is one.
 
         Args:
-            algorithm: Its name.
+            algorithm: Name of the algorithm.
             task: The name of the task; None for all tasks.
             policy: One of :data:`POLICIES`.
         """
@@ -139,21 +139,21 @@ class Summary:
 
 
 def algorithms_of(tasks: Sequence[TaskRecord]) -> tuple[str, ...]:
-    """The algorithms of some tasks, in the order in which they are met."""
+    """Return the algorithms of some tasks in the order of first appearance."""
     return tuple(dict.fromkeys(agent.algorithm for task in tasks for agent in task.agents))
 
 
 def normalized_scores(
     tasks: Sequence[TaskRecord], algorithm: str, policy: str = "judged"
 ) -> list[list[float]]:
-    """The normalized scores of an algorithm's runs, a list for each task.
+    """Return the normalized scores of an algorithm's runs, a list for each task.
 
-    Of a task on which nothing can be normalized, since uniform play is optimal, the list is empty.
-    On any other a run whose score could not be proved has the score NaN, and is not left out.
+    The list is empty for a task that has no normalized scores because uniform play is optimal. On
+    any other a run whose score could not be proved has the score NaN, and is not left out.
 
     Args:
         tasks: The tasks.
-        algorithm: Its name.
+        algorithm: Name of the algorithm.
         policy: One of :data:`POLICIES`.
     """
     return [
@@ -165,12 +165,12 @@ def normalized_scores(
 def summarize(
     tasks: Sequence[TaskRecord], suite: SuiteRecord | None = None, curves: Curves | None = None
 ) -> Summary:
-    """The statistics of a bench.
+    """Return the statistics of a bench.
 
     Args:
-        tasks: Their records.
-        suite: Whose tasks they are, if they are those of one.
-        curves: The learning curves, as recorded; without, there are no times to a gap.
+        tasks: Records of the tasks.
+        suite: Suite of the tasks; None if they belong to none.
+        curves: The learning curves, as recorded; without them there are no times to a gap.
     """
     algorithms = algorithms_of(tasks)
     rows = [
@@ -195,11 +195,11 @@ def write_summary(folder: str | Path, summary: Summary) -> list[Path]:
     """Write the files of a summary.
 
     Args:
-        folder: Where to.
-        summary: What they are to hold.
+        folder: Output folder.
+        summary: The summary to write.
 
     Returns:
-        The files.
+        The paths of the files.
 
     Raises:
         StoreError: If one cannot be written.
@@ -212,7 +212,7 @@ def write_summary(folder: str | Path, summary: Summary) -> list[Path]:
 
 
 def as_csv(summary: Summary) -> str:
-    """The rows as CSV; what is not known is empty, and a task that is empty stands for all."""
+    """Return the rows as CSV; unknown values are empty, and an empty task stands for all."""
     records = [dict(_cells(row)) for row in summary.rows]
     names = list(dict.fromkeys(name for record in records for name in record))
     text = io.StringIO()
@@ -223,7 +223,7 @@ def as_csv(summary: Summary) -> str:
 
 
 def as_json(summary: Summary) -> str:
-    """Everything as JSON; what is not known, or has no bound, is null."""
+    """Return everything as JSON; unknown or infinite values are null."""
     from solvent import __version__
 
     content = {
@@ -236,7 +236,7 @@ def as_json(summary: Summary) -> str:
 
 
 def as_latex(summary: Summary) -> str:
-    """Two tables for LaTeX: each algorithm over all tasks, and the interquartile means by task."""
+    """Return two LaTeX tables: algorithms over all tasks, and interquartile means by task."""
     overall = [row for row in summary.rows if row.task is None]
     parts = [
         "% Normalized scores, 0 for uniform play and 1 for optimal play.",
@@ -277,7 +277,7 @@ _LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasc
 
 
 def latex(text: str) -> str:
-    """A text in which nothing means anything to LaTeX."""
+    """Escape the special characters of LaTeX in a text."""
     return re.sub(r"[&%$#_{}\\~^]", lambda found: _LATEX[found[0]], text)
 
 
@@ -335,7 +335,7 @@ def _times(
 
 
 def _can_be_normalized(task: TaskRecord) -> bool:
-    """Whether anything on a task has a normalized score; all are NaN where uniform is optimal."""
+    """Return whether a task has normalized scores; all are NaN where uniform is optimal."""
     every = [baseline.normalized for baseline in task.baselines]
     for agent in task.agents:
         every += [agent.normalized, agent.mode_normalized]
@@ -353,7 +353,7 @@ def _figures(task: TaskRecord, algorithm: str, policy: str, name: str) -> list[f
 
 
 def _cells(row: SummaryRow) -> Iterator[tuple[str, Any]]:
-    """The columns of a row with what stands in them."""
+    """Yield the columns of a row with their values."""
     yield from (("task", row.task or ""), ("algorithm", row.algorithm), ("policy", row.policy))
     yield "runs", row.runs
     for name in ("iqm", "median", "mean", "gap"):
@@ -385,11 +385,11 @@ def _finite(content: Any) -> Any:
 
 TITLE = "Solvent: reinforcement-learning environments with known solutions"
 AUTHORS = "The Solvent authors"
-"""As in ``CITATION.cff``, which an installed package does not have."""
+"""The authors as in ``CITATION.cff``, which an installed package does not have."""
 
 
 def bibtex(suite: SuiteRecord | None = None) -> str:
-    """An entry for a bibliography, with the version of this package.
+    """Return a BibTeX entry with the version of this package.
 
     Args:
         suite: The suite whose results are reported; its name and its hash are noted, by which

@@ -25,13 +25,13 @@ from solvent.benchmark.task_game import TaskGame
 from solvent.model import TabularGame, TabularPolicy
 
 EVALUATIONS = 20
-"""How many points a learning curve has."""
+"""Number of points of a learning curve."""
 
 
 def learn_q(
     make: MakeEnv, seed: int, budget: Budget, callback: RunCallback, evaluations: int = EVALUATIONS
 ) -> TabularPolicy:
-    """Tabular Q-learning (:mod:`solvent.baselines.q_learning`)."""
+    """Learn by tabular Q-learning (:mod:`solvent.baselines.q_learning`)."""
     learner = QLearning(make.simulator, make.player, seed=seed)
     for done in _points(budget.timesteps, evaluations):
         learner.learn(done - learner.moves)
@@ -47,7 +47,7 @@ def learn_minimax_q(
     evaluations: int = EVALUATIONS,
     exploration: float = 0.001,
 ) -> tuple[TabularPolicy, ...]:
-    """Minimax-Q (:mod:`solvent.baselines.q_learning`) for both seats.
+    """Learn by Minimax-Q (:mod:`solvent.baselines.q_learning`) for both seats.
 
     A little exploration stays in the policies that are scored, so that episodes end.
     """
@@ -70,7 +70,7 @@ def learn_by_sweeps(
     callback: RunCallback,
     evaluations: int = EVALUATIONS,
 ) -> Policies:
-    """A learner of stage games for both seats, in whole sweeps; it draws no random numbers."""
+    """Run a learner of stage games for both seats, in whole sweeps, without random numbers."""
     learning = learner(make.table)
     size = _sweep_size(make.table)
     for done in _points(budget.timesteps // size, evaluations):
@@ -80,12 +80,12 @@ def learn_by_sweeps(
 
 
 def _sweep_size(game: TabularGame) -> int:
-    """How many states a sweep updates."""
+    """Return the number of states that a sweep updates."""
     return int((~game.terminal).sum())
 
 
 def _no_sweep(game: TaskGame) -> str | None:
-    """Why there is not even one sweep in the budget of a task; None if there is."""
+    """Return why a task's budget is too small for one sweep; None if it is not."""
     size, steps = _sweep_size(game.table), game.task.timesteps
     if steps is None or steps >= size:
         return None
@@ -93,7 +93,7 @@ def _no_sweep(game: TaskGame) -> str | None:
 
 
 def _points(total: int, evaluations: int) -> list[int]:
-    """After how many moves or sweeps there is a point of the learning curve."""
+    """Return the numbers of moves or sweeps at the points of the learning curve."""
     points = {max(1, total * k // evaluations) for k in range(1, evaluations + 1)}
     return sorted(points)
 
