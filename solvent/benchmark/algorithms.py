@@ -1,4 +1,4 @@
-"""Algorithms: what a benchmark runs, and what it gives to one.
+"""Algorithms for a benchmark: their form and their arguments.
 
 An algorithm is a function ``(make, seed, budget, callback) -> policy``:
 
@@ -12,7 +12,7 @@ An algorithm is a function ``(make, seed, budget, callback) -> policy``:
     is called from time to time: it scores a policy exactly and puts it on the learning curve
     (:class:`solvent.benchmark.run.RunCallback`).
 
-What it returns, and what it calls ``callback`` with, is any policy that can be scored
+It returns, and passes to ``callback``, any policy that can be scored
 (:mod:`solvent.benchmark.policies`). Its further parameters, which need defaults, are its
 hyperparameters and are recorded.
 
@@ -21,9 +21,9 @@ A package lists its algorithms among its entry points::
     [project.entry-points."solvent.algorithms"]
     mine = "my_package.learning:mine"
 
-One that no package declares is named by where it is: ``"my_package.learning:mine"`` or
-``"folder/file.py:mine"``. What an algorithm can do is said by an :class:`Algorithm` in the place of
-the function, or by attributes of the function with the names of its fields.
+One that no package declares is named by its place: ``"my_package.learning:mine"`` or
+``"folder/file.py:mine"``. The abilities of an algorithm are declared by an :class:`Algorithm`
+instead of the function, or by attributes of the function with the names of its fields.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ GROUP = "solvent.algorithms"
 """The group of entry points under which packages declare their algorithms."""
 
 GIVEN = ("make", "seed", "budget", "callback")
-"""What an algorithm is called with."""
+"""The arguments of every algorithm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How long an algorithm may learn.
+    """The budget of an algorithm for learning.
 
     Attributes:
         timesteps: Environment steps, in all environments together. For one that uses the table,
             each update of a state counts as one step.
-        cpu_seconds: Seconds of CPU; None for any number.
+        cpu_seconds: Seconds of CPU; None if unlimited.
     """
 
     timesteps: int
@@ -72,19 +72,19 @@ class Budget:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """What a benchmark has to know of an algorithm.
+    """An algorithm and the facts about it that a benchmark needs.
 
     Attributes:
         run: The function.
         one_seat: Whether it can learn a game for one player, or one seat against an opponent who
             does not learn.
         self_play: Whether it can learn both seats of a game for two.
-        uses_model: Whether it needs the table of the game, ``make.table``: its results are told
-            from those of algorithms that have only met the game in episodes.
-        observation: What environments show unless it asks for another, and what a policy that it
-            returns as a function is asked about: ``"vector"``, ``"onehot"`` or ``"index"``.
-        refuses: A function from a :class:`solvent.benchmark.task_game.TaskGame` to why it cannot
-            learn that one, or to None if it can.
+        uses_model: Whether it needs the table of the game, ``make.table``: its results are
+            marked apart from those of algorithms that only learn from episodes.
+        observation: Default observation type of environments, and that of a policy that it returns
+            as a function: ``"vector"``, ``"onehot"`` or ``"index"``.
+        refuses: A function from a :class:`solvent.benchmark.task_game.TaskGame` to the reason why
+            it cannot be learned, or to None if it can.
         timesteps: A function from a task to the steps that it is tuned for, for tasks without a
             budget; None if it is tuned for none.
     """
@@ -109,7 +109,7 @@ class Algorithm:
         return source_hash(run.__module__)
 
     def hyperparameters(self) -> dict[str, Any]:
-        """The parameters of the function besides those that it is called with.
+        """The parameters of the function besides those of every algorithm.
 
         Raises:
             ValueError: If it cannot be called so; the message says how it has to be.
@@ -128,7 +128,7 @@ class Algorithm:
         return {one.name: one.default for one in own}
 
     def refusal(self, game: TaskGame) -> str | None:
-        """Why it cannot learn a task; None if it can."""
+        """Return why it cannot learn a task; None if it can."""
         if game.task.self_play and not self.self_play:
             return "it does not learn by self-play"
         if not game.task.self_play and not self.one_seat:
@@ -136,7 +136,7 @@ class Algorithm:
         return None if self.refuses is None else self.refuses(game)
 
     def budget(self, task: Task) -> Budget:
-        """How long it may learn a task.
+        """Return its budget for a task.
 
         Raises:
             ValueError: If neither the task nor the algorithm says so.
@@ -150,11 +150,11 @@ class Algorithm:
 
 
 def as_algorithm(found: Any, name: str) -> Algorithm:
-    """An algorithm as it is found.
+    """Return an algorithm in the form of an :class:`Algorithm`.
 
     Args:
         found: An :class:`Algorithm`, or a function.
-        name: What it is called, for messages.
+        name: Name in messages.
 
     Raises:
         ValueError: If it is something else.
@@ -177,18 +177,18 @@ def as_algorithm(found: Any, name: str) -> Algorithm:
 
 
 def algorithm_points() -> dict[str, EntryPoint]:
-    """The algorithms of all installed packages, by name."""
+    """Return the algorithms of all installed packages, by name."""
     return declared_names(GROUP)
 
 
 def find_algorithm(name: str) -> Algorithm:
-    """An algorithm by its name, or by where it is.
+    """Find an algorithm by its name or its place.
 
     Args:
-        name: One that a package declares, ``"module:function"`` or ``"file.py:function"``.
+        name: Name that a package declares, ``"module:function"`` or ``"file.py:function"``.
 
     Raises:
-        ValueError: If there is none, or what is there is none.
+        ValueError: If nothing is found, or it is not an algorithm.
         ModuleNotFoundError: If it needs a package that is not installed.
     """
     if names_a_place(name):
@@ -211,24 +211,24 @@ def find_algorithm(name: str) -> Algorithm:
 
 
 def plain_name(name: str) -> str:
-    """What an algorithm is called in tables and folders: of a place the name after the colon."""
+    """Return the name in tables and folders; for a place, the name after the colon."""
     return name.rpartition(":")[2] if names_a_place(name) else name
 
 
 class MakeEnv:
     """Makes environments of a task.
 
-    Called, it makes one Gymnasium environment, with the arguments of the task unless others are
-    given. Its episodes end by the rules and by no time limit.
+    A call makes one Gymnasium environment, with the arguments of the task unless others are
+    given. Its episodes end by the rules, without a time limit.
 
     Args:
-        game: Of the task.
-        algorithm: That asks.
+        game: The game of the task.
+        algorithm: The algorithm that learns.
 
     Attributes:
-        task: What is asked: the id of the environment, whether by self-play and so on.
-        player: Who learns, 0 or 1; by self-play both do, and this is 0.
-        observation: What environments show unless another is asked for.
+        task: The task: the id of the environment, whether it is self-play and so on.
+        player: The player that learns, 0 or 1; 0 in self-play, where both do.
+        observation: Default observation type of the environments.
     """
 
     def __init__(self, game: TaskGame, algorithm: Algorithm) -> None:
@@ -238,10 +238,10 @@ class MakeEnv:
         self.observation = algorithm.observation
 
     def __call__(self, **arguments: Any) -> Any:
-        """A Gymnasium environment.
+        """Make a Gymnasium environment.
 
         Args:
-            arguments: Of the environment, in the place of the task's.
+            arguments: Arguments of the environment, instead of the task's.
 
         Raises:
             ValueError: If the task is self-play.
@@ -255,11 +255,11 @@ class MakeEnv:
         return gym.make(self.task.environment, **self._of_env(arguments))
 
     def vector(self, num_envs: int, **arguments: Any) -> VectorEnv:
-        """Many environments that are stepped together.
+        """Make a vector environment.
 
         Args:
-            num_envs: How many.
-            arguments: Of the environment, in the place of the task's.
+            num_envs: Number of environments.
+            arguments: Arguments of the environment, instead of the task's.
 
         Raises:
             ValueError: If the task is self-play.
@@ -276,10 +276,10 @@ class MakeEnv:
         return make_vector_env(entry.game, num_envs, **own)
 
     def aec(self, **arguments: Any) -> Any:
-        """A PettingZoo environment in which one agent acts after the other, for self-play.
+        """Make a PettingZoo environment in which one agent acts after the other, for self-play.
 
         Args:
-            arguments: Of the environment, in the place of the task's.
+            arguments: Arguments of the environment, instead of the task's.
 
         Raises:
             ValueError: If the task is not self-play.
@@ -287,10 +287,10 @@ class MakeEnv:
         return self._of_two(aec_env, "make.aec()", arguments)
 
     def parallel(self, **arguments: Any) -> Any:
-        """A PettingZoo environment in which both agents act at once, for self-play.
+        """Make a PettingZoo environment in which both agents act at once, for self-play.
 
         Args:
-            arguments: Of the environment, in the place of the task's.
+            arguments: Arguments of the environment, instead of the task's.
 
         Raises:
             ValueError: If the task is not self-play, or players of the game take turns.
@@ -299,7 +299,7 @@ class MakeEnv:
 
     @property
     def table(self) -> TabularGame:
-        """The game as arrays, on which policies are scored; against one opponent what is left.
+        """The game as arrays, on which policies are scored; one opponent is folded into chance.
 
         Raises:
             ValueError: If the algorithm does not say that it uses the model.

@@ -1,8 +1,9 @@
 """The runs of a bench on the processes of a Ray cluster.
 
 A run is done in a folder of its own on the machine that does it, and its files come to the bench's
-folder when it is finished. What an unfinished run has kept stays behind: interrupted, the bench
-goes on with whole runs. An algorithm given as a file has to be at the same place on every machine.
+folder when it is finished. The files of an unfinished run stay behind: after an
+interruption the bench resumes with whole runs. An algorithm given as a file has to be at the same
+place on every machine.
 
 Addresses, and what happens when a machine dies, are those of :mod:`solvent.exact.layered.cluster`.
 """
@@ -25,20 +26,20 @@ Files = dict[str, bytes]
 """The content of the files of a run, by their paths within its folder."""
 
 Asked = tuple[int, Build, Run, Files]
-"""The number of a run, the driver's build, the run, and what there is of it."""
+"""The number of a run, the driver's build, the run, and its existing files."""
 
 
 @contextmanager
 def on_cluster(
     address: str, out: Path, runs: Sequence[Run], told: BenchProgress
 ) -> Iterator[Iterator[tuple[str, Outcome]]]:
-    """Do runs on a cluster; gives what has become of each, by its name.
+    """Do runs on a cluster; yield an iterator over their outcomes, with the names of the runs.
 
     Args:
-        address: Of the cluster.
+        address: Address of the cluster.
         out: The folder of the bench.
-        runs: What is to be done.
-        told: Whom to tell.
+        runs: The runs to do.
+        told: The display to report to.
 
     Raises:
         ClusterError: If the cluster cannot be used, or was lost.
@@ -51,7 +52,7 @@ def on_cluster(
 def _outcomes(
     workers: RayWorkers, out: Path, runs: Sequence[Run], told: BenchProgress
 ) -> Iterator[tuple[str, Outcome]]:
-    """What has become of each run, its files in its folder."""
+    """Yield the outcome of each run, with its files written to its folder."""
     build = this_build()
     asked = [(n, build, run, files_in(out / run.folder)) for n, run in enumerate(runs)]
     for number, outcome, files in workers.run(_do, asked):
@@ -82,7 +83,7 @@ def _do(asked: Asked) -> tuple[int, Outcome, Files]:
 
 
 def files_in(folder: Path) -> Files:
-    """The files of a folder and those below it, but for its lock."""
+    """Return the files in a folder and below it, except its lock."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))

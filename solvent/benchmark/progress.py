@@ -17,12 +17,12 @@ from solvent.exact.learning_curve import CurvePoint, Evaluation
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """How far a training has come.
+    """The progress of a training at one moment.
 
     Attributes:
         timesteps: Steps taken.
         total: Steps to be taken.
-        evaluation: The latest point of its learning curve.
+        evaluation: Latest point of its learning curve.
     """
 
     timesteps: int
@@ -34,10 +34,10 @@ Report = Callable[[Moment], None]
 
 
 class EventLog:
-    """Lines about what happens, each with the time since the first.
+    """A log of events, one a line, each with the time since the first.
 
     Args:
-        console: Where they are written.
+        console: Console for the lines.
     """
 
     def __init__(self, console: Console) -> None:
@@ -46,13 +46,13 @@ class EventLog:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since it was made."""
+        """Seconds since the log was made."""
         return time.monotonic() - self._began
 
     def write(self, text: str) -> None:
         """Write a line; on a terminal a long one is broken between words.
 
-        Work goes on if nobody reads it any more.
+        A closed output does not stop the work.
         """
         line = f"[{_clock(self.elapsed)}] {text}"
         whole = not self.console.is_terminal
@@ -62,32 +62,32 @@ class EventLog:
             self.console.print(line, markup=False, highlight=False, soft_wrap=whole)
 
     def left(self, done: float, todo: float, since: float = 0.0) -> str:
-        """The time that is left, as a text; empty if nothing is known of it.
+        """Return the time left as a text; empty if unknown.
 
         Args:
             done: The work done, in any unit.
             todo: The work that is left, in the same unit.
-            since: When it was begun, in seconds after the log was made.
+            since: Time when the work began, in seconds after the log was made.
         """
         return f"{_clock((self.elapsed - since) * todo / done)} left" if done > 0 else ""
 
 
 def _clock(seconds: float) -> str:
-    """Such as ``0:04:10``."""
+    """Return a time such as ``0:04:10``."""
     return str(timedelta(seconds=round(seconds)))
 
 
 def shows_bars(console: Console) -> bool:
-    """Whether bars can move where a console writes: on a terminal or in a notebook."""
+    """Return whether a console can show moving bars: on a terminal or in a notebook."""
     return console.is_interactive or console.is_jupyter
 
 
 def progress_bars(console: Console, *, disable: bool = False) -> Progress:
-    """Bars that vanish at the end; each has the fields ``gap`` and ``left``.
+    """Return bars that vanish at the end; each has the fields ``gap`` and ``left``.
 
     Args:
-        console: Where they are shown.
-        disable: True for none.
+        console: Console for the bars.
+        disable: Whether to show no bars.
     """
     return Progress(
         TextColumn("{task.description}", markup=False),
@@ -103,21 +103,21 @@ def progress_bars(console: Console, *, disable: bool = False) -> Progress:
 
 
 def gap_text(evaluation: CurvePoint | None) -> str:
-    """The latest figure."""
+    """Return the latest figure as a text."""
     return "" if evaluation is None else evaluation.summary
 
 
 def joined(*parts: str) -> str:
-    """Those parts of a line that are not empty, with commas."""
+    """Join the nonempty parts of a line with commas."""
     return ", ".join(part for part in parts if part)
 
 
 @contextmanager
 def bar_for(description: str) -> Iterator[Report]:
-    """A bar on the terminal, or a line at each tenth of a training; and the function that moves it.
+    """Show a bar, or a line at each tenth of a training; yield the function that moves it.
 
     Args:
-        description: What is trained.
+        description: Description of the training.
     """
     console = Console(stderr=True)
     bar = shows_bars(console)
@@ -146,7 +146,7 @@ class Finished(NamedTuple):
     """The end of a run.
 
     Attributes:
-        gap: Exact gap of the greedy policy; None if the run failed, of which others tell.
+        gap: Exact gap of the greedy policy; None if the run failed, which is reported elsewhere.
         cpu_seconds: CPU time of the run.
     """
 
@@ -159,15 +159,15 @@ class _Account:
     """How far one training has come.
 
     Attributes:
-        kind: What is trained, without the seed: another of its kind takes as long.
+        kind: Name without the seed. Trainings of one kind are assumed to take equally long.
         total: Steps to be taken.
         done: Steps taken.
         kept: Steps that were taken before this bench began.
-        resumes: Whether it goes on with what an earlier bench has kept.
+        resumes: Whether it resumes a training of an earlier bench.
         evaluated: Steps up to the latest evaluation.
         seconds: CPU time up to it.
         row: The bar, once the training has begun.
-        since: When that was, in seconds after the bench began.
+        since: Time of that beginning, in seconds after the bench began.
         finished: Whether it has come to its end.
     """
 
@@ -184,11 +184,11 @@ class _Account:
 
     @property
     def share(self) -> str:
-        """How far it has come, as a text."""
+        """Return its progress as a text."""
         return f"{self.done / self.total:.0%} of {self.total:,} steps"
 
     def measure(self, last: CurvePoint | None) -> None:
-        """Take down how long it has taken.
+        """Record the time that it has taken.
 
         Args:
             last: Its latest evaluation.
@@ -198,14 +198,14 @@ class _Account:
 
 
 class BenchProgress:
-    """Tells how a number of trainings go on.
+    """Progress of several trainings.
 
     On a terminal there are a bar for each training under way and one for all of them, below the
     lines. Elsewhere there are lines only, on the standard output, which a log is made of.
 
     Args:
         totals: Steps of each training, by its name, which ends with a space and the seed.
-        shown: Whether to tell anything.
+        shown: Whether to show anything.
     """
 
     def __init__(self, totals: Mapping[str, int], *, shown: bool = True) -> None:
@@ -233,14 +233,14 @@ class BenchProgress:
         self._bars.stop()
 
     def write(self, text: str) -> None:
-        """Tell of an event that is none of a training's own."""
+        """Report an event that belongs to no training."""
         self._log.write(text)
 
     def keep(self, name: str, last: Evaluation) -> None:
-        """Tell of a training that an earlier bench has finished.
+        """Report a training that an earlier bench has finished.
 
         Args:
-            name: Of the training.
+            name: Name of the training.
             last: Its last evaluation.
         """
         one = self._all[name]
@@ -251,19 +251,19 @@ class BenchProgress:
         self._refresh()
 
     def resume(self, name: str) -> None:
-        """Take down that a training goes on with what an earlier bench has kept of it.
+        """Record that a training resumes that of an earlier bench.
 
         Args:
-            name: Of the training.
+            name: Name of the training.
         """
         self._all[name].resumes = True
 
     def move(self, name: str, moment: Moment) -> None:
-        """Tell how far a training has come; the first time, that it has begun.
+        """Report the progress of a training; the first time, its beginning.
 
         Args:
-            name: Of the training.
-            moment: How far.
+            name: Name of the training.
+            moment: The progress.
         """
         one = self._all[name]
         one.done = moment.timesteps
@@ -281,11 +281,11 @@ class BenchProgress:
         self._refresh()
 
     def finish(self, name: str, end: Finished) -> None:
-        """Tell that a training has come to its end, unless it is known to have been at it before.
+        """Report the end of a training, unless it is known to have ended before.
 
         Args:
-            name: Of the training.
-            end: What has come of it.
+            name: Name of the training.
+            end: The end of the training.
         """
         one = self._all[name]
         if one.finished:
@@ -300,7 +300,7 @@ class BenchProgress:
         self._log.write(f"finished  {name}: {text}")
 
     def _refresh(self) -> str:
-        """Move the bar for all trainings; returns the time that is left, as a text."""
+        """Move the bar for all trainings and return the time left as a text."""
         kept, done, todo = self._work()
         left = self._log.left(done, todo, self._since or 0.0)
         count = sum(one.finished for one in self._all.values())
@@ -313,7 +313,7 @@ class BenchProgress:
         return left
 
     def _work(self) -> tuple[float, float, float]:
-        """CPU-seconds of trainings: kept from earlier benches, spent by this one, and left.
+        """Return CPU-seconds of trainings: kept from earlier benches, spent by this one, and left.
 
         A step of a training takes as long as it took up to its latest evaluation. Of a training
         without one it takes as long as in others of its kind; if there is none, as in all.

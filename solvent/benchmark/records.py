@@ -1,11 +1,11 @@
-"""The results of a bench: what ``results.json`` holds, written and read.
+"""The results of a bench in ``results.json``, written and read.
 
 The file holds a :class:`BenchRecord` as an object with its fields as keys, and ``"format": 2``; in
 it a :class:`TaskRecord` for each task, in that an :class:`AgentRecord` for each agent and a
-:class:`BaselineRecord` for each baseline. What is None is left out. A file without ``format`` is of
-the first one, which had tasks alone, with fewer fields.
+:class:`BaselineRecord` for each baseline. Entries that are None are left out. A file
+without ``format`` is of the first one, which had tasks alone, with fewer fields.
 
-The folder has one for every agent (:mod:`solvent.benchmark.run` says what is in it), among its
+The folder has one for every agent (described in :mod:`solvent.benchmark.run`), among its
 files ``policy.npz``, ``policy_mode.npz`` (read by :func:`solvent.exact.load_policy`) and
 ``curve.csv`` (read by :func:`solvent.exact.learning_curve.read_curve`).
 
@@ -13,8 +13,8 @@ By self-play an agent has learned both seats, and its folder has the policies of
 ``policy_0.npz``, ``policy_1.npz``, ``policy_mode_0.npz`` and ``policy_mode_1.npz``.
 :func:`figures` says which figures such a pair has.
 
-The form of everything is checked on reading, so that what comes later can rely on it. The figures
-are what a file states; :mod:`solvent.report.solved` computes them from the policies.
+The form of everything is checked on reading, so that later code can rely on it. The figures are
+those that the file states; :mod:`solvent.report.solved` computes them from the policies.
 """
 
 from __future__ import annotations
@@ -38,42 +38,42 @@ FILE = "results.json"
 """The name of the file in the folder of a bench."""
 
 FORMAT = 2
-"""Of the file; the first had none."""
+"""Version of the file's format; the first had none."""
 
 LARGEST_RESULTS = 2**28
-"""Bytes of a file that is read."""
+"""Largest size of a file that is read, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRecord:
-    """What a run of an algorithm has learned.
+    """The result of a run of an algorithm.
 
     Numbers that begin with ``mode`` are of the policy that takes the most probable action, the
     others of the policy as it is sampled. By self-play they are means over both seats, and a gap is
     an exploitability.
 
     Attributes:
-        name: For tables, such as ``"ppo 0"``.
-        algorithm: The name of what has learned it.
-        seed: Of the training.
+        name: Name in tables, such as ``"ppo 0"``.
+        algorithm: Name of the algorithm.
+        seed: Seed of the training.
         value: Exact value at the start.
         gap: The optimum minus `value`.
-        normalized: 0 for uniform play, 1 for the optimum.
+        normalized: Normalized score: 0 for uniform play, 1 for the optimum.
         worst_start_gap: Largest gap from a single start.
         mode_value: Exact value at the start.
         mode_gap: The optimum minus `mode_value`.
-        mode_normalized: 0 for uniform play, 1 for the optimum.
+        mode_normalized: Normalized score: 0 for uniform play, 1 for the optimum.
         mode_worst_start_gap: Largest gap from a single start.
         timesteps: Environment steps of the training, as recorded.
         cpu_seconds: CPU time of the training, as recorded.
-        folder: Of its files, relative to that of the results.
-        exploitability: By self-play, in seat 0 and in seat 1, else None.
-        mode_exploitability: By self-play, in seat 0 and in seat 1, else None.
-        budget_timesteps: Environment steps that it was allowed.
-        budget_cpu_seconds: CPU time that it was allowed; None for any.
-        uses_model: Whether it was given the table of the game.
-        hyperparameters: All that it was set to.
-        system: The versions and the hardware that it ran on (:mod:`solvent.benchmark.run_folder`).
+        folder: Folder of its files, relative to that of the results.
+        exploitability: In self-play, that in seat 0 and in seat 1, else None.
+        mode_exploitability: In self-play, that in seat 0 and in seat 1, else None.
+        budget_timesteps: Budget in environment steps.
+        budget_cpu_seconds: Budget of CPU time in seconds; None if unlimited.
+        uses_model: Whether the algorithm was given the table of the game.
+        hyperparameters: All hyperparameters of the run.
+        system: Versions and hardware of the run (:mod:`solvent.benchmark.run_folder`).
     """
 
     name: str
@@ -118,15 +118,15 @@ class TaskRecord:
     Attributes:
         env: Id of the environment.
         game: Name of the game.
-        parameters: The game's own; ``make_game(game, **parameters)`` is that game.
-        optimum: Its value to the learner; of one seat against an opponent, what a best response
-            to that one gets.
+        parameters: Parameters of the game; ``make_game(game, **parameters)`` is that game.
+        optimum: Optimal value to the learner; against an opponent, the value of a best response to
+            it.
         bracket: Certified lower and upper bound of the optimum.
-        agents: In the order of the results.
-        baselines: In the order of the results.
-        task: What was asked (:class:`solvent.benchmark.suites.Task`); None in a file of the first
-            format, and of a game that nobody has learned.
-        model_hash: Of the table on which policies are scored; empty where `task` is None.
+        agents: Records of the agents, in the order of the results.
+        baselines: Records of the baselines, in the order of the results.
+        task: The task (:class:`solvent.benchmark.suites.Task`); None in a file of the first format,
+            and for a game without a training.
+        model_hash: Hash of the table on which policies are scored; empty where `task` is None.
     """
 
     env: str
@@ -141,12 +141,12 @@ class TaskRecord:
 
     @property
     def name(self) -> str:
-        """What the task is called, unlike every other of its results."""
+        """Name of the task, unique in its results."""
         return self.env.rpartition("/")[2] if self.task is None else self.task.name
 
     @property
     def title(self) -> str:
-        """What the task is called where there is room: its environment, and what sets it apart."""
+        """Long name of the task: its environment and distinguishing settings."""
         own = self.task
         if own is None or own.name == Task(environment=self.env).name:
             title = self.env
@@ -159,7 +159,7 @@ class TaskRecord:
 
     @property
     def for_two(self) -> bool:
-        """Whether its figures are of both seats of a game for two."""
+        """Return whether its figures are of both seats of a game for two."""
         if self.task is not None:
             return self.task.self_play
         pairs = [agent.exploitability for agent in self.agents]
@@ -178,11 +178,11 @@ class TaskRecord:
 
 @dataclass(frozen=True, slots=True)
 class SuiteRecord:
-    """The suite whose tasks were done as it has them, all but those without a proved optimum.
+    """The suite whose unmodified tasks were done, except those without a proved optimum.
 
     Attributes:
-        name: Of the suite.
-        hash: What results have to agree in to be compared
+        name: Name of the suite.
+        hash: Hash in which results must agree to be compared
             (:func:`solvent.benchmark.suites.suite_hash`).
     """
 
@@ -195,10 +195,10 @@ class FailureRecord:
     """A run that ended with an exception.
 
     Attributes:
-        task: The name of the task.
-        algorithm: Its name.
-        seed: Of the run.
-        error: The kind of the exception, and its message.
+        task: Name of the task.
+        algorithm: Name of the algorithm.
+        seed: Seed of the run.
+        error: Type and message of the exception.
     """
 
     task: str
@@ -209,11 +209,11 @@ class FailureRecord:
 
 @dataclass(frozen=True, slots=True)
 class BenchRecord:
-    """All that a bench has to tell.
+    """The results of a bench.
 
     Attributes:
-        tasks: In the order of the bench.
-        suite: Whose tasks they are; None for a choice of one's own.
+        tasks: Records of the tasks, in the order of the bench.
+        suite: Suite of the tasks; None if they were chosen by the user.
         failures: The runs that failed.
     """
 
@@ -223,14 +223,14 @@ class BenchRecord:
 
 
 def figures(scores: Sequence[Score]) -> dict[str, Any]:
-    """The figures of a policy, or of one for each seat, as records of agents and baselines have.
+    """Return the figures of a policy, or of a pair, as in records of agents and baselines.
 
     Of a pair, a gap is an exploitability and a value is a policy's security level, its value
     against a best response, so that those of two optimal policies have the mean 0. Figures are
     means over both seats but `worst_start_gap`, which is the larger of the two.
 
     Args:
-        scores: Of the policy, or of that in seat 0 and that in seat 1.
+        scores: Score of the policy, or of those in seat 0 and in seat 1.
     """
     count = len(scores)
     gaps = [result.optimality_gap for result in scores]
@@ -247,8 +247,8 @@ def write_results(folder: str | Path, bench: BenchRecord) -> None:
     """Write ``results.json``.
 
     Args:
-        folder: Of the bench.
-        bench: What it is to hold, in the order in which the file is to have it.
+        folder: Folder of the bench.
+        bench: The results to write, in the order of the file.
 
     Raises:
         StoreError: If the file cannot be written.
@@ -265,7 +265,7 @@ def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
     """Read ``results.json``.
 
     Args:
-        folder: Of the bench.
+        folder: Folder of the bench.
         trust: Whether the file may name games by the place of their code, which then runs.
 
     Raises:
@@ -298,7 +298,7 @@ def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
 
 
 def _told(agent: AgentRecord) -> AgentRecord:
-    """A record under the name that says whether the algorithm saw the solution."""
+    """Return a record under the name that says whether the algorithm saw the solution."""
     shown_as = named(agent.algorithm, agent.hyperparameters)
     if shown_as == agent.algorithm:
         return agent

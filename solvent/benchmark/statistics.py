@@ -3,8 +3,8 @@
 The statistics are those of R. Agarwal, M. Schwarzer, P. S. Castro, A. Courville and
 M. G. Bellemare, "Deep reinforcement learning at the edge of the statistical precipice", NeurIPS
 2021, and their intervals its stratified bootstrap: runs are drawn with replacement within each
-task, and the 2.5th and 97.5th percentiles of what the draws give are the ends. Three runs bear no
-interval: of fewer than :data:`LEAST_SEEDS`, the least and the largest are told instead.
+task, and the 2.5th and 97.5th percentiles of what the draws give are the ends. Three runs are
+too few for an interval: below :data:`LEAST_SEEDS`, the least and the largest are given instead.
 
 The scores of an algorithm are a sequence for each task, one score for each run. A run that loses
 without bound has the score minus infinity and is counted; then the ends are the range, too.
@@ -23,17 +23,17 @@ from solvent.model.arrays import Floats
 LEAST_SEEDS = 10
 """With fewer runs of a task there is no interval but the range of the runs."""
 REPETITIONS = 10_000
-"""Of the bootstrap of a number."""
+"""Repetitions of the bootstrap of a number."""
 BAND_REPETITIONS = 2_000
-"""Of the bootstrap of a curve, at all of its points together."""
+"""Repetitions of the bootstrap of a curve, at all of its points together."""
 LARGEST_BATCH = 2**25
 """Numbers that are drawn at once."""
 
 Scores = Sequence[Sequence[float]]
-"""Of each task's runs."""
+"""The scores of each task's runs."""
 
 Statistic = Callable[..., Floats]
-"""Of the scores of several tasks, given one by one, with the runs along `axis`."""
+"""A statistic of the scores of several tasks, given one by one, with the runs along `axis`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class RunStatistic:
     """A statistic over runs.
 
     Attributes:
-        mean: The interquartile mean, or what else was asked for.
+        mean: The interquartile mean, or the requested statistic.
         low: The least run, or the lower end of the interval.
         high: The largest run, or the upper end of the interval.
         is_interval: Whether `low` and `high` are the ends of the 95% bootstrap interval.
@@ -58,7 +58,7 @@ class Band:
     """A curve over runs.
 
     Attributes:
-        along: [n] where its points are: thresholds, or steps.
+        along: [n] positions of its points: thresholds or steps.
         mean: [n] the curve.
         low: [n] the lower ends of the intervals, or the least run; None if there is no band.
         high: [n] the upper ends, or the largest run; None if there is no band.
@@ -74,17 +74,17 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class CensoredTime:
-    """When runs first came to a gap.
+    """The times at which runs first reached a gap.
 
-    A run that never did is censored: of its time only a lower bound is known. The median over all
+    A run that never did is censored: only a lower bound of its time is known. The median over all
     runs needs no more than that bound as long as fewer than half of them are censored.
 
     Attributes:
-        reached: How many runs came to the gap.
-        runs: How many there are.
-        median: Over all runs; infinite if half of them or more never came to the gap.
+        reached: Number of runs that reached the gap.
+        runs: Number of runs.
+        median: Median over all runs; infinite if half of them or more never reached the gap.
         low: The least time.
-        high: The largest; infinite if a run never came to the gap.
+        high: The largest time; infinite if a run never reached the gap.
     """
 
     reached: int
@@ -95,11 +95,11 @@ class CensoredTime:
 
 
 def interquartile_mean(*tasks: Floats, axis: int = -1) -> Floats:
-    """Mean over the runs of all tasks without the lowest and the highest quarter.
+    """Return the mean over the runs of all tasks without the lowest and the highest quarter.
 
     Args:
         tasks: The scores of each task's runs.
-        axis: Along which the runs are. Of n runs in all, n // 4 are left out at either end.
+        axis: The axis of the runs. Of n runs in all, n // 4 are left out at either end.
     """
     # SciPy's statistics take a second to import, and most pages have no seeds to average.
     from scipy.stats import trim_mean
@@ -108,27 +108,27 @@ def interquartile_mean(*tasks: Floats, axis: int = -1) -> Floats:
 
 
 def median_over_tasks(*tasks: Floats, axis: int = -1) -> Floats:
-    """Median over tasks of the mean over a task's runs.
+    """Return the median over tasks of the mean over a task's runs.
 
     Args:
         tasks: The scores of each task's runs.
-        axis: Along which the runs are.
+        axis: The axis of the runs.
     """
     return np.asarray(np.median([scores.mean(axis=axis) for scores in tasks], axis=0))
 
 
 def mean_over_tasks(*tasks: Floats, axis: int = -1) -> Floats:
-    """Mean over tasks of the mean over a task's runs.
+    """Return the mean over tasks of the mean over a task's runs.
 
     Args:
         tasks: The scores of each task's runs.
-        axis: Along which the runs are.
+        axis: The axis of the runs.
     """
     return np.asarray(np.mean([scores.mean(axis=axis) for scores in tasks], axis=0))
 
 
 def estimate(tasks: Scores, statistic: Statistic = interquartile_mean) -> RunStatistic | None:
-    """A statistic over all runs of all tasks; the same scores give the same interval.
+    """Estimate a statistic over all runs of all tasks; the same scores give the same interval.
 
     Args:
         tasks: The scores of each task's runs; tasks without runs are left out.
@@ -151,7 +151,7 @@ def estimate(tasks: Scores, statistic: Statistic = interquartile_mean) -> RunSta
 
 
 def performance_profile(tasks: Scores, thresholds: Floats) -> Band:
-    """The share of runs with a score above a threshold, for each threshold.
+    """Return the share of runs with a score above each threshold.
 
     The mean over tasks of the share of a task's runs: the run-score distribution of section 4.2 of
     the paper. The area between two profiles is the difference of their mean scores. A run without
@@ -179,7 +179,7 @@ def performance_profile(tasks: Scores, thresholds: Floats) -> Band:
 
 
 def probability_of_improvement(first: Scores, second: Scores) -> RunStatistic | None:
-    """How probable it is that a run of one algorithm is better than one of another.
+    """Return the probability that a run of one algorithm is better than one of another.
 
     Mean over tasks of the share of pairs of runs in which the first algorithm has the larger score,
     a tie counting half: the statistic U of Mann and Whitney, divided by the number of pairs
@@ -187,7 +187,7 @@ def probability_of_improvement(first: Scores, second: Scores) -> RunStatistic | 
 
     Args:
         first: The scores of each task's runs.
-        second: Those of the other algorithm in the same tasks; tasks in which either has no runs
+        second: Scores of the other algorithm in the same tasks; tasks in which either has no runs
             are left out.
 
     Returns:
@@ -210,11 +210,11 @@ def probability_of_improvement(first: Scores, second: Scores) -> RunStatistic | 
 
 
 def time_to_gap(curves: Sequence[Sequence[tuple[float, float]]], gap: float) -> CensoredTime:
-    """When runs first had at most some gap.
+    """Return the times at which runs first had at most some gap.
 
     Args:
         curves: The points of each run, times ascending, each with the gap at that time.
-        gap: What is to be reached.
+        gap: The gap to reach.
 
     Raises:
         ValueError: If there are no runs.
@@ -234,7 +234,7 @@ def time_to_gap(curves: Sequence[Sequence[tuple[float, float]]], gap: float) -> 
 
 
 def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -> Band:
-    """The interquartile mean of curves over runs, with a band.
+    """Return the interquartile mean of curves over runs, with a band.
 
     Args:
         curves: The points of each run, times ascending, each with a number. Between two points a
@@ -269,14 +269,14 @@ def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -
 
 
 def _held(curve: Sequence[tuple[float, float]], along: Floats) -> Floats:
-    """A run's numbers at some times, each from the last point that is not later."""
+    """Return a run's numbers at some times, each from the last point that is not later."""
     times, numbers = (np.asarray(column, float) for column in zip(*curve, strict=True))
     place = np.searchsorted(times, along, side="right") - 1
     return np.asarray(numbers[np.maximum(place, 0)])
 
 
 def _improvement(*runs: Floats, axis: int = -1) -> Floats:
-    """The probability of improvement; the two algorithms' runs in each task take turns."""
+    """Return the probability of improvement; the two algorithms' runs in each task take turns."""
     from scipy.stats import rankdata
 
     shares = []
@@ -297,12 +297,12 @@ def _bears_interval(runs: Sequence[Floats]) -> bool:
 def _interval(
     runs: Sequence[Floats], statistic: Statistic, repetitions: int
 ) -> tuple[Floats, Floats]:
-    """The ends of the 95% stratified bootstrap interval.
+    """Return the ends of the 95% stratified bootstrap interval.
 
     Args:
-        runs: [..., runs] of each sample; all of a sample's rows are drawn alike.
-        statistic: Of the samples.
-        repetitions: How often runs are drawn.
+        runs: [..., runs] values of each sample; all of a sample's rows are drawn alike.
+        statistic: The statistic of the samples.
+        repetitions: Number of draws of the runs.
     """
     from scipy.stats import bootstrap
 
