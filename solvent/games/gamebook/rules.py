@@ -43,10 +43,11 @@ class Gamebook:
     """A book to play.
 
     Args:
-        book: From :func:`solvent.games.gamebook.loader.load_book`.
-        forget: Whether states leave out fields that matter no more.
-        name: Under which :func:`solvent.games.gamebook.library.open_book` opens the book, if it
-        does. keep: Names of fields that states never leave out, final ones neither.
+        book: The book, from :func:`solvent.games.gamebook.loader.load_book`.
+        forget: Whether states leave out fields that no longer matter.
+        name: The name under which :func:`solvent.games.gamebook.library.open_book` opens the
+            book, if it does.
+        keep: Names of fields that no state leaves out, not even a final one.
 
     Raises:
         ValueError: If the book's sections lead in a circle, or it has no field of a name in `keep`.
