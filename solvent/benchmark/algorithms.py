@@ -58,7 +58,7 @@ GIVEN = ("make", "seed", "budget", "callback")
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The budget of an algorithm for learning.
+    """The training budget of an algorithm.
 
     Attributes:
         timesteps: Environment steps, in all environments together. For one that uses the table,

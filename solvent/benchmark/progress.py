@@ -156,7 +156,7 @@ class Finished(NamedTuple):
 
 @dataclass(eq=False)
 class _Account:
-    """How far one training has come.
+    """The progress of one training of a bench.
 
     Attributes:
         kind: Name without the seed. Trainings of one kind are assumed to take equally long.

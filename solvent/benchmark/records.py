@@ -2,10 +2,10 @@
 
 The file holds a :class:`BenchRecord` as an object with its fields as keys, and ``"format": 2``; in
 it a :class:`TaskRecord` for each task, in that an :class:`AgentRecord` for each agent and a
-:class:`BaselineRecord` for each baseline. Entries that are None are left out. A file
-without ``format`` is of the first one, which had tasks alone, with fewer fields.
+:class:`BaselineRecord` for each baseline. Entries that are None are left out. A file without
+``format`` is of the first format, which had tasks alone, with fewer fields.
 
-The folder has one for every agent (described in :mod:`solvent.benchmark.run`), among its
+The folder of the bench has a subfolder for every agent (:mod:`solvent.benchmark.run`), with the
 files ``policy.npz``, ``policy_mode.npz`` (read by :func:`solvent.exact.load_policy`) and
 ``curve.csv`` (read by :func:`solvent.exact.learning_curve.read_curve`).
 
