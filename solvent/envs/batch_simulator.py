@@ -32,12 +32,12 @@ class BatchSimulator(ABC):
     Attributes:
         num_envs: n.
         game: The table that is sampled, or None.
-        rules: What draws the states, or None.
+        rules: The rules that draw the states, or None.
         arrays: All that later steps depend on, arrays [n] by name that are changed in place. One
             is ``"stream"`` uint64, the random numbers (:mod:`solvent.envs.random_stream`).
-        observation_space: Of one learner.
-        n_actions: A, of one learner.
-        shared: What copies of the simulator have in common, since it never changes.
+        observation_space: Observation space of a single learner.
+        n_actions: Number of actions of a single learner, A.
+        shared: Immutable data that copies of the simulator can share.
         seats: The seats that the learners may take.
         opponents: The opponents in the pool: each a policy against each of the seats, or a player.
         observation: The form of the observations, such as ``"vector"``.
@@ -99,7 +99,7 @@ class BatchSimulator(ABC):
         """States of the rules among which the largest drawings are; always the same."""
 
     def told(self) -> dict[str, Batch]:
-        """What else an info tells, arrays [n] by name."""
+        """Return the further entries of an info, arrays [n] by name."""
         return {}
 
     def set_opponents(self, opponents: Any, weights: Sequence[float] | None) -> None:
@@ -213,9 +213,9 @@ def check_range(name: str, saved: Batch, count: int) -> None:
     """Raise a ValueError if a saved array has a value that is not within 0..count-1.
 
     Args:
-        name: Of the array, with the verb of the message: ``"states go"``.
+        name: Name of the array, with the verb of the message: ``"states go"``.
         saved: The array.
-        count: How many values there are.
+        count: Number of values.
     """
     if ((saved < 0) | (saved >= count)).any():
         raise ValueError(

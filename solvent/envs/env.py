@@ -44,7 +44,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
     Attributes:
-        episode: What is sampled.
+        episode: The episode to sample.
         game: The table that is sampled, whose ``states[i]`` is what ``observation="index"`` calls
             i; None for a game without a table.
         rules: The rules, or None.
@@ -158,11 +158,11 @@ class TabularEnv(Env):
         game: The rules, or their table. In a game for two, the other player must be folded into
             chance by :func:`solvent.model.against`; :class:`~solvent.envs.SeatEnv` draws the
             other player's actions instead.
-        rules: What draws the states, if `game` is a table.
+        rules: The rules that draw the states, if `game` is a table.
         player: The player who chooses; player 1 receives the negative rewards.
         observation: ``"vector"`` as :meth:`solvent.model.Game.observe` gives it, ``"onehot"``
             as :func:`solvent.model.one_hot` does, or ``"index"``, the number of the state.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
@@ -227,11 +227,11 @@ class SeatEnv(Env):
             equal ones unless given.
         seat: The learner's: 0, 1, or ``"random"`` for one that is drawn at each reset, before
             the opponent.
-        rules: What draws the states, if `game` is a table.
+        rules: The rules that draw the states, if `game` is a table.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for :class:`TabularEnv`;
             without a table, what the game's simulations offer. The observations of both seats
             have the same form, so one learner can take both.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
@@ -362,15 +362,15 @@ class TransitionDict(Mapping[int, dict[int, list[Branch]]]):
 
 @dataclass(frozen=True, eq=False)
 class LearnedSeat:
-    """What is learned in an environment against opponents who do not change.
+    """The learning problem of an environment against opponents who do not change.
 
     Attributes:
         game: The game that is played.
         left: The game that a policy is scored on: against one opponent, what is left for the
             learner when it is folded into chance; against several, of which the learner does
             not know which it meets, the game itself, that is, against the worst opponent.
-        player: Whose policy is learned.
-        observation: What the learner sees: ``"vector"``, ``"onehot"`` or ``"index"``.
+        player: The player whose policy is learned.
+        observation: Form of the observations: ``"vector"``, ``"onehot"`` or ``"index"``.
     """
 
     game: TabularGame
@@ -380,7 +380,7 @@ class LearnedSeat:
 
 
 def learned_seat(env: Any, player: int | None = None) -> LearnedSeat:
-    """What is learned in an environment of this package.
+    """The learning problem of an environment of this package.
 
     Args:
         env: A single environment or a vector environment, which samples a table.

@@ -40,7 +40,7 @@ class _Position:
 
     Args:
         game: The table of the game.
-        rules: What draws the states, or None.
+        rules: The rules that draw the states, or None.
 
     Raises:
         ValueError: As :func:`~solvent.envs.sampling_table.outcome_table`.
@@ -80,7 +80,7 @@ class TableEpisode(_Position):
 
     Args:
         game: The table of the game.
-        rules: What draws the states, or None.
+        rules: The rules that draw the states, or None.
         table: The game as the learner sees it.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
         pool: The opponents, or None if no other player has a choice.
@@ -89,7 +89,7 @@ class TableEpisode(_Position):
         table: The game as the learner sees it.
         seats: The seats that the learner may take.
         over: Whether the end has been reported; True before the first episode.
-        observation_space: Of the learner.
+        observation_space: Observation space of the learner.
         n_actions: A.
 
     Raises:
@@ -115,7 +115,7 @@ class TableEpisode(_Position):
 
     @property
     def shared(self) -> tuple[Any, ...]:
-        """What copies have in common, since it never changes."""
+        """Immutable data that copies can share."""
         return self.game, self.rules, self._outcomes, self.pool, self.table
 
     @property
@@ -210,7 +210,7 @@ class OnlyEpisode:
     """The episode of a simulator that has but one; its methods are those of a table's episode.
 
     Args:
-        simulator: With ``num_envs == 1``.
+        simulator: A simulator with ``num_envs == 1``.
     """
 
     def __init__(self, simulator: BatchSimulator) -> None:
@@ -267,13 +267,13 @@ class JointEpisode(_Position):
 
     Args:
         game: The table of the game.
-        rules: What draws the states, or None.
+        rules: The rules that draw the states, or None.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
 
     Attributes:
         alternating: Whether the players take turns.
-        observation_spaces: Of each player.
-        n_actions: Of each player.
+        observation_spaces: Observation space of each player.
+        n_actions: Number of actions of each player.
 
     Raises:
         ValueError: As :func:`~solvent.envs.sampling_table.table_for_two`.
@@ -289,7 +289,7 @@ class JointEpisode(_Position):
 
     @property
     def shared(self) -> tuple[Any, ...]:
-        """What copies have in common, since it never changes."""
+        """Immutable data that copies can share."""
         return self.game, self.rules, self._outcomes, self._tables
 
     def begin(self) -> None:
@@ -315,11 +315,11 @@ class JointEpisode(_Position):
         return reward, -reward + (self._tables[1].bonus.item(0) if self.over() else 0.0)
 
     def over(self) -> bool:
-        """Whether the episode has ended."""
+        """Return whether the episode has ended."""
         return self._tables[0].node.item(self._at, 5) == NOBODY
 
     def acts(self, player: int) -> bool:
-        """Whether it is for a player to choose."""
+        """Return whether it is for a player to choose."""
         return self._tables[player].node.item(self._at, 5) == LEARNER
 
     def mask(self, player: int) -> NDArray[np.int8]:

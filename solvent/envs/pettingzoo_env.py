@@ -153,12 +153,12 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
     Args:
         game: The rules, or their table; or what samples a game that has too many states for a
             table.
-        rules: What draws the states, if `game` is a table.
+        rules: The rules that draw the states, if `game` is a table.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
             :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
-        mask: Where the legal actions stand: ``"obs"`` makes an observation a dictionary of
+        mask: Place of the legal actions: ``"obs"`` makes an observation a dictionary of
             ``"observation"`` and ``"action_mask"``, ``"info"`` leaves it plain and puts the mask
             into the agent's info.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
@@ -215,7 +215,7 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
         self._go_on()
 
     def observe(self, agent: str) -> Any:
-        """What an agent sees, on turn or not.
+        """Return an agent's observation, on turn or not.
 
         Raises:
             ResetNeeded: If the episode has not begun.
@@ -237,12 +237,12 @@ class TabularParallelEnv(_TwoAgents, ParallelEnv[str, Any, Any]):
     Args:
         game: The rules, or their table; or what samples a game that has too many states for a
             table.
-        rules: What draws the states, if `game` is a table.
+        rules: The rules that draw the states, if `game` is a table.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
             :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
-        mask: Where the legal actions stand: ``"obs"`` makes an observation a dictionary of
+        mask: Place of the legal actions: ``"obs"`` makes an observation a dictionary of
             ``"observation"`` and ``"action_mask"``, ``"info"`` leaves it plain and puts the mask
             into the agent's info.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.

@@ -1,4 +1,4 @@
-"""What the ids of environments stand for, and games and their tables by name.
+"""The meaning of the ids of environments, and games and their tables by name.
 
 The ids stand in the specs of the games (:mod:`solvent.model.registry`);
 :mod:`solvent.registration` puts them into the registries of Gymnasium and PettingZoo.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry(Environment):
-    """What a Gymnasium id stands for, and in which game.
+    """The meaning of a Gymnasium id, and its game.
 
     Attributes:
         game: The name of the game.
@@ -57,7 +57,7 @@ class _Environments(Mapping[str, Entry]):
 
 
 ENVIRONMENTS: Mapping[str, Entry] = _Environments()
-"""What every Gymnasium id of a known game stands for."""
+"""The meaning of every Gymnasium id of a known game."""
 
 
 def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:
@@ -66,7 +66,7 @@ def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:
     Where both act at once, neither sees the other's action before it has chosen its own.
 
     Args:
-        game: As for :func:`solvent.make_game`.
+        game: The game, as for :func:`solvent.make_game`.
         arguments: Those of :func:`parallel_env`.
 
     Raises:
@@ -93,12 +93,12 @@ def parallel_env(
     """A PettingZoo environment of a game by name whose players act at the same time.
 
     Args:
-        game: As for :func:`solvent.make_game`.
+        game: The game, as for :func:`solvent.make_game`.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
             :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
-        mask: Where the legal actions stand, in the observation (``"obs"``) or in the info
+        mask: Place of the legal actions, in the observation (``"obs"``) or in the info
             (``"info"``), as for :class:`solvent.envs.pettingzoo_env.TabularAECEnv`.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
         parameters: The game's own.
@@ -134,11 +134,11 @@ def raw_aec_env(
     The wrapper reports calls before ``reset`` in PettingZoo's words.
 
     Args:
-        game: As for :func:`solvent.make_game`.
-        observation: As for :func:`parallel_env`.
-        illegal: As for :func:`parallel_env`.
-        mask: As for :func:`parallel_env`.
-        render_mode: As for :func:`parallel_env`.
+        game: The game, as for :func:`solvent.make_game`.
+        observation: Form of the observations, as for :func:`parallel_env`.
+        illegal: Treatment of illegal actions, as for :func:`parallel_env`.
+        mask: Place of the legal actions, as for :func:`parallel_env`.
+        render_mode: Render mode, as for :func:`parallel_env`.
         parameters: The game's own.
 
     Raises:
@@ -173,7 +173,7 @@ def _for_two(name: str, parameters: Mapping[str, Any]) -> tuple[Game, TabularGam
 
 
 def samples_table(env_id: str) -> bool:
-    """Whether an environment samples a table; the others have too many states for one.
+    """Return whether an environment samples a table; the others have too many states for one.
 
     Args:
         env_id: A key of :data:`ENVIRONMENTS`.
@@ -195,7 +195,7 @@ def rules_and_source(
     Both are made once for many environments with equal parameters.
 
     Args:
-        name: As for :func:`solvent.make_game`.
+        name: Name of the game, as for :func:`solvent.make_game`.
         parameters: The game's own.
 
     Raises:
@@ -210,7 +210,7 @@ def compiled_game(name: str, parameters: Mapping[str, Any]) -> tuple[Game, Tabul
     """A game and its table, which is built once for many environments with equal parameters.
 
     Args:
-        name: As for :func:`solvent.make_game`.
+        name: Name of the game, as for :func:`solvent.make_game`.
         parameters: The game's own.
 
     Raises:

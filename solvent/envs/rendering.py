@@ -69,7 +69,7 @@ class Screen:
     Args:
         columns: Width of the grid in cells; what is wider is cut off.
         rows: Height of the grid in cells.
-        title: Of the window.
+        title: Title of the window.
         painter: Paints what stands between ``▒`` in a line, given the surface, the pixels of the
             line's cells, and the text; without one it is written.
     """
@@ -162,8 +162,8 @@ class Drawn:
     """An environment that shows the state in which it is, and can be copied while it does.
 
     Attributes:
-        episode: What is sampled.
-        rules: What draws the states, or None.
+        episode: The episode to sample.
+        rules: The rules that draw the states, or None.
         render_mode: None, or one of :data:`RENDER_MODES`.
         metadata: Has ``"render_fps"``.
     """

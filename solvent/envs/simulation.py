@@ -31,7 +31,7 @@ class Simulation(ABC):
         rules: The game.
         arrays: All that what follows depends on, arrays [n] by name, changed in place; ``"stream"``
             is uint64 and holds the random numbers (:mod:`solvent.envs.random_stream`).
-        observation_space: Of one player of one episode.
+        observation_space: Observation space of one player of one episode.
         n_actions: A, of either player.
     """
 
@@ -70,7 +70,7 @@ class Simulation(ABC):
     def observe(
         self, chosen: Ints, player: Ints, observation: str | None = None
     ) -> NDArray[np.float32]:
-        """What players see.
+        """The observations of the players.
 
         Args:
             chosen: [k] indices of episodes.
@@ -134,8 +134,8 @@ class OnePlayerSampler(Protocol):
         """Episodes that have not begun.
 
         Args:
-            n: How many.
-            observation: What the player sees; of the forms that the game offers.
+            n: Number of episodes.
+            observation: Form of the observations, one that the game offers.
 
         Raises:
             ValueError: If it offers no such form.
@@ -150,7 +150,7 @@ class Player(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """The name of the player."""
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         """[k, A] the probabilities of its actions in episodes in which it has a choice.

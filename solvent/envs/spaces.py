@@ -153,7 +153,7 @@ def check_options(
     """Return the `options` of a ``reset``, empty if there are none.
 
     Args:
-        options: What was passed.
+        options: The options that were passed.
         allowed: The options that the environment knows.
         ignored: Those that change nothing, but have to be let through.
 

@@ -38,7 +38,7 @@ class TableSimulator(BatchSimulator):
 
     Args:
         game: The table of the game.
-        rules: What draws the states, or None.
+        rules: The rules that draw the states, or None.
         num_envs: n.
         table: The game as the learners see it.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
@@ -89,7 +89,7 @@ class OnePlayerBatch(TableSimulator):
 
     Args:
         game: The table of the game.
-        rules: What draws the states, or None.
+        rules: The rules that draw the states, or None.
         num_envs: How many environments.
         player: The player who chooses.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
@@ -188,7 +188,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
 
     Args:
         game: The table of the game.
-        rules: What draws the states, or None.
+        rules: The rules that draw the states, or None.
         num_envs: How many environments.
         opponents: See :func:`solvent.envs.opponents.opponent_pool`.
         weights: In proportion to which the opponents are drawn, or None.
@@ -299,7 +299,7 @@ class BothSeats(TableSimulator):
             form.
         episodes: How many, m.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
-        rules: What draws the states, or None.
+        rules: The rules that draw the states, or None.
 
     Attributes:
         arrays: ``"state"`` [m] int64 and ``"stream"``, the generator's state as JSON in uint8.

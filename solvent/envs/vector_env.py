@@ -38,19 +38,19 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
     call returns new arrays.
 
     Args:
-        simulator: What is sampled.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+        simulator: The simulator of the episodes.
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
-        autoreset_mode: What happens where an episode ends: it is begun again by the next step
+        autoreset_mode: Behavior at the end of an episode: it is begun again by the next step
             (``AutoresetMode.NEXT_STEP``) or by the same one (``SAME_STEP``, with the last
             observation in ``infos["final_obs"]``), or by
             ``reset(options={"reset_mask": …})`` only (``DISABLED``).
 
     Attributes:
-        simulator: What is sampled.
+        simulator: The simulator of the episodes.
         game: The table that is sampled, or None.
-        rules: What draws the states, or None.
+        rules: The rules that draw the states, or None.
 
     Raises:
         ValueError: If an argument is not one of those allowed.
@@ -206,7 +206,7 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
             raise ResetNeeded("the episode has not begun; call reset() first")
 
     def _chosen(self, options: Mapping[str, Any] | None) -> Bools:
-        """Which environments a reset is for."""
+        """Return the environments to reset."""
         options = check_options(options, ("reset_mask",))
         if "reset_mask" not in options:
             return np.ones(self.num_envs, bool)
@@ -308,15 +308,15 @@ class TabularVectorEnv(VectorEnv):
 
     Args:
         game: The rules, or their table; only one player may have a choice in it.
-        num_envs: How many.
-        rules: What draws the states, if `game` is a table.
+        num_envs: Number of environments.
+        rules: The rules that draw the states, if `game` is a table.
         player: The player who chooses; player 1 receives the negative rewards.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
             :class:`solvent.envs.TabularEnv`.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
-        autoreset_mode: What happens where an episode ends, see :class:`VectorEnv`.
+        autoreset_mode: Behavior at the end of an episode, see :class:`VectorEnv`.
 
     Raises:
         ValueError: If an argument is not one of those allowed.
@@ -356,17 +356,17 @@ class SeatVectorEnv(VectorEnv):
         game: The rules of a game for two, or their table; or what samples a game that has too many
             states for a table.
         opponents: Policies or players for the other seat, as for :class:`solvent.envs.SeatEnv`.
-        num_envs: How many.
+        num_envs: Number of environments.
         weights: A positive number for each opponent, in proportion to which they are drawn;
             equal ones unless given.
         seat: The learner's: 0, 1, or ``"random"`` for one that is drawn for each episode.
-        rules: What draws the states, if `game` is a table.
+        rules: The rules that draw the states, if `game` is a table.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
             :class:`solvent.envs.SeatEnv`.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
-        autoreset_mode: What happens where an episode ends, see :class:`VectorEnv`.
+        autoreset_mode: Behavior at the end of an episode, see :class:`VectorEnv`.
 
     Raises:
         ValueError: If an argument is not one of those allowed.

@@ -59,14 +59,14 @@ class Texts(spaces.Text):
 
     Args:
         max_length: In characters.
-        seed: Of the samples.
+        seed: Seed of the samples.
     """
 
     def __init__(self, max_length: int, seed: int | None = None) -> None:
         super().__init__(max_length, min_length=0, seed=seed)
 
     def contains(self, x: Any) -> bool:
-        """Whether `x` is a text that is not too long."""
+        """Return whether `x` is a text that is not too long."""
         return isinstance(x, str) and len(x) <= self.max_length
 
 

@@ -200,7 +200,7 @@ class Check:
     """A named check with the circumstances in which it is made.
 
     Args:
-        name: What is attempted.
+        name: Name of the attempted action.
         base: Probability of success under normal circumstances; a float means the decimal that it
             prints, a text such as ``"4/5"`` or ``"0.8"`` the rational it spells.
         modifiers: Pairs of a name and a size, likewise; they add.
@@ -248,12 +248,12 @@ class Check:
         return replace(self, modifiers=(*self.modifiers, *(Modifier(*m) for m in modifiers)))
 
     def needs_roll(self, threshold: Any, *, failure: Any = 1, success: Any = 0) -> bool:
-        """Whether the check should be rolled: its failure or its success is significant.
+        """Return whether the check should be rolled: its failure or its success is significant.
 
         An event that is not significant is taken not to happen.
 
         Args:
-            threshold: As for :func:`is_significant`.
+            threshold: The threshold, as for :func:`is_significant`.
             failure: The importance of failing.
             success: The importance of succeeding, where success is what would change the story.
 
@@ -287,7 +287,7 @@ def is_significant(probability: Any, importance: Any, threshold: Any) -> Any:
     """Whether an event should be tested: its probability times its importance exceeds a threshold.
 
     Args:
-        probability: Of the event, a number or an array.
+        probability: Probability of the event, a number or an array.
         importance: Of its outcome, in any unit that is not negative, a number or an array that
             broadcasts with `probability`.
         threshold: In the same unit.
@@ -324,7 +324,7 @@ def resolve_at_targets(action: Check, reactions: Mapping[str, Iterable[Check]]) 
     escapes as often as the action fails by itself.
 
     Args:
-        action: What is done, with its circumstances.
+        action: The action, with its circumstances.
         reactions: By target, the checks that it can react with.
 
     Returns:

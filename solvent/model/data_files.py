@@ -24,11 +24,11 @@ LARGEST = 2**20
 
 
 def find_data(name: str, group: str, what: str) -> tuple[dict[str, Any], str]:
-    """What is in a data file that a package declares.
+    """Return the content of a data file that a package declares.
 
     Args:
-        name: Of the file, without its ending.
-        group: Of the entry points under which packages declare such files.
+        name: Name of the file, without its ending.
+        group: Group of entry points under which packages declare such files.
         what: Such a file is, for messages: ``"suite"``.
 
     Returns:
@@ -51,10 +51,10 @@ def find_data(name: str, group: str, what: str) -> tuple[dict[str, Any], str]:
 
 
 def read_data(path: Path) -> dict[str, Any]:
-    """What is in a data file.
+    """Return the content of a data file.
 
     Args:
-        path: Of the file.
+        path: Path of the file.
 
     Raises:
         ValueError: If it cannot be read or is none; the message names it.
@@ -70,8 +70,8 @@ def text_of(held: Mapping[str, Any], key: str) -> str:
     """A text that a file has to have.
 
     Args:
-        held: What is in the file.
-        key: Of the text.
+        held: Content of the file.
+        key: Key of the text.
 
     Raises:
         ValueError: If it is not there, is empty, or is no text.

@@ -13,7 +13,7 @@ def dice_sum(count: int, sides: int = 6) -> dict[int, Fraction]:
     """The distribution of the sum of fair dice, by repeated convolution.
 
     Args:
-        count: How many dice, at least 0. No dice sum to 0 for certain.
+        count: Number of dice, at least 0. No dice sum to 0 for certain.
         sides: Faces of each die, numbered from 1.
 
     Returns:
@@ -71,7 +71,7 @@ def dice_showing(total: int, count: int, sides: int, chance: random.Random) -> l
 
     Args:
         total: The sum.
-        count: How many dice.
+        count: Number of dice.
         sides: Faces of each die, numbered from 1.
         chance: Draws the dice.
 

@@ -47,7 +47,7 @@ def with_modifier(
         game: The rules.
         check: The name of one of ``game.checks``, or of your own with `success`.
         modifier: -0.15 or ``"-3/20"`` for -15%.
-        success: What the check is, instead of ``game.checks[check]``.
+        success: The check, instead of ``game.checks[check]``.
         c: Log-odds of a modifier of 1.
 
     Raises:
@@ -80,7 +80,7 @@ class GameInContext:
         game: The rules under normal circumstances.
         check: The name of the check.
         modifier: Its modifier.
-        success: What the check is.
+        success: The check.
         c: Log-odds of a modifier of 1.
     """
 

@@ -155,7 +155,7 @@ def discounted_policy(policy: TabularPolicy, game: TabularGame) -> TabularPolicy
 
 
 def _discounted_info(info: GameInfo, discount: Fraction) -> GameInfo:
-    """What is known of the discounted game."""
+    """The description of the discounted game."""
     plain = float(discount)
     stated: float | str = plain if Fraction(str(plain)) == discount else str(discount)
     # Who is stopped on the way has collected what no whole episode may come to, unless all that
@@ -259,7 +259,7 @@ class DiscountedGame:
         return (*outcomes, *ends)
 
     def is_terminal(self, state: Any) -> bool:
-        """Whether the episode has ended, by the rules or by the discount."""
+        """Return whether the episode has ended, by the rules or by the discount."""
         return state == DISCOUNT_END or self.game.is_terminal(state)
 
     def observe(self, state: Any, player: int) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""What a game is: a finite zero-sum Markov game whose chance is explicit.
+"""Games: a finite zero-sum Markov game whose chance is explicit.
 
 A game is written once, as the map
 
@@ -48,7 +48,7 @@ class Outcome:
     """One branch of a chance event.
 
     Attributes:
-        probability: Of this branch, an exact rational in (0, 1].
+        probability: Probability of this branch, an exact rational in (0, 1].
         state: The state that follows.
         reward: To player 0 on the way there; player 1 receives the negative.
     """
@@ -84,10 +84,10 @@ class GameInfo:
         actions: The names of each player's actions, in the order of their indices.
         acyclic: Whether no state can be visited twice in one episode.
         reward_range: Least and largest return of an episode.
-        sources: Where each rule and constant comes from.
+        sources: The source of each rule and constant.
         parameters: The parameters that make this game what it is, as JSON-able values.
         observation_labels: The name of each entry of an observation.
-        unit: What values are counted in, in the plural, such as ``"points"``; :data:`WINS`, or
+        unit: The unit of values, in the plural, such as ``"points"``; :data:`WINS`, or
             :data:`WINS_OR_TIES`, if a value is the chance of winning; empty if there is no word
             for it.
         discount: By how much a reward counts less for every move before it; 1 for a game whose
@@ -168,11 +168,11 @@ class Game(Protocol):
         ...
 
     def is_terminal(self, state: Any) -> bool:
-        """Whether the episode has ended."""
+        """Return whether the episode has ended."""
         ...
 
     def observe(self, state: Any, player: int) -> NDArray[np.float32]:
-        """What a player sees: a float32 vector, scaled to [0, 1] or [-1, 1]."""
+        """Return a player's observation: a float32 vector, scaled to [0, 1] or [-1, 1]."""
         ...
 
     def draw(self, state: Any) -> str:
@@ -249,14 +249,14 @@ class Told(Protocol):
     def tell(
         self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
-        """What happened on the way to an outcome, in one or more lines.
+        """Describe the way to an outcome, in one or more lines.
 
         An outcome puts together all dice that lead to it. Those told are drawn from `dice`, with
         the probabilities that they have given the outcome.
 
         Args:
             state: Before it; None if the outcome is one of the start.
-            joint_action: Of the players; empty at the start.
+            joint_action: Actions of the players; empty at the start.
             outcome: One of :meth:`Game.transition`, or of :meth:`Game.initial`.
             dice: Decides what the outcome leaves open.
 
@@ -271,5 +271,5 @@ class Explained(Protocol):
     """A game that can say what its actions do."""
 
     def explain(self, action: int, player: int) -> str:
-        """What an action of a player does, in a few words."""
+        """Describe an action of a player in a few words."""
         ...

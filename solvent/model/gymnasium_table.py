@@ -181,7 +181,7 @@ class GymnasiumTable:
 
     @property
     def _is_won_or_lost(self) -> bool:
-        """Whether all that is ever paid is 1 at the end, as for the goal of FrozenLake."""
+        """Return whether all that is ever paid is 1 at the end, as for the goal of FrozenLake."""
         paid = {
             (float(reward), bool(over))
             for actions in self.transitions.values()
@@ -213,7 +213,7 @@ class GymnasiumTable:
         )
 
     def is_terminal(self, state: Cell) -> bool:
-        """Whether the branch that led here was marked as the end."""
+        """Return whether the branch that led here was marked as the end."""
         return state.over
 
     def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
@@ -243,12 +243,12 @@ class GymnasiumTable:
 
 
 def _width(transitions: Transitions) -> int:
-    """How many actions there are."""
+    """Return the number of actions."""
     return 1 + max((action for actions in transitions.values() for action in actions), default=-1)
 
 
 def _documented(env: Any) -> Documented:
-    """What is documented of an environment; nothing for one that is not known."""
+    """Return the documentation of an environment; nothing for one that is not known."""
     for kind in type(env).__mro__:
         if known := DOCUMENTED.get(f"{kind.__module__}:{kind.__qualname__}"):
             return known

@@ -149,7 +149,7 @@ Args:
 
 
 def _game_type(name: str) -> Any:
-    """What OpenSpiel says of a game before it is loaded."""
+    """Return OpenSpiel's description of a game before it is loaded."""
     import pyspiel
 
     kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
@@ -175,7 +175,7 @@ class OpenSpielGame:
 
     @cached_property
     def info(self) -> GameInfo:
-        """What OpenSpiel says of the game."""
+        """OpenSpiel's description of the game."""
         players = self.source.num_players()
         parameters = {**self.source.get_parameters(), "state": self.state, "limit": self.limit}
         return GameInfo(
@@ -209,7 +209,7 @@ class OpenSpielGame:
 
     @cached_property
     def _shown(self) -> str | None:
-        """Which tensor of OpenSpiel's is observed."""
+        """The tensor of OpenSpiel's that is observed."""
         kind = self.source.get_type()
         for tensor in ("observation_tensor", "information_state_tensor"):
             if getattr(kind, f"provides_{tensor}"):
@@ -250,7 +250,7 @@ class OpenSpielGame:
         )
 
     def is_terminal(self, state: Position) -> bool:
-        """Whether OpenSpiel's game has ended."""
+        """Return whether OpenSpiel's game has ended."""
         return bool(self._source_of(state).is_terminal())
 
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:

@@ -38,7 +38,7 @@ def brief(text: str, longest: int = LONGEST_SHOWN) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value that was read is a finite number; a truth value is none."""
+    """Return whether a value that was read is a finite number; a truth value is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     try:
@@ -91,8 +91,8 @@ class ChoiceError(ValueError):
 
     Args:
         message: What is wrong, and what is allowed. Gymnasium makes new errors of a message alone.
-        value: What was given.
-        name: What was asked for.
+        value: The given value.
+        name: The requested name.
         allowed: The names that are allowed, sorted.
     """
 

@@ -85,7 +85,7 @@ def game_from_prism(
     """The game of a model and a property; the module says which.
 
     Args:
-        path: Of the model, a file with one of the endings :data:`SUFFIXES`.
+        path: Path of the model, a file with one of the endings :data:`SUFFIXES`.
         property: What is optimised, in PRISM's language; for JANI also the name of a property in
             the file.
         constants: The values of the constants that the model leaves open, such as ``"N=3,K=2"``.
@@ -156,7 +156,7 @@ def maker(path: str) -> Callable[..., PrismGame]:
     """What makes the game of a model and a property that is still to be said.
 
     Args:
-        path: Of the model.
+        path: Path of the model.
     """
 
     def make(property: str = "", constants: str = "", exact: bool | None = None) -> PrismGame:
@@ -315,7 +315,7 @@ class PrismGame:
         )
 
     def is_terminal(self, state: Any) -> bool:
-        """Whether the goal is reached, or the property decided otherwise."""
+        """Return whether the goal is reached, or the property decided otherwise."""
         return bool(self.rational.table.terminal[self._index(state)])
 
     def observe(self, state: Any, player: int) -> NDArray[np.float32]:

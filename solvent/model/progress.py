@@ -1,4 +1,4 @@
-"""How long work tells how far it has come.
+"""Progress reports of long work.
 
 Whoever starts the work passes a function, which is called with a :class:`Progress` at most ten
 times a second. Without one nothing is counted.
@@ -17,11 +17,11 @@ INTERVAL = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a phase of some work has come.
+    """The progress of a phase of some work.
 
     Attributes:
-        done: How many states are finished.
-        total: How many there are; None while that is unknown.
+        done: Number of finished states.
+        total: Number of all states; None while that is unknown.
         what: The phase: ``"compiling"``, ``"solving"`` or ``"proving"``.
     """
 
@@ -40,8 +40,8 @@ class Teller:
     Args:
         progress: The function to call; None for nobody.
         what: The phase.
-        total: How many states it has; None if that is unknown.
-        before: How many of them were finished before.
+        total: Number of its states; None if that is unknown.
+        before: Number of states that were finished before.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Teller:
         """Tell, if it is time to.
 
         Args:
-            done: How many states are finished, without those before.
+            done: Number of finished states, without those before.
         """
         if self._progress is None:
             return

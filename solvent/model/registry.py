@@ -74,7 +74,7 @@ Reference: TypeAlias = str
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """What a Gymnasium id stands for.
+    """The meaning of a Gymnasium id.
 
     Attributes:
         parameters: The game's, where they are not its defaults; JSON-able.
@@ -82,7 +82,7 @@ class Environment:
             of a baseline. None in a game for one.
         optimum: The value of the game from its start, by :func:`solvent.exact.solve`; against an
             opponent that is not optimal, what a best response gets. None if it is not stored.
-        model_hash: Of the table of which `optimum` is the value, so that it can be told when a
+        model_hash: Hash of the table of which `optimum` is the value, so that it can be told when a
             rule has changed.
     """
 
@@ -106,7 +106,7 @@ class Command(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class GameSpec:
-    """All that the toolkit knows of a game, and where to find the rest.
+    """The toolkit's knowledge of a game, and references to the rest.
 
     Attributes:
         name: Under which the game is listed; what its ``info.name`` says.
@@ -234,7 +234,7 @@ class GameSpec:
         return tuple(names)
 
     def make_is_in(self, package: str) -> bool:
-        """Whether the game is made by a module of a package."""
+        """Return whether the game is made by a module of a package."""
         module = self.make if isinstance(self.make, str) else self.make.__module__
         return module.partition(".")[0] == package
 
@@ -242,7 +242,7 @@ class GameSpec:
         """What of it holds for a form of its game: all, or if that is discounted less.
 
         Args:
-            info: Of the form.
+            info: Description of the form.
         """
         if info.discount == 1:
             return self
@@ -254,7 +254,7 @@ class GameSpec:
 
         Args:
             what: The attribute, such as ``"solver"``.
-            arguments: What the function takes.
+            arguments: Arguments of the function.
 
         Returns:
             What it gives; None if the game has none.
@@ -399,7 +399,7 @@ def register_game(spec: GameSpec) -> None:
     """Make a game known in this process, as an entry point would in all.
 
     Args:
-        spec: Of the game.
+        spec: The spec of the game.
 
     Raises:
         ValueError: If it is no spec, or another game has its name, or one of its ids, shorthands or
@@ -490,7 +490,7 @@ def load_place(name: str, what: str) -> tuple[ModuleType, Any]:
 
 
 def names_a_place(name: str) -> bool:
-    """Whether a game's name says where to find it: ``"module:Class"`` or a file."""
+    """Return whether a game's name says where to find it: ``"module:Class"`` or a file."""
     return ":" in name or name.endswith(".py") or _format(name) is not None
 
 
@@ -552,7 +552,7 @@ def _file(file: Path) -> ModuleType:
 
 
 def _makes_games(kind: type) -> bool:
-    """Whether a class has the methods of :class:`solvent.model.Game`."""
+    """Return whether a class has the methods of :class:`solvent.model.Game`."""
     return all(hasattr(kind, method) for method in ("initial", "legal_actions", "transition"))
 
 
@@ -584,7 +584,7 @@ def make_game(
     """A game by name.
 
     Args:
-        name: As for :func:`find_spec`.
+        name: Name of the game, as for :func:`find_spec`.
         modifiers: Of the game's checks, by their names: ``{"luck": -0.15}`` makes every test of
             luck harder (:mod:`solvent.model.difficulty`).
         discount: By how much a reward counts less for every move before it, a number above 0 and up

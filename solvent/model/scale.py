@@ -12,7 +12,7 @@ class ValueScale:
     """The values of a game as one of its players reads them.
 
     Args:
-        info: Of the game; its unit is what values are counted in.
+        info: Description of the game; its unit is what values are counted in.
         player: Whose values they are.
     """
 
@@ -21,7 +21,7 @@ class ValueScale:
 
     @property
     def is_chance(self) -> bool:
-        """Whether values are chances of winning."""
+        """Return whether values are chances of winning."""
         return self.info.unit in (WINS, WINS_OR_TIES)
 
     @property

@@ -108,9 +108,9 @@ class PackedStates(Sequence[State]):
     """States that are made from arrays when they are asked for.
 
     Args:
-        header: What :func:`pack_states` gave.
+        header: The header from :func:`pack_states`.
         arrays: Its arrays.
-        count: How many states there are.
+        count: Number of states.
         package: The package on the top level in which their classes have to be defined.
 
     Raises:
@@ -163,7 +163,7 @@ class PackedStates(Sequence[State]):
         return iter(self._every())
 
     def __eq__(self, other: object) -> bool:
-        """Whether another sequence has the same states in the same order."""
+        """Return whether another sequence has the same states in the same order."""
         if not isinstance(other, (tuple, PackedStates)):
             return NotImplemented
         return self._every() == tuple(other)

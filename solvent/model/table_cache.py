@@ -82,7 +82,7 @@ _FUNCTION_OF = {
 
 
 def _as_written(kind: type) -> bool:
-    """Whether every method of a class is still the one that its own file defines."""
+    """Return whether every method of a class is still the one that its own file defines."""
     for base in kind.__mro__:
         if base.__module__.partition(".")[0] in sys.stdlib_module_names:
             continue
@@ -97,16 +97,16 @@ def _as_written(kind: type) -> bool:
 
 
 def names_files(info: GameInfo) -> bool:
-    """Whether a parameter of a game is the path of a file.
+    """Return whether a parameter of a game is the path of a file.
 
     Args:
-        info: Of the game.
+        info: Description of the game.
     """
     return any(_names_a_file(value) for _, value in info.parameters)
 
 
 def _names_a_file(value: Any) -> bool:
-    """Whether a field is the path of a file, whose content would be part of the game."""
+    """Return whether a field is the path of a file, whose content would be part of the game."""
     try:
         return isinstance(value, Path) or (isinstance(value, str) and Path(value).exists())
     except (OSError, ValueError):  # Too long for a path, or with a zero byte.

@@ -185,13 +185,13 @@ class TabularGame:
 
     @cached_property
     def action_count(self) -> tuple[Ints, Ints]:
-        """How many legal actions each player has in each state, two arrays [S]."""
+        """The number of legal actions of each player in each state, two arrays [S]."""
         first, second = (m.sum(axis=1, dtype=np.int64) for m in self.mask)
         return first, second
 
     @cached_property
     def terminal(self) -> Bools:
-        """Whether the episode has ended, [S]."""
+        """Return whether the episode has ended, [S]."""
         return np.asarray(np.diff(self.row_start) == 0)
 
     def on_turn(self, player: int) -> Bools:
@@ -294,7 +294,7 @@ class TabularPolicy:
     Attributes:
         probabilities: [S, A] float64, rows sum to 1, or to 0 in terminal states; 0 on illegal
             actions.
-        model_hash: Of the game that it is a policy for.
+        model_hash: Model hash of the policy's game.
         player: Whose policy it is, 0 or 1.
         name: For tables and figures.
     """
@@ -412,7 +412,7 @@ def check_policy(policy: object, game: TabularGame | None = None) -> None:
     """Raise unless something is a TabularPolicy.
 
     Args:
-        policy: What was given as one.
+        policy: The object given as a policy.
         game: The game that it has to be for; any, if left out.
 
     Raises:
@@ -456,7 +456,7 @@ class Derived(Protocol):
         """The table of this game.
 
         Args:
-            table: Of the other one.
+            table: The table of the other game.
         """
         ...
 

@@ -39,7 +39,7 @@ def _copier(size: int) -> Callable[..., None]:
 
 @intrinsic
 def _address(typing: Any, array: Any) -> Any:
-    """Where an array begins."""
+    """Return the address at which an array begins."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

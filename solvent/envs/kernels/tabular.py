@@ -88,9 +88,9 @@ def step(
         stream: Changed.
         action: [n]; not read where the episode has ended.
         cell: Like the next three, of :class:`~solvent.envs.table_batch.Cells`.
-        depth: Of the cells.
-        guide: Of the cells.
-        starts: Of the cells.
+        depth: Depth of the cells.
+        guide: Guide of the cells.
+        starts: Starts of the cells.
         threshold: The game's.
         to: The game's.
         rewards: The game's, to the player who chooses.

@@ -73,7 +73,7 @@ def node_of(episodes: Any, table: Any, i: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def halvings(places: Any) -> Any:
-    """How many halvings find one of so many places, at least 1."""
+    """Return the number of halvings that find one of so many places, at least 1."""
     depth = 0
     while places > 1 << depth:
         depth += 1
@@ -100,8 +100,8 @@ def play_on(
         rank: [n] the learner's action as a number among its legal ones; set to 0.
         earned: [n], to which the learner's rewards are added.
         episodes: Changed.
-        table: Of the game.
-        pool: Of opponents.
+        table: The table of the game.
+        pool: The pool of opponents.
     """
     node, row = table.node, table.row
     choices, cuts = pool.policy.shape[1], pool.policy.reshape(-1)
@@ -174,8 +174,8 @@ def begin(
         chosen: Indices of environments; overwritten.
         rank: [n] zeros, and zeros again afterwards.
         episodes: Changed.
-        table: Of the game.
-        pool: Of opponents.
+        table: The table of the game.
+        pool: The pool of opponents.
     """
     waiting = 0
     for i in chosen:
@@ -286,7 +286,7 @@ def draw_opponents(episodes: Episodes, pool: Pool) -> None:
 
     Args:
         episodes: Changed.
-        pool: Of opponents.
+        pool: The pool of opponents.
     """
     for i in range(len(episodes.state)):
         episodes.opponent[i] = 0
