@@ -39,7 +39,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
     Episodes end by the rules and are never truncated.
 
     Args:
-        episode: What is sampled; of a simulator, its only episode.
+        episode: The episode to sample; of a simulator, its only episode.
         illegal: ``"remap"`` as above, or ``"raise"``: a ValueError, for finding mistakes.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 

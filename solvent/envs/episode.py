@@ -189,7 +189,7 @@ class TableEpisode(_Position):
             rank = 0
 
     def _actor(self) -> int:
-        """Who is to act."""
+        """The player to act."""
         return self.table.node.item(self._base + self._at, 5)
 
     def _draw_opponent(self, pool: OpponentPool, stream: RandomStream) -> None:
@@ -202,7 +202,7 @@ class TableEpisode(_Position):
         return seen, table.mask[row].copy()
 
     def told(self) -> dict[str, Any]:
-        """What else an info tells."""
+        """Return the further entries of an info."""
         return {"seat": self.seats[self._side], "opponent": self._opponent} if self.pool else {}
 
 
@@ -300,7 +300,7 @@ class JointEpisode(_Position):
         """Play legal actions of both players, and what follows up to the next choice.
 
         Args:
-            actions: Of both; that of a player who has no choice is not read.
+            actions: Actions of both; that of a player who has no choice is not read.
 
         Returns:
             The rewards of both.
@@ -328,7 +328,7 @@ class JointEpisode(_Position):
         return mask
 
     def observe(self, player: int) -> Any:
-        """What a player sees; a new array."""
+        """Return a player's observation; a new array."""
         at = self._at
         return np.int64(at) if self._index else self._tables[player].observation[at].copy()
 
@@ -344,7 +344,7 @@ class SimulatedJointEpisode:
 
     Args:
         sampler: The game.
-        observation: What the game's simulations offer.
+        observation: Form of the observations that the game's simulations offer.
     """
 
     def __init__(self, sampler: Sampler, observation: str) -> None:

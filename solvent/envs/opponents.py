@@ -57,7 +57,7 @@ def opponent_pool(
 
     Args:
         game: The game that is played.
-        table: Of the seats that the learner takes.
+        table: Table of the seats that the learner takes.
         opponents: A policy, or a list of at least one opponent.
         weights: A positive number for each opponent, in proportion to which they are drawn;
             equal ones unless given.
@@ -84,7 +84,7 @@ def check_weights(weights: Sequence[float] | None, count: int) -> Floats:
 
     Args:
         weights: A positive number for each opponent; equal ones if None.
-        count: How many opponents there are.
+        count: Number of opponents.
 
     Returns:
         [count], with the sum 1.

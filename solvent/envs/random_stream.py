@@ -24,7 +24,7 @@ from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import shown
 
 DRAWS = 1 << 53
-"""How many different draws there are; all are equally likely."""
+"""The number of different draws; all are equally likely."""
 
 _64_BITS = (1 << 64) - 1
 

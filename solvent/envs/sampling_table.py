@@ -71,14 +71,14 @@ from solvent.model.cache import Packed, kept
 from solvent.model.parameters import check_integer
 
 LEARNER, OPPONENT, NOBODY = 0, 1, 2
-"""Who is to act."""
+"""Codes of the player to act."""
 
 _FIRST, _CUT = (1 << FIRST_BITS) - 1, (1 << CUT_BITS) - 1
 
 
 @dataclass(frozen=True, eq=False)
 class OutcomeTable:
-    """What may follow each joint action; the module's table gives the shapes."""
+    """The possible outcomes of each joint action; the module's table gives the shapes."""
 
     row: NDArray[np.uint64]
     threshold: Ints
@@ -200,7 +200,7 @@ def place_of(row: int) -> tuple[int, int, int]:
 
 
 def bonus_of(info: GameInfo) -> float:
-    """What player 1 receives at the end: the least plus the largest return, if finite."""
+    """Player 1's reward at the end: the least plus the largest return, if finite."""
     low, high = info.reward_range
     return low + high if np.isfinite(low) and np.isfinite(high) else 0.0
 

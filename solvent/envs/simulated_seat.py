@@ -45,12 +45,12 @@ class SimulatedSeatBatch(SeatSimulator):
 
     Args:
         sampler: The game.
-        num_envs: How many environments.
+        num_envs: Number of environments.
         opponents: The pool, from which each episode draws who takes the other seat.
         weights: A positive number for each of them, in proportion to which they are drawn; equal
             ones if None.
         seats: Those that the learner may have, one or both.
-        observation: What the game's simulations offer.
+        observation: Form of the observations that the game's simulations offer.
 
     Attributes:
         sampler: The game.

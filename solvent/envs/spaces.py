@@ -1,4 +1,4 @@
-"""What a player sees and does: observations, their spaces, and checks of actions and options."""
+"""Observations, their spaces, and checks of actions and options."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class OnePlayerBatch(TableSimulator):
     Args:
         game: The table of the game.
         rules: The rules that draw the states, or None.
-        num_envs: How many environments.
+        num_envs: Number of environments.
         player: The player who chooses.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
 
@@ -139,12 +139,12 @@ class OnePlayerBatch(TableSimulator):
 
 
 class Cells(NamedTuple):
-    """What a compiled step reads of a game for one, besides its outcomes.
+    """The data of a one-player game that a compiled step reads, besides its outcomes.
 
     Attributes:
         cell: [S, A] the row of each state and action, with bit 31 set if the action is illegal;
             where the episode has ended it is the start's.
-        depth: How many halvings find an outcome of a cell.
+        depth: Number of halvings that find an outcome of a cell.
         guide: [2^m] int32, for a start of more outcomes than any other row: the first outcome that
             a draw can pick whose upper m bits are the index (Chen and Asau 1974, "On generating
             random variates from an empirical distribution"). The thresholds of cells that lead to
@@ -189,7 +189,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
     Args:
         game: The table of the game.
         rules: The rules that draw the states, or None.
-        num_envs: How many environments.
+        num_envs: Number of environments.
         opponents: See :func:`solvent.envs.opponents.opponent_pool`.
         weights: In proportion to which the opponents are drawn, or None.
         seats: Those that the learner may have, one or both.
@@ -297,7 +297,7 @@ class BothSeats(TableSimulator):
     Args:
         game: The table of a game for two whose players have actions and observations of the same
             form.
-        episodes: How many, m.
+        episodes: Number of episodes, m.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
         rules: The rules that draw the states, or None.
 

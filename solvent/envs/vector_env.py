@@ -173,9 +173,9 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
 
         Args:
             ended: [n] which those are.
-            observation: Of all, brought up to date.
-            illegal: Of all, brought up to date.
-            mask: Of all, brought up to date.
+            observation: Observations of all, brought up to date.
+            illegal: Illegal actions of all, brought up to date.
+            mask: Legal actions of all, brought up to date.
 
         Returns:
             The entries of ``infos`` that tell how they ended.

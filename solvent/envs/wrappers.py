@@ -79,7 +79,7 @@ class TextObservation(gym.ObservationWrapper[Any, Any, Any], RecordConstructorAr
 
     Args:
         env: An environment of this package that has the rules of its game.
-        max_length: Of an observation, in characters.
+        max_length: Maximum length of an observation, in characters.
 
     Raises:
         ValueError: If it is another environment, or has a table only, which nothing draws.

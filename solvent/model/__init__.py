@@ -1,4 +1,4 @@
-"""What a game is: rules with explicit chance, the same as arrays, and policies as arrays."""
+"""Games: rules with explicit chance, the same as arrays, and policies as arrays."""
 
 import lazy_loader
 

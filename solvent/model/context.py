@@ -69,7 +69,7 @@ C = Fraction(21, 5)
 """By how much a modifier of 1 (100%) raises the logarithm of the odds."""
 
 DENOMINATOR = 10**9
-"""Of the rationals to which modified probabilities are rounded in exact arithmetic."""
+"""Denominator of the rationals to which modified probabilities are rounded in exact arithmetic."""
 
 LARGEST_MODIFIER = 100
 """Modifiers may not exceed this, 10000%, in exact arithmetic; nor may c."""
@@ -205,7 +205,7 @@ class Check:
             prints, a text such as ``"4/5"`` or ``"0.8"`` the rational it spells.
         modifiers: Pairs of a name and a size, likewise; they add.
         c: Log-odds of a modifier of 1.
-        denominator: Of the exact probability; see the module.
+        denominator: Denominator of the exact probability; see the module.
 
     Raises:
         ValueError: If a number is not rational or out of its range.
@@ -240,7 +240,7 @@ class Check:
 
     @property
     def probability(self) -> Fraction:
-        """Of success in context, as :func:`modified_exactly` rounds it."""
+        """Return the probability of success in context, as :func:`modified_exactly` rounds it."""
         return modified_exactly(self.base, self.modifier, self.c, self.denominator)
 
     def given(self, *modifiers: tuple[str, Any]) -> Check:
@@ -267,7 +267,7 @@ class Check:
         """The check of escaping this action: it succeeds exactly as often as the action fails.
 
         Args:
-            name: Of the new check; left out, ``"escaping"`` and the action's.
+            name: Name of the new check; left out, ``"escaping"`` and the action's.
         """
         return replace(
             self,

@@ -17,7 +17,7 @@ from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import declared_names
 
 FORMAT = 1
-"""Of every such file."""
+"""The format number of every such file."""
 
 LARGEST = 2**20
 """Bytes of a file that is read."""

@@ -109,7 +109,7 @@ def undiscounted(game: TabularGame) -> TabularGame:
     """The game of which a table is the discounted one, up to rounding; itself if it is none.
 
     Args:
-        game: What :func:`discounted` made of a table.
+        game: A game that :func:`discounted` made of a table.
     """
     discount = game.info.discount
     if discount == 1:
@@ -145,7 +145,7 @@ def discounted_policy(policy: TabularPolicy, game: TabularGame) -> TabularPolicy
 
     Args:
         policy: For the table without the discount.
-        game: What :func:`discounted` made of that table.
+        game: The game that :func:`discounted` made of that table.
 
     Raises:
         ValueError: If the tables do not have the same states and actions.
@@ -278,7 +278,7 @@ class DiscountedGame:
 
 
 class _Alternating(DiscountedGame):
-    """Of a game in which players take turns."""
+    """Methods of a game in which players take turns."""
 
     def turn(self, state: Any) -> int:
         assert isinstance(self.game, Alternating)
@@ -286,7 +286,7 @@ class _Alternating(DiscountedGame):
 
 
 class _Labelled(DiscountedGame):
-    """Of a game with words for the actions of each state."""
+    """Methods of a game with words for the actions of each state."""
 
     def labels(self, state: Any) -> Mapping[int, str]:
         assert isinstance(self.game, Labelled)
@@ -294,7 +294,7 @@ class _Labelled(DiscountedGame):
 
 
 class _Placed(DiscountedGame):
-    """Of a game that says where a state is."""
+    """Methods of a game that says where a state is."""
 
     def place(self, state: Any) -> str:
         assert isinstance(self.game, Placed)
@@ -302,7 +302,7 @@ class _Placed(DiscountedGame):
 
 
 class _Mapped(DiscountedGame):
-    """Of a game on a board; the end has no place of its own there."""
+    """Methods of a game on a board; the end has no place of its own there."""
 
     def coordinates(self, state: Any) -> Mapping[str, Any]:
         assert isinstance(self.game, Mapped)
@@ -310,7 +310,7 @@ class _Mapped(DiscountedGame):
 
 
 class _Itemized(DiscountedGame):
-    """Of a game with names for the entries of tuples."""
+    """Methods of a game with names for the entries of tuples."""
 
     def entries(self) -> Mapping[str, Sequence[str]]:
         assert isinstance(self.game, Itemized)
@@ -318,7 +318,7 @@ class _Itemized(DiscountedGame):
 
 
 class _Abridged(DiscountedGame):
-    """Of a game whose readers see more than its states."""
+    """Methods of a game whose readers see more than its states."""
 
     def for_reader(self) -> Game:
         assert isinstance(self.game, Abridged)
@@ -330,7 +330,7 @@ class _Abridged(DiscountedGame):
 
 
 class _Told(DiscountedGame):
-    """Of a game that tells how chance decided."""
+    """Methods of a game that tells how chance decided."""
 
     def tell(
         self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
@@ -344,7 +344,7 @@ class _Told(DiscountedGame):
 
 
 class _Explained(DiscountedGame):
-    """Of a game that says what its actions do."""
+    """Methods of a game that says what its actions do."""
 
     def explain(self, action: int, player: int) -> str:
         assert isinstance(self.game, Explained)

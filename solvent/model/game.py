@@ -76,7 +76,7 @@ def merged(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
 
 @dataclass(frozen=True, slots=True)
 class GameInfo:
-    """What is known of a game before any of it is played.
+    """The description of a game before any of it is played.
 
     Attributes:
         name: The name under which the game is listed, such as ``"ff-combat"``.

@@ -42,7 +42,7 @@ class Documented(NamedTuple):
 
     Attributes:
         actions: Their names, in the order of their numbers.
-        board: What the number of a state stands for, if no attribute says so.
+        board: Meaning of the number of a state, if no attribute says so.
     """
 
     actions: tuple[str, ...]
@@ -223,7 +223,7 @@ class GymnasiumTable:
         )
 
     def coordinates(self, state: Cell) -> Mapping[str, Any]:
-        """Where on the board a state is; its number alone if there is no board."""
+        """Return the place of a state on the board; its number alone if there is no board."""
         if not self.board:
             return {"state": state.number}
         places = np.unravel_index(state.number, [len(values) for values in self.board.values()])

@@ -69,7 +69,7 @@ def to_openspiel(game: Game | TabularGame) -> Any:
 def policy_from_openspiel(
     table: TabularGame, policy: Any, *, player: int = 0, name: str = "OpenSpiel"
 ) -> TabularPolicy:
-    """What a policy of OpenSpiel's does in each state.
+    """Return the action probabilities of an OpenSpiel policy in each state.
 
     Args:
         table: The game.

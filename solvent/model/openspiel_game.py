@@ -39,7 +39,7 @@ from solvent.model.rational import rationals
 from solvent.model.tabular import TabularGame, compile_game
 
 PLAYOUTS = 200
-"""How many random episodes are followed to compare the game with OpenSpiel's."""
+"""Number of random episodes in which the game is compared with OpenSpiel's."""
 
 STATES = ("text", "history")
 """What can tell the states of a game of OpenSpiel from each other."""
@@ -61,12 +61,12 @@ def game_from_openspiel(
     """A game of OpenSpiel without hidden information, for one player or for two.
 
     Args:
-        name: As OpenSpiel has it, such as ``"tic_tac_toe"`` or ``"pig(winscore=20)"``.
+        name: The name in OpenSpiel, such as ``"tic_tac_toe"`` or ``"pig(winscore=20)"``.
         state: What a state is: ``"text"``, the text that OpenSpiel has for it, so that histories
             with one text are one state; or ``"history"``, every history for itself.
         limit: Whether a game in which positions come again is refused. If not, it is read
             without the limit on moves that ends it in OpenSpiel, and what comes again is the same.
-        parameters: Of the game, by OpenSpiel's names; not together with those in `name`.
+        parameters: Parameters of the game, by OpenSpiel's names; not together with those in `name`.
 
     Raises:
         ValueError: If OpenSpiel has no such game or refuses a parameter, or the game is none of
@@ -121,7 +121,7 @@ def maker(name: str) -> Callable[..., OpenSpielGame]:
     """What makes a game of OpenSpiel, with OpenSpiel's parameters as its own.
 
     Args:
-        name: As OpenSpiel has it.
+        name: The name in OpenSpiel.
 
     Raises:
         ValueError: If OpenSpiel has no such game.
@@ -164,7 +164,7 @@ class OpenSpielGame:
 
     Args:
         source: OpenSpiel's game, a ``pyspiel.Game``.
-        state: What tells states apart, ``"text"`` or ``"history"``.
+        state: The property that distinguishes states, ``"text"`` or ``"history"``.
         limit: Whether positions may not come again.
     """
 

@@ -151,7 +151,7 @@ def check_arguments(given: Iterable[str], owner: str, allowed: Iterable[str]) ->
 
 
 def _allowed(value: Any, names: Sequence[str]) -> str:
-    """What an error says of the names that are allowed, and which of them was meant."""
+    """Return an error's list of the allowed names and a guess of the one that was meant."""
     near = nearest(value, names) if isinstance(value, str) else None
     hint = f" Did you mean {near!r}?" if near else ""
     return f"allowed are {', '.join(names)}.{hint}"

@@ -49,7 +49,7 @@ GROUP = "solvent.games"
 """The group of entry points under which packages declare their games."""
 
 OPENSPIEL = "openspiel:"
-"""What a game of OpenSpiel's has before its name."""
+"""Prefix of the name of an OpenSpiel game."""
 
 FORMATS: Mapping[str, str] = {
     OPENSPIEL: "solvent.model.openspiel_game:maker",
@@ -61,7 +61,7 @@ FORMATS: Mapping[str, str] = {
 from the rest of the name, or from the file, to what makes the game."""
 
 ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
-"""What Gymnasium takes for an id with a version."""
+"""Pattern of a Gymnasium id with a version."""
 
 UNDISCOUNTED = (
     "solver", "layered", "opened", "simulator", "players", "scorer", "untabled", "sections", "play",
@@ -69,7 +69,7 @@ UNDISCOUNTED = (
 """What a spec has only for the game without a discount, besides studies."""
 
 Reference: TypeAlias = str
-"""Where something is to be found, ``"module:name"``; the name may have dots."""
+"""A reference to an object, ``"module:name"``; the name may have dots."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class Command(NamedTuple):
 
     Attributes:
         app: A typer app, or a function that is one command.
-        help: What the list of commands says of it, in one line.
+        help: Its description in the list of commands, in one line.
     """
 
     app: Reference
@@ -217,7 +217,7 @@ class GameSpec:
                 )
 
     def words(self) -> tuple[str, ...]:
-        """All that it puts into a common namespace: its name, ids, shorthands and commands."""
+        """Everything it puts into a common namespace: its name, ids, shorthands and commands."""
         return self.name, *self.environments, *self.shorthands, *self.commands
 
     def maker(self) -> Callable[..., Game]:
@@ -305,7 +305,7 @@ def _check_kind(value: Any, kind: str, what: str) -> None:
 
 
 def load(reference: Reference) -> Any:
-    """What a reference stands for, imported now.
+    """Import the object that a reference names.
 
     Args:
         reference: ``"module:name"``.
@@ -517,7 +517,7 @@ def check_registered(name: str, what: str, *, trust: bool = False) -> str:
 
 
 def _format(name: str) -> str | None:
-    """Which of :data:`FORMATS` a name has; None if it has none."""
+    """Return the one of :data:`FORMATS` that a name has; None if it has none."""
     if name.startswith(OPENSPIEL):
         return OPENSPIEL
     ending = Path(name).suffix
@@ -585,7 +585,7 @@ def make_game(
 
     Args:
         name: Name of the game, as for :func:`find_spec`.
-        modifiers: Of the game's checks, by their names: ``{"luck": -0.15}`` makes every test of
+        modifiers: Modifiers of the game's checks, by name: ``{"luck": -0.15}`` makes every test of
             luck harder (:mod:`solvent.model.difficulty`).
         discount: By how much a reward counts less for every move before it, a number above 0 and up
             to 1 (:func:`solvent.model.discounted`); that of the game's source if left out, for most

@@ -1,4 +1,4 @@
-"""How a person reads the value of a game: as a chance of winning where it is one."""
+"""Readable values of games: as a chance of winning where it is one."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress, Teller
 
 SUM_TOLERANCE = 1e-9
-"""How far the sum of a distribution may be from 1: rounding, not a mistake."""
+"""Tolerance for the sum of a distribution, which rounding may move away from 1."""
 
 
 @dataclass(frozen=True, eq=False)

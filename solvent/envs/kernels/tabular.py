@@ -50,7 +50,7 @@ def reached(draw: Any, threshold: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def pick(draw: Any, threshold: Any, first: Any, count: Any) -> Any:
-    """Which of the entries ``threshold[first : first + count]`` a draw picks, counted from 0."""
+    """Index, from 0, of the entry of ``threshold[first : first + count]`` that a draw picks."""
     at, left = _I64(first), _I64(count)
     while left > 1:
         half = left >> 1
