@@ -172,13 +172,13 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         """Reset the environments whose episodes have just ended.
 
         Args:
-            ended: [n] which those are.
-            observation: Observations of all, brought up to date.
-            illegal: Illegal actions of all, brought up to date.
-            mask: Legal actions of all, brought up to date.
+            ended: [n] flags of the environments whose episode has ended.
+            observation: Observations of all environments, updated in place.
+            illegal: Flags of illegal actions of all environments, updated in place.
+            mask: Legal actions in all environments, updated in place.
 
         Returns:
-            The entries of ``infos`` that tell how they ended.
+            The entries of ``infos`` about the ends of these episodes.
         """
         indices = np.flatnonzero(ended)
         final_obs = np.full(self.num_envs, None, object)
