@@ -44,6 +44,7 @@ from .solution_cache import cached_solution as cached_solution
 from .solved_game import SolvedGame as SolvedGame
 from .solved_game import SolvedTable as SolvedTable
 from .solved_game import solve as solve
+from .solved_game import with_table as with_table
 from .store import StoreError as StoreError
 from .store import write_atomically as write_atomically
 from .tree_solution import TreeSolution as TreeSolution

@@ -156,6 +156,19 @@ class SolvedTable(BySolution):
             ) from None
 
 
+def with_table(solved: SolvedGame) -> SolvedTable | None:
+    """Return the solution of a game's table; None if the game is too large for one.
+
+    Args:
+        solved: The solved game. One that was solved without its table has it as `tabled`, which is
+            found when it is first asked for.
+    """
+    if isinstance(solved, SolvedTable):
+        return solved
+    tabled: SolvedTable | None = getattr(solved, "tabled", None)
+    return tabled
+
+
 @overload
 def solve(
     game: TabularGame, *, tolerance: float = 1e-9, progress: OnProgress | None = None

@@ -29,6 +29,7 @@ from solvent.exact import (
     load_policy,
     locate_gap,
     score,
+    with_table,
 )
 from solvent.exact.scoring import LEARNED
 from solvent.explore.cells import Cells, drawn, slice_cells, span_of
@@ -135,6 +136,10 @@ class Explorer:
     solved: SolvedGame
     loaded: LoadedPolicy | None = None
     _episodes: dict[tuple[int, int], Episode] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Take the solution of the table where the game has one, as every page can use it."""
+        self.solved = with_table(self.solved) or self.solved
 
     @property
     def name(self) -> str:

@@ -33,7 +33,7 @@ from solvent.benchmark.summary import (
     summarize,
     write_summary,
 )
-from solvent.exact import SolvedGame, SolvedTable, cross_play_matrix, solve, write_atomically
+from solvent.exact import SolvedGame, cross_play_matrix, solve, with_table, write_atomically
 from solvent.exact.learning_curve import Evaluation
 from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
@@ -366,8 +366,9 @@ def _view_game(subject: Game | SolvedGame) -> View:
     known = _untabled(subject)
     if known is None:
         solved = solve(subject) if isinstance(subject, Game) else subject
-        if isinstance(solved, SolvedTable):
-            return _view(game_task(solved), {})
+        table = with_table(solved)
+        if table is not None:
+            return _view(game_task(table), {})
         known = _untabled(solved) or Untabled(solved)
     solved, task = known.solved, game_record(known.solved, known.baselines)
     view = _general(task, solved.game, solved.method, {})

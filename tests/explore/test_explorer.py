@@ -20,7 +20,7 @@ from bad_files import CONTENTS
 from two_players import OneShot, random_policy
 
 from solvent import make_game
-from solvent.exact import SolvedGame, SolvedTable, locate_gap, save_policy, score, solve
+from solvent.exact import SolvedGame, SolvedTable, locate_gap, save_policy, score, solve, with_table
 from solvent.explore import Explorer, learning, make_app, write_map, write_replay
 from solvent.explore.cells import END_COLOUR, slice_cells
 from solvent.explore.decision import choice_in, expected, joint_action, results
@@ -39,14 +39,20 @@ from solvent.report.colours import VIRIDIS, shade
 from solvent.tabular import value_iteration
 
 
+class Untabled(SolvedGreed):
+    tabled = None  # As of a game that is too large for a table.
+
+
 @cache
 def solved(name: str) -> SolvedGame:
     match name:
         case "greed":
-            return solve(make_game("greed", limit=12, sides=3))
+            tabled = with_table(solve(make_game("greed", limit=12, sides=3)))
+            assert tabled is not None
+            return tabled
         case "greed without a table":
             game = Greed(limit=12, sides=3)
-            return SolvedGreed(game, solve_greed(game.limit, game.sides))
+            return Untabled(game, solve_greed(game.limit, game.sides))
         case "lake":
             return solve(GymnasiumTable.from_env(gym.make("FrozenLake-v1")))
         case "one shot":

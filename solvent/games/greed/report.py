@@ -22,7 +22,7 @@ import numpy as np
 
 from solvent.exact import GapLocation
 from solvent.games.greed.kernel import GreedSolution, solve_greed
-from solvent.games.greed.rules import Greed, Position
+from solvent.games.greed.rules import Greed, Position, fits_a_table
 from solvent.games.greed.solver import SolvedGreed, solved_greed
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
@@ -173,6 +173,9 @@ def untabled_greed(subject: Game | SolvedGreed) -> Untabled | None:
     Args:
         subject: The rules, or their solution without a table.
     """
+    game = subject.game if isinstance(subject, SolvedGreed) else subject
+    if not isinstance(game, Greed) or fits_a_table(game):
+        return None
     solved = subject if isinstance(subject, SolvedGreed) else solved_greed(subject)
     return None if solved is None else Untabled(solved, (maps_section(solved.solution),))
 

@@ -1,14 +1,16 @@
-"""Greed with a limit that is too large for a table, solved by its kernel."""
+"""Greed solved by its kernel, which needs no table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+from solvent.exact import SolvedTable, cached_solution
 from solvent.exact.solved_game import BySolution
 from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import STAND, Greed, Position, fits_a_table
-from solvent.model import Game
+from solvent.model import Game, cached_table
 from solvent.model.parameters import shown
 
 
@@ -30,6 +32,14 @@ class SolvedGreed(BySolution):
     def method(self) -> str:
         """Return the name of the solution method."""
         return "sliding sums over the scores, by the kernel"
+
+    @cached_property
+    def tabled(self) -> SolvedTable | None:
+        """The solution of the game's table; None if the game is too large for a table."""
+        if not fits_a_table(self.game):
+            return None
+        table = cached_table(self.game)
+        return SolvedTable(self.game, table, cached_solution(table))
 
     def value_of(self, state: Position) -> float:
         """Return the value of a state to player 0."""
@@ -79,7 +89,7 @@ def _to_first(rating: float, player: int) -> float:
 
 
 def solved_greed(game: Game) -> SolvedGreed | None:
-    """Solve Greed without a table; return None if it has one, or for another game.
+    """Solve Greed without a table; return None for another game.
 
     Args:
         game: The rules.
@@ -87,6 +97,6 @@ def solved_greed(game: Game) -> SolvedGreed | None:
     Raises:
         CertificateError: If the error of the ratings could not be bounded.
     """
-    if not isinstance(game, Greed) or fits_a_table(game):
+    if not isinstance(game, Greed):
         return None
     return SolvedGreed(game, solve_greed(game.limit, game.sides))

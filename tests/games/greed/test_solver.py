@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import numpy as np
 import pytest
 
-from solvent.exact import SolvedGame, SolvedTable, solve
+from solvent.exact import (
+    SolvedGame,
+    SolvedTable,
+    exploitability,
+    nash_conv,
+    policy_value,
+    solve,
+    with_table,
+)
 from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.rules import Greed
-from solvent.games.greed.solver import SolvedGreed, solved_greed
-from solvent.model import compile_game
+from solvent.games.greed.solver import SolvedGreed
+from solvent.model import TabularPolicy, compile_game
 
 
 def test_the_kernel_agrees_with_the_table_in_every_state() -> None:
@@ -30,10 +41,35 @@ def test_the_kernel_agrees_with_the_table_in_every_state() -> None:
             assert own == pytest.approx(solved.value_of(state), abs=1e-12)
 
 
-def test_the_kernel_is_asked_where_there_is_no_table() -> None:
-    assert solved_greed(Greed(100, 6)) is None
-    game = Greed(1000, 60)
-    solved = solve(game)
-    assert isinstance(solved, SolvedGreed)
-    assert solved.value == solve_greed(1000, 60).value
-    assert solved.game is game
+def test_rules_are_solved_by_the_kernel_and_have_a_table_on_demand_if_it_is_small_enough() -> None:
+    small, large = solve(Greed(9, 4)), solve(Greed(1000, 60))
+    assert isinstance(small, SolvedGreed)
+    assert isinstance(large, SolvedGreed)
+    assert large.value == solve_greed(1000, 60).value
+    assert with_table(large) is None
+    tabled = with_table(small)
+    assert tabled is not None
+    assert with_table(tabled) is tabled
+    assert tabled.game is small.game
+    assert tabled.value == solve(compile_game(Greed(9, 4))).value
+    assert small.lower <= tabled.lower <= tabled.upper <= small.upper
+
+
+def test_best_responses_and_nash_conv_agree_with_every_strategy_of_a_small_game() -> None:
+    game = compile_game(Greed(2, 2))
+    uniform = TabularPolicy.uniform(game), TabularPolicy.uniform(game, player=1)
+    best = []
+    for seat in (0, 1):
+        legal = [np.flatnonzero(row).tolist() or [0] for row in game.mask[seat]]
+        replies = [
+            TabularPolicy.deterministic(game, np.array(reply), player=seat)
+            for reply in product(*legal)
+        ]
+        pairs = [(reply, uniform[1]) if seat == 0 else (uniform[0], reply) for reply in replies]
+        values = [game.at_start(policy_value(game, *pair)) for pair in pairs]
+        best.append(max(values) if seat == 0 else min(values))
+    value = solve(game).value
+    assert best[1] < value < best[0]
+    for seat, gain in ((0, value - best[1]), (1, best[0] - value)):
+        assert exploitability(game, uniform[seat]) == pytest.approx(gain, abs=1e-13)
+    assert nash_conv(game, *uniform) == pytest.approx(best[0] - best[1], abs=1e-13)
