@@ -295,7 +295,7 @@ def test_a_value_of_0_is_printed_without_its_rounding() -> None:
     file = io.StringIO()
     show_solution(Console(file=file), replace(found, solution=noise))
     told = file.getvalue()
-    assert re.search(r"^value +0  \(to player 0\)", told, re.MULTILINE)
+    assert re.search(r"^value +0  \(to player A\)", told, re.MULTILINE)
     assert "[0, " in told
     assert not re.search(r"[-−]0", told)
 
@@ -309,7 +309,7 @@ def test_a_small_value_that_is_proved_is_no_rounding() -> None:
         (1e-16, 1e-15, 2e-15, "0"),
     ):
         small = replace(found.solution, lower=lower, value=value, upper=upper)
-        assert value_text(replace(found, solution=small)) == f"{text}  (to player 0)"
+        assert value_text(replace(found, solution=small)) == f"{text}  (to player A)"
 
 
 def test_solve_saves_the_solution(tmp_path: Path, small: Any) -> None:
@@ -394,7 +394,7 @@ def test_play_follows_its_input_and_takes_an_opponent(tmp_path: Path) -> None:
     )
     for opponent in ("uniform", str(tmp_path / "theirs.npz")):
         words = ["play", "pig", "--target", "10", "--player", "1", "--against", opponent]
-        assert "You are player 1;" in run(*words, input="q\n").stdout
+        assert "You are player B;" in run(*words, input="q\n").stdout
 
 
 def test_list_names_everything() -> None:

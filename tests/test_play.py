@@ -194,8 +194,8 @@ def test_the_opening_says_rules_goal_and_who_plays_whom(player: int) -> None:
     assert max(map(len, opening)) <= 80
     assert game_specs()["pig"].rules in "\n".join(opening)
     assert "You play to win." in opening
-    who = "You are player 0 and move first." if player == 0 else (
-        "You are player 1; player 0 moves first."
+    who = "You are player A and move first." if player == 0 else (
+        "You are player B; player A moves first."
     )  # fmt: skip
     assert f"{who} Your opponent plays optimally." in opening
     uniform = TabularPolicy.uniform(compile_game(game), player=1 - player)

@@ -35,7 +35,7 @@ from solvent.exact.layered.solve import Local, Workers, solve_layers
 from solvent.exact.layered.spot_check import CheckedState, spot_check
 from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.model import Game
-from solvent.model.game import Placed
+from solvent.model.game import words
 from solvent.model.parameters import check_choice
 
 if TYPE_CHECKING:
@@ -388,6 +388,7 @@ def _group(kind: str, states: Sequence[CheckedState]) -> str:
 def _difference(solution: LayeredSolution, state: CheckedState) -> str:
     """A state that disagrees, in words where the game has some."""
     rules = solution.layered.game
-    where = f"{rules.place(state.state)}: " if isinstance(rules, Placed) else ""
+    where = words(rules).place(state.state)
+    where = where and f"{where}: "
     recorded, lower, upper = (f"{value:.15g}" for value in (state.value, *state.again))
     return f"{where}the recorded value is {recorded}; by the rules it is from {lower} to {upper}"

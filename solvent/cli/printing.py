@@ -16,7 +16,7 @@ from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.cli.tables import facts, note, show_columns, show_rows
 from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
 from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPolicy, ValueScale
-from solvent.model.game import Labelled, Mapped, Placed
+from solvent.model.game import words
 from solvent.model.registry import make_game
 from solvent.model.text import (
     NEVER_ENDS,
@@ -75,7 +75,10 @@ def value_text(solved: SolvedGame) -> str:
     info = solved.game.info
     scale = ValueScale(info)
     for_two = info.players == 2
-    about = [scale.meaning, "to player 0" if for_two and not scale.is_chance else ""]
+    about = [
+        scale.meaning,
+        f"to {words(solved.game).player_name(0)}" if for_two and not scale.is_chance else "",
+    ]
     meaning = ", ".join(filter(None, about))
 
     def to(scale: ValueScale) -> str:
@@ -86,7 +89,7 @@ def value_text(solved: SolvedGame) -> str:
 
     text = to(scale) + (f"  ({meaning})" if meaning else "")
     if for_two and scale.is_chance:
-        text += f"\n{to(ValueScale(info, 1))}  to player 1"
+        text += f"\n{to(ValueScale(info, 1))}  to {words(solved.game).player_name(1)}"
     return text
 
 
@@ -126,9 +129,9 @@ def show_starts(console: Console, solved: SolvedGame, states: Sequence[Any] | No
     all_starts = _starts(solved.game)
     starts = list(all_starts)[:STARTS]
     console.print("\n[bold]At the start[/]")
-    values = [_action_values(solved, state, words=True) for state in starts]
+    values = [_action_values(solved, state, labels=True) for state in starts]
     actions = list(dict.fromkeys(name for named in values for name in named))
-    best = [_best(solved, state, words=True) for state in starts]
+    best = [_best(solved, state, labels=True) for state in starts]
     columns = _fields(solved.game, starts, starts if states is None else states)
     # A state that would have to be broken is better listed.
     numbers = [*columns, "chance", "value"]
@@ -152,14 +155,14 @@ def _fields(game: Game, shown: Sequence[Any], states: Sequence[Any]) -> dict[str
         shown: The states.
         states: All states of the game, or those that are known.
     """
-    if isinstance(game, Placed):
-        columns = {"place": [game.place(state) for state in shown]}
+    if words(game).place(shown[0]):
+        columns = {"place": [words(game).place(state) for state in shown]}
         if len(set(columns["place"])) == len(shown):
             return columns
         # Several states are at one place: their fields tell which.
         return columns | _columns(shown, varying_fields(shown))
-    if isinstance(game, Mapped):
-        places = [game.coordinates(state) for state in shown]
+    places = [words(game).coordinates(state) for state in shown]
+    if places[0]:
         return {name: [str(place[name]) for place in places] for name in places[0]}
     columns = _columns(shown, varying_fields(states))
     return {name: cells for name, cells in columns.items() if any(cells)}
@@ -256,9 +259,9 @@ def _show_losses(
         "visits": [small(one.visits) for one in worst],
         "per visit": [small(one.loss) for one in worst],
     }
-    if isinstance(rules, Placed):
-        columns["place"] = [rules.place(one.state) for one in worst]
-    elif isinstance(rules, Mapped):
+    if rules and words(rules).place(worst[0].state):
+        columns["place"] = [words(rules).place(one.state) for one in worst]
+    elif rules and words(rules).coordinates(worst[0].state):
         columns |= _fields(rules, [one.state for one in worst], ())
     else:
         shown = varying_fields(game.states)
@@ -272,7 +275,7 @@ def _show_losses(
             note(console, f"in each of these: {same}")
     numbers = list(columns)
     columns |= {"chooses": [one.chosen for one in worst], "best": [one.best for one in worst]}
-    if isinstance(rules, Labelled):
+    if rules and words(rules).labels(worst[0].state):
         for name, policy in zip(("chooses", "best"), policies, strict=True):
             columns[name] = [_in_words(rules, policy, one.state, game) for one in worst]
     show_columns(console, columns, numbers=numbers)
@@ -328,10 +331,10 @@ def _normalized(share: float) -> str:
     return f"{share:z.6f}  (0 uniform play, 1 the optimum)".replace("-inf", "−∞")
 
 
-def _in_words(rules: Labelled, policy: TabularPolicy, state: Any, game: TabularGame) -> str:
+def _in_words(rules: Game, policy: TabularPolicy, state: Any, game: TabularGame) -> str:
     """The choice of a policy in a state in which actions have words of their own."""
-    words, chances = rules.labels(state), policy.probabilities[game.index[state]].tolist()
-    return strategy_text(words, {action: chances[action] for action in words}, OF_A_STRATEGY)
+    labels, chances = words(rules).labels(state), policy.probabilities[game.index[state]].tolist()
+    return strategy_text(labels, {action: chances[action] for action in labels}, OF_A_STRATEGY)
 
 
 def score_json(
@@ -480,32 +483,31 @@ def deciders(game: Game, state: Any) -> list[int]:
     return [p for p, legal in enumerate(game.legal_actions(state)) if len(legal) > 1]
 
 
-def _action_names(game: Game, state: Any, *, words: bool) -> Sequence[Mapping[int, str]]:
-    """The names of each player's actions, with `words` those that they have in this state."""
-    if words and isinstance(game, Labelled):
-        return [game.labels(state)]
-    return [dict(enumerate(names)) for names in game.info.actions]
+def _action_names(game: Game, state: Any, *, labels: bool) -> Sequence[Mapping[int, str]]:
+    """The names of each player's actions, with `labels` those that they have in this state."""
+    own = words(game).labels(state) if labels else None
+    return [own] if own else [dict(enumerate(names)) for names in game.info.actions]
 
 
-def _action_values(solved: SolvedGame, state: Any, *, words: bool = False) -> dict[str, float]:
+def _action_values(solved: SolvedGame, state: Any, *, labels: bool = False) -> dict[str, float]:
     """The value to player 0 of each action, where one player alone has a choice; else nothing."""
     choosing = deciders(solved.game, state)
     if len(choosing) != 1:
         return {}
-    names = _action_names(solved.game, state, words=words)[choosing[0]]
+    names = _action_names(solved.game, state, labels=labels)[choosing[0]]
     values = solved.action_values(state, choosing[0])
     return {names[action]: value for action, value in values.items()}
 
 
-def _best(solved: SolvedGame, state: Any, *, words: bool = False) -> dict[str, str]:
+def _best(solved: SolvedGame, state: Any, *, labels: bool = False) -> dict[str, str]:
     """The best choice in a state, under a heading for each player if both have a choice."""
     if solved.game.is_terminal(state):
         return {"best": ""}
     choosing = deciders(solved.game, state) or [0]
-    names = _action_names(solved.game, state, words=words)
+    names = _action_names(solved.game, state, labels=labels)
     best = {p: strategy_text(names[p], solved.policy(state, p)) for p in choosing}
     if len(choosing) == 2:
-        return {f"player {p}": text for p, text in best.items()}
+        return {words(solved.game).player_name(p): text for p, text in best.items()}
     return {"best": best[choosing[0]]}
 
 

@@ -27,6 +27,7 @@ from solvent.cli.progress import solving
 from solvent.cli.tables import facts
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.discount import DiscountedGame, discounted_policy
+from solvent.model.game import words
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.registry import load, spec_of
 from solvent.model.text import precise
@@ -317,10 +318,11 @@ def _for_two(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The score of a player as numbers and in words."""
     lost, proved = score.exploitability, {**known, **score.bounds}
+    sides = [words(game).player_name(player) for player in (0, 1)]
     against = {name: [v.first, v.second, v.average] for name, v in score.against.items()}
     said = {
-        f"against {opponent}": f"{precise(value.average)}  (as player 0 {precise(value.first)}, "
-        f"as player 1 {precise(value.second)})"
+        f"against {opponent}": f"{precise(value.average)}  (as {sides[0]} {precise(value.first)}, "
+        f"as {sides[1]} {precise(value.second)})"
         for opponent, value in score.against.items()
     }
     rows = {"player": score.name, **said, "exploitability": precise(lost), **_rounded(proved)}

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from solvent.exact import SolvedGame
-from solvent.model.game import Labelled, Placed
+from solvent.model.game import words
 from solvent.model.parameters import shown
 from solvent.model.registry import spec_of
 from solvent.model.text import action_names
@@ -153,7 +153,7 @@ class Episode:
         """The decisions that cost most, the dearest first; none that cost nothing."""
         game = self.session.game
         numbered = [
-            Mistake(n, one, game.place(one.state) if isinstance(game, Placed) else "")
+            Mistake(n, one, words(game).place(one.state))
             for n, one in enumerate(self.record.decisions, 1)
             if one.cost > 0
         ]
@@ -174,7 +174,7 @@ class Episode:
         for _ in range(MOST_FORCED):
             if self.over or len(self.choices) > 1:
                 break
-            if isinstance(self.session.game, Labelled):
+            if words(self.session.game).labels(self.state):
                 # Its drawings are what a person reads.
                 self._lines.append(self.session.game.draw(self.state))
             [only] = self.choices

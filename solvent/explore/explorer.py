@@ -46,6 +46,7 @@ from solvent.explore.episode import Episode, played
 from solvent.explore.learning import METHODS, MOST_SWEEPS, course_of
 from solvent.explore.states import NearestError, States
 from solvent.model import TabularPolicy, ValueScale
+from solvent.model.game import words
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.registry import GameSpec, spec_of
 from solvent.model.text import action_names
@@ -145,6 +146,12 @@ class Explorer:
     def name(self) -> str:
         """The name of the game."""
         return self.solved.game.info.name
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The names of the players."""
+        name = words(self.solved.game).player_name
+        return name(0), name(1)
 
     @cached_property
     def states(self) -> States:
@@ -459,7 +466,7 @@ class Explorer:
         grid[ends] = np.nan  # Their rewards are not known.
         cells = Cells(*axes, tuple(map(str, columns)), tuple(map(str, rows)), grid, ends, written)
         low, high = span_of([grid])
-        of = " to player 0" if self.solved.game.info.players == 2 else ""
+        of = f" to {self.sides[0]}" if self.solved.game.info.players == 2 else ""
         return {
             "fields": [(n, fields[n].name) for n in numbers],
             "across": across,

@@ -68,6 +68,7 @@ def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = Fal
         "kind": page.template.partition(".")[0].replace("map", "maps"),
         "name": info.name,
         "players": info.players,
+        "sides": explorer.sides,
         "meaning": ValueScale(info).meaning,
         "rules": explorer.spec.rules if explorer.spec else "",
         "game_text": ", ".join((info.name, *parameters)),

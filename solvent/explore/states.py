@@ -17,8 +17,9 @@ from operator import eq
 from typing import Any, NamedTuple, TypeAlias
 
 from solvent.exact import SolvedGame, SolvedTable
+from solvent.model.game import words
 from solvent.model.parameters import shown
-from solvent.report.state_map import entries_of, field_text, leaves, ordered
+from solvent.report.state_map import field_text, leaves, ordered
 
 MOST_STATES = 100_000
 """The fields of a larger table are not listed; what is written there is read by its kind."""
@@ -77,7 +78,7 @@ class States:
     def __init__(self, solved: SolvedGame) -> None:
         self.solved = solved
         self.table = solved.table if isinstance(solved, SolvedTable) else None
-        self._entries = entries_of(solved.game)
+        self._entries = words(solved.game).entry_names()
         self._known: dict[tuple[str, ...], Mapping[str, Values]] = {}
 
     @cached_property

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import shown
 from solvent.model.registry import Environment, GameSpec
 
@@ -88,7 +88,7 @@ def dealers_natural(card: int) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Blackjack:
+class Blackjack(Words):
     """Blackjack with an infinite deck.
 
     Args:

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import check_rational
 from solvent.model.registry import Environment, GameSpec
 
@@ -63,7 +63,7 @@ class Pitch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Soccer:
+class Soccer(Words):
     """One game of soccer, to the first goal.
 
     Args:
@@ -161,7 +161,7 @@ class Soccer:
             seen += [row / (HEIGHT - 1), column / (WIDTH - 1)]
         return np.array([*seen, state.ball == player, -1.0], np.float32)
 
-    def entries(self) -> dict[str, tuple[str, str]]:
+    def entry_names(self) -> dict[str, tuple[str, str]]:
         """Return the names of the coordinates of both players."""
         return {
             seat: (f"row of player {player}", f"column of player {player}")

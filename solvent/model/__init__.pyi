@@ -19,6 +19,7 @@ from .game import GameInfo as GameInfo
 from .game import JointAction as JointAction
 from .game import Outcome as Outcome
 from .game import State as State
+from .game import Words as Words
 from .gymnasium_table import GymnasiumTable as GymnasiumTable
 from .openspiel_export import policy_from_openspiel as policy_from_openspiel
 from .openspiel_export import to_openspiel as to_openspiel

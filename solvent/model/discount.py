@@ -22,7 +22,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -31,18 +31,13 @@ from numpy.typing import NDArray
 from solvent.model.game import (
     WINS,
     WINS_OR_TIES,
-    Abridged,
     Alternating,
-    Explained,
     Game,
     GameInfo,
-    Itemized,
     JointAction,
-    Labelled,
-    Mapped,
     Outcome,
-    Placed,
-    Told,
+    Words,
+    words,
 )
 from solvent.model.parameters import check_discount, shown
 from solvent.model.tabular import TabularGame, TabularPolicy
@@ -101,8 +96,7 @@ def discounted(game: TabularGame | Game, discount: Any) -> TabularGame | Game:
         )
     if isinstance(game, TabularGame):
         return _discounted_table(game, chance)
-    mixins = tuple(mixin for protocol, mixin in _MIXINS.items() if isinstance(game, protocol))
-    return _kind(mixins)(game, chance)
+    return (_InTurns if isinstance(game, Alternating) else DiscountedGame)(game, chance)
 
 
 def undiscounted(game: TabularGame) -> TabularGame:
@@ -208,7 +202,7 @@ def _with_end(rows: NDArray[Any], end: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class DiscountedGame:
+class DiscountedGame(Words):
     """The rules of a discounted game; :func:`discounted` makes them.
 
     Attributes:
@@ -218,10 +212,6 @@ class DiscountedGame:
 
     game: Game
     discount: Fraction
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """What makes it again elsewhere: its class has no place in a module."""
-        return discounted, (self.game, self.discount)
 
     @cached_property
     def info(self) -> GameInfo:
@@ -276,95 +266,48 @@ class DiscountedGame:
     def _shown(self) -> Any:
         return dict(self.info.parameters)[PARAMETER]
 
-
-class _Alternating(DiscountedGame):
-    """Methods of a game in which players take turns."""
-
-    def turn(self, state: Any) -> int:
-        assert isinstance(self.game, Alternating)
-        return self.game.turn(self.start if state == DISCOUNT_END else state)
-
-
-class _Labelled(DiscountedGame):
-    """Methods of a game with words for the actions of each state."""
-
-    def labels(self, state: Any) -> Mapping[int, str]:
-        assert isinstance(self.game, Labelled)
-        return {} if state == DISCOUNT_END else self.game.labels(state)
-
-
-class _Placed(DiscountedGame):
-    """Methods of a game that says where a state is."""
+    # In words as the game; the end of the discount has no place on a board.
 
     def place(self, state: Any) -> str:
-        assert isinstance(self.game, Placed)
-        return "the end" if state == DISCOUNT_END else self.game.place(state)
-
-
-class _Mapped(DiscountedGame):
-    """Methods of a game on a board; the end has no place of its own there."""
+        place = words(self.game).place
+        return place(state) if state != DISCOUNT_END else "the end" if place(self.start) else ""
 
     def coordinates(self, state: Any) -> Mapping[str, Any]:
-        assert isinstance(self.game, Mapped)
-        return self.game.coordinates(self.start if state == DISCOUNT_END else state)
+        return words(self.game).coordinates(self.start if state == DISCOUNT_END else state)
 
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        return words(self.game).entry_names()
 
-class _Itemized(DiscountedGame):
-    """Methods of a game with names for the entries of tuples."""
+    def labels(self, state: Any) -> Mapping[int, str]:
+        return {} if state == DISCOUNT_END else words(self.game).labels(state)
 
-    def entries(self) -> Mapping[str, Sequence[str]]:
-        assert isinstance(self.game, Itemized)
-        return self.game.entries()
+    def explain(self, action: int, player: int) -> str:
+        return words(self.game).explain(action, player)
 
-
-class _Abridged(DiscountedGame):
-    """Methods of a game whose readers see more than its states."""
-
-    def for_reader(self) -> Game:
-        assert isinstance(self.game, Abridged)
-        return discounted(self.game.for_reader(), self.discount)
-
-    def from_reader(self, state: Any) -> Any:
-        assert isinstance(self.game, Abridged)
-        return state if state == DISCOUNT_END else self.game.from_reader(state)
-
-
-class _Told(DiscountedGame):
-    """Methods of a game that tells how chance decided."""
+    def player_name(self, player: int) -> str:
+        return words(self.game).player_name(player)
 
     def tell(
         self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
-        assert isinstance(self.game, Told)
         if outcome.state == DISCOUNT_END:
             return ""  # The drawing of the end says it.
         if state is not None and not self.game.is_terminal(outcome.state):
             outcome = replace(outcome, probability=outcome.probability / self.discount)
-        return self.game.tell(state, joint_action, outcome, dice)
+        return words(self.game).tell(state, joint_action, outcome, dice)
+
+    def for_reader(self) -> Game:
+        shown = words(self.game).for_reader()
+        return self if shown is words(self.game) else discounted(shown, self.discount)
+
+    def from_reader(self, state: Any) -> Any:
+        return state if state == DISCOUNT_END else words(self.game).from_reader(state)
 
 
-class _Explained(DiscountedGame):
-    """Methods of a game that says what its actions do."""
+class _InTurns(DiscountedGame):
+    """The rules of a discounted game in which players take turns."""
 
-    def explain(self, action: int, player: int) -> str:
-        assert isinstance(self.game, Explained)
-        return self.game.explain(action, player)
-
-
-_MIXINS: Mapping[type, type[DiscountedGame]] = {
-    Alternating: _Alternating,
-    Labelled: _Labelled,
-    Placed: _Placed,
-    Mapped: _Mapped,
-    Itemized: _Itemized,
-    Abridged: _Abridged,
-    Told: _Told,
-    Explained: _Explained,
-}
-"""What a discounted game has of each thing that a game may have beyond its rules."""
-
-
-@cache
-def _kind(mixins: tuple[type[DiscountedGame], ...]) -> type[DiscountedGame]:
-    """The class of discounted games of which the game has these."""
-    return type(DiscountedGame.__name__, (*mixins, DiscountedGame), {"__doc__": "Rules."})
+    def turn(self, state: Any) -> int:
+        """As in the game."""
+        assert isinstance(self.game, Alternating)
+        return self.game.turn(self.start if state == DISCOUNT_END else state)

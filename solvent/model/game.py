@@ -141,10 +141,8 @@ class Game(Protocol):
 
     Rewards are undiscounted, so a value is a probability or a number of points.
 
-    What a game may have beyond this is a protocol each: :class:`Alternating`,
-    :class:`Labelled`, :class:`Placed`, :class:`Mapped`, :class:`Abridged`, :class:`Told`,
-    :class:`Explained`, :class:`~solvent.model.tabular.Tabulated`, and ``checks``
-    (:mod:`solvent.model.difficulty`).
+    A game may have more: :class:`Alternating`, :class:`Words`,
+    :class:`~solvent.model.tabular.Tabulated`, and ``checks`` (:mod:`solvent.model.difficulty`).
     """
 
     @property
@@ -189,67 +187,50 @@ class Alternating(Protocol):
         ...
 
 
-@runtime_checkable
-class Labelled(Protocol):
-    """A game for one in which an action means something else in each state."""
+class Words:
+    """A game's own words for people; a game that has some inherits it and says which.
 
-    def labels(self, state: Any) -> Mapping[int, str]:
-        """The legal actions in words, which drawings of the state then show."""
-        ...
-
-
-@runtime_checkable
-class Placed(Protocol):
-    """A game that can say where in it a state is."""
+    Every method has a default, which leaves the wording to whoever shows the game
+    (:mod:`solvent.model.text`). :func:`words` gives the defaults of a game without words. What its
+    values are counted in is :attr:`GameInfo.unit`; how a state is drawn is :meth:`Game.draw`.
+    """
 
     def place(self, state: Any) -> str:
-        """The place, in a few words."""
-        ...
-
-
-@runtime_checkable
-class Mapped(Protocol):
-    """A game whose states stand on a board, which their own fields do not say."""
+        """Where in the game a state is, in a few words; empty to show its fields."""
+        return ""
 
     def coordinates(self, state: Any) -> Mapping[str, Any]:
         """Where a state stands, and whatever else sets it apart, the same names for all states.
 
         A ``row``, counted from the top, and a ``column`` make a board of the map in reports. The
         fields of a state that have these names do so by themselves. An end off the board has -1.
+        Empty if the state's own fields say it.
         """
-        ...
+        return {}
 
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Names for the entries of tuples in states, by the field that is the tuple."""
+        return {}
 
-@runtime_checkable
-class Itemized(Protocol):
-    """A game whose states have tuples with a name for each entry."""
+    def labels(self, state: Any) -> Mapping[int, str]:
+        """The legal actions in words, if they mean something else in each state; else nothing.
 
-    def entries(self) -> Mapping[str, Sequence[str]]:
-        """The names of the entries by the field that is the tuple, unlike those of all fields."""
-        ...
+        Drawings of the state then show them.
+        """
+        return {}
 
+    def explain(self, action: int, player: int) -> str:
+        """Describe an action of a player in a few words."""
+        return ""
 
-@runtime_checkable
-class Abridged(Protocol):
-    """A game that leaves things out of its states which a person wants to see."""
-
-    def for_reader(self) -> Game:
-        """The same game with them."""
-        ...
-
-    def from_reader(self, state: Any) -> Any:
-        """This game's state for one of that game."""
-        ...
-
-
-@runtime_checkable
-class Told(Protocol):
-    """A game that can tell how chance decided; its states say only what came of it."""
+    def player_name(self, player: int) -> str:
+        """The name of a player's side in a sentence, such as "the offence"."""
+        return ("player A", "player B")[player]
 
     def tell(
         self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
-        """Describe the way to an outcome, in one or more lines.
+        """Describe the way to an outcome, in one or more lines; empty if there is nothing to tell.
 
         An outcome puts together all dice that lead to it. Those told are drawn from `dice`, with
         the probabilities that they have given the outcome.
@@ -259,17 +240,21 @@ class Told(Protocol):
             joint_action: Actions of the players; empty at the start.
             outcome: One of :meth:`Game.transition`, or of :meth:`Game.initial`.
             dice: Decides what the outcome leaves open.
-
-        Returns:
-            The lines; empty if there is nothing to tell.
         """
-        ...
+        return ""
+
+    def for_reader(self) -> Any:
+        """The same game with what its states leave out but a person wants to see."""
+        return self
+
+    def from_reader(self, state: Any) -> Any:
+        """This game's state for one of :meth:`for_reader`."""
+        return state
 
 
-@runtime_checkable
-class Explained(Protocol):
-    """A game that can say what its actions do."""
+_PLAIN = Words()
 
-    def explain(self, action: int, player: int) -> str:
-        """Describe an action of a player in a few words."""
-        ...
+
+def words(game: object) -> Words:
+    """A game's own words, or the defaults if it has none."""
+    return game if isinstance(game, Words) else _PLAIN

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import WINS, GameInfo, JointAction, Outcome
+from solvent.model import WINS, GameInfo, JointAction, Outcome, Words
 from solvent.model.drawing import board
 from solvent.model.game import merged
 from solvent.model.rational import rationals
@@ -79,7 +79,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class GymnasiumTable:
+class GymnasiumTable(Words):
     """The game of a Gymnasium environment, read from its table of transitions.
 
     Args:

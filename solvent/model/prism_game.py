@@ -51,7 +51,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
-from solvent.model.game import WINS, GameInfo, JointAction, Outcome
+from solvent.model.game import WINS, GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.rational import RationalGame, rationals
 from solvent.model.tabular import TabularGame
@@ -264,7 +264,7 @@ def game_of(read: ModelRead) -> PrismGame:
 
 
 @dataclass(frozen=True, eq=False)
-class PrismGame:
+class PrismGame(Words):
     """A model and a property as a game; :func:`game_from_prism` makes it.
 
     A state is the tuple of the variables' values, or the state's number alone if the file has no

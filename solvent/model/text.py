@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from solvent.model.game import Game, Labelled, Mapped, Placed
+from solvent.model.game import Game, words
 from solvent.model.tabular import TabularGame, TabularPolicy
 
 ROUNDING = 1e-12
@@ -101,15 +101,11 @@ def state_text(game: Game | TabularGame, state: Any) -> str:
         game: The rules, which may have words for the state, or the table.
         state: The state.
     """
-    if isinstance(game, Placed):
-        return game.place(state)
-    if isinstance(game, Mapped):
-        fields = game.coordinates(state)
-    elif hasattr(state, "_asdict"):
-        fields = state._asdict()
-    else:
-        return str(state)
-    return ", ".join(f"{name} {value}" for name, value in fields.items())
+    place = words(game).place(state)
+    if place:
+        return place
+    fields = words(game).coordinates(state) or getattr(state, "_asdict", dict)()
+    return ", ".join(f"{name} {value}" for name, value in fields.items()) or str(state)
 
 
 def action_names(game: Game, state: Any, player: int) -> Mapping[int, str]:
@@ -120,11 +116,8 @@ def action_names(game: Game, state: Any, player: int) -> Mapping[int, str]:
         state: A state in which the episode has not ended.
         player: 0 or 1.
     """
-    own = game.legal_actions(state)[player]
-    if isinstance(game, Labelled):
-        labels = game.labels(state)
-        return {action: labels[action].rstrip(".") for action in own}
-    return {action: game.info.actions[player][action] for action in own}
+    names = words(game).labels(state) or game.info.actions[player]
+    return {action: names[action].rstrip(".") for action in game.legal_actions(state)[player]}
 
 
 def choice_text(

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from solvent.exact import SolvedGame
 from solvent.model import WINS_OR_TIES, Game, JointAction, Outcome, ValueScale
-from solvent.model.game import Abridged, Alternating, Explained, Labelled, Placed, Told
+from solvent.model.game import Alternating, Words, words
 from solvent.model.registry import spec_of
 from solvent.model.text import action_names
 from solvent.play.prompt import Choices, wrapped
@@ -99,10 +99,9 @@ class Session:
         self.solved, self.player, self.opponent, self.dice = solved, player, opponent, dice
         self.hints, self.ask, self.show, self.rival = hints, ask, show, rival
         # What is shown may be more than the states that are solved.
-        self.game: Game = rules.for_reader() if isinstance(rules, Abridged) else rules
-        self.solved_state: Callable[[Any], Any] = (
-            rules.from_reader if isinstance(rules, Abridged) else lambda state: state
-        )
+        self.words = words(rules)
+        self.game: Game = self.words.for_reader() if isinstance(rules, Words) else rules
+        self.solved_state = self.words.from_reader
         self.scale = ValueScale(rules.info, player)
         # A stream of its own: what is told of the dice decides nothing, and takes none of them.
         self._teller = random.Random(repr(dice.getstate()))
@@ -143,9 +142,10 @@ class Session:
             when = "; both sides choose at once"
             if isinstance(self.game, Alternating):
                 first = self.game.turn(start)
-                when = f"; player {first} moves first"
+                when = f"; {self.words.player_name(first)} moves first"
                 when = " and move first" if first == self.player else when
-            lines.append(f"You are player {self.player}{when}. Your opponent {self.rival}.")
+            you = self.words.player_name(self.player)
+            lines.append(f"You are {you}{when}. Your opponent {self.rival}.")
         words = [f"`{word}` for {does}" for word, (does, _) in self.commands().items()]
         words = [*(["`?` for advice"] if self.hints else []), *words]
         words = ["Answer by number or name", *words, "`help` for the rules", "`q` to leave"]
@@ -194,10 +194,9 @@ class Session:
 
     def tell(self, state: Any, joint: JointAction, outcome: Outcome) -> None:
         """Show how chance has decided, if the game can tell it."""
-        if isinstance(self.game, Told):
-            story = self.game.tell(state, joint, outcome, self._teller)
-            if story:
-                self.show(story)
+        story = words(self.game).tell(state, joint, outcome, self._teller)
+        if story:
+            self.show(story)
 
     def roll(self, outcomes: Sequence[Outcome]) -> Outcome:
         """Draw one of several outcomes by its probability."""
@@ -247,11 +246,8 @@ class Session:
         spec = spec_of(self.game)
         lines = [*spec.rules.splitlines(), ""] if spec else []
         lines.append("What you can do now:")
-        game, numbers = self.game, self.numbers(state, names)
-        explained = {
-            action: game.explain(action, self.player) if isinstance(game, Explained) else ""
-            for action in names
-        }
+        numbers = self.numbers(state, names)
+        explained = {action: words(self.game).explain(action, self.player) for action in names}
         # Actions in a row that have one explanation are listed together.
         for _, actions in groupby(names, key=lambda action: explained[action] or action):
             one = {action: names[action] for action in actions}
@@ -274,7 +270,7 @@ class Session:
             action = self._ask(state, names)
             record.decisions.append(self.prices(state, names)[action][1])
             self._forced = False
-        elif self.player in acting and not isinstance(self.game, Labelled):
+        elif self.player in acting and not words(self.game).labels(state):
             if not self._forced:
                 name = self.game.info.actions[self.player][action]
                 self.show(f"There is no choice: {name}.")
@@ -295,14 +291,16 @@ class Session:
         if other in self.acting(state):
             chances = self.opponent(self.solved_state(state))
             [reply] = self.dice.choices(list(chances), list(chances.values()))
-            self.show(f"Player {other} chooses: {self.game.info.actions[other][reply]}.")
+            rival = self.words.player_name(other)
+            name = self.game.info.actions[other][reply]
+            self.show(f"{rival[0].upper()}{rival[1:]} chooses: {name}.")
         return (action, reply) if self.player == 0 else (reply, action)
 
     def _ask(self, state: Any, names: Mapping[int, str]) -> int:
         """Ask until the answer is one of the legal actions."""
         choices = Choices(names, self.numbers(state, names))
         # The drawing of a state has its labels already.
-        menu = "" if isinstance(self.game, Labelled) else self.role(state) + choices.listed()
+        menu = "" if words(self.game).labels(state) else self.role(state) + choices.listed()
         commands = self.commands()
         while True:
             answer = " ".join(self.ask(f"{menu} > ".lstrip()).lower().split())
@@ -362,7 +360,8 @@ class Session:
             verdict = "was best"
             if decision.cost > 0:
                 verdict = f"cost {self.scale.difference(decision.cost)}; {decision.best} was better"
-            where = f", {self.game.place(decision.state)}" if isinstance(self.game, Placed) else ""
+            where = words(self.game).place(decision.state)
+            where = where and f", {where}"
             lines.append(f"Decision {number}{where}: {decision.action} {verdict}.")
         total = self.scale.difference(record.cost) if record.cost else "nothing"
         count = len(record.decisions)

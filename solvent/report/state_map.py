@@ -2,9 +2,9 @@
 
 The reader chooses the two fields and the values of the others; a script draws the map from numbers
 that are embedded here. A field is what a state's named tuple or dataclass has, tuples within them
-taken apart, or a coordinate of a game that is :class:`~solvent.model.game.Mapped`. States with the
-fields ``row`` and ``column`` stand on a board: the map begins with these two and counts rows from
-the top, and only where they are the rows and the columns of the map is a direction an arrow.
+taken apart, or one of its :meth:`~solvent.model.game.Words.coordinates`. States with the fields
+``row`` and ``column`` stand on a board: the map begins with these two and counts rows from the top,
+and only where they are the rows and the columns of the map is a direction an arrow.
 
 A page stays below a few megabytes: of a field with very many values every k-th is shown; then of
 each state only the best action; then only some slices, those that optimal play visits most. The
@@ -14,7 +14,7 @@ page says what is left out.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from html import escape
@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solvent.exact import state_visitation
-from solvent.model import Game, GameInfo, TabularGame, TabularPolicy, ValueScale
+from solvent.model import GameInfo, TabularGame, TabularPolicy, ValueScale
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.game import Itemized, Mapped
+from solvent.model.game import words
 from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS, shade
 from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import SolvedTask
@@ -162,7 +162,7 @@ def state_map_section(solved: SolvedTask, more: Sequence[Compared] = ()) -> Sect
     ]
     compared += more
     meaning = ValueScale(solved.table.info).meaning
-    of = " to player 0" if solved.table.info.players == 2 else ""
+    of = f" to {words(solved.game).player_name(0)}" if solved.table.info.players == 2 else ""
     html = (
         beside(__file__, "state_map.html")
         .replace("{{quantity}}", escape(f"value{of}" + (f", {meaning}" if meaning else "")))
@@ -328,10 +328,11 @@ def _rows(solved: SolvedTask, states: Ints) -> tuple[list[Mapping[str, Any]], In
     is off the board, or at the place of a state in which play goes on.
     """
     game, table = solved.game, solved.table
-    entries = entries_of(game)
-    fields_of: Callable[[Any], Mapping[str, Any]] = (
-        game.coordinates if isinstance(game, Mapped) else lambda one: dict(leaves(one, entries))
-    )
+    entries, coordinates = words(game).entry_names(), words(game).coordinates
+
+    def fields_of(state: Any) -> Mapping[str, Any]:
+        return coordinates(state) or dict(leaves(state, entries))
+
     rows = [fields_of(table.states[s]) for s in states.tolist()]
     names = rows[0].keys()
     if any(row.keys() != names for row in rows):
@@ -351,11 +352,6 @@ def _rows(solved: SolvedTask, states: Ints) -> tuple[list[Mapping[str, Any]], In
     return [*rows, *ends.values()], np.array(list(ends), np.int64)
 
 
-def entries_of(game: Game) -> Mapping[str, Sequence[str]]:
-    """The names of the entries of tuples in a game's states, by the field; of most games none."""
-    return game.entries() if isinstance(game, Itemized) else {}
-
-
 def leaves(
     state: Any, entries: Mapping[str, Sequence[str]], name: str = ""
 ) -> Iterator[tuple[str, Any]]:
@@ -363,7 +359,7 @@ def leaves(
 
     Args:
         state: A state of a game.
-        entries: The names of entries, as :func:`entries_of` gives them.
+        entries: The names of entries, as :meth:`~solvent.model.game.Words.entry_names` gives them.
         name: The prefix of all names.
     """
     parts: Iterator[tuple[str, Any]]
@@ -518,7 +514,7 @@ def _choices(solved: SolvedTask, states: Ints, player: int | None, most: int) ->
         value[own, :count] = np.take_along_axis(worth, order, axis=1)
         chance[own, :count] = np.take_along_axis(probable, order, axis=1)
         tied[own] = (gain >= best - TIE * np.maximum(np.abs(best), 1)).sum(axis=1)
-    name = "" if player is None else f"player {player}"
+    name = "" if player is None else words(solved.game).player_name(player)
     return Choices(name, action, value, chance, np.minimum(tied, most))
 
 

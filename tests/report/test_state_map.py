@@ -183,7 +183,7 @@ def test_two_who_act_at_once_have_a_map_each(game: Any) -> None:
     solved = cast(SolvedTable, solve(game))
     found = Embedded(state_map_section(solved_task(game)).html)
     live = np.flatnonzero(~solved.table.terminal)
-    assert [choice["name"] for choice in found.data["choices"]] == ["player 0", "player 1"]
+    assert [choice["name"] for choice in found.data["choices"]] == ["player A", "player B"]
     for player in (0, 1):
         actions, values, chances, _ = found.choices(player)
         for n, s in enumerate(live.tolist()):

@@ -54,6 +54,7 @@ from solvent.model import (
     JointAction,
     Outcome,
     TabularGame,
+    Words,
     dice_sum,
     probability_at_most,
     reachable,
@@ -147,7 +148,7 @@ DAMAGE: Mapping[str, Damage] = {
 
 
 @dataclass(frozen=True)
-class FightingFantasy:
+class FightingFantasy(Words):
     """One combat, or a distribution over combats to begin with.
 
     Wherever a :data:`~solvent.model.parameters.Spread` is taken, an integer means that value, a

@@ -12,7 +12,7 @@ from solvent.games.football.play import LEGEND, short_text
 from solvent.games.football.report.fourth_down import WAYS
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation, ordinal, situation_text
-from solvent.model.game import Placed
+from solvent.model.game import words
 from solvent.model.scale import ValueScale
 from solvent.model.text import exact, small
 from solvent.report.sections import Section
@@ -31,8 +31,8 @@ def state_sections(solved: SolvedGame, state: Any, hints: bool) -> list[Section]
     """
     game: Any = solved.game
     ruleset: Ruleset = game.loaded_ruleset
-    words = game.place(state) if isinstance(game, Placed) else _words(ruleset, state)
-    parts = [f"<p>{escape(words[:1].upper() + words[1:])}.</p>"]
+    place = words(game).place(state) or _words(ruleset, state)
+    parts = [f"<p>{escape(place[:1].upper() + place[1:])}.</p>"]
     if state.down:
         parts.append(field_picture(ruleset, state.situation))
     sections = [Section("The field", "".join(parts))]

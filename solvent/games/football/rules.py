@@ -79,7 +79,7 @@ from solvent.games.football.situation import (
 )
 from solvent.games.football.story import told_result
 from solvent.games.football.table import tabulate
-from solvent.model import GameInfo, JointAction, Outcome, TabularGame
+from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
 from solvent.model.parameters import Spread, check_choice, shown, spread
 
 FORMS = ("drive", "points", "play")
@@ -92,7 +92,7 @@ SOURCES = (
 
 
 @dataclass(frozen=True, eq=False)
-class FootballStrategy:
+class FootballStrategy(Words):
     """Football Strategy on a chart.
 
     Args:

@@ -73,6 +73,7 @@ from solvent.model import (
     Outcome,
     TabularGame,
     TooManyStatesError,
+    Words,
     compile_game,
 )
 from solvent.model.parameters import check_choice, check_integer, shown
@@ -198,7 +199,7 @@ class Flow:
 
 
 @dataclass(frozen=True, eq=False)
-class TimedFootball:
+class TimedFootball(Words):
     """Football Strategy with a clock, on a chart.
 
     Args:

@@ -59,7 +59,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.games.football.field import pitch
-from solvent.model import GameInfo, JointAction, Outcome, TabularGame, reachable
+from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words, reachable
 from solvent.model.arrays import Ints, grouped_sum
 from solvent.model.parameters import Spread, check_integer, shown, spread
 
@@ -105,7 +105,7 @@ class Drive(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FootballDrive:
+class FootballDrive(Words):
     """One drive of football: run, pass, punt or kick.
 
     Args:

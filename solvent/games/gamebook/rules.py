@@ -35,11 +35,11 @@ from solvent.games.gamebook.page_text import draw_page, place_text
 from solvent.games.gamebook.problems import one_line, similar
 from solvent.games.gamebook.story import Odds, Story
 from solvent.games.gamebook.tabulation import tabulate
-from solvent.model import WINS, GameInfo, JointAction, Outcome, RationalGame, TabularGame
+from solvent.model import WINS, GameInfo, JointAction, Outcome, RationalGame, TabularGame, Words
 
 
 @dataclass(frozen=True, eq=False)
-class Gamebook:
+class Gamebook(Words):
     """A book to play.
 
     Args:
@@ -129,7 +129,7 @@ class Gamebook:
         """The place of a page in the book, in words."""
         return place_text(state)
 
-    def entries(self) -> dict[str, tuple[str, ...]]:
+    def entry_names(self) -> dict[str, tuple[str, ...]]:
         """The names of the book's fields, some of which a page also has."""
         names = self.book.fields
         return {"values": tuple(f"values {n}" if n in Page._fields else n for n in names)}

@@ -48,6 +48,7 @@ from solvent.model import (
     Outcome,
     TabularGame,
     TooManyStatesError,
+    Words,
     dice_sum,
     probability_at_most,
 )
@@ -88,7 +89,7 @@ def most_dice(room: Room, sides: int) -> Room:
 
 
 @dataclass(frozen=True)
-class Greed:
+class Greed(Words):
     """Greed, dice for two: high scores win, those above the limit lose.
 
     Args:

@@ -30,6 +30,7 @@ from solvent.model import (
     Outcome,
     TabularGame,
     TooManyStatesError,
+    Words,
 )
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import check_integer, shown
@@ -49,7 +50,7 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pig:
+class Pig(Words):
     """Pig, dice for two: roll on or hold, to a target score.
 
     Args:

@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import check_choice, check_integer, shown
 
 UPPER = ("aces", "twos", "threes", "fours", "fives", "sixes")
@@ -143,7 +143,7 @@ def _in_a_row(dice: Sequence[int]) -> int:
 
 
 @dataclass(frozen=True)
-class Yahtzee:
+class Yahtzee(Words):
     """Yahtzee for one: roll up to three times, then fill one of thirteen boxes.
 
     Args:
