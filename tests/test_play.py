@@ -286,7 +286,7 @@ def test_pig_against_the_optimum() -> None:
         assert record.start_value == pytest.approx(start)
         assert record.cost == 0
         assert record.result in (0, 1)
-        assert any(line.startswith(f"Player {1 - player} chooses: ") for line in session.shown)
+        assert any(line.startswith(f"Player {'BA'[player]} chooses: ") for line in session.shown)
 
 
 @pytest.mark.parametrize(("signed", "unit"), [(False, r"% of a win"), (True, " points")])
@@ -367,7 +367,7 @@ def test_simultaneous_choices_are_priced_in_points(player: int) -> None:
     # Against tails, heads is wrong for player 0, who wants a match, and right for player 1.
     assert record.result == (-2 if player == 0 else 2)
     assert record.cost == (3 if player == 0 else 0)
-    assert session.shown.index(f"Player {1 - player} chooses: tails.") > session.shown.index(
+    assert session.shown.index(f"Player {'BA'[player]} chooses: tails.") > session.shown.index(
         "The coins are open."
     )
     assert ("cost 3.0000 points; tails was better" in session.text) == (player == 0)

@@ -75,10 +75,8 @@ def value_text(solved: SolvedGame) -> str:
     info = solved.game.info
     scale = ValueScale(info)
     for_two = info.players == 2
-    about = [
-        scale.meaning,
-        f"to {words(solved.game).player_name(0)}" if for_two and not scale.is_chance else "",
-    ]
+    sides = words(solved.game).player_name
+    about = [scale.meaning, f"to {sides(0)}" if for_two and not scale.is_chance else ""]
     meaning = ", ".join(filter(None, about))
 
     def to(scale: ValueScale) -> str:
@@ -89,7 +87,7 @@ def value_text(solved: SolvedGame) -> str:
 
     text = to(scale) + (f"  ({meaning})" if meaning else "")
     if for_two and scale.is_chance:
-        text += f"\n{to(ValueScale(info, 1))}  to {words(solved.game).player_name(1)}"
+        text += f"\n{to(ValueScale(info, 1))}  to {sides(1)}"
     return text
 
 
