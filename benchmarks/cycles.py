@@ -1,6 +1,6 @@
 """CPU seconds to solve a game of one cyclic component, beside Storm and QuantEcon, in one run.
 
-    python benchmarks/cycles.py [--families random grid walk chain river] [--rounds 2] [--small]
+    python benchmarks/cycles.py [--families random grid walk ...] [--rounds 2] [--small]
 
 The families; a discount is an exit taken with probability 1 - gamma:
 
@@ -12,6 +12,11 @@ The families; a discount is an exit taken with probability 1 - gamma:
               rewards by state; gamma .9999
     river     RiverSwim (Strehl and Littman 2008): .005 for resting at one end, 1 for reaching the
               other against the current; gamma .9999
+    duel      two players, three actions each, at once; each pair leads to five states drawn at
+              random ("far"), or stays on a square or goes to one of the four places around, with
+              random probabilities ("near"); normal rewards; gamma .99
+    turns     the same on the square, where one player, drawn at random, has four actions and the
+              other none; gamma .9999
 
 What is timed, once the model is in memory:
 
@@ -58,14 +63,15 @@ PRECISION = 1e-9
 
 @dataclass(frozen=True)
 class Problem:
-    """A decision process in which every one of n states has as many actions.
+    """A decision process in which every one of n states has as many actions, or a game for two.
 
     ==================  =============  ========================================================
-    ``target``          [n A, B] int   where each action leads, n for the end
+    ``target``          [n A, B] int   where each action leads, or each pair; n for the end
     ``probability``     [n A, B]       how likely, without the discount
     ``reward``          [n A]          expected; every one is negative if gamma is 1
     ``gamma``           float          the discount, 1 for none
     ``start``           int            the state in which episodes begin
+    ``count``           2 x [n] int    how many actions each player has, in a game for two
     ==================  =============  ========================================================
     """
 
@@ -76,32 +82,34 @@ class Problem:
     reward: Floats
     gamma: float
     start: int = 0
+    count: tuple[Ints, Ints] | None = None
 
     def table(self) -> TabularGame:
         """The game: each action ends it with probability 1 - gamma."""
-        rows = self.target.shape[0]
-        actions = rows // self.n
+        rows, one = self.target.shape[0], np.ones(self.n, np.int64)
+        count = self.count or (rows // self.n * one, one)
         target = np.column_stack((self.target, np.full(rows, self.n)))
         chance = np.column_stack((self.gamma * self.probability, np.full(rows, 1 - self.gamma)))
         possible = chance > 0
         outcomes = possible.sum(axis=1)
-        masks = [np.ones((self.n + 1, count), bool) for count in (actions, 1)]
-        for mask in masks:
-            mask[self.n] = False
+        first, second = (np.arange(own.max()) < np.append(own, 0)[:, None] for own in count)
+        names = tuple(tuple(map(str, range(mask.shape[1]))) for mask in (first, second))
         initial = np.zeros(self.n + 1)
         initial[self.start] = 1.0
-        names = tuple(str(a) for a in range(actions))
         return TabularGame(
-            info=GameInfo(self.name, 1, (names,), False, (-np.inf, np.inf), ()),
+            info=GameInfo(
+                self.name, 2 if self.count else 1, names if self.count else names[:1], False,
+                (-np.inf, np.inf), (),
+            ),
             states=range(self.n + 1),
-            row_start=np.append(np.arange(self.n + 1) * actions, rows),
+            row_start=np.concatenate(([0], np.cumsum(count[0] * count[1]), [rows])),
             outcome_start=np.concatenate(([0], np.cumsum(outcomes))),
             next_state=target[possible],
             probability=chance[possible],
             outcome_reward=np.repeat(self.reward, outcomes),
-            mask=(masks[0], masks[1]),
+            mask=(first, second),
             initial=initial,
-        )
+        )  # fmt: skip
 
     def moves(self) -> Any:
         """The probabilities of the next state without the discount, a sparse matrix [n A, n+1]."""
@@ -159,6 +167,23 @@ def river_problem(n: int) -> Problem:
     reward = np.zeros(2 * n)
     reward[0], reward[-1] = 0.005, 1.0
     return Problem(f"river {n}", n, target.reshape(-1, 3), chance, reward, 0.9999)
+
+
+def duel_problem(m: int, near: bool = True, in_turn: bool = False) -> Problem:
+    rng, n = np.random.default_rng(0), m * m
+    if in_turn:
+        own = np.where(rng.integers(0, 2, n)[:, None] == [0, 1], 4, 1)
+        name, count, gamma = f"turns {m} x {m}", (own[:, 0], own[:, 1]), 0.9999
+    else:
+        three = np.full(n, 3)
+        name, count, gamma = f"duel {m} x {m}, {'near' if near else 'far'}", (three, three), 0.99
+    state = np.repeat(np.arange(n), count[0] * count[1])
+    y, x = np.divmod(state, m)
+    around = [(0, 0), (0, -1), (1, 0), (0, 1), (-1, 0)]
+    beside = [np.clip(y + b, 0, m - 1) * m + np.clip(x + a, 0, m - 1) for a, b in around]
+    target = np.stack(beside, 1) if near else rng.integers(0, n, (len(state), 5))
+    chance, reward = rng.dirichlet(np.ones(5), len(state)), rng.normal(size=len(state))
+    return Problem(name, n, target, chance, reward, gamma, count=count)
 
 
 def storm(problem: Problem, method: str) -> Callable[[], float]:
@@ -256,6 +281,8 @@ def measure(problem: Problem, rounds: int) -> None:
         else ["Storm optimistic", "QuantEcon", "Storm policy iteration"],
         "grid": ["Storm optimistic", "QuantEcon"],
         "walk": ["Storm optimistic"],
+        "duel": [],
+        "turns": [],
     }.get(family, ["SuperLU"])
     peers = {name: peers[name] for name in wanted}
     for name, make in peers.items():
@@ -293,6 +320,8 @@ FAMILIES: dict[str, list[Callable[[], Problem]]] = {
     "walk": [partial(walk_problem, m) for m in (50, 100, 200, 316)],
     "chain": [partial(chain_problem, n) for n in (3000, 10_000)],
     "river": [partial(river_problem, n) for n in (3000, 10_000)],
+    "duel": [partial(duel_problem, 100, near) for near in (False, True)],
+    "turns": [partial(duel_problem, 100, in_turn=True)],
 }
 """The problems of each family, from small to large."""
 
@@ -303,7 +332,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--small", action="store_true", help="only the smallest of each family")
     arguments = parser.parse_args()
-    for warm in (random_problem(600), grid_problem(30), walk_problem(30)):
+    for warm in (
+        random_problem(600), grid_problem(30), walk_problem(30), duel_problem(10),
+        duel_problem(10, in_turn=True),
+    ):  # fmt: skip
         solvent.solve(warm.table())
     for family in arguments.families:
         for make in FAMILIES[family][: 1 if arguments.small else None]:

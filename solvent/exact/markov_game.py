@@ -14,9 +14,11 @@ is the value. Otherwise let x' be an optimal mixed strategy of A_s where its val
 elsewhere: against a best response the values of x' are at least v, and above it in some state.
 
 **Algorithm.** Newton's method (:func:`newton`) evaluates both policies against each other, which
-gives new matrix games, and so on. It need not converge, but mostly does, in a few rounds: then all
-matrix games have the value 0 but for rounding, and no response gains anything on the way to an end.
-What is left to see is that neither player does better by never ending.
+gives new matrix games, and so on. It need not converge. Far from the solution it goes astray where
+moves are local, so each evaluation is preceded by a few sweeps that solve all matrix games, from
+the supports found before, and cheaper ones under the strategies found. Then a few rounds are mostly
+enough: all matrix games have the value 0 but for rounding, and no response gains anything on the
+way to an end. What is left to see is that neither player does better by never ending.
 
 Otherwise, from a proper x: respond, improve, and repeat until no state improves by more than
 rounding. Improvement is strict, so policies stay proper, as in an MDP.
@@ -73,7 +75,10 @@ APART = 1e-9
 PRICE = 1e6
 """The cost of absorbing to player 0, in units of the largest payoff."""
 
-PATIENCE = 3
+SWEEPS = 3
+"""Sweeps of matrix games before an evaluation; twice as many after each round without progress."""
+
+PATIENCE = 5
 """Rounds of Newton's method without progress after which it is left."""
 
 FEW = 100
@@ -414,7 +419,7 @@ def solve_stages(
     beyond = len(c.boundary)
     value, change, largest, solved, followed = kernels.markov_game.solve_stages(
         *c.start, c.transitions, c.reward, np.append(v[0], c.boundary),
-        np.append(v[1], np.zeros(beyond)), x, y, c.largest_game, LARGEST_GAP, ROUNDING,
+        np.append(v[1], np.zeros(beyond)), x, y, c.largest_game, LARGEST_GAP, ROUNDING, False,
     )  # fmt: skip
     for s in np.flatnonzero(~solved).tolist():
         own, other = (slice(*start[s : s + 2].tolist()) for start in c.start)
@@ -465,30 +470,42 @@ def newton(c: GameComponent) -> Near | None:
 
     Newton's method for the values: both sides of all matrix games are evaluated against each
     other, which gives new matrix games (Pollatschek and Avi-Itzhak 1969, "Algorithms for Stochastic
-    Games with Geometrical Interpretation"). It need not converge; what came nearest is returned, or
-    None if nothing could be evaluated.
+    Games with Geometrical Interpretation"). Until these are nearly solved, sweeps of modified
+    policy iteration come before each evaluation. It need not converge; what came nearest is
+    returned, or None if nothing could be evaluated.
 
     Args:
         c: The component.
     """
     near: Near | None = None
     nearest, stalled = np.inf, 0
-    x, y = (np.repeat(1.0 / count, count) for count in c.count)
-    v, everywhere = np.zeros((2, c.n)), np.ones(c.n)
-    followed = followed_by(
-        c,
-        kernels.markov_game.follow_evenly(*c.start, c.transitions, c.reward, c.n + len(c.boundary)),
-    )
+    x, y = (np.zeros(start[-1]) for start in c.start)
+    v, everywhere = np.zeros((2, c.n)), np.ones(c.n, bool)
     payoff = max(float(np.abs(part).max(initial=0.0)) for part in (c.reward, c.boundary))
     while stalled < PATIENCE and not (near and near.converged):
-        if not is_proper(followed, everywhere > 0):
+        x, y, rough = x.copy(), y.copy(), nearest >= ROUGH
+        if rough:
+            values = np.append(v.sum(axis=0), c.boundary)
+            followed = followed_by(
+                c,
+                kernels.markov_game.approach(
+                    *c.start, c.transitions, c.reward, values, x, y, c.largest_game,
+                    SWEEPS << stalled,
+                ),
+            )  # fmt: skip
+            v = np.stack((values[: c.n], np.zeros(c.n)))
+            if not np.isfinite(values).all():
+                break
+        proper = is_proper(followed, everywhere)
+        if not (proper or rough):
             break
         try:
-            rough = nearest >= ROUGH
-            v = evaluate_roughly(followed, v[0]) if rough else evaluate(followed, everywhere, v[0])
+            if proper and rough:
+                v = evaluate_roughly(followed, v[0])
+            elif proper:
+                v = evaluate(followed, everywhere.astype(float), v[0])
         except CertificateError:
             break
-        x, y = x.copy(), y.copy()
         value, _, change, followed = solve_stages(c, v, x, y)
         residual = np.abs(value)
         equal = np.maximum(tie(v, change), GRAIN * payoff)

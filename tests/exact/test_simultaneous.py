@@ -22,7 +22,8 @@ from solvent.exact import (
     solve,
 )
 from solvent.exact.components import components
-from solvent.model import GameInfo, Outcome, TabularPolicy, compile_game
+from solvent.exact.matrix_game import solve_matrix_games
+from solvent.model import GameInfo, Outcome, TabularGame, TabularPolicy, compile_game
 
 
 class Staircase:
@@ -138,6 +139,52 @@ def test_newtons_method_is_mostly_all_there_is_to_do(
     values = solve(table).values
     monkeypatch.setattr(markov_game, "optimize", None)
     assert solve(table).values == pytest.approx(values, abs=1e-12)
+
+
+def local_game(m: int, gamma: float, in_turn: bool) -> TabularGame:
+    """Moves on a square of m x m places with random probabilities, three actions or four."""
+    rng, n = np.random.default_rng(3), m * m
+    owner = rng.integers(0, 2, n)[:, None]
+    count = np.where(owner == [0, 1], 4, 1) if in_turn else np.full((n, 2), 3)
+    state = np.repeat(np.arange(n), count.prod(axis=1))
+    y, x = np.divmod(state, m)
+    around = [(0, 0), (0, -1), (1, 0), (0, 1), (-1, 0)]
+    target = [np.clip(y + b, 0, m - 1) * m + np.clip(x + a, 0, m - 1) for a, b in around]
+    end = np.full(len(state), n)
+    chance = gamma * rng.dirichlet(np.ones(5), len(state))
+    rows = len(state)
+    width = range(count.max())
+    mask = np.append(count, [[0, 0]], axis=0)[:, :, None] > width
+    names = tuple(map(str, width))
+    return TabularGame(
+        info=GameInfo("square", 2, (names, names), False, (-np.inf, np.inf), ()),
+        states=range(n + 1),
+        row_start=np.append(np.searchsorted(state, np.arange(n + 1)), rows),
+        outcome_start=np.arange(rows + 1) * 6,
+        next_state=np.stack((*target, end), 1).ravel(),
+        probability=np.column_stack((chance, np.full(rows, 1 - gamma))).ravel(),
+        outcome_reward=np.repeat(rng.normal(size=rows), 6),
+        mask=(mask[:, 0], mask[:, 1]),
+        initial=np.eye(n + 1)[0],
+    )
+
+
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_games_of_local_moves_need_no_strategy_iteration(
+    in_turn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(markov_game, "optimize", None)
+    table = local_game(40, 0.9999, in_turn)
+    solution = solve(table)
+    assert solution.upper - solution.lower < 1e-8
+    # Shapley's equations hold in every state.
+    q = solution.action_values
+    if in_turn:
+        q = q.reshape(-1, 4)
+        value = np.where(table.action_count[0][:-1] > 1, q.max(axis=1), q.min(axis=1))
+    else:
+        value = solve_matrix_games(q.reshape(-1, 3, 3)).value
+    np.testing.assert_allclose(value, solution.values[:-1], rtol=0, atol=1e-10)
 
 
 def test_newtons_method_only_saves_time(monkeypatch: pytest.MonkeyPatch) -> None:

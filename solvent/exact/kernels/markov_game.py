@@ -38,6 +38,17 @@ class Followed(NamedTuple):
     reward: Floats
 
 
+STEADY = 1e-13
+"""A row replaces the one chosen if it is better by more than this, in units of what changes along
+either."""
+
+EVALUATIONS = 30
+"""Sweeps over fixed strategies between two sweeps of matrix games, at most."""
+
+SMALLER = 0.1
+"""The factor by which they reduce what the sweep of matrix games left."""
+
+
 @njit(cache=True)
 def solve_stages(
     x_start: Ints,
@@ -51,6 +62,7 @@ def solve_stages(
     largest_game: tuple[int, int],
     accepted: float,
     rounding: float,
+    update: bool,
 ) -> tuple[Floats, Floats, Floats, Bools, Followed]:
     """Solve the matrix game of advantages in every state.
 
@@ -66,14 +78,15 @@ def solve_stages(
         largest_game: The most actions that player 0 has in a state, and player 1.
         accepted: Largest duality gap accepted, in units of the range of a game's payoffs.
         rounding: Duality gap accepted beyond that, in units of the largest payoff.
+        update: Whether the value of each game is added to that of its state at once, divided by
+            the probability that the state changes: a sweep of Gauss-Seidel.
 
     Returns:
         The value of each game, [n]; the sum of what changes along the best row, or the largest such
         sum where both choose, [n]; the largest of all rows, [n]; whether the duality gap is
         accepted, [n]; and what follows under the strategies that were found.
     """
-    row_start, outcome_start, next_state, probability = transitions
-    n = len(row_start) - 1
+    n = len(x_start) - 1
     work = work_for(*largest_game)
     most = largest_game[0] * largest_game[1]
     payoff, changes, weight = np.zeros(most), np.zeros(most), np.zeros(most)
@@ -81,40 +94,23 @@ def solve_stages(
     value, change, largest = np.zeros(n), np.zeros(n), np.zeros(n)
     solved = np.ones(n, np.bool_)
     for s in range(n):
-        first = row_start[s]
-        size = row_start[s + 1] - first
-        low, high, most_changed = np.inf, -np.inf, 0.0
-        for k in range(size):
-            rise, magnitude = 0.0, 0.0
-            for o in range(outcome_start[first + k], outcome_start[first + k + 1]):
-                t = next_state[o]
-                if t == s and reward[o] == 0:
-                    continue
-                step = values[t] - values[s]
-                rise += probability[o] * (reward[o] + step)
-                rise += probability[o] * (rest[t] - rest[s])
-                size_of_step = abs(reward[o]) + abs(step)
-                if size_of_step > 0:
-                    magnitude += max(probability[o] * size_of_step, SMALLEST_NORMAL)
-            payoff[k], changes[k] = rise, magnitude
-            low, high = min(low, rise), max(high, rise)
-            most_changed = max(most_changed, magnitude)
-        largest[s] = most_changed
+        low, high = _find_advantages(s, transitions, reward, values, rest, payoff, changes)
         own, other = x[x_start[s] : x_start[s + 1]], y[y_start[s] : y_start[s + 1]]
+        size = len(own) * len(other)
+        largest[s] = changes[:size].max()
         if len(own) > 1 and len(other) > 1:
             a = payoff[:size].reshape((len(own), len(other)))
             value[s], gap, _ = solve_in(work, a, own, other)
             solved[s] = gap <= accepted * (high - low) + rounding * max(abs(low), abs(high))
             change[s] = largest[s]
         else:
-            best = 0
-            for k in range(size):
-                if payoff[k] > payoff[best] if len(own) > 1 else payoff[k] < payoff[best]:
-                    best = k
+            chooser, sign = (own, 1) if len(own) > 1 else (other, -1)
+            best = _choose(chooser, sign, payoff, changes)
             own[:] = 0.0
             other[:] = 0.0
-            own[best if len(own) > 1 else 0] = 1.0
-            other[best if len(other) > 1 else 0] = 1.0
+            own[0] = other[0] = 1.0
+            chooser[0] = 0.0
+            chooser[best] = 1.0
             value[s], change[s] = payoff[best], changes[best]
         pairs = weight[:size].reshape((len(own), len(other)))
         for i in range(len(own)):
@@ -122,37 +118,125 @@ def solve_stages(
                 pairs[i, j] = own[i] * other[j]
         # Here, where the rows of the state have just been read, this takes a fraction of the time.
         followed = _follow(s, pairs, transitions, reward, seen, followed)
+        if update:
+            begin, end = followed.start[s], followed.start[s + 1]
+            moving = 0.0
+            for o in range(begin, end):
+                if followed.target[o] != s:
+                    moving += followed.probability[o]
+            value[s] /= moving if moving > 0 else 1.0
+            values[s] += value[s]
     return value, change, largest, solved, followed
 
 
+@inner
+def _find_advantages(
+    s: int,
+    transitions: Transitions,
+    reward: Floats,
+    values: Floats,
+    rest: Floats,
+    payoff: Floats,
+    changes: Floats,
+) -> tuple[float, float]:
+    """Write the advantages of a state's rows and the sums of what changes along them.
+
+    Returns:
+        The least advantage and the largest.
+    """
+    row_start, outcome_start, next_state, probability = transitions
+    low, high, first = np.inf, -np.inf, row_start[s]
+    for k in range(row_start[s + 1] - first):
+        rise, magnitude = 0.0, 0.0
+        for o in range(outcome_start[first + k], outcome_start[first + k + 1]):
+            t = next_state[o]
+            if t == s and reward[o] == 0:
+                continue
+            step = values[t] - values[s]
+            rise += probability[o] * (reward[o] + step)
+            rise += probability[o] * (rest[t] - rest[s])
+            size_of_step = abs(reward[o]) + abs(step)
+            if size_of_step > 0:
+                magnitude += max(probability[o] * size_of_step, SMALLEST_NORMAL)
+        payoff[k], changes[k] = rise, magnitude
+        low, high = min(low, rise), max(high, rise)
+    return low, high
+
+
+@inner
+def _choose(chooser: Floats, sign: int, payoff: Floats, changes: Floats) -> int:
+    """Return the best action of the one who chooses, or the one chosen so far if it is as good."""
+    best = now = 0
+    for k in range(len(chooser)):
+        best = k if sign * payoff[k] > sign * payoff[best] else best
+        now = k if chooser[k] > chooser[now] else now
+    equal = STEADY * max(changes[best], changes[now])
+    return best if sign * (payoff[best] - payoff[now]) > equal else now
+
+
 @njit(cache=True)
-def follow_evenly(
+def approach(
     x_start: Ints,
     y_start: Ints,
     transitions: Transitions,
     reward: Floats,
-    places: int,
+    values: Floats,
+    x: Floats,
+    y: Floats,
+    largest_game: tuple[int, int],
+    rounds: int,
 ) -> Followed:
-    """Return the outcomes in each state where some pairs of actions are equally likely.
+    """Bring values nearer to a component's by sweeps of matrix games, and of what they lead to.
 
-    They are as many as the player with more actions has, and all actions are among them.
+    Each sweep that solves all matrix games is followed by cheaper ones under the strategies found
+    (van der Wal 1978, "Discounted Markov Games: Generalized Policy Iteration Method").
 
     Args:
         x_start: [n+1] slices of player 0's actions.
         y_start: [n+1] slices of player 1's actions.
         transitions: Those of the component; next states from n on are places outside.
         reward: [N] to player 0.
-        places: n + m, how many numbers `next_state` may hold.
+        values: [n+m] of states and of places outside, written.
+        x: [X] strategies whose supports are tried first; the last ones found are written.
+        y: [Y] the same for player 1.
+        largest_game: The most actions that player 0 has in a state, and player 1.
+        rounds: Number of sweeps of matrix games.
+
+    Returns:
+        What follows under the last strategies.
     """
-    n = len(transitions.row_start) - 1
-    seen, followed = np.full(places, -1), no_outcomes(n)
-    for s in range(n):
-        rows, columns = x_start[s + 1] - x_start[s], y_start[s + 1] - y_start[s]
-        weight = np.zeros((rows, columns))
-        for number in range(max(rows, columns)):
-            weight[number % rows, number % columns] = 1 / max(rows, columns)
-        followed = _follow(s, weight, transitions, reward, seen, followed)
+    rest = np.zeros(len(values))
+    for _ in range(rounds):
+        steps, _, _, _, followed = solve_stages(
+            x_start, y_start, transitions, reward, values, rest, x, y, largest_game, 1.0, 0.0, True
+        )
+        _sweep(followed, values, SMALLER * np.abs(steps).max())
     return followed
+
+
+@inner
+def _sweep(followed: Followed, values: Floats, enough: float) -> None:
+    """Sweep over fixed strategies, down and up by turns, until no value changes by more."""
+    start, target, probability, reward = followed
+    n = len(start) - 1
+    moving, gain = np.zeros(n), np.zeros(n)
+    for s in range(n):
+        for o in range(start[s], start[s + 1]):
+            gain[s] += probability[o] * reward[o]
+            moving[s] += probability[o] if target[o] != s else 0.0
+    for turn in range(EVALUATIONS):
+        largest = 0.0
+        for i in range(n):
+            s = i if turn % 2 else n - 1 - i
+            if moving[s] > 0:
+                total = gain[s]
+                for o in range(start[s], start[s + 1]):
+                    total += probability[o] * values[target[o]] if target[o] != s else 0.0
+                total /= moving[s]
+                largest = max(largest, abs(total - values[s]))
+                values[s] = total
+        if largest <= enough:
+            break
 
 
 @inner
