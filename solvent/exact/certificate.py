@@ -12,7 +12,8 @@ state s, its value is at least V - u for every u >= 0 that falls by e(s) or more
 **What no policy can beat.** U bounds the value from above if no row rises under it (it is
 excessive; Puterman 1994, theorem 7.2.2). U = V + w is, if w falls along every row k by a(k) and its
 rounding or more. The optimum of the game with the rewards a(k) and twice their rounding is such a
-w.
+w. In a large game with one player, the expected numbers of moves under its policy, to a factor of
+2, are found once: a multiple of them is tried for both u and w.
 
 Both conditions are checked in floats for every state and row, with their rounding, whatever the
 values, u and w came from.
@@ -41,6 +42,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from math import fsum
 from typing import TypeAlias
 
@@ -73,6 +75,15 @@ LEVELS = 8
 
 RAISES = 50
 """Sweeps after which a bound that still rises along some row is not raised further."""
+
+SMALL = 2000
+"""Bounds of games of up to so many states are as narrow as floats allow, which takes longer."""
+
+SLACK = 8.0
+"""The factor by which such a bound is wider where the least one cannot be raised so far."""
+
+LATER = 16
+"""The same, where a bound is in proportion to how long play lasts under one policy."""
 
 NARROW = 1e-11
 """A bound that is so near, in units of the start's value or of 1, needs no closer look."""
@@ -140,8 +151,10 @@ def bracket(
     values = np.where(game.terminal, 0.0, values)
     side = -1 if chooses[1] else 1
     value, rounding = _at_start(game, side * values)
-    achieved = value - rounding - _shortfall(game, values, policies, side)
-    beyond = _upper_bound(game, values, side)
+    weight = _proper_weights(game, policies)
+    lengths = cache(lambda: _lengths(game, weight) if game.n_states > SMALL else None)
+    achieved = value - rounding - _shortfall(game, values, weight, side, lengths)
+    beyond = _upper_bound(game, values, side, lengths, np.flatnonzero(weight))
     low, high = (achieved, beyond) if side > 0 else (-beyond, -achieved)
     return float(low), float(high)
 
@@ -277,14 +290,11 @@ def _at_start(game: TabularGame, *parts: Floats) -> tuple[float, float]:
     return fsum(np.add.reduceat(every, np.arange(0, len(every), BLOCK))), rounding
 
 
-def _shortfall(
-    game: TabularGame, values: Floats, policies: tuple[TabularPolicy, ...], side: int
-) -> float:
-    """Bound how far the policies fall below `values` at the start, to the player who chooses.
+def _proper_weights(game: TabularGame, policies: tuple[TabularPolicy, ...]) -> Floats:
+    """The probability of each row, [K]; 0 where play by the policies need not end.
 
     Raises:
         ImproperGameError: If an episode need not end.
-        CertificateError: If floats cannot tell.
     """
     weight = row_weights(game, *policies)
     lost = _never_ending(game, weight)
@@ -293,7 +303,52 @@ def _shortfall(
             f"{game.info.name}: play by this policy from state "
             f"{game.states[int(np.argmax(lost & (game.initial > 0)))]!r} need not end"
         )
-    weight = np.where(lost[game.row_state], 0.0, weight)
+    return np.where(lost[game.row_state], 0.0, weight)
+
+
+def _lengths(game: TabularGame, weight: Floats) -> Floats | None:
+    """Expected numbers of moves under a policy, [S], to a factor of 2; None if they are unknown."""
+    try:
+        lengths = Chain(game.info.name, transitions_of(game), weight).lengths
+    except CertificateError:
+        return None
+    return None if lengths is None else np.where(game.terminal, 0.0, lengths)
+
+
+def _in_proportion(gain: Floats, fall: Floats, lengths: Floats) -> Floats | None:
+    """A multiple of lengths that falls by the gains, [S]; None if there is none.
+
+    Args:
+        gain: By how much it has to fall, in each state or along each row.
+        fall: By how much the lengths do.
+        lengths: [S].
+    """
+    gains = gain > 0
+    if not (fall[gains] > 0).all():
+        return None
+    factor = float((gain[gains] / fall[gains]).max(initial=0.0))
+    return (1 + 8 * EPSILON) * factor * lengths
+
+
+def _shortfall(
+    game: TabularGame,
+    values: Floats,
+    weight: Floats,
+    side: int,
+    lengths: Callable[[], Floats | None],
+) -> float:
+    """Bound how far a policy falls below `values` at the start, to the player who chooses.
+
+    Args:
+        game: The game.
+        values: [S].
+        weight: [K] the probability of each row.
+        side: 1 if the player who chooses is player 0, else -1.
+        lengths: The expected numbers of moves, if they are found.
+
+    Raises:
+        CertificateError: If floats cannot tell.
+    """
     rows = np.diff(game.row_start)[game.row_state]
 
     def mixed(rise: Floats, rounding: Floats) -> tuple[Floats, Floats]:
@@ -306,11 +361,24 @@ def _shortfall(
 
     rise, rounding = mixed(*_rises(game, -side * values, -side))
     ends = grouped_sum(game.row_state, weight * _ends(game), game.n_states)
-    even = _even(rise + 2 * rounding, np.where(game.terminal, 1.0, ends), game.terminal)
-    if even is not None and _is_narrow(game, values, even):
-        more, blur = mixed(*_rises(game, even, 0))
-        if (rise + more + rounding + blur <= 0).all():
-            return sum(_at_start(game, even))
+    gain = rise + 2 * rounding
+
+    def evenly() -> Floats | None:
+        return _even(gain, np.where(game.terminal, 1.0, ends), game.terminal)
+
+    def in_proportion() -> Floats | None:
+        moves = lengths()
+        if moves is None:
+            return None
+        more, blur = mixed(*_rises(game, moves, 0))
+        return _in_proportion(gain, -more - blur, moves)
+
+    for find in (evenly, in_proportion) if components(game).cyclic.any() else (evenly,):
+        below = find()
+        if below is not None and _is_narrow(game, values, below):
+            more, blur = mixed(*_rises(game, below, 0))
+            if (rise + more + rounding + blur <= 0).all():
+                return sum(_at_start(game, below))
     total = _expected_total(game, weight)
     short, unmet = _bound(rise, rounding, total, lambda debt: mixed(*_rises(game, debt, 0)))
     if unmet is not None:
@@ -321,8 +389,21 @@ def _shortfall(
     return sum(_at_start(game, *short))
 
 
-def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
+def _upper_bound(
+    game: TabularGame,
+    values: Floats,
+    side: int,
+    lengths: Callable[[], Floats | None] = lambda: None,
+    policy: Ints | None = None,
+) -> float:
     """A bound of the start's value that no policy of the player who chooses can exceed.
+
+    Args:
+        game: The game.
+        values: [S] its supposed values.
+        side: 1 if the player who chooses is player 0, else -1.
+        lengths: The expected numbers of moves under a policy, if they are found.
+        policy: The rows of that policy.
 
     Raises:
         ImproperGameError: If the player does best by never ending.
@@ -332,9 +413,28 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
     name = game.info.name
     cyclic = bool(components(game).cyclic.any())
     rise, rounding = _rises(game, values, side)
+
+    def in_proportion() -> Floats | None:
+        moves = lengths()
+        if moves is None:
+            return None
+        more, blur = _rises(game, moves, 0)
+        gain = rise + 2 * rounding
+        least = _in_proportion(gain[policy], (-more - blur)[policy], moves)
+        # Other rows that are nearly as good may end later.
+        for above in () if least is None else (least, SLACK * least):
+            if kernels.induction.raise_values(
+                transitions_of(game), rise + 1.5 * rounding, above, LATER
+            ):
+                return above
+        return None
+
+    def evenly() -> Floats | None:
+        return _even(rise + 2 * rounding, _ends(game), game.terminal)
+
     # Without cycles one pass finds the most that rows can gain.
-    for find in (_evenly, _swept) if cyclic else ():
-        above = find(game, rise, rounding)
+    for find in (evenly, lambda: _swept(game, rise, rounding), in_proportion) if cyclic else ():
+        above = find()
         if above is not None and _is_narrow(game, values, above):
             more, blur = _rises(game, above, 0)
             # Where every row loses, no loop is without a cost, and none has to be looked for.
@@ -408,11 +508,6 @@ def _swept(game: TabularGame, rise: Floats, rounding: Floats) -> Floats | None:
     above = np.zeros(game.n_states)
     settled = kernels.markov_game.sweep_gains(transitions_of(game), least, above, SWEEPS)
     return 2 * above if settled else None
-
-
-def _evenly(game: TabularGame, rise: Floats, rounding: Floats) -> Floats | None:
-    """The same of all states but ends, so much that rows fall: see :func:`_swept`."""
-    return _even(rise + 2 * rounding, _ends(game), game.terminal)
 
 
 def _ends(game: TabularGame) -> Floats:

@@ -169,10 +169,21 @@ class Chain:
         at_once = self.leaving + self.moves @ (~open_).astype(float)
         if (at_once[open_] * SLOW > 1).all():
             return True
+        return self.lengths is not None and float(self.lengths.max()) < SLOW
+
+    @cached_property
+    def lengths(self) -> Floats | None:
+        """The expected numbers of moves that change the state, to a factor of 2; None if unknown.
+
+        They fall by at least half of the probability to change the state, [n], in every state.
+        """
         # If what the equations lack is at most half of their right side, x is right to a factor 2.
         x = np.zeros(self.n)
-        solved = self._improve(x, self.changing, 0.5 * self.changing)
-        return solved and bool((x > 0).all()) and bool(x.max() < SLOW)
+        if self.n <= ELIMINATED:
+            x = self._eliminate(self.changing)
+        elif not self._improve(x, self.changing, 0.5 * self.changing):
+            return None
+        return x if (x > 0).all() else None
 
     def _improve(self, x: Floats, right: Floats, within: Floats, transposed: bool = False) -> bool:
         """Iterate on x ([n]); whether its residual became small enough."""

@@ -38,6 +38,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from solvent.exact import kernels
 from solvent.exact.chain import ROUNDING, Chain
@@ -67,6 +69,9 @@ ROUNDS = 1000
 
 APPROACHED = 500
 """States from which on values are approached by sweeps before any exact evaluation."""
+
+SWEEPS = 50
+"""Sweeps after which a search over the graph takes over: long ways could need one a state."""
 
 LOOSEN = 50
 """Rounds after which what counts as equal is doubled: rounding may go round in circles."""
@@ -198,17 +203,16 @@ def policy_iteration(
         ImproperGameError: If the player who chooses does best by never ending, or nobody can end.
         CertificateError: If iteration does not settle, or play ends too rarely for floats.
     """
-    if policy is None or not is_proper(c, chosen(c, policy)):
-        always = c.n > APPROACHED and bool(c.leaving.min() > 0)
-        policy = best_rows(c, c.r) if always else likeliest_exit(c)
     guess: Floats | None = None
     if c.n > APPROACHED:
-        found, values = policy.copy(), np.zeros(c.n)
+        found, values = best_rows(c, c.r) if policy is None else policy.copy(), np.zeros(c.n)
         settled = kernels.sweeps.approach(c.edges, c.leaving, c.r, found, values, ROUNDING)
         if settled and is_proper(c, chosen(c, found)):
             if near:
                 return np.stack((values, 0 * values)), found
             policy, guess = found, values
+    if policy is None or not (guess is not None or is_proper(c, chosen(c, policy))):
+        policy = likeliest_exit(c)
     for turn in range(ROUNDS):
         v = evaluate(c, chosen(c, policy).astype(float), guess)
         guess = v.sum(axis=0)
@@ -220,7 +224,7 @@ def policy_iteration(
         if not better.any():
             return v, policy
         policy = np.where(better, best, policy)
-        lost = exit_distances(c, chosen(c, policy)) < 0
+        lost = exitless(c, chosen(c, policy))
         if lost.any():
             raise ImproperGameError(
                 f"{c.name(int(np.argmax(lost)))}: {c.players[0]} does best by never ending"
@@ -285,14 +289,27 @@ def chosen(c: Component, policy: Ints) -> Bools:
     return rows
 
 
-def exit_distances(c: Component, rows: Bools) -> Ints:
-    """The least number of the given rows ([k]) that lead out from each state, or -1, [n]."""
-    return kernels.chain.exit_distances(c.edges, rows, c.leaving > 0)
+def exitless(c: Component, rows: Bools) -> Bools:
+    """The states from which the given rows ([k]) never lead out of the component, [n]."""
+    lost = np.ones(c.n, bool)
+    work = np.empty(c.n, np.int64)
+    if kernels.chain.find_exitless(c.edges, rows, c.leaving > 0, lost, work, SWEEPS):
+        return lost
+    # Backward from one more node, n, to which every state leads that may leave at once.
+    used = rows[np.repeat(np.arange(c.k), np.diff(c.edges.outcome_start))]
+    target = c.edges.next_state[used]
+    source = np.repeat(c.state, np.diff(c.edges.outcome_start))[used]
+    out = c.state[rows & (c.leaving > 0)]
+    ends = np.concatenate((target, np.full(len(out), c.n))), np.concatenate((source, out))
+    graph = csr_array((np.ones(len(ends[0]), np.int8), ends), shape=(c.n + 1, c.n + 1))
+    lost = np.ones(c.n + 1, bool)
+    lost[breadth_first_order(graph, c.n, return_predecessors=False)] = False
+    return lost[: c.n]
 
 
 def is_proper(c: Component, rows: Bools) -> bool:
     """Return whether the given rows ([k]) lead out of the component from every state."""
-    return bool((exit_distances(c, rows) > 0).all())
+    return not exitless(c, rows).any()
 
 
 def likeliest_exit(c: Component) -> Ints:
@@ -305,7 +322,7 @@ def likeliest_exit(c: Component) -> Ints:
         ImproperGameError: If from some state no row leads out: the other player sees to that.
         CertificateError: If the most probable path is too improbable for floats.
     """
-    lost = exit_distances(c, np.ones(c.k, bool)) < 0
+    lost = exitless(c, np.ones(c.k, bool))
     if lost.any():
         raise ImproperGameError(
             f"{c.name(int(np.argmax(lost)))}: {c.players[1]} does best by never ending"

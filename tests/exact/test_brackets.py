@@ -88,6 +88,7 @@ def test_nor_does_one_around_what_iteration_finds(
     """As if these games were large: sweeps and a Krylov method instead of elimination."""
     monkeypatch.setattr(chain, "ELIMINATED", 0)
     monkeypatch.setattr(mdp, "APPROACHED", 0)
+    monkeypatch.setattr(certificate, "SMALL", 0)
     check_kind(kind, range(60, 90))
 
 

@@ -717,51 +717,47 @@ def _take_edges(
         start[q + 1] = used
 
 
-def exit_distances(edges: Transitions, rows: Bools, leaves: Bools) -> Ints:
-    """For each state, the least number of the given rows to leave.
+@compiled
+def find_exitless(
+    edges: Transitions, rows: Bools, leaves: Bools, lost: Bools, waiting: Ints, sweeps: int
+) -> bool:
+    """Find the states from which rows lead nowhere out of a component.
 
     Args:
         edges: The outcomes that stay in the component.
         rows: [K] that may be used.
         leaves: [K] whether a row can leave.
+        lost: [S] holds True, then whether no way leads out.
+        waiting: [S] for use meanwhile.
+        sweeps: After how many to give up.
 
     Returns:
-        [S], -1 where none lead out.
+        Whether all were found.
     """
-    n = len(edges.row_start) - 1
-    distance = np.full(n, -1)
-    _find_distances(edges, rows, leaves, distance, np.empty(n, np.int64))
-    return distance
-
-
-@compiled
-def _find_distances(
-    edges: Transitions, rows: Bools, leaves: Bools, distance: Ints, waiting: Ints
-) -> None:
-    """Write what :func:`exit_distances` returns; `distance` [S] holds -1 at first."""
     row_start, edge_start, target, _ = edges
-    left, steps, changed = len(distance), 0, True
+    left = len(lost)
     for s in range(left):
         waiting[s] = s
-    while changed:
-        steps += 1
-        still, changed = 0, False
+    for _ in range(sweeps):
+        still = 0
         for i in range(left):
-            s, leads = waiting[i], False
+            s = waiting[i]
             for k in range(row_start[s], row_start[s + 1]):
-                if rows[k] and not leads:
-                    leads = steps == 1 and leaves[k]
-                    if steps > 1:
-                        for e in range(edge_start[k], edge_start[k + 1]):
-                            if distance[target[e]] == steps - 1:
-                                leads = True
-                                break
-            if leads:
-                distance[s], changed = steps, True
-            else:
+                if rows[k] and lost[s]:
+                    leads = leaves[k]
+                    for e in range(edge_start[k], edge_start[k + 1]):
+                        leads = leads or not lost[target[e]]
+                    lost[s] = not leads
+            if lost[s]:
                 waiting[still] = s
                 still += 1
+        if still == left or still == 0:
+            return True
         left = still
+        # The other way round next: what one direction finds at once takes the other many sweeps.
+        for i in range(left // 2):
+            waiting[i], waiting[left - 1 - i] = waiting[left - 1 - i], waiting[i]
+    return False
 
 
 def likeliest_exits(edges: Transitions, leaving: Floats) -> tuple[Floats, Ints]:

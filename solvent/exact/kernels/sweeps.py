@@ -44,7 +44,7 @@ PATIENCE = 12
 MOST = 100_000
 """Sweeps after which the approach has failed; a grid of a million states takes some 5,000."""
 
-SWITCH = 1e-12
+SWITCH = 1e-15
 """A row replaces the policy's if its value is larger by more than this, relatively."""
 
 SETTLED = 4 * float(np.finfo(float).eps)
