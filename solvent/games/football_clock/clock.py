@@ -161,6 +161,11 @@ class ClockRules:
         passed = [stop for stop in self.stops if left > stop > left - seconds]
         return max(0, left - seconds, *passed) // self.tick
 
+    def text(self, ticks: int) -> str:
+        """A time left as minutes and seconds."""
+        minutes, seconds = divmod(ticks * self.tick, 60)
+        return f"{minutes}:{seconds:02}"
+
     def with_timeout(self, seconds: int) -> int:
         """The seconds that a play takes if a time-out is called after it."""
         return max(0, seconds - self.timeout_saves)

@@ -70,19 +70,8 @@ def football_strategy(
         ValueError: If a parameter is not allowed, or belongs to another form.
         OSError: If a file cannot be read.
     """
+    given: dict[str, Any] = dict(locals())
     check_choice(form, "form", ALL_FORMS)
-    given: dict[str, Any] = {
-        "down": down,
-        "to_go": to_go,
-        "to_goal": to_goal,
-        "expected_points": expected_points,
-        "kickoff_value": kickoff_value,
-        "punting": punting,
-        "clock": clock,
-        "timeouts": timeouts,
-        "margin": margin,
-        "other_chart": other_chart,
-    }
     timed = form in TIMED_FORMS
     for name, default in (_UNTIMED_ONLY if timed else _TIMED_ONLY).items():
         if (value := given.pop(name)) != default:
@@ -91,4 +80,4 @@ def football_strategy(
                 f"{name} is {shown(value)}, but form is {shown(form)}; {name} is for the forms "
                 f"{clocks[0]} a clock: {', '.join(clocks[1])}"
             )
-    return (TimedFootball if timed else FootballStrategy)(chart, form, ruleset, **given)
+    return (TimedFootball if timed else FootballStrategy)(**given)

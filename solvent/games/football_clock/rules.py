@@ -26,16 +26,44 @@ then played without a clock, one play, and that ends it.
 
 The states are far too many for a table. Whoever wants the solution turns to the solver for this
 game, which goes through the time backward; a short half on a short field can be tabulated.
+
+**Observations** are numbers divided by the largest that they can be, and flags. Time and lead are
+there twice, the second time as shares of the time after the clock's last stop and of a touchdown
+with its extra point, where a little more or less matters most. In the order of the observation:
+
+=========================== =======================================================================
+``over``                    whether play has ended
+``down``                    over the ruleset's downs; 0 where there is no situation
+``to go``, ``to goal``      over the length of the field
+``punt formation``          whether it is declared
+``my ball``                 whether the player has the ball, or kicks; while a time-out may be
+                            called, whether it will
+``kickoff``, ``free kick``  whether that comes, now or after the matter of time-outs
+``second half``             whether it is
+``time left``               over all of a half; while a time-out may be called, without it
+``time left at the end``    over what is left at the last stop, at most 1
+``my time-outs``            over those of a half
+``its time-outs``           the same of the other side
+``I receive the second half`` in the first half, else 0
+``lead``                    over the largest margin; not in the form ``half``
+``lead within a score``     over a touchdown with its extra point, from -1 to 1; likewise
+``I am asked``              whether the player may call a time-out
+``it is asked``             whether the other may
+``both are asked``          whether the one who is not asked now will be
+``time saved``              what is left after a time-out, over all of a half
+``untimed down``            whether one follows if no time-out is called
+``choice ...``              for each choice of the chart, whether it waits
+=========================== =======================================================================
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +71,9 @@ from numpy.typing import NDArray
 from solvent.games.football.calls import (
     KICKOFFS,
     Actions,
+    call_sheet,
     merged_outcomes,
+    situation_lines,
     what_follows_call,
 )
 from solvent.games.football.chart import Chart
@@ -62,10 +92,10 @@ from solvent.games.football.situation import (
     first_down_at,
     kick,
     legal_actions,
+    situation_text,
 )
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.view import Entry, drawing, entries_of, observation, place_text
 from solvent.model import (
     WINS_OR_TIES,
     GameInfo,
@@ -87,115 +117,22 @@ LARGEST_TABLE = 200_000
 """`tabulate` refuses to walk through more positions than this."""
 
 
-@dataclass(frozen=True)
-class Flow:
-    """The passage from one position to the next.
+Branches = tuple[Fraction, Result | None, Sequence[Consequence]]
+"""The probability of a result, the result of the chart if there is one, and its consequences."""
 
-    Args:
-        clock: The numbers of the clock.
-        for_points: Whether points are what counts, not winning.
+
+class Entry(NamedTuple):
+    """One entry of an observation.
+
+    Attributes:
+        label: Name of the entry.
+        most: The largest whole number that it can be, by which it is divided.
+        least: The smallest; leads may be negative.
     """
 
-    clock: ClockRules
-    for_points: bool
-
-    def after_play(
-        self, state: TimedPosition, consequence: Consequence, result: Result | None = None
-    ) -> Outcome:
-        """Return the outcome of one branch of a play or kick: the next position and the points.
-
-        Args:
-            state: Position before it.
-            consequence: Consequence of the play.
-            result: The chart's result, if there was one.
-        """
-        clock = self.clock
-        points = consequence.points if state.offence == 0 else -consequence.points
-        after = self._following(state, consequence, points)
-        reward = points if self.for_points else 0
-        if consequence.seconds == 0:
-            # Punt formation has been declared; no play has been played.
-            outcome = Outcome(Fraction(1), after._replace(ticks=state.ticks))
-        elif state.ticks == 0:
-            outcome = self._half_over(after)
-        else:
-            penalty = result is not None and result.kind == "defence-penalty"
-            left, saved, untimed = clock.left(state.ticks, consequence.seconds, penalty=penalty)
-            askable = [
-                player for player in (state.offence, 1 - state.offence) if state.timeouts[player]
-            ]
-            if askable and saved != left:
-                waiting = after._replace(
-                    phase="time-out",
-                    ticks=left,
-                    follows=after.phase,
-                    asked=askable[0],
-                    other_too=len(askable) == 2,
-                    saved=saved,
-                    untimed=untimed,
-                )
-                outcome = Outcome(Fraction(1), waiting)
-            else:
-                outcome = self._goes_on(after, left, untimed=untimed)
-        return Outcome(consequence.probability, outcome.state, outcome.reward + reward)
-
-    def _following(
-        self, state: TimedPosition, consequence: Consequence, points: int
-    ) -> TimedPosition:
-        """Return the position after a play, time apart."""
-        most = self.clock.largest_margin
-        following = TimedPosition(
-            "kickoff",
-            state.half,
-            margin=0 if self.for_points else max(-most, min(most, state.margin + points)),
-            timeouts=state.timeouts,
-            receiver=state.receiver,
-            offence=state.offence if consequence.same_side else 1 - state.offence,
-        )
-        match consequence.next:
-            case Situation() as situation:
-                return following._replace(phase="call", **situation._asdict())
-            case Restart.FREE_KICK:
-                return following._replace(phase="free kick")
-        return following
-
-    def timeout_called(self, state: TimedPosition) -> Outcome:
-        """The player who was asked has one time-out fewer, and the clock stands."""
-        left = [count - (player == state.asked) for player, count in enumerate(state.timeouts)]
-        return self._goes_on(
-            state.settled._replace(timeouts=(left[0], left[1])), state.saved, untimed=False
-        )
-
-    def declined(self, state: TimedPosition) -> Outcome:
-        """The other player is asked, or the clock has run."""
-        if state.other_too:
-            return Outcome(Fraction(1), state._replace(asked=1 - state.asked, other_too=False))
-        return self._goes_on(state.settled, state.ticks, untimed=state.untimed)
-
-    def _goes_on(self, following: TimedPosition, left: int, *, untimed: bool) -> Outcome:
-        """The half goes on with a play or a kick, or it is over."""
-        if left:
-            return Outcome(Fraction(1), following._replace(ticks=left))
-        if untimed:
-            return Outcome(Fraction(1), following._replace(timeouts=(0, 0)))
-        return self._half_over(following)
-
-    def _half_over(self, last: TimedPosition) -> Outcome:
-        """The second half begins, or the game is over."""
-        if last.half == 1:
-            clock = self.clock
-            kickoff = TimedPosition(
-                "kickoff",
-                ticks=clock.half_ticks,
-                margin=last.margin,
-                timeouts=(clock.timeouts,) * 2,
-                offence=1 - last.receiver,
-            )
-            return Outcome(Fraction(1), kickoff)
-        over = TimedPosition("over", margin=last.margin)
-        if self.for_points:
-            return Outcome(Fraction(1), over)
-        return Outcome(Fraction(1), over, Fraction(1 + (last.margin > 0) - (last.margin < 0), 2))
+    label: str
+    most: int = 1
+    least: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,11 +232,6 @@ class TimedFootball(Words):
         return clock.last_ticks if self.form == "two-minutes" else clock.half_ticks
 
     @cached_property
-    def flow(self) -> Flow:
-        """The transitions after a play."""
-        return Flow(self.loaded_clock, self.for_points)
-
-    @cached_property
     def actions(self) -> Actions:
         """The actions of either player."""
         return Actions.of(self.loaded_chart, offence=True, defence=True, kicks=True, timeouts=True)
@@ -312,7 +244,26 @@ class TimedFootball(Words):
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """The entries of an observation."""
-        return entries_of(self)
+        rules, clock = self.loaded_ruleset, self.loaded_clock
+        score, margin = rules.touchdown + 1, clock.largest_margin
+        leads = Entry("lead", margin, -margin), Entry("lead within a score", score, -score)
+        return (
+            Entry("over"),
+            Entry("down", rules.downs),
+            Entry("to go", rules.field),
+            Entry("to goal", rules.field),
+            *map(Entry, ("punt formation", "my ball", "kickoff", "free kick", "second half")),
+            Entry("time left", clock.half_ticks),
+            Entry("time left at the end", clock.last_ticks),
+            Entry("my time-outs", clock.timeouts),
+            Entry("its time-outs", clock.timeouts),
+            Entry("I receive the second half"),
+            *(() if self.for_points else leads),
+            *map(Entry, ("I am asked", "it is asked", "both are asked")),
+            Entry("time saved", clock.half_ticks),
+            Entry("untimed down"),
+            *(Entry(f"choice {code}") for code in self.choices),
+        )
 
     @cached_property
     def info(self) -> GameInfo:
@@ -404,58 +355,219 @@ class TimedFootball(Words):
 
     def transition(self, state: TimedPosition, joint_action: JointAction) -> tuple[Outcome, ...]:
         """The calls meet, a choice is taken, the ball is kicked, or a time-out called or not."""
-        decided = joint_action[self.who_decides(state)]
+        if state.phase == "time-out":
+            called = joint_action[state.asked] == self.actions.timeout
+            return (self.timeout_called(state) if called else self.declined(state),)
+        outcomes = []
+        for probability, result, branches in self.follows(state, joint_action):
+            if result is not None and result.options:
+                waiting = state._replace(phase="choice", choice=result.code)
+                outcomes.append(Outcome(probability, waiting))
+            for consequence in branches:
+                branch = self.after_play(state, consequence, result)
+                chance = probability * branch.probability
+                outcomes.append(Outcome(chance, branch.state, branch.reward))
+        return merged_outcomes(outcomes)
+
+    def follows(self, state: TimedPosition, joint_action: JointAction) -> Sequence[Branches]:
+        """Return the results of a call, a choice or a kick; one that is a choice has no branches.
+
+        Args:
+            state: Position in which nobody is asked for a time-out.
+            joint_action: Legal actions of both players.
+        """
+        decided, rules = joint_action[self.who_decides(state)], self.loaded_ruleset
         match state.phase:
-            case "time-out":
-                called = decided == self.actions.timeout
-                return (self.flow.timeout_called(state) if called else self.flow.declined(state),)
             case "call":
                 defence = joint_action[1 - state.offence] - self.actions.defence
-                return merged_outcomes(self._called(state, decided, defence))
+                chart, at = self.loaded_chart, state.situation
+                return tuple(what_follows_call(chart, rules, at, decided, defence))
             case "choice":
                 option = parse_result(state.choice).options[decided - self.actions.choice]
-                return merged_outcomes(self._resulted(state, option))
+                return ((Fraction(1), option, consequences(rules, state.situation, option)),)
             case "kickoff":
-                follow = kick(self.loaded_ruleset, KICKOFFS[decided - self.actions.kick])
+                kind = KICKOFFS[decided - self.actions.kick]
             case _:
-                follow = kick(self.loaded_ruleset, "free_kick")
-        return merged_outcomes(self.flow.after_play(state, branch) for branch in follow)
+                kind = "free_kick"
+        return ((Fraction(1), None, kick(rules, kind)),)
 
-    def _called(self, state: TimedPosition, action: int, defence: int) -> Iterator[Outcome]:
-        """Yield the outcomes of the offence's action against a defence."""
-        for probability, result, follow in what_follows_call(
-            self.loaded_chart, self.loaded_ruleset, state.situation, action, defence
-        ):
-            if result is not None and result.options:
-                yield Outcome(probability, state._replace(phase="choice", choice=result.code))
-            for consequence in follow:
-                branch = self.flow.after_play(state, consequence, result)
-                yield Outcome(probability * branch.probability, branch.state, branch.reward)
+    def after_play(
+        self, state: TimedPosition, consequence: Consequence, result: Result | None = None
+    ) -> Outcome:
+        """Return the outcome of one branch of a play or kick: the next position and the points.
 
-    def _resulted(self, state: TimedPosition, result: Result) -> Iterator[Outcome]:
-        """Yield the outcomes of a result that is no choice."""
-        for consequence in consequences(self.loaded_ruleset, state.situation, result):
-            yield self.flow.after_play(state, consequence, result)
+        Args:
+            state: Position before it.
+            consequence: Consequence of the play.
+            result: The chart's result, if there was one.
+        """
+        clock = self.loaded_clock
+        points = consequence.points if state.offence == 0 else -consequence.points
+        after = self._following(state, consequence, points)
+        if consequence.seconds == 0:
+            # Punt formation has been declared; no play has been played.
+            outcome = Outcome(Fraction(1), after._replace(ticks=state.ticks))
+        elif state.ticks == 0:
+            outcome = self._half_over(after)
+        else:
+            penalty = result is not None and result.kind == "defence-penalty"
+            left, saved, untimed = clock.left(state.ticks, consequence.seconds, penalty=penalty)
+            askable = [
+                player for player in (state.offence, 1 - state.offence) if state.timeouts[player]
+            ]
+            if askable and saved != left:
+                waiting = after._replace(
+                    phase="time-out",
+                    ticks=left,
+                    follows=after.phase,
+                    asked=askable[0],
+                    other_too=len(askable) == 2,
+                    saved=saved,
+                    untimed=untimed,
+                )
+                outcome = Outcome(Fraction(1), waiting)
+            else:
+                outcome = self._goes_on(after, left, untimed=untimed)
+        reward = outcome.reward + (points if self.for_points else 0)
+        return Outcome(consequence.probability, outcome.state, reward)
+
+    def _following(
+        self, state: TimedPosition, consequence: Consequence, points: int
+    ) -> TimedPosition:
+        """Return the position after a play, time apart."""
+        most = self.loaded_clock.largest_margin
+        following = TimedPosition(
+            "kickoff",
+            state.half,
+            margin=0 if self.for_points else max(-most, min(most, state.margin + points)),
+            timeouts=state.timeouts,
+            receiver=state.receiver,
+            offence=state.offence if consequence.same_side else 1 - state.offence,
+        )
+        match consequence.next:
+            case Situation() as situation:
+                return following._replace(phase="call", **situation._asdict())
+            case Restart.FREE_KICK:
+                return following._replace(phase="free kick")
+        return following
+
+    def timeout_called(self, state: TimedPosition) -> Outcome:
+        """The player who was asked has one time-out fewer, and the clock stands."""
+        left = [count - (player == state.asked) for player, count in enumerate(state.timeouts)]
+        return self._goes_on(
+            state.settled._replace(timeouts=(left[0], left[1])), state.saved, untimed=False
+        )
+
+    def declined(self, state: TimedPosition) -> Outcome:
+        """The other player is asked, or the clock has run."""
+        if state.other_too:
+            return Outcome(Fraction(1), state._replace(asked=1 - state.asked, other_too=False))
+        return self._goes_on(state.settled, state.ticks, untimed=state.untimed)
+
+    def _goes_on(self, following: TimedPosition, left: int, *, untimed: bool) -> Outcome:
+        """The half goes on with a play or a kick, or it is over."""
+        if left:
+            return Outcome(Fraction(1), following._replace(ticks=left))
+        if untimed:
+            return Outcome(Fraction(1), following._replace(timeouts=(0, 0)))
+        return self._half_over(following)
+
+    def _half_over(self, last: TimedPosition) -> Outcome:
+        """The second half begins, or the game is over."""
+        if last.half == 1:
+            clock = self.loaded_clock
+            kickoff = TimedPosition(
+                "kickoff",
+                ticks=clock.half_ticks,
+                margin=last.margin,
+                timeouts=(clock.timeouts,) * 2,
+                offence=1 - last.receiver,
+            )
+            return Outcome(Fraction(1), kickoff)
+        won = Fraction(1 + (last.margin > 0) - (last.margin < 0), 2)
+        over = TimedPosition("over", margin=last.margin)
+        return Outcome(Fraction(1), over, 0 if self.for_points else won)
 
     def is_terminal(self, state: TimedPosition) -> bool:
         """Return True if the last half is over."""
         return state.phase == "over"
 
+    # How a position is seen and said
+
     def observe(self, state: TimedPosition, player: int) -> NDArray[np.float32]:
-        """Return a player's observation, see :mod:`solvent.games.football_clock.view`."""
-        return observation(self, state, player)
+        """Return a player's observation of a position, as the module describes it."""
+        score = self.loaded_ruleset.touchdown + 1
+        lead = state.margin if player == 0 else -state.margin
+        live = state.phase != "over"
+        comes = state.follows or state.phase
+        seen = [
+            *(not live, state.down, state.to_go, state.to_goal, state.punting),
+            *(live and state.offence == player, comes == "kickoff", comes == "free kick"),
+            *(state.half == 2, state.ticks, min(state.ticks, self.loaded_clock.last_ticks)),
+            *(state.timeouts[player], state.timeouts[1 - player], state.receiver == player),
+            *(() if self.for_points else (lead, max(-score, min(score, lead)))),
+            *(state.asked == player, state.asked == 1 - player, state.other_too),
+            *(state.saved, state.untimed),
+            *(state.choice == code for code in self.choices),
+        ]
+        most = [max(1, entry.most) for entry in self.entries]
+        return (np.array(seen, float) / most).astype(np.float32)
 
     def draw(self, state: TimedPosition) -> str:
         """Time and score, then the field from the offence's goal line on the left, and the call."""
-        return drawing(self, state)
+        if state.phase == "over":
+            won = _score_text(state.margin).replace("leads", "has won")
+            return "play is over" if self.for_points else f"play is over; {won}"
+        lines = [self._scoreboard(state)]
+        if state.down:
+            lines += situation_lines(self.loaded_ruleset, state.offence, state.situation)
+        else:
+            lines.append(f"player {state.offence} is to kick: {state.follows or state.phase}")
+        if state.phase == "time-out":
+            text = self.loaded_clock.text
+            without = "an untimed down" if state.untimed else text(state.ticks)
+            lines.append(
+                f"player {state.asked} may call a time-out: {text(state.saved)} left with "
+                f"it, {without} without"
+            )
+        elif state.phase == "choice":
+            penalty, play = parse_result(state.choice).options
+            lines.append(f"player {self.who_decides(state)} takes {penalty.code} or {play.code}")
+        elif state.phase == "call":
+            legal = self.legal_actions(state)
+            for player in (state.offence, 1 - state.offence):
+                sheet = call_sheet(self.loaded_chart, self.actions, legal[player])
+                lines.append(f"player {player} calls {sheet}")
+        return "\n".join(lines)
 
     def explain(self, action: int, player: int) -> str:
         """Describe an action in a few words."""
         return self.actions.explain(self.loaded_chart, self.loaded_chart, action)
 
     def place(self, state: TimedPosition) -> str:
-        """Time, score and situation in one line."""
-        return place_text(self, state)
+        """Such as ``0:45 left, tied, player 0 has 3rd and 7 at the other's 34``."""
+        if state.phase == "time-out":
+            where = "a time-out or not"
+        elif state.phase == "choice":
+            where = f"a choice of {state.choice}"
+        elif state.down:
+            situation = situation_text(self.loaded_ruleset, state.situation)
+            where = f"player {state.offence} has {situation}"
+        else:
+            where = state.phase
+        return f"{self._scoreboard(state)}, {where}"
+
+    def _scoreboard(self, state: TimedPosition) -> str:
+        """Such as ``second half, 1:45 left, player 0 leads by 3, time-outs 2 and 0``."""
+        parts = [f"{'first' if state.half == 1 else 'second'} half"] if self.form == "full" else []
+        if state.phase != "time-out":
+            left = f"{self.loaded_clock.text(state.ticks)} left"
+            parts.append(left if state.ticks else "an untimed down")
+        if not self.for_points:
+            parts.append(_score_text(state.margin))
+        if self.loaded_clock.timeouts and (state.ticks or state.phase == "time-out"):
+            parts.append("time-outs {} and {}".format(*state.timeouts))
+        return ", ".join(parts)
 
     def tabulate(self) -> TabularGame:
         """The arrays of a game that is small enough.
@@ -484,3 +596,10 @@ class TimedFootball(Words):
         if self.form == "full":
             margins *= 3  # In the first half it also matters who receives the second.
         return situations * margins * self.start_ticks * (clock.timeouts + 1) ** 2
+
+
+def _score_text(margin: int) -> str:
+    """Describe the leader and the lead."""
+    if margin == 0:
+        return "tied"
+    return f"player {0 if margin > 0 else 1} leads by {abs(margin)}"

@@ -20,14 +20,11 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from solvent.games.football.calls import KICKOFFS, what_follows_call
-from solvent.games.football.results import Result, parse_result
-from solvent.games.football.situation import consequences, kick, situation_text
+from solvent.games.football.situation import situation_text
 from solvent.games.football.story import told_result
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.games.football_clock.view import clock_text
 from solvent.model import JointAction, Outcome
 
 Drawn = TypeVar("Drawn")
@@ -134,7 +131,7 @@ def _decided(game: TimedFootball, state: TimedPosition, joint: tuple[int, ...]) 
 def _left(game: TimedFootball, state: TimedPosition) -> str:
     if state.phase == "time-out":
         return ""
-    return clock_text(game, state.ticks) if state.ticks else "untimed"
+    return game.loaded_clock.text(state.ticks) if state.ticks else "untimed"
 
 
 def _ball(game: TimedFootball, state: TimedPosition) -> str:
@@ -176,32 +173,18 @@ def roll_play(
         joint_action: Legal actions of both players.
         dice: Source of chance.
     """
-    decided = joint_action[game.who_decides(state)]
     rules = game.loaded_ruleset
-    result: Result | None = None
-    match state.phase:
-        case "time-out":
-            [outcome] = game.transition(state, joint_action)
-            called = decided == game.actions.timeout
-            return Played(outcome, f"player {state.asked} calls a time-out" if called else "")
-        case "call":
-            defence = joint_action[1 - state.offence] - game.actions.defence
-            found = what_follows_call(game.loaded_chart, rules, state.situation, decided, defence)
-            _, result, branches = _drawn(list(found), dice)
-            if result is not None and result.options:
-                waiting = state._replace(phase="choice", choice=result.code)
-                return Played(
-                    Outcome(Fraction(1), waiting), told_result(rules, state, None, result)
-                )
-        case "choice":
-            result = parse_result(state.choice).options[decided - game.actions.choice]
-            branches = consequences(rules, state.situation, result)
-        case "kickoff":
-            branches = kick(rules, KICKOFFS[decided - game.actions.kick])
-        case _:
-            branches = kick(rules, "free_kick")
+    if state.phase == "time-out":
+        [outcome] = game.transition(state, joint_action)
+        called = joint_action[state.asked] == game.actions.timeout
+        return Played(outcome, f"player {state.asked} calls a time-out" if called else "")
+    found = game.follows(state, joint_action)
+    _, result, branches = _drawn(found, dice) if state.phase == "call" else found[0]
+    if result is not None and result.options:
+        waiting = state._replace(phase="choice", choice=result.code)
+        return Played(Outcome(Fraction(1), waiting), told_result(rules, state, None, result))
     branch = _drawn(branches, dice)
-    outcome = game.flow.after_play(state, branch, result)
+    outcome = game.after_play(state, branch, result)
     words = told_result(rules, state, branch, result)
     return Played(outcome, words, branch.points if state.offence == 0 else -branch.points)
 

@@ -11,22 +11,26 @@ import pytest
 from timed_walk import transcript
 
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.rules import Flow
+from solvent.games.football_clock.rules import TimedFootball as Rules
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_with_a_clock.txt"
 
-after, after_play, following = ClockRules.after, Flow.after_play, Flow._following
-half_over, timeout_called, goes_on = Flow._half_over, Flow.timeout_called, Flow._goes_on
+after, after_play, following = ClockRules.after, Rules.after_play, Rules._following
+half_over, timeout_called, goes_on = (
+    Rules._half_over,
+    Rules.timeout_called,
+    Rules._goes_on,
+)
 
 
-def asked_last(flow: Flow, *arguments: Any) -> Any:
+def asked_last(flow: Rules, *arguments: Any) -> Any:
     outcome = after_play(flow, *arguments)
     if outcome.state.other_too:
         return replace(outcome, state=outcome.state._replace(asked=1 - outcome.state.asked))
     return outcome
 
 
-def in_the_first_half(flow: Flow, last: Any, change: Callable[[Any], Any]) -> Any:
+def in_the_first_half(flow: Rules, last: Any, change: Callable[[Any], Any]) -> Any:
     return half_over(flow, change(last) if last.half == 1 else last)
 
 
@@ -53,46 +57,46 @@ PLANTED: dict[str, tuple[type, str, Callable[..., Any]]] = {
         "with_timeout",
         lambda clock, seconds: max(0, seconds - clock.tick),
     ),
-    "the defence is asked first": (Flow, "after_play", asked_last),
+    "the defence is asked first": (Rules, "after_play", asked_last),
     "a time-out costs the other side": (
-        Flow,
+        Rules,
         "timeout_called",
         lambda flow, at: timeout_called(flow, at._replace(asked=1 - at.asked)),
     ),
     "a half ends on any penalty": (
-        Flow,
+        Rules,
         "_goes_on",
         lambda flow, at, left, untimed: goes_on(flow, at, left, untimed=False),
     ),
     "every play gives an untimed down": (
-        Flow,
+        Rules,
         "_goes_on",
         lambda flow, at, left, untimed: goes_on(flow, at, left, untimed=True),
     ),
     "the same side kicks off both halves": (
-        Flow,
+        Rules,
         "_half_over",
         lambda flow, last: in_the_first_half(
             flow, last, lambda at: at._replace(receiver=1 - at.receiver)
         ),
     ),
     "the score starts again in the second half": (
-        Flow,
+        Rules,
         "_half_over",
         lambda flow, last: in_the_first_half(flow, last, lambda at: at._replace(margin=0)),
     ),
     "the loser wins": (
-        Flow,
+        Rules,
         "_half_over",
         lambda flow, last: half_over(flow, last._replace(margin=-last.margin)),
     ),
     "points go to player 0": (
-        Flow,
+        Rules,
         "_following",
         lambda flow, at, branch, points: following(flow, at, branch, abs(points)),
     ),
     "a lead counts without end": (
-        Flow,
+        Rules,
         "_following",
         lambda flow, at, branch, points: following(flow, at, branch, points)._replace(
             margin=at.margin + points
