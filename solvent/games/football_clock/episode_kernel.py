@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 
 from solvent.envs.kernels.tabular import advance, draw_of, pick
 from solvent.exact.compilation import compiled
+from solvent.model.arrays import Bools, Floats, Ints
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -88,29 +89,16 @@ EPISODE = np.dtype([("stream", np.uint64), *((name, np.int32) for name in FIELDS
 ============= ======================================================================================
 """
 
-RESULT = np.dtype(
-    [
-        ("chooser", np.int32),
-        ("penalty", np.int32),
-        ("play", np.int32),
-        ("number", np.int32),
-    ]
-)
+RESULT = np.dtype([(name, np.int32) for name in ("chooser", "penalty", "play", "number")])
 """A result: who takes a choice (0 the offence, 1 the defence, -1 if it is none), between which
 results, and its number among the choices."""
 
-NUMBERS = np.dtype(
-    [
-        (name, np.int64)
-        for name in (
-            *("plays", "defences", "entries", "situations", "lines", "results"),
-            *("first_letter", "first_option", "first_kick", "first_timeout"),
-            *("half_ticks", "last_ticks", "score", "largest_margin", "timeouts"),
-            "for_points",
-        )
-    ]
-    + [("bonus", np.float64)]
+_WHOLE = (
+    *("plays", "defences", "entries", "situations", "lines", "results"),
+    *("first_letter", "first_option", "first_kick", "first_timeout"),
+    *("half_ticks", "last_ticks", "score", "largest_margin", "timeouts", "for_points"),
 )
+NUMBERS = np.dtype([*((name, np.int64) for name in _WHOLE), ("bonus", np.float64)])
 """Numbers of the rules: of the chart, the first actions of their kinds, of the clock, of a
 touchdown with its extra point, and what both players' returns add up to."""
 
@@ -146,21 +134,21 @@ class Rules(NamedTuple):
         number: [1] :data:`NUMBERS`.
     """
 
-    cell_threshold: NDArray[np.int64]
+    cell_threshold: Ints
     cell_result: NDArray[np.int32]
     branch_start: NDArray[np.int32]
-    threshold: NDArray[np.int64]
+    threshold: Ints
     branch_successor: NDArray[np.int32]
     successor: NDArray[Any]
     result: NDArray[Any]
     row: NDArray[np.int16]
     left: NDArray[np.int32]
     start: NDArray[Any]
-    start_threshold: NDArray[np.int64]
+    start_threshold: Ints
     mask: NDArray[np.int8]
     action: NDArray[np.int16]
-    uniform: NDArray[np.int64]
-    first: NDArray[np.int64]
+    uniform: Ints
+    first: Ints
     share: NDArray[np.float32]
     number: NDArray[Any]
 
@@ -175,7 +163,7 @@ def start_one(i: int, episodes: Any, rules: Any) -> None:
 
 
 @compiled
-def begin(chosen: NDArray[np.int64], episodes: NDArray[Any], rules: Rules) -> None:
+def begin(chosen: Ints, episodes: Any, rules: Rules) -> None:
     """Begin the chosen episodes in one of the states in which they may begin."""
     for i in chosen:
         start_one(i, episodes, rules)
@@ -183,12 +171,7 @@ def begin(chosen: NDArray[np.int64], episodes: NDArray[Any], rules: Rules) -> No
 
 @compiled
 def step(
-    chosen: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    episodes: NDArray[Any],
-    rules: Rules,
-    paid: NDArray[np.float64],
+    chosen: Ints, first: Ints, second: Ints, episodes: Any, rules: Rules, paid: Floats
 ) -> None:
     """Play the players' legal actions in the chosen episodes, none of which is over.
 
@@ -344,53 +327,31 @@ def _half_over(i: int, episodes: Any, rules: Any) -> float:
 
 
 @inlined
-def menu_of(i: int, player: int, episodes: Any, row: Any, result: Any) -> int:
+def menu_of(i: int, player: int, episodes: Any, rules: Any) -> int:
     """The menu of a player in an episode."""
     at = episodes[i]
-    phase = at.phase
+    phase, mine = at.phase, at.offence == player
     if phase == CALL:
-        return int(row[at.row, 4]) if at.offence == player else DEFENCE
+        return int(rules.row[at.row, 4]) if mine else DEFENCE
     if phase == CHOICE:
-        by_defence = result[at.choice].chooser
-        return OPTIONS if (at.offence == player) == (by_defence == 0) else NOTHING
+        return OPTIONS if mine == (rules.result[at.choice].chooser == 0) else NOTHING
     if phase == TIMEOUT:
         return TIMEOUTS if at.asked == player else NOTHING
     if phase == KICKOFF:
-        return KICKS if at.offence == player else NOTHING
+        return KICKS if mine else NOTHING
     return ANYTHING if phase == OVER else NOTHING
 
 
 @compiled
-def menus(
-    chosen: NDArray[np.int64],
-    player: NDArray[np.int64],
-    episodes: NDArray[Any],
-    row: NDArray[np.int16],
-    result: NDArray[Any],
-    menu: NDArray[np.int64],
-) -> None:
-    """Fill `menu` [k] with the menu of a player [k] of each of the chosen episodes.
-
-    The arrays `row` and `result` are those of :class:`Rules`. Each array takes a while to be
-    passed, so that for a single episode it pays to pass few.
-    """
+def menus(chosen: Ints, player: Ints, episodes: Any, rules: Rules, menu: Ints) -> None:
+    """Fill `menu` [k] with the menu of a player [k] of each of the chosen episodes."""
     for e in range(len(chosen)):
-        menu[e] = menu_of(chosen[e], player[e], episodes, row, result)
+        menu[e] = menu_of(chosen[e], player[e], episodes, rules)
 
 
 @compiled
 def observe(
-    chosen: NDArray[np.int64],
-    player: NDArray[np.int64],
-    episodes: NDArray[Any],
-    row: NDArray[np.int16],
-    result: NDArray[Any],
-    first: NDArray[np.int64],
-    share: NDArray[np.float32],
-    number: NDArray[Any],
-    indicators: bool,
-    entry: NDArray[np.int64],
-    observation: NDArray[np.float32],
+    chosen: Ints, player: Ints, episodes: Any, rules: Rules, indicators: bool, entry: Ints, out: Any
 ) -> None:
     """Fill the observation of a player of each chosen episode.
 
@@ -398,41 +359,25 @@ def observe(
         chosen: [k] indices of episodes.
         player: [k] which player of each.
         episodes: States of the episodes.
-        row: Array of :class:`Rules`, like the next four.
-        result: Results, with the options of a choice.
-        first: Positions of the indicators.
-        share: Values of the indicators in a vector.
-        number: Numbers of the rules.
+        rules: Rules of the game.
         indicators: Whether every entry is as many indicators as it has values.
         entry: [D], overwritten.
-        observation: [k, D] or [k, D'], filled.
+        out: [k, D] or [k, D'], filled.
     """
     for e in range(len(chosen)):
-        seen = row, result, first, share, number
-        show(chosen[e], player[e], episodes, seen, indicators, entry, observation, e)
+        show(chosen[e], player[e], episodes, rules, indicators, entry, out, e)
 
 
 @inlined
 def show(
-    i: int,
-    who: int,
-    episodes: Any,
-    seen: Any,
-    indicators: bool,
-    entry: Any,
-    observation: Any,
-    e: int,
+    i: int, who: int, episodes: Any, rules: Any, indicators: bool, entry: Any, out: Any, e: int
 ) -> None:
-    """Fill row `e` with what a player of episode `i` sees: first whole numbers, in `entry`.
-
-    Of the rules it reads `seen`: row, result, first, share and number.
-    """
-    rows, result, first, share, numbers = seen
-    number, at = numbers[0], episodes[i]
+    """Fill row `e` with the observation of a player of episode `i`, whole numbers in `entry`."""
+    number, at = rules.number[0], episodes[i]
     row, live = at.row, at.phase != OVER
     entry[0] = not live
     for d in range(4):
-        entry[1 + d] = rows[row, d] if live else 0
+        entry[1 + d] = rules.row[row, d] if live else 0
     entry[5] = live and at.offence == who
     entry[6] = live and row == number.situations
     entry[7] = live and row == number.situations + 1
@@ -456,32 +401,68 @@ def show(
     for c in range(d + 5, len(entry)):
         entry[c] = 0
     if at.choice >= 0:
-        entry[d + 5 + result[at.choice].number] = 1
+        entry[d + 5 + rules.result[at.choice].number] = 1
 
     if indicators:
-        for c in range(observation.shape[1]):
-            observation[e, c] = 0.0
+        for c in range(out.shape[1]):
+            out[e, c] = 0.0
         for d in range(len(entry)):
-            shown = first[d] + entry[d]
+            shown = rules.first[d] + entry[d]
             if shown >= 0:
-                observation[e, shown] = 1.0
+                out[e, shown] = 1.0
     else:
         for d in range(len(entry)):
-            observation[e, d] = share[first[d] + entry[d]]
+            out[e, d] = rules.share[rules.first[d] + entry[d]]
+
+
+# The turns of learners
+
+
+class Pool(NamedTuple):
+    """The seats of learners, and their opponents.
+
+    Attributes:
+        seats: Those that a learner may have.
+        weight: [K] thresholds by which an opponent is drawn; of one, no number is drawn.
+        asked: [K] whether an opponent has to be asked; the others play all legal actions equally
+            often.
+    """
+
+    seats: Ints
+    weight: Ints
+    asked: Bools
+
+
+class Told(NamedTuple):
+    """The arrays that a turn fills for each episode that does not wait, or empty ones.
+
+    Attributes:
+        reward: [n].
+        terminated: [n].
+        illegal: [n].
+        mask: [n, A].
+        observation: [n, D] or [n, D'].
+    """
+
+    reward: Any
+    terminated: Bools
+    illegal: Bools
+    mask: NDArray[np.int8]
+    observation: Any
 
 
 @inlined
-def _open(i: int, seats: Any, pool: Any, episodes: Any, learners: Any, rules: Any) -> None:
+def _open(i: int, pool: Any, episodes: Any, learners: Any, rules: Any) -> None:
     """Draw the learner's seat and its opponent, and begin the episode."""
     at, learner = episodes[i], learners[i]
     learner.side = 0
-    if len(seats) > 1:
+    if len(pool.seats) > 1:
         at.stream = advance(at.stream)
         learner.side = draw_of(at.stream) >> 52
     learner.opponent = 0
-    if len(pool) > 1:
+    if len(pool.weight) > 1:
         at.stream = advance(at.stream)
-        learner.opponent = pick(draw_of(at.stream), pool, 0, len(pool))
+        learner.opponent = pick(draw_of(at.stream), pool.weight, 0, len(pool.weight))
     start_one(i, episodes, rules)
     learner.owed = 0.0
     learner.over = False
@@ -496,25 +477,56 @@ def _any_action(i: int, menu: int, episodes: Any, rules: Any) -> np.int64:
     return np.int64(rules.action[menu, 1 + drawn])
 
 
+@inlined
+def _play_on(
+    i: int, own: Any, reply: Any, pool: Any, episodes: Any, learners: Any, rules: Any
+) -> tuple[float, bool]:
+    """Play until the learner has a choice or the episode ends.
+
+    Args:
+        i: The episode.
+        own: The learner's action.
+        reply: The action of an opponent that has been asked for it; less than 0 if none has.
+        pool: Seats and opponents.
+        episodes: The episodes; changed in place.
+        learners: The learners; changed in place.
+        rules: Rules of the game.
+
+    Returns:
+        What the learner earns, and whether the episode waits for an opponent's reply.
+    """
+    learner, earned, goes_on = learners[i], 0.0, True
+    seat = pool.seats[learner.side]
+    while goes_on:
+        if reply < 0:
+            reply = 0
+            other = menu_of(i, 1 - seat, episodes, rules)
+            if other != NOTHING:
+                if pool.asked[learner.opponent]:
+                    learner.action = own
+                    return earned, True
+                reply = _any_action(i, other, episodes, rules)
+        first, second = (own, reply) if seat == 0 else (reply, own)
+        scored = played(i, first, second, episodes, rules)
+        earned += scored if seat == 0 else -scored
+        own, reply = 0, -1
+        goes_on = menu_of(i, seat, episodes, rules) == NOTHING
+    return earned, False
+
+
 @compiled
 def turn(
     task: int,
-    chosen: NDArray[np.int64],
-    action: NDArray[np.int64],
-    reply: NDArray[np.int64],
-    seats: NDArray[np.int64],
-    pool: NDArray[np.int64],
-    asked: NDArray[np.bool_],
-    episodes: NDArray[Any],
-    learners: NDArray[Any],
+    chosen: Ints,
+    action: Ints,
+    reply: Ints,
+    pool: Pool,
+    episodes: Any,
+    learners: Any,
     rules: Rules,
     indicators: bool,
-    entry: NDArray[np.int64],
-    reward: NDArray[np.float64],
-    terminated: NDArray[np.bool_],
-    illegal: NDArray[np.bool_],
-    mask: NDArray[np.int8],
-    observation: NDArray[np.float32],
+    entry: Ints,
+    told: Told,
 ) -> int:
     """Go on in the chosen episodes until their learners have a choice, or they have ended.
 
@@ -526,92 +538,64 @@ def turn(
         chosen: [k] indices of episodes; overwritten with those that wait.
         action: [n] the learners'; read by STEP.
         reply: [n] of opponents who have been asked; read by REPLIED.
-        seats: Those that a learner may have.
-        pool: [K] thresholds by which an opponent is drawn; of one, no number is drawn.
-        asked: [K] whether an opponent has to be asked; the others play all legal actions equally
-            often.
+        pool: Seats and opponents.
         episodes: [n] :data:`EPISODE`, changed.
         learners: [n] :data:`solvent.envs.simulated_seat.LEARNER`, changed.
         rules: Rules of the game.
         indicators: Whether every entry of an observation is as many indicators as it has values.
         entry: [D], overwritten.
-        reward: [n], filled where episodes do not wait, as is what follows; [0] arrays are left
-            alone.
-        terminated: [n].
-        illegal: [n].
-        mask: [n, A].
-        observation: [n, D] or [n, D'].
+        told: The arrays to fill.
 
     Returns:
         How many episodes wait; if actions are out of range, less than 0, and nothing is changed.
     """
     if task == STEP:
-        wrong, n_actions = 0, rules.mask.shape[1]
+        wrong = 0
         for i in chosen:
-            wrong += (action[i] < 0) | (action[i] >= n_actions)
+            wrong += (action[i] < 0) | (action[i] >= rules.mask.shape[1])
         if wrong > 0:
             return -wrong
-    tells = len(reward) > 0
-    waiting = 0
+    tells, waiting, replied = len(told.reward) > 0, 0, task == REPLIED
     for i in chosen:
         learner = learners[i]
-        opens = learner.opens if task == REPLIED else task == BEGIN or learner.over
-        own, replied = 0, task == REPLIED
-        if replied:
-            own = learner.action
-        elif opens:
-            _open(i, seats, pool, episodes, learners, rules)
+        opens = learner.opens if replied else task == BEGIN or learner.over
+        if opens and not replied:
+            _open(i, pool, episodes, learners, rules)
+        seat = pool.seats[learner.side]
+        menu = menu_of(i, seat, episodes, rules)
+        own, goes_on = np.int64(learner.action), True
+        if not replied:
+            own, goes_on = np.int64(0), menu == NOTHING if opens else menu != ANYTHING
             if tells:
-                reward[i] = 0.0
-                terminated[i] = False
-                illegal[i] = False
-        seat = seats[learner.side]
-        menu = menu_of(i, seat, episodes, rules.row, rules.result)
-        goes_on = replied or (menu == NOTHING if opens else menu != ANYTHING)
-        if not (replied or opens):
-            reward[i] = learner.owed
-            learner.owed = 0.0
-            own = action[i]
-            illegal[i] = rules.mask[menu, own] == 0
-            if illegal[i]:
-                own = rules.action[menu, 1]
-
-        earned, waits = 0.0, False
-        while goes_on:
-            answer = reply[i] if replied else 0
-            if not replied:
-                other = menu_of(i, 1 - seat, episodes, rules.row, rules.result)
-                if other != NOTHING:
-                    if asked[learner.opponent]:
-                        waits = True
-                        break
-                    answer = _any_action(i, other, episodes, rules)
-            first, second = (own, answer) if seat == 0 else (answer, own)
-            scored = played(i, first, second, episodes, rules)
-            earned += scored if seat == 0 else -scored
-            own, replied = 0, False
-            menu = menu_of(i, seat, episodes, rules.row, rules.result)
-            goes_on = menu == NOTHING
-
-        if opens:
-            learner.owed += earned
-        else:
-            reward[i] += earned
-        if waits:
-            learner.action = own
-            learner.opens = opens
-            chosen[waiting] = i
-            waiting += 1
-            continue
+                told.reward[i] = 0.0 if opens else learner.owed
+                told.terminated[i] = told.illegal[i] = False
+            if not opens:
+                learner.owed = 0.0
+                own = action[i]
+                told.illegal[i] = rules.mask[menu, own] == 0
+                if told.illegal[i]:
+                    own = rules.action[menu, 1]
+        if goes_on:
+            answer = reply[i] if replied else -1
+            earned, waits = _play_on(i, own, answer, pool, episodes, learners, rules)
+            if opens:
+                learner.owed += earned
+            else:
+                told.reward[i] += earned
+            if waits:
+                learner.opens = opens
+                chosen[waiting] = i
+                waiting += 1
+                continue
+            menu = menu_of(i, seat, episodes, rules)
         if not opens:
             ends = menu == ANYTHING
-            terminated[i] = ends and not learner.over
+            told.terminated[i] = ends and not learner.over
             learner.over = ends
-            if terminated[i]:
-                reward[i] += rules.number[0].bonus * seat
+            if told.terminated[i]:
+                told.reward[i] += rules.number[0].bonus * seat
         if tells:
-            for a in range(mask.shape[1]):
-                mask[i, a] = rules.mask[menu, a]
-            seen = rules.row, rules.result, rules.first, rules.share, rules.number
-            show(i, seat, episodes, seen, indicators, entry, observation, i)
+            for a in range(rules.mask.shape[1]):
+                told.mask[i, a] = rules.mask[menu, a]
+            show(i, seat, episodes, rules, indicators, entry, told.observation, i)
     return waiting

@@ -11,17 +11,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK
 from solvent.games.football_clock.layout import FormLayout, Layer
+from solvent.games.football_clock.pack import read_only
 from solvent.games.football_clock.policies import Asked, Players
 from solvent.model.arrays import Floats, Ints
 
 NEVER, BEST = 0.0, -1.0
 """Probabilities that a side calls a time-out: it cannot, and it calls if that is better for it."""
+
+Seen = tuple[Floats, Floats]
+"""The values of a layer [S + 2, C] to a side that has the ball, and of the swapped layer to the
+other side, where that has it."""
+
+
+class After(NamedTuple):
+    """What follows plays that take the same time.
+
+    Attributes:
+        over: Whether the half is over if nobody calls a time-out.
+        final: [C] the values of its end, if it may be over.
+        plain: The layer that follows if nobody calls one.
+        own: The layer if the side that was on offence or kicked does.
+        other: The layer if the other side does.
+    """
+
+    over: bool
+    final: Floats
+    plain: Seen
+    own: Seen
+    other: Seen
+
+
+NONE = read_only(np.zeros((0, 0)))
+"""The values of a layer that does not exist."""
 
 Answers = dict[tuple[int, int, int, int], Floats | float]
 """The players' answers about time-outs, stored so that each is asked once."""
@@ -51,24 +79,19 @@ class Moment:
     def values(self, side: int = 0) -> Floats:
         """[U, C] the values of successors to a side that was on offence or kicked."""
         layout, pack = self.layout, self.layout.pack
-        shifted = layout.shifted(self.layer.half)[:, self.columns]
+        shifted = np.ascontiguousarray(layout.shifted(self.layer.half)[:, self.columns])
         values = np.empty((len(pack.arrays.successor), shifted.shape[1]))
+        reward = float(layout.for_points)
         for g, members in enumerate(pack.members):
-            moments = layout.moments_after(self.layer, pack.groups[g])
-            found = values[members]
-            self._rate(found, moments.plain, side, members, shifted)
-            called, chances = [], []
-            for moment, asked in ((moments.own, side), (moments.other, 1 - side)):
-                chance: Floats | float = NEVER
-                rated = found
-                if moment is not None:
-                    chance = self._chance(side, asked, g, shifted)
-                    rated = np.empty_like(found)
-                    self._rate(rated, moment, side, members, shifted)
-                called.append(rated)
+            found, chances = values[members], []
+            plain, own, other = layout.moments_after(self.layer, pack.groups[g])
+            for moment, asked in ((own, side), (other, 1 - side)):
+                chance = NEVER if moment is None else self._chance(side, asked, g, shifted)
                 chances.append(np.full(found.shape, chance))
-            if moments.own or moments.other:
-                _settle(found, *called, *chances)
+            final = self.final(side) if plain is None else np.zeros(0)
+            seen = (self._seen(moment, side) for moment in (plain, own, other))
+            after = After(plain is None, final, *seen)
+            _rate(found, pack.arrays.successor[members], shifted, reward, after, *chances)
         return values
 
     def kicks(self, values: Floats, side: int = 0) -> Floats:
@@ -99,19 +122,12 @@ class Moment:
         mine, others = (self.read(layout.second_half, s)[layout.kickoff_row] for s in (0, 1))
         return layout.final(half, *((mine, others) if side == 0 else (others, mine)))
 
-    def _rate(
-        self, values: Floats, moment: Layer | None, side: int, members: slice, shifted: Ints
-    ) -> None:
-        """Write the values of a group's successors at a moment; None if the half is over."""
-        successor = self.layout.pack.arrays.successor[members]
-        reward = int(self.layout.for_points)
+    def _seen(self, moment: Layer | None, side: int) -> Seen:
+        """The values of a layer to a side that has the ball, and to the other one; or none."""
         if moment is None:
-            most = len(shifted) // 2
-            values[:] = self.final(side)[shifted[successor["points"] + most]]
-            values += reward * successor["points"][:, None]
-            return
-        own, swapped = self.read(moment, side), self.read(moment.swapped, 1 - side)
-        _rate_moment(values, successor, shifted, reward, np.asarray(own), np.asarray(swapped))
+            return NONE, NONE
+        swapped = self.read(moment.swapped, 1 - side)
+        return read_only(np.asarray(self.read(moment, side))), read_only(np.asarray(swapped))
 
     def _chance(self, side: int, asked: int, g: int, shifted: Ints) -> Floats | float:
         """The probability that a side calls a time-out after the plays of a group."""
@@ -178,40 +194,61 @@ def settled(none: float, own: float, other: float, own_calls: float, other_calls
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _settle(
-    values: Floats, own: Floats, other: Floats, own_calls: Floats, other_calls: Floats
-) -> None:
-    """Settle the time-outs of a group's successors; arrays [U, C], of which `values` is written."""
-    for u in range(values.shape[0]):
-        for c in range(values.shape[1]):
-            values[u, c] = settled(
-                values[u, c], own[u, c], other[u, c], own_calls[u, c], other_calls[u, c]
-            )
+def value_in(layer: Seen, row: int, same: bool, column: int) -> float:
+    """The value of a row to the side that was on offence, which has the ball there if `same`."""
+    own, swapped = layer
+    return own[row, column] if same else -swapped[row, swapped.shape[1] - 1 - column]  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _rate_moment(
-    rated: Floats, successor: Ints, shifted: Ints, reward: int, values: Floats, swapped: Floats
-) -> None:
-    """Write the values of successors to the side that was on offence, from a moment on.
+def what_follows(
+    row: int, same: bool, column: int, paid: float, after: After, own: float, other: float
+) -> float:
+    """The value of a successor to the side that was on offence, time-outs included.
 
     Args:
-        rated: [U, C] values, written.
+        row: Row that follows.
+        same: Whether that side has the ball in it.
+        column: Column that follows.
+        paid: Reward of its points.
+        after: What follows the plays that take the same time.
+        own: The probability that this side calls a time-out, :data:`NEVER` or :data:`BEST`.
+        other: The same of the other side.
+    """
+    ends = after.final[column] if after.over else value_in(after.plain, row, same, column)
+    none = paid + ends
+    mine, theirs = none, none
+    if own != NEVER:
+        mine = paid + value_in(after.own, row, same, column)
+    if other != NEVER:
+        theirs = paid + value_in(after.other, row, same, column)
+    return settled(none, mine, theirs, own, other)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _rate(
+    rated: Floats,
+    successor: Ints,
+    shifted: Ints,
+    reward: float,
+    after: After,
+    own: Floats,
+    other: Floats,
+) -> None:
+    """Write the values [U, C] of a group's successors to the side that was on offence.
+
+    Args:
+        rated: Values, written.
         successor: [U] of them.
         shifted: [2 P + 1, C] columns to which -P to P points lead.
         reward: Reward of a point.
-        values: [S+2, columns] of the moment's layer.
-        swapped: The same of the layer with the time-outs of the sides exchanged.
+        after: What follows them.
+        own: [U, C] probabilities that this side calls a time-out, as in :func:`what_follows`.
+        other: [U, C] the same of the other side.
     """
-    last, most = values.shape[1] - 1, len(shifted) // 2
     for u in range(len(successor)):
         at = successor[u]
-        paid, follows = float(reward * at.points), shifted[at.points + most]
-        if at.same_side:
-            own = values[at.row]
-            for c in range(len(follows)):
-                rated[u, c] = paid + own[follows[c]]
-        else:
-            others = swapped[at.row]
-            for c in range(len(follows)):
-                rated[u, c] = paid - others[last - follows[c]]
+        follows, paid = shifted[at.points + len(shifted) // 2], reward * at.points
+        for c in range(len(follows)):
+            calls = own[u, c], other[u, c]
+            rated[u, c] = what_follows(at.row, at.same_side, follows[c], paid, after, *calls)

@@ -22,14 +22,22 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.simulation import Simulation
-from solvent.exact.kernels.matrix_game import solve_in, work_for
+from solvent.exact.kernels.matrix_game import Work, solve_in, work_for
 from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
 from solvent.games.football_clock.backup import backup, rate_situation, rows_of
-from solvent.games.football_clock.episode_kernel import CALL, CHOICE, KICKOFF, TIMEOUT
+from solvent.games.football_clock.episode_kernel import CALL, CHOICE, TIMEOUT
 from solvent.games.football_clock.layers import LayerProblem, equilibrium, layer_problem
 from solvent.games.football_clock.layout import FormLayout, Layer
-from solvent.games.football_clock.moment import BEST, NEVER, kick_values, settled
+from solvent.games.football_clock.moment import (
+    BEST,
+    NEVER,
+    After,
+    Seen,
+    kick_values,
+    value_in,
+    what_follows,
+)
 from solvent.games.football_clock.pack import Arrays
 from solvent.games.football_clock.policies import Asked, LayerStrategies, RoleStrategies
 from solvent.games.football_clock.simulation import States, TimedFootballPlays, states_of
@@ -125,36 +133,17 @@ class OptimalPlayer:
         assert isinstance(simulation, TimedFootballPlays)
         strategies = np.zeros((len(chosen), simulation.n_actions))
         records, actions = simulation.records[chosen], simulation.sampler.rules.actions
-        states, mine = states_of(simulation, self.layout, chosen), records["offence"] == player
-        phase = records["phase"]
-        for kind, first in (
-            (CALL, 0),
-            (CHOICE, actions.choice),
-            (KICKOFF, actions.kick),
-            (TIMEOUT, actions.timeout),
-        ):
-            at = np.flatnonzero(phase == kind)
-            if not len(at):
-                continue
-            some = States(*(column[at] for column in states))
-            if kind == CALL:
-                offence = np.zeros((len(at), actions.plays + 3))
-                defence = np.zeros((len(at), actions.choice - actions.defence))
-                solve_calls(self._rules, self._known, some, offence, defence)
-                attacks = mine[at]
-                strategies[at[attacks], : actions.plays + 3] = offence[attacks]
-                strategies[at[~attacks], actions.defence : actions.choice] = defence[~attacks]
-                continue
-            values = np.empty((len(at), 2))
-            if kind == TIMEOUT:
-                rate_timeouts(self._known, some, mine[at], records[at], values)
-                # A time-out that changes nothing in the value is kept.
-                second = values[:, 1] >= values[:, 0]
-            else:
-                choice = simulation.sampler.arrays.result["number"][records["choice"][at]]
-                rate_two(self._rules, self._known, some, choice, values)
-                second = np.where(mine[at], 1.0, -1.0) * (values[:, 1] - values[:, 0]) > 0
-            strategies[at, first + second] = 1.0
+        numbers = simulation.sampler.arrays.result["number"][records["choice"]]
+        decide(
+            self._rules,
+            self._known,
+            states_of(simulation, self.layout, chosen),
+            records,
+            records["offence"] == player,
+            numbers.astype(np.int64),
+            (actions.defence, actions.choice, actions.kick, actions.timeout),
+            strategies,
+        )
         return strategies
 
 
@@ -221,110 +210,141 @@ def known_from(solution: TimedSolution) -> Known:
     )
 
 
+class Memory(NamedTuple):
+    """Memory for one state: [U, 1], [rows, 1], [k, m], [k] and [m] floats, and that of its game."""
+
+    following: Floats
+    by_row: Floats
+    payoff: Floats
+    x: Floats
+    y: Floats
+    work: Work
+
+
 @njit(cache=True)
-def solve_calls(
-    rules: Arrays, known: Known, states: States, offence: Floats, defence: Floats
+def decide(
+    rules: Arrays,
+    known: Known,
+    states: States,
+    episodes: NDArray[Any],
+    mine: Bools,
+    choice: Ints,
+    first: tuple[int, int, int, int],
+    strategies: Floats,
 ) -> None:
-    """Fill optimal strategies of situations.
+    """Fill the optimal strategies of players in single states.
 
     Args:
         rules: The rules.
         known: The solution.
-        states: [k] in which both sides call.
-        offence: [k, A] zeros, filled.
-        defence: [k, m] filled.
+        states: [k] the states; while a time-out may be called, those that follow.
+        episodes: [k] records of the episodes.
+        mine: [k] whether the player has the ball or the kick, or will.
+        choice: [k] the number of the choice that waits, in the order of the chart's choices.
+        first: The first actions of the defence, and for choices, kicks and time-outs.
+        strategies: [k, A] zeros, filled.
     """
     most, m = rules.contested.max(), rules.cell.shape[1]
     following, by_row = np.empty((len(rules.successor), 1)), np.empty((rows_of(rules), 1))
     payoff, x, y = np.empty((most, m)), np.zeros(most), np.zeros(m)
-    work = work_for(most, m)
-    for i in range(len(offence)):
-        s = states.row[i]
-        _rate_state(rules, known, states, i, following, by_row)
-        first, contested = rules.row_start[s], rules.contested[s]
-        for a in range(contested):
-            for d in range(m):
-                payoff[a, d] = by_row[rules.cell[rules.row_call[first + a], d], 0]
-        x[:] = 0.0
-        y[:] = 0.0
-        value, _, _ = solve_in(work, payoff[:contested], x[:contested], y)
-        defence[i] = y
-        best = -1
-        for a in range(first + contested, rules.row_start[s + 1]):
-            certain = by_row[rules.cell[rules.row_call[a], 0], 0]
-            if certain > value:
-                value, best = certain, a
-        if best >= 0:
-            offence[i, rules.row_action[best]] = 1.0
-        else:
-            for a in range(contested):
-                offence[i, rules.row_action[first + a]] = x[a]
-
-
-@njit(cache=True)
-def rate_two(rules: Arrays, known: Known, states: States, choice: Ints, values: Floats) -> None:
-    """Fill the values of two actions to the side with the ball or the kick, [k, 2].
-
-    Args:
-        rules: The rules.
-        known: The solution.
-        states: [k] in which a penalty or the play is taken, or a side kicks off.
-        choice: [k] between which options, in the order of the chart's choices; not read of kicks.
-        values: Values of the penalty and the play, or the normal and the onside kick; filled.
-    """
-    following, by_row = np.empty((len(rules.successor), 1)), np.empty((rows_of(rules), 1))
-    for i in range(len(values)):
-        if states.row[i] < len(rules.contested):
-            _rate_state(rules, known, states, i, following, by_row)
-            for option in range(2):
-                values[i, option] = by_row[rules.option[choice[i], option], 0]
+    memory = Memory(following, by_row, payoff, x, y, work_for(most, m))
+    letter, option, kick, timeout = first
+    for i in range(len(strategies)):
+        phase = episodes[i].phase
+        if phase == CALL:
+            offence = _solve_call(rules, known, states, i, memory)
+            for action in range(letter if mine[i] else m):
+                if mine[i]:
+                    strategies[i, action] = offence[action]
+                else:
+                    strategies[i, letter + action] = y[action]
             continue
-        for kick in range(2):
-            values[i, kick] = 0.0
-            for j in range(rules.kick_start[kick], rules.kick_start[kick + 1]):
-                follows = _follow(rules, known, states, i, rules.kick_successor[j])
-                values[i, kick] += rules.kick_probability[j] * follows
+        if phase == TIMEOUT:
+            called, declined = _rate_timeout(known, states, i, episodes[i], mine[i])
+            # A time-out that changes nothing in the value is kept.
+            strategies[i, timeout + (declined >= called)] = 1.0
+            continue
+        if phase == CHOICE:
+            _rate_state(rules, known, states, i, memory)
+            one = by_row[rules.option[choice[i], 0], 0]
+            two = by_row[rules.option[choice[i], 1], 0]
+        else:
+            one = _rate_kick(rules, known, states, i, 0)
+            two = _rate_kick(rules, known, states, i, 1)
+        better = two > one if mine[i] else two < one
+        strategies[i, (option if phase == CHOICE else kick) + better] = 1.0
 
 
 @njit(cache=True)
-def rate_timeouts(
-    known: Known, states: States, mine: Bools, asked: NDArray[Any], values: Floats
-) -> None:
-    """Fill the values of calling a time-out and of not calling one to the side asked, [k, 2].
+def _solve_call(rules: Arrays, known: Known, states: States, i: int, memory: Memory) -> Floats:
+    """Return the offence's strategy [A] in a situation, and write the defence's."""
+    s, by_row = states.row[i], memory.by_row
+    _rate_state(rules, known, states, i, memory)
+    first, contested = rules.row_start[s], rules.contested[s]
+    for a in range(contested):
+        for d in range(len(memory.y)):
+            memory.payoff[a, d] = by_row[rules.cell[rules.row_call[first + a], d], 0]
+    memory.x[:] = 0.0
+    memory.y[:] = 0.0
+    x = memory.x[:contested]
+    value, _, _ = solve_in(memory.work, memory.payoff[:contested], x, memory.y)
+    offence, best = np.zeros(rules.row_action.max() + 1), -1
+    for a in range(first + contested, rules.row_start[s + 1]):
+        certain = by_row[rules.cell[rules.row_call[a], 0], 0]
+        if certain > value:
+            value, best = certain, a
+    if best >= 0:
+        offence[rules.row_action[best]] = 1.0
+    else:
+        for a in range(contested):
+            offence[rules.row_action[first + a]] = x[a]
+    return offence
+
+
+@njit(cache=True)
+def _rate_kick(rules: Arrays, known: Known, states: States, i: int, kick: int) -> float:
+    """The value of a kind of kickoff to the kicker."""
+    value = 0.0
+    for j in range(rules.kick_start[kick], rules.kick_start[kick + 1]):
+        follows = _follow(rules, known, states, i, rules.kick_successor[j])
+        value += rules.kick_probability[j] * follows
+    return value
+
+
+@njit(cache=True)
+def _rate_timeout(
+    known: Known, states: States, i: int, asked: Any, same: bool
+) -> tuple[float, float]:
+    """The values of calling a time-out and of not calling one, to the side that is asked.
 
     Args:
         known: The solution.
         states: The states that follow; their ticks are those that are left without a time-out.
-        mine: [k] whether the side that is asked has the ball or the kick then.
-        asked: [k] records of the episodes.
-        values: Filled.
+        i: Number of the state.
+        asked: Record of the episode.
+        same: Whether the side that is asked has the ball or the kick then.
     """
-    for i in range(len(values)):
-        half, row, same = states.half[i], states.row[i], mine[i]
-        # From here on as the side that is asked sees it.
-        column = states.column[i] if same else known.columns[half - 1] - 1 - states.column[i]
-        own = states.own[i] if same else states.other[i]
-        other = states.other[i] if same else states.own[i]
-        places = known.layer[half - 1]
-        saved, ticks = places[asked[i].saved], states.ticks[i]
-        values[i, 0] = _value(known, saved[own - 1, other], half, row, column, same)
-        if ticks == 0 and not asked[i].untimed:
-            plain = known.final[half - 1, column]
-        else:
-            place = places[ticks, own, other] if ticks else places[0, 0, 0]
-            plain = _value(known, place, half, row, column, same)
-        called, calls = plain, NEVER
-        if asked[i].other_too:
-            called, calls = _value(known, saved[own, other - 1], half, row, column, same), BEST
-        values[i, 1] = settled(plain, plain, called, NEVER, calls)
+    half, row, ticks = states.half[i], states.row[i], states.ticks[i]
+    # From here on as the side that is asked sees it.
+    column = states.column[i] if same else known.columns[half - 1] - 1 - states.column[i]
+    own = states.own[i] if same else states.other[i]
+    other = states.other[i] if same else states.own[i]
+    places = known.layer[half - 1]
+    called = _layer(known, half, places[asked.saved, own - 1, other])
+    plain = places[ticks, own, other] if ticks else places[0, 0, 0]
+    if ticks == 0 and not asked.untimed:
+        plain = -1
+    answered = places[asked.saved, own, max(other - 1, 0)]
+    after = _after(known, half, plain, -1, answered)
+    theirs = BEST if asked.other_too else NEVER
+    declined = what_follows(row, same, column, 0.0, after, NEVER, theirs)
+    return value_in(called, row, same, column), declined
 
 
 @njit(cache=True)
-def _rate_state(
-    rules: Arrays, known: Known, states: States, i: int, following: Floats, by_row: Floats
-) -> None:
-    """Write the values of results and cells in a state; `following` is [U, 1] memory."""
-    s, half = states.row[i], states.half[i]
+def _rate_state(rules: Arrays, known: Known, states: States, i: int, memory: Memory) -> None:
+    """Write the values of results and cells in a state."""
+    s, half, following, by_row = states.row[i], states.half[i], memory.following, memory.by_row
     results = (len(rules.branch_start) - 1) // len(rules.contested)
     for b in range(rules.branch_start[s * results], rules.branch_start[(s + 1) * results]):
         u = rules.branch_successor[b]
@@ -339,28 +359,24 @@ def _rate_state(
 @njit(cache=True)
 def _follow(rules: Arrays, known: Known, states: States, i: int, u: int) -> float:
     """The value of a successor to the side that was on offence, time-outs included."""
-    half, after = states.half[i], rules.successor[u]
+    half, at = states.half[i], rules.successor[u]
     place = known.layer[half - 1, states.ticks[i], states.own[i], states.other[i]]
-    column = known.shifted[half - 1, after.points + known.shifted.shape[1] // 2, states.column[i]]
-    plain, own, other = known.moments[place, after.group]
-    none: float = known.final[half - 1, column]
-    if plain >= 0:
-        none = _value(known, plain, half, after.row, column, after.same_side)
-    ours, theirs = none, none
-    if own >= 0:
-        ours = _value(known, own, half, after.row, column, after.same_side)
-    if other >= 0:
-        theirs = _value(known, other, half, after.row, column, after.same_side)
+    column = known.shifted[half - 1, at.points + known.shifted.shape[1] // 2, states.column[i]]
+    plain, own, other = known.moments[place, at.group]
+    after, paid = _after(known, half, plain, own, other), known.reward * at.points
     calls = BEST if own >= 0 else NEVER, BEST if other >= 0 else NEVER
-    return float(known.reward * after.points + settled(none, ours, theirs, calls[0], calls[1]))
+    return what_follows(at.row, at.same_side, column, paid, after, *calls)
 
 
 @njit(cache=True)
-def _value(known: Known, place: int, half: int, row: int, column: int, same: bool) -> float:
-    """The value of a row to a side, whose ball it is if `same`, in a layer as that side sees it."""
-    value: float
-    if same:
-        value = known.values[place, row, column]
-    else:
-        value = -known.values[known.swapped[place], row, known.columns[half - 1] - 1 - column]
-    return value
+def _after(known: Known, half: int, plain: int, own: int, other: int) -> After:
+    """What follows plays, by the places of the layers; -1 where there is none."""
+    layers = _layer(known, half, plain), _layer(known, half, own), _layer(known, half, other)
+    return After(plain < 0, known.final[half - 1], layers[0], layers[1], layers[2])
+
+
+@njit(cache=True)
+def _layer(known: Known, half: int, place: int) -> Seen:
+    """The values of a layer of a half to either side; of any layer if the place is none."""
+    columns = known.columns[half - 1]
+    return known.values[place, :, :columns], known.values[known.swapped[place], :, :columns]

@@ -178,7 +178,7 @@ def timed_pack(rules: PackedRules) -> TimedPack:
         downs=rules.ruleset.downs,
         groups=tuple((seconds, bool(untimed)) for seconds, untimed in groups.tolist()),
         members=tuple(map(slice, first, [*first[1:], len(found)])),
-        arrays=Arrays(*map(_read_only, arrays)),
+        arrays=Arrays(*map(read_only, arrays)),
     )
 
 
@@ -192,7 +192,7 @@ def _distinct(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
     return np.stack(np.unravel_index(keys, sizes), axis=1) + lowest, number
 
 
-def _read_only(array: Any) -> Any:
+def read_only(array: Any) -> Any:
     """Return an array as another process sends it, so that the loops are compiled once for both."""
     view = array.view()
     view.flags.writeable = False

@@ -172,9 +172,7 @@ class TimedFootballPlays(Simulation):
     ) -> NDArray[np.float32]:
         form, rules = observation or self.form, self.sampler.arrays
         seen = np.empty((len(chosen), self._width(form)), np.float32)
-        views = rules.row, rules.result, rules.first, rules.share, rules.number
-        onehot = form == "onehot"
-        kernel.observe(chosen, player, self.records, *views, onehot, self.entry, seen)
+        kernel.observe(chosen, player, self.records, rules, form == "onehot", self.entry, seen)
         return seen
 
     def legal(self, chosen: Ints, player: Ints) -> NDArray[np.int8]:
@@ -182,8 +180,7 @@ class TimedFootballPlays(Simulation):
 
     def _menus(self, chosen: Ints, player: Ints) -> Ints:
         menu = np.empty(len(chosen), np.int64)
-        rules = self.sampler.arrays
-        kernel.menus(chosen, player, self.records, rules.row, rules.result, menu)
+        kernel.menus(chosen, player, self.records, self.sampler.arrays, menu)
         return menu
 
     def state(self, i: int) -> Any:
@@ -241,11 +238,13 @@ class TimedFootballSeats(SimulatedSeatBatch):
 
     def _set_pool(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
         super()._set_pool(opponents, weights)
-        self._asked = np.array([not isinstance(one, Uniform) for one in self.opponents])
+        asked = np.array([not isinstance(one, Uniform) for one in self.opponents])
+        self._pool = kernel.Pool(self._seats, self._weight, asked)
 
     def begin(self, chosen: Ints) -> None:
-        untold = np.empty(0), *np.empty((2, 0), bool), np.empty((0, 0), np.int8)
-        self._turn(kernel.BEGIN, chosen.copy(), chosen, *untold, np.empty((0, 0), np.float32))
+        flags, mask = np.empty(0, bool), np.empty((0, 0), np.int8)
+        told = kernel.Told(np.empty(0), flags, flags, mask, np.empty((0, 0), np.float32))
+        self._turn(kernel.BEGIN, chosen.copy(), chosen, told)
 
     def step(
         self,
@@ -256,17 +255,15 @@ class TimedFootballSeats(SimulatedSeatBatch):
         mask: NDArray[np.int8],
         observation: Batch,
     ) -> int:
-        everyone = self._everyone.copy()
-        told = reward, terminated, illegal, mask, observation
-        return self._turn(kernel.STEP, everyone, actions, *told)
+        told = kernel.Told(reward, terminated, illegal, mask, observation)
+        return self._turn(kernel.STEP, self._everyone.copy(), actions, told)
 
-    def _turn(self, task: int, chosen: Ints, actions: Ints, *told: Batch) -> int:
+    def _turn(self, task: int, chosen: Ints, actions: Ints, told: kernel.Told) -> int:
         """Go on in the chosen episodes; how many actions are out of range."""
         simulation, reply = self.simulation, self._reply
         given: Any = (
-            *(actions, reply, self._seats, self._weight, self._asked),
-            *(simulation.records, self._learners, simulation.sampler.arrays),
-            *(simulation.form == "onehot", simulation.entry, *told),
+            *(actions, reply, self._pool, simulation.records, self._learners),
+            *(simulation.sampler.arrays, simulation.form == "onehot", simulation.entry, told),
         )
         waiting: int = kernel.turn(task, chosen, *given)
         while waiting > 0:

@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solvent.games.football.baselines.agent import agent_strategies
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.agent import (
     CLOCKLESS,
@@ -94,25 +93,6 @@ def test_standing() -> None:
     assert for_points.standing(late).tolist() == [CLOCKLESS]
 
 
-@pytest.mark.slow
-def test_strategies_are_distributions_and_clockless_ones_where_the_clock_does_not_matter() -> None:
-    rules = layout().rules
-    block = (3000, 3020)
-    rows = np.concatenate([np.arange(*block) + down * layout().lines for down in range(5)])
-    plain = agent_strategies(rules)
-    for layer in (Layer(2, 6, 1, 2), Layer(2, 60, 1, 2)):
-        attack, defend = agent().strategies(layer, block)
-        for role, legal in ((attack, rules.legal[rows]), (defend, np.ones((len(rows), 10), bool))):
-            chances = role.calls[role.which]
-            assert (chances >= 0).all()
-            assert not chances[~np.broadcast_to(legal[:, None], chances.shape)].any()
-            np.testing.assert_allclose(chances.sum(axis=2), 1, atol=1e-9)
-        tied = attack.which[:, layout().clock.largest_margin]
-        np.testing.assert_array_equal(attack.calls[tied], plain.offence[rows])
-        if layer.ticks == 60:
-            np.testing.assert_array_equal(attack.calls[attack.which[:, 0]], plain.offence[rows])
-
-
 def test_who_is_behind_saves_time_and_who_is_ahead_spends_it() -> None:
     rules = layout().rules
     seconds = np.zeros(rules.n_results)
@@ -167,12 +147,3 @@ def test_onside_kicks_come_late_from_behind() -> None:
     margin = layout().margin(2)
     np.testing.assert_array_equal(kicks, (margin < 0).astype(float))
     assert not agent().onside(Layer(2, 9, 0, 0)).any()
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [("weight", -1, "numbers from 0 on"), ("punt", "far", "numbers"), ("play_seconds", 0, "above")],
-)
-def test_numbers_that_make_no_sense(name: str, value: object, message: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} is .*{message}"):
-        ClockManagement(**{name: value})  # type: ignore[arg-type]

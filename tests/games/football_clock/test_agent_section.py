@@ -24,7 +24,6 @@ from solvent.games.football_clock.report.agent import (
     AgentScores,
     cost_of_strategy,
     given_away_maps,
-    paper_agent_sections,
     rate_agent,
     start_table,
 )
@@ -32,7 +31,6 @@ from solvent.games.football_clock.report.sections import LastHalf
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.report.page import render
 
 AGENT_TITLES = ["What the published agent gives away", "A game of the published agent"]
 
@@ -145,18 +143,6 @@ def test_costs_are_on_average_what_the_evaluation_says(form: str, clock: dict[st
     assert cost > 1e-3
 
 
-@pytest.mark.parametrize("name", ["second_half", "half", "full"])
-def test_the_sections_come_only_when_they_are_asked_for(
-    name: str, request: pytest.FixtureRequest
-) -> None:
-    solution: TimedSolution = request.getfixturevalue(name)
-    sections = paper_agent_sections(solution, rate_agent(solution))
-    assert [section.title for section in sections] == AGENT_TITLES
-    page = render(solution, sections=sections)
-    places = [page.index(title) for title in ("A game, play by play", *AGENT_TITLES)]
-    assert places == sorted(places)
-
-
 @pytest.mark.parametrize(
     ("words", "error"),
     [
@@ -176,13 +162,3 @@ def test_the_flag_is_for_football_with_a_clock(
     assert result.exit_code == 2
     assert error in result.stderr
     assert not page.exists()
-
-
-@pytest.mark.slow
-def test_the_command_rates_the_agent_of_a_form(tmp_path: Path) -> None:
-    page, clock = tmp_path / "page.html", '{"half": 15, "stops": [], "timeouts": 0}'
-    words = ["report", "--game", "football", "--clock", clock, "--out", str(page)]
-    result = CliRunner().invoke(app, [*words, "--paper-agent"])
-    assert result.exit_code == 0, result.stderr
-    headings = re.findall("<h3>(.*?)</h3>", page.read_text(encoding="utf-8"))
-    assert [title for title in headings if title in AGENT_TITLES] == AGENT_TITLES

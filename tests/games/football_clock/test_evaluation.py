@@ -93,25 +93,6 @@ def test_optimal_player_gets_the_value(number: int) -> None:
     assert answered.second == pytest.approx(result.second, abs=1e-12)
 
 
-def test_how_strategies_are_numbered_does_not_matter() -> None:
-    """Runs of columns with one strategy are summed in another way than strategies of their own."""
-    football = tiny("second-half", timeouts=1, half=30, largest_margin=20)
-    layout, start = layout_for(football), football.initial()[0].state
-    assert layout.columns(2) == 41
-
-    def rated(numbered: bool) -> list[Floats]:
-        x, y = (AlikeInRuns(layout, seed, 20, numbered) for seed in (1, 2))
-        found: list[Floats] = []
-        pairs = [(x, y), (x, None), (None, y)]
-        evaluate_pairs(layout, start, pairs, on_layer=lambda _, values: found.extend(values))
-        return found
-
-    together_or_apart = rated(numbered=False), rated(numbered=True)
-    assert len(together_or_apart[0]) == 3 * len(layout.layers)
-    for together, apart in zip(*together_or_apart, strict=True):
-        np.testing.assert_allclose(together, apart, atol=1e-13)
-
-
 def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once() -> None:
     football = tiny("second-half", timeouts=1, half=30, chart=SMALL)
     layout, start = layout_for(football), football.initial()[0].state
@@ -125,10 +106,3 @@ def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once() -> None:
     ]
     # The tiny field is one block.
     assert len(x.asked) == len(set(x.asked)) == len(layout.layers)
-
-
-def test_two_best_responses_are_refused() -> None:
-    football = tiny("half", chart=SMALL)
-    layout, start = layout_for(football), football.initial()[0].state
-    with pytest.raises(ValueError, match="both are None"):
-        evaluate(layout, start, None, None)

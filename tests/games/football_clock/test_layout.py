@@ -17,24 +17,6 @@ def rules() -> PackedRules:
     return pack_rules(load_chart("standard"), Ruleset())
 
 
-@pytest.mark.parametrize(
-    ("form", "timeouts", "margin", "states"),
-    [
-        ("two-minutes", 3, 28, 144_460_800),
-        ("half", 0, 42, 2_376_000),
-        ("half", 3, 42, 38_016_000),
-        ("second-half", 0, 42, 201_960_000),
-        ("full", 0, 42, 605_880_000),
-        ("full", 3, 42, 9_694_080_000),
-    ],
-)
-def test_how_many_states_a_form_has(
-    rules: PackedRules, form: str, timeouts: int, margin: int, states: int
-) -> None:
-    clock = ClockRules(timeouts=timeouts, largest_margin=margin)
-    assert FormLayout(rules, clock, form).states == states
-
-
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("timeouts", [0, 2])
 @pytest.mark.parametrize("untimed_down", [False, True])
@@ -80,12 +62,3 @@ def test_the_end_of_a_half(rules: PackedRules) -> None:
     kicks = np.array([-0.5, -0.4, -0.1, 0.2, 0.5])
     assert layout.final(1, kicks).tolist() == [*kicks, -0.5, -0.2, 0.1, 0.4, 0.5]
     assert FormLayout(rules, ClockRules(), "half").final(2).tolist() == [0]
-
-
-def test_a_form_that_makes_no_sense(rules: PackedRules) -> None:
-    with pytest.raises(ValueError, match="form is 'quarter'"):
-        FormLayout(rules, ClockRules(), "quarter")
-    with pytest.raises(ValueError, match="two-minutes"):
-        FormLayout(rules, ClockRules(stops=()), "two-minutes")
-    with pytest.raises(ValueError, match="ticks is 121"):
-        FormLayout(rules, ClockRules(), "half", ticks=121)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
 from timed_football import SMALL, tiny
 
@@ -15,12 +13,11 @@ from solvent.exact.layered.resources import (
     values_bytes,
 )
 from solvent.exact.layered.solve import solve_layers
-from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.layers import POINTS_TICKS, FootballLayers
+from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import FormLayout
 
 FORMS = [
@@ -67,25 +64,3 @@ def test_a_plan_knows_how_far_values_can_be_compressed(tmp_path: Path) -> None:
     taken = sum(path.stat().st_size for path in tmp_path.rglob("*.zlib"))
     planned = kept["compact"].disk - kept["start"].disk
     assert taken < planned < 1.6 * taken
-
-
-def test_the_sample_solves_the_games_of_the_form_not_constant_ones() -> None:
-    layers = FootballLayers.of(tiny("full", timeouts=1))
-    sample = make_plan(layers).sample
-    store = LayerStore(layers)
-    solve_layers(layers, store)
-    layers = [at for at in layers.layers if (at.own, at.other) == (1, 1)]
-    most = max(store.record(at).games for at in layers)
-    assert sample.games > most
-
-
-def test_made_up_points_change_from_layer_to_layer_as_the_solved_ones_do() -> None:
-    """Games that start from the same ones are solved sooner than those of a half."""
-    rules, clock = pack_rules(load_chart("standard"), Ruleset()), ClockRules(timeouts=0)
-    layers = FootballLayers(FormLayout(rules, clock, "half", 14))
-    store = LayerStore(layers)
-    solve_layers(layers, store)
-    for before, layer in pairwise(layers.layers[POINTS_TICKS:]):
-        made_up = np.abs(layers.guess(layer) - layers.guess(before)).mean()
-        solved = np.abs(store.read(layer) - store.read(before)).mean()
-        assert 0.5 < made_up / solved < 2

@@ -15,12 +15,9 @@ from timed_football import CHART, RULES, tiny
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
-from solvent.exact import solve
 from solvent.games.football.chart_files import csv_text
-from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.games.football_clock.transcript import Line, transcript, transcript_text
-from solvent.model import cache as disk
+from solvent.games.football_clock.transcript import transcript, transcript_text
 from solvent.play import Record, play
 
 
@@ -119,25 +116,6 @@ def test_the_value_of_a_position_is_said_after_every_play() -> None:
         before = float(chance)
 
 
-def test_the_other_side_is_seen_to_decide_only_where_it_does() -> None:
-    session = Session(any_call(3))
-    session.play(solved("second-half"), seed=5)
-    assert "There is no choice" not in session.text
-    announced = re.findall(r"^Player 1 chooses: (.*)\.$", session.text, re.M)
-    assert announced
-    letters = {"A", "B", "C"}
-    plays = {"1", "2", "3", "4", "quick kick", "field goal", "punt"}
-    decisions = {
-        "take the penalty",
-        "take the play",
-        "time-out",
-        "no time-out",
-        "kickoff",
-        "onside",
-    }
-    assert set(announced) <= letters | plays | decisions
-
-
 # Transcripts.
 
 
@@ -154,14 +132,6 @@ def test_a_transcript_tells_a_whole_game_and_its_odds() -> None:
     assert len(text.splitlines()) == len(lines) + 3
     for part in ("half 1", "half 2", "1 kicks off", "0 kicks off", " v "):
         assert part in text
-
-
-def test_the_score_of_a_half_is_what_it_pays() -> None:
-    solution = solved("half")
-    optimal = solution.policy
-    for seed in range(10):
-        last: Line = transcript(solution, (optimal, optimal), seed=seed)[-1]
-        assert last.value == pytest.approx(last.score[0] - last.score[1])
 
 
 # The command.
@@ -214,40 +184,3 @@ def test_what_does_not_fit_the_solution_is_said(
     result = run("play", *words, "--solution", str(short_half[0]))
     assert result.exit_code == 2
     assert message in result.output
-
-
-def test_layers_that_took_long_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*_: Any, **__: Any) -> Any:
-        raise AssertionError("solved again")
-
-    monkeypatch.setenv("SOLVENT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(disk, "LONG", -1.0)
-    chart = tmp_path / "tiny.csv"
-    chart.write_text(csv_text(CHART), encoding="utf-8")
-    parameters = {"ruleset": RULES, "clock": {"half": 45, "stops": [], "timeouts": 0}}
-    game = TimedFootball(chart=chart, form="second-half", margin=3, **parameters)
-    first = solve(game)
-    [folder] = (tmp_path / "cache").iterdir()
-    with monkeypatch.context() as patch:
-        patch.setattr(TimedSolution, "of", never)
-        second = solve(game)
-        assert (second.value, second.lower, second.upper) == (first.value, first.lower, first.upper)
-        # The start is no part of what is solved.
-        level = solve(TimedFootball(chart=chart, form="second-half", **parameters))
-        assert level.value < second.value
-        # Of other code, or a chart of another content, the layers are others.
-        patch.setattr(disk, "code_version", lambda: ["another version"])
-        with pytest.raises(AssertionError, match="solved again"):
-            solve(game)
-    sheet = next((folder / "sheets").rglob("*.npy"))
-    whole = sheet.read_bytes()
-    sheet.write_bytes(whole[:-8] + bytes(8))
-    assert solve(game).value == first.value
-    assert sheet.read_bytes() == whole
-
-
-def test_a_form_that_takes_long_is_not_solved_to_play() -> None:
-    result = run("play", "football", "--form", "full", "--timeouts", "0")
-    assert result.exit_code == 2
-    assert "has 605,880,000 states" in result.output
-    assert "--out DIR" in result.output

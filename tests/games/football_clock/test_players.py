@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import pairwise
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,7 @@ import pytest
 from timed_football import RULES, SMALL, tiny
 
 from solvent.baselines.network import Network, NetworkPlayer
-from solvent.envs.kernels.drawing import draw_actions
-from solvent.envs.random_stream import first_state
-from solvent.envs.simulation import Player, Uniform
+from solvent.envs.simulation import Player
 from solvent.exact import nash_conv, policy_value
 from solvent.exact.response import response_values
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer, ClockManagement
@@ -22,9 +19,7 @@ from solvent.games.football_clock.evaluation import evaluate
 from solvent.games.football_clock.layout import layout_for
 from solvent.games.football_clock.players import optimal_player
 from solvent.games.football_clock.scores import (
-    BEST_RESPONSE,
     network_layers,
-    score_timed,
 )
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.model import TabularGame, TabularPolicy, compile_game
@@ -63,28 +58,6 @@ def tables_of(number: int, player: Player) -> tuple[TabularPolicy, TabularPolicy
         chances[~acts & ~table.terminal, 0] = 1.0
         policies.append(TabularPolicy.of(table, chances, player=seat, name=player.name))
     return policies[0], policies[1]
-
-
-def roll_out(
-    sampler: TimedFootballSampler, first: Player, second: Player, plays: int
-) -> tuple[float, float]:
-    """The mean of what many plays pay the first player, and its standard error."""
-    simulation = sampler.plays(plays)
-    rng = np.random.default_rng(0)
-    simulation.arrays["stream"][:] = [first_state(rng) for _ in range(plays)]
-    live, paid = np.arange(plays), np.zeros(plays)
-    simulation.begin(live)
-    while len(live):
-        actions = np.zeros((2, plays), np.int64)
-        for seat, player in enumerate((first, second)):
-            who = np.full(len(live), seat)
-            acts = simulation.acts(live, who)
-            if acts.any():
-                strategies = player.mixes(simulation, live[acts], who[acts])
-                draw_actions(live[acts], strategies, simulation.arrays["stream"], actions[seat])
-        simulation.move(live, actions[0], actions[1], paid)
-        live = live[~simulation.over()[live]]
-    return float(paid.mean()), float(paid.std(ddof=1) / sqrt(plays))
 
 
 def network(number: int, *, masked: bool, rule: str, observation: str) -> NetworkPlayer:
@@ -145,29 +118,6 @@ def test_the_agent_plays_as_it_is_scored(number: int, threshold: float) -> None:
     [begin] = sampler.rules.initial()
     value = evaluate(layout_for(sampler.rules), begin.state, player.layers, player.layers).first
     assert value == pytest.approx(table.at_start(policy_value(table, first, second)), abs=1e-12)
-
-
-@pytest.mark.slow
-def test_a_score_is_what_rollouts_tend_to() -> None:
-    number = IDS.index("half 1")
-    sampler, _ = made(number)
-    player = network(number, masked=True, rule="sampled", observation="vector")
-    score = score_timed(
-        sampler.rules, network_layers(sampler.rules, player), opponents=("optimal",)
-    )
-    assert score.against["optimal"].first > score.against[BEST_RESPONSE].first
-    assert score.exploitability > 0.5
-    mean, error = roll_out(sampler, player, optimal_player(sampler.rules), 20_000)
-    assert abs(mean - score.against["optimal"].first) < 4 * error
-    mean, error = roll_out(sampler, optimal_player(sampler.rules), player, 20_000)
-    assert abs(-mean - score.against["optimal"].second) < 4 * error
-
-
-def test_a_network_for_another_game_is_refused() -> None:
-    sampler, _ = made(IDS.index("second-half 0"))
-    player = network(IDS.index("full 1"), masked=True, rule="mode", observation="onehot")
-    with pytest.raises(ValueError, match="it was trained for another game"):
-        roll_out(sampler, player, Uniform(), 2)
 
 
 def test_a_large_form_is_not_solved_on_the_spot() -> None:

@@ -254,13 +254,6 @@ def test_only_who_has_a_time_out_left_is_asked() -> None:
     assert after(game, call(8), ONE, A).phase == "call"
 
 
-def test_any_shorter_play_takes_no_time_with_a_time_out() -> None:
-    game = tiny(half=120, stops=[], timeouts=1)
-    for play, defence, ticks in ((ONE, A, 6), (ONE, B, 7), (TWO, A, 7)):
-        question = after(game, call(8, timeouts=(1, 1)), play, defence)
-        assert (question.ticks, question.saved) == (ticks, 8)
-
-
 def test_nobody_is_asked_where_a_time_out_would_change_nothing() -> None:
     game = tiny(half=120, stops=[60], timeouts=1)
     # 45 seconds from 1:15 stop at 1:00, and so do 15.
@@ -403,14 +396,6 @@ def test_where_a_form_begins(form: str) -> None:
         "full": TimedPosition("kickoff", 1, 120, receiver=1, offence=1, **three),
     }
     assert (first, state) == (1, expected[form])
-
-
-def test_the_start_of_the_last_two_minutes() -> None:
-    game = make_game(
-        "football-strategy", form="two-minutes", margin=-5, down=3, to_go=12, to_goal=7, timeouts=1
-    )
-    [start] = game.initial()
-    assert start.state == TimedPosition("call", 2, 8, -5, (1, 1), down=3, to_go=7, to_goal=7)
 
 
 @pytest.mark.parametrize(

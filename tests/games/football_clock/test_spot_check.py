@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from layered_games import rewrite, solve_in
-from timed_football import CHART, CLOCK, RULES, SMALL, TINY_FORMS, tiny
+from timed_football import CLOCK, RULES, SMALL, TINY_FORMS, tiny
 from typer.testing import CliRunner
 from whole_games import FOLDERS, opened
 
@@ -65,16 +65,6 @@ def test_every_place_has_its_state_and_random_ones_agree_with_the_rules(
     assert largest_miss(layers, store, 60) <= 0
 
 
-def test_a_solution_on_another_chart_does_not_agree() -> None:
-    """The rules that are asked are not those that the solver has prepared for itself."""
-    right = FootballLayers.of(tiny("half", SMALL, timeouts=1))
-    store = LayerStore(right)
-    solve_layers(right, store)
-    assert largest_miss(right, store, 40) <= 0
-    other = FootballLayers.of(tiny("half", CHART, timeouts=1))
-    assert largest_miss(other, store, 40) > 0.1
-
-
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The command that solves a small half into a folder, kept compact, which is done."""
@@ -94,23 +84,6 @@ def run(*words: str) -> Any:
     return CliRunner().invoke(app, list(words), prog_name="solvent", env={"COLUMNS": "200"})
 
 
-def test_the_command_says_what_was_checked_and_what_may_have_escaped(words: list[str]) -> None:
-    result = run(*words, "--spot-check", "50")
-    assert result.exit_code == 0
-    for text in (
-        "the start: off by at most",
-        "50 random states of the kept samples: off by at most",
-        "random states of the layers: off by at most",
-        "all 101 states agree",
-        "50 random states miss an error with probability 0.5% if 10.0% of all are wrong, 60.5% if "
-        "1.0% of all are wrong",
-    ):
-        assert text in result.stdout
-    report = json.loads(run(*words, "--spot-check", "50", "--json").stdout)
-    assert report["states"] == len(report["checked"]) == 101
-    assert report["wrong"] == 0
-
-
 def test_the_command_finds_a_planted_error(words: list[str], tmp_path: Path) -> None:
     shutil.copy(Path(words[-1]) / "manifest.json", tmp_path)
     alone = [*words[:-1], str(tmp_path), "--spot-check", "300"]
@@ -126,17 +99,6 @@ def test_the_command_finds_a_planted_error(words: list[str], tmp_path: Path) -> 
     assert "half2/t003-1-0" in result.stdout
     assert "0:45 left" in result.stdout
     assert json.loads(run(*alone, "--json").stdout)["wrong"] == 1
-
-
-def test_where_it_cannot_check_the_command_says_so(words: list[str], tmp_path: Path) -> None:
-    for refused, message in (
-        ([*words[:-2], "--spot-check", "5"], "--spot-check is for the solution in a folder; give"),
-        ([*words[:-1], str(tmp_path), "--spot-check", "5"], "holds no solution"),
-        (["solve", "pig", "--target", "10", "--spot-check", "5"], "--spot-check is for games that"),
-    ):
-        result = run(*refused)
-        assert result.exit_code == 2
-        assert message in result.stderr
 
 
 def test_the_value_of_two_given_players_has_no_samples(tmp_path: Path) -> None:

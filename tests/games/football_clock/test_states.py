@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from timed_football import CHART, SMALL, tiny
 
-from solvent import make_game
 from solvent.exact import Solution, solve
-from solvent.games.football_clock.layout import layout_for
-from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.model import TabularGame, compile_game
 
@@ -66,22 +62,3 @@ def test_a_time_out_that_gains_nothing_is_kept() -> None:
             even += 1
             assert solution.policy(state, state.asked) == {timeout: 0.0, timeout + 1: 1.0}
     assert even > 10
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("chart", ["standard", "dice"])
-def test_the_solution_of_a_shipped_chart_is_optimal_by_the_rules(chart: str) -> None:
-    """One step of the rules in rationals from the solution's own values gives its values again."""
-    clock = {"half": 30, "stops": [], "timeouts": 1}
-    game = make_game("football-strategy", form="half", chart=chart, clock=clock)
-    assert isinstance(game, TimedFootball)
-    layout, solution = layout_for(game), TimedSolution.of(game)
-    rng = np.random.default_rng(7)
-    for row in rng.integers(layout.kickoff_row, size=60).tolist():
-        ticks = int(rng.integers(3))
-        left = tuple(rng.integers(2, size=2).tolist()) if ticks else (0, 0)
-        situation = layout.rules.situation_at(row)
-        state = TimedPosition("call", 2, ticks, timeouts=left, **situation._asdict())
-        payoffs = super(TimedSolution, solution)._payoffs(state._replace(phase="call"))
-        value = solution.values(layout.moment(2, ticks, *left))[row, 0]
-        assert solution._matrix_game(payoffs).value == pytest.approx(value, abs=1e-11)

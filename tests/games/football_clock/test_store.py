@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from layered_games import any_values, flip, refusal, rewrite, solve_in
+from layered_games import refusal, rewrite, solve_in
 from timed_football import CHART, RULES, SMALL, TINY_FORMS, tiny
 
 from solvent.exact import solve
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.solve import solve_layers
-from solvent.exact.layered.store import LayerRecord, LayerStore
+from solvent.exact.layered.store import LayerRecord
 from solvent.exact.store import StoreError
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.layout import Layer, place_of
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.games.football_clock.transcript import transcript
 from solvent.model import compile_game
 
 HELPERS = Path(__file__).parents[2] / "helpers"
@@ -89,17 +84,6 @@ def test_a_solution_can_be_opened_without_its_game(original: Path, game: TimedFo
     assert solution.layout.clock == game.loaded_clock
 
 
-def test_only_calls_and_kicks_have_a_place(layers: FootballLayers, game: TimedFootball) -> None:
-    position = game.initial()[0].state
-    assert place_of(layers.layout, position).row == layers.layout.kickoff_row
-    assert (
-        place_of(layers.layout, position._replace(phase="free kick")).row
-        == layers.layout.kickoff_row + 1
-    )
-    with pytest.raises(ValueError, match="'time-out'; layers hold calls and kicks only"):
-        place_of(layers.layout, position._replace(phase="time-out"))
-
-
 @pytest.mark.parametrize(
     ("other", "message"),
     [
@@ -130,60 +114,6 @@ def test_the_solution_of_another_game_is_refused(
 def test_a_chart_by_another_name_is_the_same_game(solution: Path, game: TimedFootball) -> None:
     renamed = dataclasses.replace(game, chart=dataclasses.replace(SMALL, name="renamed"))
     assert TimedSolution.open(solution, renamed).value == TimedSolution.open(solution, game).value
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, 2.9e306, -0.6])
-def test_what_is_no_chance_is_refused_whatever_its_checksum(value: float, tmp_path: Path) -> None:
-    game = tiny("second-half", SMALL, half=30)
-    layers = FootballLayers.of(game)
-    solve_in(tmp_path / "x", layers)
-    path = LayerFolder.open(tmp_path / "x", FootballLayers).path(layers.layers[-1])
-    values = np.load(path)
-    values[3, 4] = value
-    np.save(path, values)
-
-    def rehash(description: dict[str, Any]) -> None:
-        checksum = hashlib.sha256(path.read_bytes()).hexdigest()
-        description["sheets"]["half2/t002-0-0"]["sha256"] = checksum
-
-    rewrite(tmp_path / "x", rehash)
-    message = refusal(lambda: TimedSolution.open(tmp_path / "x", game).value)
-    assert f"t002-0-0.npy: holds a value of {value:.3g}; possible are -0.5 to 0.5." in message
-
-
-def test_more_points_than_there_is_time_for_are_refused(
-    solution: Path, layers: FootballLayers, game: TimedFootball
-) -> None:
-    store = LayerStore(layers)
-    solve_layers(layers, store)
-    for layer in layers.layers:
-        most = layers.bound(layer)
-        assert most == 7 * (layer.ticks + layer.own + layer.other + 1)
-        assert store.largest(layer) <= most
-        values, supports = any_values(layers, layer)
-        store.write(layer, np.full_like(values, most), supports, RECORD)
-        with pytest.raises(ValueError, match=f"a value of -{most + 1:.3g}; possible are -{most:g}"):
-            store.write(layer, np.full_like(values, -most - 1), supports, RECORD)
-
-
-def test_supports_that_were_changed_are_not_started_from(
-    half_done: Path, layers: FootballLayers, game: TimedFootball, original: Path
-) -> None:
-    """A bit beyond the calls that are legal would let a side play one that is not."""
-    kept = sorted((half_done / "unfinished" / "supports").rglob("*.npy"))
-    assert kept
-    for path in kept:
-        layer = Layer(2, *map(int, path.stem[1:].split("-")))
-        flip(path, -1, bit=7)
-        with LayerFolder.create(half_done, layers) as store:
-            assert store.start(layer) is None
-        flip(path, -1, bit=7)
-        with LayerFolder.create(half_done, layers) as store:
-            assert store.start(layer) is not None
-        flip(path, -1, bit=7)
-    solve_in(half_done, layers)
-    value = TimedSolution.open(original, game).value
-    assert TimedSolution.open(half_done, game).value == pytest.approx(value, abs=1e-13)
 
 
 ODD: tuple[Any, ...] = (None, True, -1, 1e308, float("nan"), "x\ny" * 999, [], {}, {"a": [1]})
@@ -236,20 +166,3 @@ def test_a_ruleset_of_the_same_parameters_on_other_defaults_is_refused(
     rewrite(solution, lambda description: description["ruleset"].update(hash="0" * 64))
     with pytest.raises(StoreError, match="is a solution with ruleset 000000"):
         LayerFolder.open(solution, layers)
-
-
-def test_a_transcript_of_a_compact_solution_and_of_the_start_alone(tmp_path: Path) -> None:
-    game = tiny("second-half", timeouts=1)
-    layers = FootballLayers.of(game)
-    solve_in(tmp_path / "compact", layers, keep="compact")
-    solution = TimedSolution.open(tmp_path / "compact", game)
-    optimal = solution.policy
-    lines = transcript(solution, (optimal, optimal), seed=3)
-    assert len(lines) > 1
-    assert all(-1e-5 < line.value < 1 + 1e-5 for line in lines)
-    solve_in(tmp_path / "start", layers, keep="start")
-    start = TimedSolution.open(tmp_path / "start", game)
-    assert start.value == solution.value
-    assert "only the value of the start is kept" in refusal(
-        lambda: start.action_values(start.start, 0)
-    )
