@@ -99,12 +99,6 @@ def test_a_spec_says_which_objective_the_source_has(registered: Any) -> None:
     del gym.registry["here/Nim-v0"]
 
 
-@pytest.mark.parametrize("wrong", [0, -1, 1.5, "much", None])
-def test_a_spec_with_another_number_is_refused(wrong: Any) -> None:
-    with pytest.raises(ValueError, match=r"discount of the game .* is"):
-        nim_spec(discount=wrong)
-
-
 def test_a_parameter_of_the_game_s_own_goes_first(registered: Any) -> None:
     registered(GameSpec(name=NIM.info.name, make=lambda discount=0.5: NIM))
     assert make_game(NIM.info.name, discount=0.9).info.discount == 1
@@ -245,12 +239,6 @@ def test_against_an_opponent_the_objective_is_that_of_both() -> None:
         assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-9), name
 
 
-def test_one_objective_is_enough() -> None:
-    table = discounted(cliff(), 0.9)
-    with pytest.raises(ValueError, match="is discounted by 9/10 already"):
-        solvent.score(table, TabularPolicy.uniform(table), discount=0.9)
-
-
 # The command
 
 
@@ -296,14 +284,3 @@ def test_the_command_says_what_is_unbounded(tmp_path: Path) -> None:
     found = answer("score", str(tmp_path / "left.npz"), "CliffWalking-v1", "--json")
     assert found["unbounded"] is True
     assert found["value"] is None
-
-
-def test_a_report_says_its_objective(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    words = ("--discount", "0.9", "--out", str(page))
-    assert run("report", "--game", *WORDS, *words).exit_code == 0
-    text = page.read_text(encoding="utf-8")
-    assert "<h1>ff-combat, discount 0.9</h1>" in text
-    assert "discounted wins" in text
-    # The discount's end has no place among the states that are shown.
-    assert "DiscountEnd" not in text

@@ -15,7 +15,6 @@ from solvent.envs import (
     MaskObservation,
     SeatEnv,
     TabularEnv,
-    TabularVectorEnv,
     pettingzoo_games,
 )
 from solvent.exact import score as score_table
@@ -51,29 +50,6 @@ def test_whatever_names_the_game_the_score_is_the_same(game: TabularGame) -> Non
         assert found.value == pytest.approx(expected.value, abs=1e-12)
         assert found.optimum == pytest.approx(expected.optimum, abs=1e-9)
         assert 0 < found.illegal_mass < 1
-
-
-def test_the_exact_value_lies_in_the_interval_of_a_rollout(game: TabularGame) -> None:
-    # The function acts in the environment itself, illegal actions and all.
-    # Luck is tested when the round is won, mostly, and where there is none left too.
-    episodes, f = 4000, lambda seen: np.stack((np.zeros(len(seen)), 4 * seen[:, 4]), axis=1)
-    env = TabularVectorEnv(game, episodes, autoreset_mode="SameStep")
-    exact = solvent.score(env, f, outputs="logits").value
-    observation, _ = env.reset(seed=5)
-    random, won, open_ = np.random.default_rng(5), np.zeros(episodes), np.ones(episodes, bool)
-    replaced = 0
-    while open_.any():
-        logits = f(observation)
-        chosen = random.random(episodes) < 1 / (1 + np.exp(logits[:, 0] - logits[:, 1]))
-        observation, reward, ended, _, infos = env.step(chosen.astype(int))
-        replaced += int(infos["illegal_action"][open_].sum())
-        won[open_] += reward[open_]
-        open_ &= ~ended
-    deviation = np.sqrt(exact * (1 - exact) / episodes)
-    assert abs(won.mean() - exact) < 4 * deviation
-    assert replaced > 0
-    uniform = solvent.score(game, TabularPolicy.uniform(game)).value
-    assert abs(exact - uniform) > 4 * deviation
 
 
 @pytest.mark.parametrize("kind", ["vector", "onehot", "index"])

@@ -85,25 +85,15 @@ class Task:
     name: str = ""
 
     def __post_init__(self) -> None:
-        """Check the form of all that a file may state."""
-        if not isinstance(self.environment, str) or not self.environment:
-            raise ValueError(f"environment is {shown(self.environment)}; allowed are ids")
+        """Check the values; their types are checked where a file is read."""
         if not self.name:
             plain = re.sub(r"[^\w.-]", "-", self.environment.rpartition("/")[2])
-            object.__setattr__(self, "name", plain + "-self-play" * bool(self.self_play))
-        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name) or "." in self.name[0]:
+            object.__setattr__(self, "name", plain + "-self-play" * self.self_play)
+        if not _NAME.fullmatch(self.name) or "." in self.name[0]:
             raise ValueError(
                 f"the name of a task is {shown(self.name)}; allowed are letters, digits, '.', '-' "
                 f"and '_'"
             )
-        if not isinstance(self.self_play, bool):
-            raise ValueError(f"{self.name}: self_play is {shown(self.self_play)}; allowed are "
-                             f"true and false")  # fmt: skip
-        for name in ("env_kwargs", "seeds"):
-            if not isinstance(getattr(self, name), Mapping):
-                raise ValueError(
-                    f"{self.name}: {name} is {shown(getattr(self, name))}; allowed is a table"
-                )
         try:
             json.dumps(self.env_kwargs)
         except TypeError as error:

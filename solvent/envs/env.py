@@ -136,16 +136,6 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         masks: Bools = self.episode.look()[1].astype(bool)
         return masks
 
-    @property
-    def seats(self) -> tuple[int, ...]:
-        """The seats that the learner may take."""
-        return self.episode.seats
-
-    @property
-    def opponents(self) -> tuple[Any, ...]:
-        """The opponents in the pool: each a policy against each of the seats, or a player."""
-        return self.episode.opponents
-
 
 class TabularEnv(Env):
     """One player's game as a Gymnasium environment.
@@ -409,6 +399,4 @@ def learned_seat(env: Any, player: int | None = None) -> LearnedSeat:
     left: TabularGame = native.game
     if len(native.opponents) == 1:
         left = against(left, native.opponents[0][seats.index(player)])
-    # A single environment has an episode, and a vector environment many.
-    sampled = native.episode if isinstance(native, Env) else native.simulator
-    return LearnedSeat(native.game, left, player, sampled.observation)
+    return LearnedSeat(native.game, left, player, native.episode.observation)

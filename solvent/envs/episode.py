@@ -193,7 +193,7 @@ class TableEpisode(_Position):
         return self.table.node.item(self._base + self._at, 5)
 
     def _draw_opponent(self, pool: OpponentPool, stream: RandomStream) -> None:
-        self._opponent = bisect_right(pool.weight, stream.draw()) if pool.size > 1 else 0
+        self._opponent = bisect_right(pool.weight, stream.draw()) if len(pool.weight) > 1 else 0
 
     def look(self) -> tuple[Any, NDArray[np.int8]]:
         """The observation and the mask [A] of legal actions; new arrays."""
@@ -214,22 +214,13 @@ class OnlyEpisode:
     """
 
     def __init__(self, simulator: BatchSimulator) -> None:
-        self.simulator = simulator
-        self.game, self.rules, self.seats = simulator.game, simulator.rules, simulator.seats
-        self.observation = simulator.observation
-        self.observation_space = simulator.observation_space
-        self.n_actions, self.over = simulator.n_actions, True
+        self.simulator, self.over = simulator, True
 
-    @property
-    def shared(self) -> tuple[Any, ...]:
-        return (self.rules, *self.simulator.shared)
-
-    @property
-    def opponents(self) -> tuple[Any, ...]:
-        return self.simulator.opponents
-
-    def set_opponents(self, opponents: Any, weights: Sequence[float] | None) -> None:
-        self.simulator.set_opponents(opponents, weights)
+    def __getattr__(self, name: str) -> Any:
+        """What does not change from step to step is the simulator's."""
+        if name == "simulator":  # A copy in the making has none yet.
+            raise AttributeError(name)
+        return getattr(self.simulator, name)
 
     def seed(self, first: int) -> None:
         self.simulator.arrays["stream"][0] = first
@@ -255,9 +246,6 @@ class OnlyEpisode:
     @property
     def state(self) -> Any:
         return self.simulator.state(0)
-
-    def examples(self) -> Iterable[Any]:
-        return self.simulator.examples()
 
 
 class JointEpisode(_Position):

@@ -31,20 +31,16 @@ class OpponentPool:
     """Opponents as a sampler reads them.
 
     Attributes:
-        size: K, how many there are.
-        weight: [K] int64 thresholds from which one of them is drawn.
+        sides: [V] int64 thresholds from which one of the learner's seats is drawn.
+        weight: [K] int64 thresholds from which one of the K opponents is drawn.
         policy: [K, C] int64 thresholds of the actions of each, C = ``SeatTable.choices``.
         opponents: [K] tuples of the policies themselves, one for each seat of the learner.
     """
 
+    sides: Ints
     weight: Ints
     policy: Ints
     opponents: tuple[tuple[TabularPolicy, ...], ...]
-
-    @property
-    def size(self) -> int:
-        """K, the number of opponents."""
-        return len(self.weight)
 
 
 def opponent_pool(
@@ -73,10 +69,14 @@ def opponent_pool(
     for k, views in enumerate(policies):
         cuts[k] = np.concatenate([_action_thresholds(game, policy) for policy in views])
     return OpponentPool(
-        weight=inverse_cdf(chances, np.array([0, len(listed)])),
-        policy=cuts,
-        opponents=tuple(policies),
-    )
+        evenly(len(table.seats)), inverse_cdf(chances, np.array([0, len(listed)])), cuts,
+        tuple(policies),
+    )  # fmt: skip
+
+
+def evenly(count: int) -> Ints:
+    """The thresholds from which one of `count` entries is drawn, all equally likely."""
+    return inverse_cdf(np.full(count, 1 / count), np.array([0, count]))
 
 
 def check_weights(weights: Sequence[float] | None, count: int) -> Floats:

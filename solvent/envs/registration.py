@@ -81,65 +81,31 @@ def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:
     return OrderEnforcingWrapper(raw_aec_env(game, **arguments))
 
 
-def parallel_env(
-    game: str,
-    *,
-    observation: str = "vector",
-    illegal: str = "remap",
-    mask: str = "obs",
-    render_mode: str | None = None,
-    **parameters: Any,
-) -> TabularParallelEnv:
+def parallel_env(game: str, **arguments: Any) -> TabularParallelEnv:
     """A PettingZoo environment of a game by name whose players act at the same time.
 
     Args:
         game: The game, as for :func:`solvent.make_game`.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
-            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
-        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
-            place, ``"raise"`` raises a ValueError.
-        mask: Place of the legal actions, in the observation (``"obs"``) or in the info
-            (``"info"``), as for :class:`solvent.envs.pettingzoo_env.TabularAECEnv`.
-        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
-        parameters: The game's own.
+        arguments: The game's own parameters, and `observation`, `illegal`, `mask` and
+            `render_mode`, as for :class:`solvent.envs.pettingzoo_env.TabularParallelEnv`.
 
     Raises:
-        UnexpectedArgumentError: If a parameter is unknown; a ValueError and a TypeError.
+        UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.
         ValueError: If the name is unknown, or a value is not allowed.
     """
     from solvent.envs.pettingzoo_env import TabularParallelEnv
 
-    rules, source = _for_two(game, parameters)
-    return TabularParallelEnv(
-        source,
-        rules=rules,
-        observation=observation,
-        illegal=illegal,
-        mask=mask,
-        render_mode=render_mode,
-    )
+    return TabularParallelEnv(**_for_two(game, arguments))
 
 
-def raw_aec_env(
-    game: str,
-    *,
-    observation: str = "vector",
-    illegal: str = "remap",
-    mask: str = "obs",
-    render_mode: str | None = None,
-    **parameters: Any,
-) -> TabularAECEnv:
+def raw_aec_env(game: str, **arguments: Any) -> TabularAECEnv:
     """The same as :func:`aec_env` for players who take turns, without a wrapper.
 
     The wrapper reports calls before ``reset`` in PettingZoo's words.
 
     Args:
         game: The game, as for :func:`solvent.make_game`.
-        observation: Form of the observations, as for :func:`parallel_env`.
-        illegal: Treatment of illegal actions, as for :func:`parallel_env`.
-        mask: Place of the legal actions, as for :func:`parallel_env`.
-        render_mode: Render mode, as for :func:`parallel_env`.
-        parameters: The game's own.
+        arguments: Those of :func:`parallel_env`.
 
     Raises:
         UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.
@@ -147,29 +113,28 @@ def raw_aec_env(
     """
     from solvent.envs.pettingzoo_env import TabularAECEnv
 
-    rules, source = _for_two(game, parameters)
-    return TabularAECEnv(
-        source,
-        rules=rules,
-        observation=observation,
-        illegal=illegal,
-        mask=mask,
-        render_mode=render_mode,
-    )
+    return TabularAECEnv(**_for_two(game, arguments))
 
 
-def _for_two(name: str, parameters: Mapping[str, Any]) -> tuple[Game, TabularGame | Sampler]:
-    """A game and what samples it, unless it is one for one player without a table.
+OF_AN_ENVIRONMENT = ("observation", "illegal", "mask", "render_mode")
+"""Arguments of a PettingZoo environment; all others are parameters of the game."""
+
+
+def _for_two(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of an environment for two agents, with the game and what samples it.
 
     Raises:
-        ValueError: If it is, the name is unknown, or a value is not allowed.
+        ValueError: If it is a game for one player without a table, the name is unknown, or a value
+            is not allowed.
     """
     from solvent.envs.simulation import OnePlayerSampler
 
+    own = {key: arguments[key] for key in OF_AN_ENVIRONMENT if key in arguments}
+    parameters = {key: value for key, value in arguments.items() if key not in own}
     rules, source = rules_and_source(name, parameters)
     if isinstance(source, OnePlayerSampler):
         raise ValueError(f"{name} is a game for one; here it has to be one for two")
-    return rules, source
+    return {"game": source, "rules": rules, **own}
 
 
 def samples_table(env_id: str) -> bool:

@@ -162,7 +162,7 @@ class Drawn:
     """An environment that shows the state in which it is, and can be copied while it does.
 
     Attributes:
-        episode: The episode to sample.
+        episode: The episode or the episodes to sample.
         rules: The rules that draw the states, or None.
         render_mode: None, or one of :data:`RENDER_MODES`.
         metadata: Has ``"render_fps"``.
@@ -179,8 +179,23 @@ class Drawn:
         if not self._begun:
             raise ResetNeeded("the episode has not begun; call reset() first")
 
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """The seats that the learner may take."""
+        seats: tuple[int, ...] = self.episode.seats
+        return seats
+
+    @property
+    def opponents(self) -> tuple[Any, ...]:
+        """The opponents in the pool: each a policy against each of the seats, or a player."""
+        opponents: tuple[Any, ...] = self.episode.opponents
+        return opponents
+
     def render(self) -> Any:
         """Draw the state: text, an RGB array [height, width, 3] of uint8, or a window.
+
+        Returns:
+            A vector environment returns a tuple with a drawing for each environment.
 
         Raises:
             ResetNeeded: If the episode has not begun.
@@ -189,15 +204,19 @@ class Drawn:
             logger.warn("render() was called, but no render_mode was given to the environment")
             return None
         self._check_begun()
-        text = self.rules.draw(self.episode.state)
+        return self._drawn(self.episode.state)
+
+    def _drawn(self, state: Any) -> Any:
+        """The drawing of a state; None if it is shown in the window."""
+        assert self.rules is not None
+        text = self.rules.draw(state)
         if self.render_mode == "ansi":
             return text
         if self._screen is None:
             self._screen = Screen.for_states(self.rules, self.episode.examples())
         if self.render_mode == "rgb_array":
             return self._screen.picture(text)
-        self._screen.show(text, self.metadata["render_fps"])
-        return None
+        return self._screen.show(text, self.metadata["render_fps"])
 
     def close(self) -> None:
         """Close the window, if there is one."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Batch, SeatSimulator
 from solvent.envs.kernels.drawing import draw_actions, draw_entries
-from solvent.envs.opponents import check_weights
+from solvent.envs.opponents import check_weights, evenly
 from solvent.envs.random_stream import inverse_cdf
 from solvent.envs.sampling_table import bonus_of
 from solvent.envs.simulation import Player, Sampler
@@ -75,7 +75,7 @@ class SimulatedSeatBatch(SeatSimulator):
         self.num_envs = check_integer(num_envs, "num_envs", 1, 2**31 - 1)
         self.simulation = simulation = sampler.plays(num_envs, observation)
         self.game, self.rules = None, sampler.rules
-        self.sampler, self.shared, self.seats = sampler, (sampler,), seats
+        self.sampler, self.shared, self.seats = sampler, (sampler.rules, sampler), seats
         self.observation_space = simulation.observation_space
         self.n_actions = simulation.n_actions
         self._stream: NDArray[np.uint64] = simulation.arrays["stream"]
@@ -87,7 +87,7 @@ class SimulatedSeatBatch(SeatSimulator):
         self._everyone = np.arange(num_envs)
         self._reply = np.zeros(num_envs, np.int64)
         self._seats = np.array(seats)
-        self._either = inverse_cdf(np.full(len(seats), 1 / len(seats)), np.array([0, len(seats)]))
+        self._either = evenly(len(seats))
         self._bonus = bonus_of(sampler.rules.info)
         self._set_pool(opponents, weights)
 

@@ -17,6 +17,7 @@ from solvent.envs.batch_simulator import (
     spread_states,
 )
 from solvent.envs.kernels import tabular, two_player
+from solvent.envs.kernels.drawing import draw_entries
 from solvent.envs.opponents import OpponentPool, Opponents, opponent_pool
 from solvent.envs.random_stream import DRAWS, FIRST_BITS
 from solvent.envs.sampling_table import (
@@ -61,6 +62,7 @@ class TableSimulator(BatchSimulator):
         observation: str,
     ) -> None:
         self.game, self.rules, self.table = game, rules, table
+        self.shared = (game, rules, table)
         self.num_envs = check_integer(num_envs, "num_envs", 1, 2**31 - 1)
         self.seats, self.observation = table.seats, observation
         self.observation_space = observation_space(table.observation)
@@ -243,13 +245,13 @@ class SeatBatch(TableSimulator, SeatSimulator):
         Raises:
             ValueError: As :func:`~solvent.envs.opponents.opponent_pool`.
         """
-        self._meet(opponent_pool(self.game, self.table, opponents, weights))
-        if self._episodes.stream.any():
-            two_player.draw_opponents(self._episodes, self._pool_arrays)
+        self._meet(pool := opponent_pool(self.game, self.table, opponents, weights))
+        if (begun := np.flatnonzero(self._episodes.stream)).size:
+            draw_entries(begun, pool.weight, self._episodes.stream, self._episodes.opponent)
 
     def _meet(self, pool: OpponentPool) -> None:
         self.pool, self.opponents = pool, pool.opponents
-        self._pool_arrays = two_player.Pool(pool.weight, pool.policy)
+        self._pool_arrays = two_player.Pool(pool.sides, pool.weight, pool.policy)
         shown = self.table.mask, self.table.observation
         self._read: tuple[Any, ...] = (*self._table, *self._pool_arrays, *shown)
 

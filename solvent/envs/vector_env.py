@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-import gymnasium as gym
 import numpy as np
 from gymnasium import spaces, vector
 from gymnasium.error import ResetNeeded
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from solvent.envs.batch_simulator import Batch, BatchSimulator
 from solvent.envs.env import ILLEGAL, Seat, illegal_action, seats_of, table_and_rules
 from solvent.envs.opponents import Opponents
-from solvent.envs.rendering import RENDER_MODES, Screen, check_render_mode
+from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
 from solvent.envs.simulation import Player, Sampler
 from solvent.envs.spaces import check_actions, check_options
 from solvent.envs.table_batch import OnePlayerBatch, SeatBatch
@@ -30,7 +29,7 @@ _BOOL = np.dtype(bool)
 VECTOR_RENDER_MODES = tuple(mode for mode in RENDER_MODES if mode != "human")
 
 
-class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
+class VectorEnv(Drawn, vector.VectorEnv[Batch, Batch, Batch]):
     """A Gymnasium vector environment of a simulator.
 
     Equal, bit for bit and in every ``info``, to ``SyncVectorEnv`` around as many single
@@ -64,7 +63,7 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
-        self.simulator = simulator
+        self.simulator = self.episode = simulator
         self.game, self.rules = simulator.game, simulator.rules
         self.num_envs = simulator.num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -85,8 +84,6 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         self._all, self._none = np.ones(self.num_envs, bool), np.zeros(self.num_envs, bool)
         self._disabled = self.autoreset_mode is AutoresetMode.DISABLED
         self._same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
-        self._begun = False
-        self._screen: Screen | None = None
 
     def reset(
         self,
@@ -129,8 +126,7 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         """
         n, simulator = self.num_envs, self.simulator
         actions = check_actions(actions, n)
-        if not self._begun:
-            self._check_begun()
+        self._check_begun()
         if self._disabled and simulator.over().any():
             raise ResetNeeded("some episodes have ended; reset them with options={'reset_mask': …}")
         if self._raises:
@@ -201,10 +197,6 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         """Observations [n, D] in the form in which they are returned: numbers without an axis."""
         return observation[:, 0] if self._index else observation
 
-    def _check_begun(self) -> None:
-        if not self._begun:
-            raise ResetNeeded("the episode has not begun; call reset() first")
-
     def _chosen(self, options: Mapping[str, Any] | None) -> Bools:
         """Return the environments to reset."""
         options = check_options(options, ("reset_mask",))
@@ -253,16 +245,6 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         self._check_begun()
         return self.simulator.look()[1].astype(bool)
 
-    @property
-    def seats(self) -> tuple[int, ...]:
-        """The seats that the learner may take."""
-        return self.simulator.seats
-
-    @property
-    def opponents(self) -> tuple[Any, ...]:
-        """The opponents in the pool: each a policy against each of the seats, or a player."""
-        return self.simulator.opponents
-
     def get_state(self) -> dict[str, Batch]:
         """Everything that a later step depends on.
 
@@ -285,22 +267,14 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         self.simulator.restore(saved)
         self._begun = True
 
-    def render(self) -> tuple[Any, ...] | None:
-        """Draw every environment: text, or RGB arrays [height, width, 3] of uint8.
+    def _drawn(self, state: Any) -> tuple[Any, ...]:
+        # Of many episodes, `state` is a function of their numbers.
+        drawn = super()._drawn
+        return tuple(drawn(state(i)) for i in range(self.num_envs))
 
-        Raises:
-            ResetNeeded: If the episode has not begun.
-        """
-        if self.render_mode is None or self.rules is None:
-            gym.logger.warn("render() was called, but no render_mode was given to the environment")
-            return None
-        self._check_begun()
-        texts = [self.rules.draw(self.simulator.state(i)) for i in range(self.num_envs)]
-        if self.render_mode == "ansi":
-            return tuple(texts)
-        if self._screen is None:
-            self._screen = Screen.for_states(self.rules, self.simulator.examples())
-        return tuple(self._screen.picture(text) for text in texts)
+    def close(self, **kwargs: Any) -> None:
+        """Close the environment; see Gymnasium's vector environments."""
+        vector.VectorEnv.close(self, **kwargs)
 
 
 class TabularVectorEnv(VectorEnv):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from unittest import mock
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
 from solvent.baselines import all_baselines, baseline_names, baseline_policies, make_baseline
 from solvent.benchmark.policies import score_baselines
-from solvent.exact import exploitability, scoring, solve
+from solvent.exact import exploitability, solve
 from solvent.games import FightingFantasy, Pig
 from solvent.games.fighting_fantasy.baselines import RULES
-from solvent.model import GymnasiumTable, compile_game
+from solvent.model import compile_game
 
 PIG = compile_game(Pig(target=8))
 COMBAT = compile_game(FightingFantasy(stamina=4, opponent_stamina=5, luck=3))
@@ -52,32 +50,12 @@ def test_every_baseline_says_in_a_line_what_it_does() -> None:
         assert "\n" not in baseline.description, name
 
 
-def test_a_baseline_that_never_ends_is_shown_with_the_value_minus_infinity() -> None:
-    """Up, for ever against the wall of the cliff, at a cost of 1 a step."""
-    cliff = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
-    optimum, up = score_baselines(cliff, solve(cliff), ["optimal", "first-legal"])
-    assert (optimum.value, optimum.gap) == (-13, 0)
-    assert (up.value, up.gap, up.worst_start_gap) == (-math.inf, math.inf, math.inf)
-
-
 def test_the_optimum_at_hand_is_not_solved_again() -> None:
     game = compile_game(Pig(target=3))
     solution = solve(game)
     with mock.patch("solvent.exact.solve", side_effect=AssertionError("solved again")):
         score_baselines(game, solution)
         assert make_baseline("optimal", game).probabilities is solution.policies[0].probabilities
-
-
-def test_the_uniform_policy_is_scored_once_for_each_seat() -> None:
-    game = compile_game(Pig(target=3))
-    solution = solve(game)
-    with mock.patch(
-        "solvent.exact.scoring.best_response", side_effect=scoring.best_response
-    ) as responses:
-        scored = {one.name: one for one in score_baselines(game, solution)}
-    assert [call.args[1].name for call in responses.call_args_list].count("uniform") == 2
-    assert scored["uniform"].normalized == 0
-    assert scored["optimal"].normalized == 1
 
 
 def test_uniform_and_first_legal_are_what_their_names_say() -> None:

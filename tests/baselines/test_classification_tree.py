@@ -17,16 +17,6 @@ def staircase() -> tuple[Any, Any]:
     return np.stack((x, y), axis=1), classes
 
 
-def test_a_small_price_keeps_everything_and_a_large_one_nothing() -> None:
-    features, classes = staircase()
-    full = fit_tree(features, classes, ("x", "y"), cp=0.0)
-    assert full.accuracy(features, classes) == 1
-    assert full.relative_error(features, classes) == 0
-    stump = fit_tree(features, classes, ("x", "y"), cp=1.0)
-    assert stump.n_leaves == 1
-    assert stump.relative_error(features, classes) == 1
-
-
 def test_a_split_stays_iff_it_saves_its_price() -> None:
     features, classes = staircase()
     # The corner of 9 points takes two splits; always answering 0 or 1 misclassifies 600.

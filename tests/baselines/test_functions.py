@@ -92,13 +92,6 @@ def test_the_greedy_policy_is_chosen_before_an_action_is_found_illegal(game: Tab
     np.testing.assert_array_equal(greedy.probabilities, same.probabilities)
 
 
-def test_whole_numbers_in_one_row_are_actions(game: TabularGame) -> None:
-    f = linear(game)
-    policy = policy_from(game, lambda seen: f(seen).argmax(axis=1))
-    values = policy_from(game, f, outputs="action_values")
-    np.testing.assert_array_equal(policy.probabilities, values.probabilities)
-
-
 @pytest.mark.parametrize("outputs", ["probabilities", "logits", "action_values"])
 def test_masked_is_chosen_among_legal_actions_only(game: TabularGame, outputs: str) -> None:
     f = linear(game)
@@ -162,27 +155,6 @@ def test_it_is_asked_where_it_acts_in_batches_of_what_environments_show(pig: Tab
             assert {seen.dtype for seen in asked} == {rows.dtype}
             assert policy.player == player
             assert (policy.probabilities[~acting & ~pig.terminal].max(axis=1) == 1).all()
-
-
-def test_the_size_of_batches_does_not_matter(game: TabularGame) -> None:
-    f = linear(game)
-    whole = policy_from(game, f, outputs="logits")
-    parts = policy_from(game, f, outputs="logits", batch_size=7)
-    np.testing.assert_allclose(whole.probabilities, parts.probabilities, atol=1e-6)
-
-
-def test_observations_of_ones_own_are_given_row_by_row(game: TabularGame) -> None:
-    own = game.observation[0][:, ::-1] * 2
-    f = linear(game)
-    policy = policy_from(game, lambda seen: f(seen[:, ::-1] / 2), outputs="logits", observation=own)
-    same = policy_from(game, f, outputs="logits")
-    np.testing.assert_allclose(policy.probabilities, same.probabilities, atol=1e-6)
-
-
-def test_an_error_of_the_function_says_what_it_was_given(game: TabularGame) -> None:
-    with pytest.raises(ValueError, match="matmul") as caught:
-        policy_from(game, lambda seen: seen @ np.ones((3, 2)))
-    assert "shape (5,) and type float32" in "".join(caught.value.__notes__)
 
 
 def test_a_module_of_pytorch_is_asked_as_it_is_after_training(game: TabularGame) -> None:
@@ -253,8 +225,3 @@ def test_what_is_no_policy_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         policy_from(game, function, **arguments)
-
-
-def test_what_is_never_chosen_may_be_minus_infinity(game: TabularGame) -> None:
-    never = policy_from(game, rows(0, -np.inf), outputs="logits")
-    assert (never.probabilities[~game.terminal] == [1, 0]).all()

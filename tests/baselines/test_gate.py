@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -17,7 +15,6 @@ from wrapped_envs import DICTIONARIES, HARMLESS, REFUSED, Wrap
 
 import solvent
 from solvent.baselines.functions import SINGLES
-from solvent.baselines.gate import HARMLESS as KNOWN
 from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
@@ -102,46 +99,6 @@ def test_a_function_of_more_than_the_observation_is_refused_with_a_state(
         solvent.score(COMBAT, make(), **{"outputs": "logits", **arguments})
 
 
-def test_every_state_is_asked_again_in_another_order_and_another_size() -> None:
-    game = compile_game(solvent.make_game("ff-combat"))
-    asked: list[Any] = []
-
-    def f(seen: Any) -> Any:
-        asked.append(seen[:, 0])
-        return np.zeros(len(seen), int)
-
-    solvent.policy_from(game, f, observation="onehot", batch_size=100)
-    solvent.policy_from(game, lambda seen: f(seen[:, None]), observation="index", batch_size=100)
-    acting = np.flatnonzero(game.on_turn(0))
-    numbers = asked[len(asked) // 2 :]
-    first, singles = -(-len(acting) // 100), numbers[-SINGLES:]
-    again = numbers[first:-SINGLES]
-    np.testing.assert_array_equal(np.concatenate(numbers[:first]), acting)
-    np.testing.assert_array_equal(np.sort(np.concatenate(again)), acting)
-    assert (np.concatenate(again) != acting).mean() > 0.9
-    assert {len(one) for one in again[:-1]} == {33}
-    assert {len(one) for one in singles} == {1}
-
-
-def test_batch_norm_is_refused_in_training_mode_and_scored_in_evaluation_mode() -> None:
-    torch = pytest.importorskip("torch")
-    torch.manual_seed(0)
-    net = torch.nn.Sequential(
-        torch.nn.Linear(5, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, 2)
-    )
-
-    def actor(seen: Any) -> Any:
-        return net(torch.as_tensor(seen))
-
-    with pytest.raises(ValueError, match=r"evaluation mode \(\.eval\(\)\)"):
-        solvent.score(COMBAT, actor, outputs="logits")
-    net.eval()
-    whole = solvent.score(COMBAT, actor, outputs="logits")
-    parts = solvent.score(COMBAT, actor, outputs="logits", batch_size=7)
-    assert whole.value == pytest.approx(parts.value, abs=1e-6)
-    assert solvent.score(COMBAT, net.train(), outputs="logits").value == whole.value
-
-
 class Rounded:
     """Adds an error to its logits that depends on the batch, as sums in another order do."""
 
@@ -207,14 +164,6 @@ def test_a_wrapper_that_is_not_known_is_refused_with_the_way_out(
         for policy in (lambda seen: np.zeros(len(seen), int), TabularPolicy.uniform(small)):
             with pytest.raises(ValueError, match=f"^{name} is not known .*as a function of what"):
                 solvent.score(env, policy)
-
-
-def test_the_page_names_every_harmless_wrapper() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "score-your-own.md").read_text("utf-8")
-    listed = page.split("Harmless are ")[1].split("but not")[0]
-    known = {name for names in KNOWN.values() for name in names.split()}
-    known -= {"PatchedTimeLimit", "SelfPlayEnv"}
-    assert set(re.findall("`(.*?)`", listed)) == known
 
 
 def test_a_vector_wrapper_that_is_not_known_is_refused(small: TabularGame) -> None:

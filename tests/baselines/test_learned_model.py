@@ -53,14 +53,3 @@ def test_more_samples_leave_less_to_exploit() -> None:
     few, many = ([lost(samples, seed) for seed in range(3)] for samples in (3, 300))
     assert max(many) < min(few) / 3
     assert max(many) < 0.02
-
-
-def test_seeds_decide_the_model() -> None:
-    one, same, other = (learned_model(GREED, 3, seed=seed) for seed in (1, 1, 2))
-    assert one.model_hash == same.model_hash != other.model_hash
-
-
-@pytest.mark.parametrize("samples", [0, 2.5])
-def test_samples_are_counted_from_1(samples: int) -> None:
-    with pytest.raises(ValueError, match=f"samples is {samples}"):
-        learned_model(GREED, samples)

@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.utils.env_checker import check_env, data_equivalence
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.utils.env_checker import data_equivalence
 from two_players import random_policy
 
 from solvent.baselines import make_baseline
 from solvent.baselines.environments import make_env
 from solvent.baselines.opponents import make_opponents
-from solvent.envs import SeatVectorEnv
 from solvent.exact import save_policy
 from solvent.games import Greed, Pig
 from solvent.model import TabularPolicy, compile_game
@@ -79,30 +76,6 @@ def test_many_environments_share_policies_and_tables(tmp_path: Path) -> None:
     assert [a[0] is b[0] for a, b in zip(first, second, strict=True)] == [True, True]
 
 
-@pytest.mark.parametrize("seat", SEATS)
-def test_gymnasiums_checker_has_nothing_to_say(seat: Any) -> None:
-    check_env(make(seat=seat, opponent={"optimal": 1, "uniform": 2}), skip_render_check=True)
-
-
-@pytest.mark.parametrize("mode", AutoresetMode)
-def test_make_vec_gives_the_native_environment(mode: AutoresetMode) -> None:
-    arguments = {**SMALL, "opponent": {"uniform": 3, "stand-at-90": 1}, "seat": "random"}
-    native = gym.make_vec("solvent/Greed-v0", num_envs=8, autoreset_mode=mode.value, **arguments)
-    assert type(native.unwrapped) is SeatVectorEnv
-    assert native.metadata["autoreset_mode"] is mode
-    sync: Any = SyncVectorEnv([lambda: make_env("greed", **arguments)] * 8, autoreset_mode=mode)
-    assert data_equivalence(native.reset(seed=3), sync.reset(seed=3), exact=True)
-    rng = np.random.default_rng(0)
-    for _ in range(40):
-        actions = rng.integers(0, native.single_action_space.n, 8)
-        ours, theirs = native.step(actions), sync.step(actions)
-        assert data_equivalence(ours, theirs, exact=True)
-        if mode is AutoresetMode.DISABLED and ours[2].any():
-            options = {"reset_mask": ours[2].copy()}
-            native.reset(options=options)
-            sync.reset(options=dict(options))
-
-
 def test_a_spec_survives_json(tmp_path: Path) -> None:
     mixture = {"optimal": 1, str(saved(tmp_path, 0)): 2.5}
     env = gym.make("solvent/Greed-v0", opponent=mixture, seat=1, observation="index", **SMALL)
@@ -115,21 +88,6 @@ def test_a_spec_survives_json(tmp_path: Path) -> None:
         first, second = env.reset(seed=seed), again.reset(seed=seed)
         assert data_equivalence(first, second, exact=True)
         assert env.step(1)[:3] == again.step(1)[:3]
-
-
-def test_an_equal_seed_gives_an_equal_whole_play() -> None:
-    def play(env: Any, seed: int) -> list[Any]:
-        env.action_space.seed(seed)
-        log: list[Any] = [env.reset(seed=seed)]
-        while len(log) < 2 or not log[-1][2]:
-            log.append(env.step(env.action_space.sample()))
-        return log
-
-    arguments = {"opponent": {"optimal": 1, "uniform": 2}, "seat": "random"}
-    env, other = make(**arguments), make(**arguments)
-    plays = [play(env, seed) for seed in range(20)]
-    assert data_equivalence(plays, [play(other, seed) for seed in range(20)], exact=True)
-    assert not data_equivalence(plays[:5], [play(other, s) for s in range(5, 10)], exact=True)
 
 
 def test_bad_opponents(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from random_games import KINDS, RandomGame
-from reduced_football import CHART, MIXED, reduced
+from reduced_football import MIXED, reduced
 
 from solvent.baselines.stage_games import (
     FictitiousPlay,
@@ -19,7 +19,6 @@ from solvent.baselines.stage_games import (
     StageGames,
 )
 from solvent.exact import exploitability, policy_value, solve
-from solvent.games import FightingFantasy
 from solvent.games.greed.rules import Greed
 from solvent.model import GameInfo, TabularGame, compile_game
 
@@ -39,7 +38,6 @@ LEARNERS: dict[str, Make] = {
 GAMES = {
     "greed": compile_game(Greed(12, 4)),
     "drive": compile_game(reduced("drive", MIXED)),
-    "drive with penalties": compile_game(reduced("drive", CHART)),
 }
 PAGE = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
 PENNIES = np.array([[3.0, 0.0], [0.0, 1.0]])
@@ -187,11 +185,3 @@ def test_the_page_says_how_close_sweeps_come(name: str) -> None:
     for stated in map(float, row.groups()):
         learner.learn(10 if learner.sweeps == 0 else 90)
         assert lost(learner) == pytest.approx(stated, rel=0.05, abs=1e-5)
-
-
-def test_games_for_one_and_impossible_numbers_are_refused() -> None:
-    combat = compile_game(FightingFantasy())
-    with pytest.raises(ValueError, match=r"is for two players; .* is a game for 1"):
-        RegretMatching(combat)
-    with pytest.raises(ValueError, match="sweeps is 0"):
-        FictitiousPlay(GAMES["greed"]).learn(0)

@@ -23,11 +23,8 @@ from solvent.benchmark.bench import bench
 from solvent.benchmark.records import BenchRecord, TaskRecord, read_bench
 from solvent.benchmark.suites import Suite, Task
 from solvent.benchmark.task_game import task_game
-from solvent.envs.registration import ENVIRONMENTS
-from solvent.exact import ImproperGameError, StoreError, exploitability, load_policy, score, solve
+from solvent.exact import ImproperGameError, StoreError, load_policy, score, solve
 from solvent.exact.learning_curve import read_curve
-from solvent.games import Greed
-from solvent.model import TabularPolicy, compile_game
 from solvent.report.page import render
 
 ENV = "solvent/FFCombat-v0"
@@ -118,54 +115,10 @@ def test_results_are_the_scores_of_the_files(
 
 
 @pytest.mark.slow
-def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
-    tasks = [Task(environment=GREED, self_play=True, timesteps=2048, seeds={"maskable_ppo": 1})]
-    returned = bench(tmp_path, tasks, workers=1, progress=False)
-    assert read_bench(tmp_path) == returned
-    results = json.loads((tmp_path / "results.json").read_text())
-    [item] = results["tasks"]
-    assert item["parameters"] == ENVIRONMENTS[GREED].parameters
-    game = compile_game(Greed(20, 4))
-    solution = solve(game)
-    assert item["optimum"] == solution.value
-    [agent] = item["agents"]
-    for prefix in ("", "mode_"):
-        scores = [
-            score(
-                game, load_policy(tmp_path / agent["folder"] / f"policy_{prefix}{seat}.npz", game)
-            )
-            for seat in (0, 1)
-        ]
-        gaps = [result.optimality_gap for result in scores]
-        assert agent[f"{prefix}exploitability"] == pytest.approx(gaps, abs=1e-12)
-        assert agent[f"{prefix}gap"] == pytest.approx(sum(gaps) / 2, abs=1e-12)
-        assert agent[f"{prefix}worst_start_gap"] == pytest.approx(max(gaps), abs=1e-12)
-        assert agent[f"{prefix}value"] == pytest.approx(-sum(gaps) / 2, abs=1e-12)
-    last = read_curve(tmp_path / agent["folder"] / "curve.csv")[-1]
-    assert last.gap == pytest.approx(agent["gap"], abs=1e-12)
-    assert last.mode_gap == pytest.approx(agent["mode_gap"], abs=1e-12)
-    baselines = {entry["name"]: entry for entry in item["baselines"]}
-    for seat in (0, 1):
-        uniform = TabularPolicy.uniform(game, player=seat)
-        assert baselines["uniform"]["exploitability"][seat] == pytest.approx(
-            exploitability(game, uniform), abs=1e-12
-        )
-    assert baselines["optimal"]["exploitability"] == pytest.approx([0, 0], abs=1e-12)
-    assert bench(tmp_path, tasks, workers=1, progress=False) == returned
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "call",
-    [
-        f"Task(environment={ENV!r}, timesteps=60_000, seeds=dict(ppo=2, dqn=1))",
-        f"Task(environment={GREED!r}, self_play=True, timesteps=120_000, "
-        "seeds=dict(maskable_ppo=2))",
-    ],
-)
 def test_killed_halfway_it_ends_with_the_same_table(
-    call: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    call = f"Task(environment={ENV!r}, timesteps=60_000, seeds=dict(ppo=2, dqn=1))"
     tasks = [eval(call)]
     whole = bench(tmp_path / "whole", tasks, progress=False)
     out = tmp_path / "killed"

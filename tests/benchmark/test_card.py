@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from solvent.benchmark.card import LARGEST_CARD, SAME, Card, read_card, write_card
+from solvent.benchmark.card import SAME, Card, read_card, write_card
 from solvent.exact import StoreError
 
 CARD = Card(
@@ -46,17 +46,13 @@ def test_a_card_comes_back(tmp_path: Path) -> None:
             {"algorithm": "../../etc/passwd"},
             "algorithm is '../../etc/passwd'; expected up to 60 letters",
         ),
-        ({"algorithm": ""}, "algorithm is ''; expected up to 60 letters"),
-        ({"code": " "}, "code is ' '; expected a link"),
         ({"authors": " "}, "authors is ' '; expected a text"),
         ({"authors": ""}, "authors is ''; expected a text"),
         ({"source": "0123456789AB"}, "source is '0123456789AB'; expected 12 hexadecimal digits"),
-        ({"algorithm": "x" * 61}, "algorithm is 'xxx"),
         ({"suite": "/tmp/own.toml"}, "suite is '/tmp/own.toml'; expected up to 60 letters"),
         ({"suite_hash": "AB" * 32}, "suite_hash is 'ABAB"),
         ({"code": "javascript:alert(1)"}, "code is 'javascript:alert(1)'; expected a link"),
         ({"code": 'https://x" onclick="alert(1)'}, "expected a link"),
-        ({"code": "https://x/" + "y" * 300}, "; expected a link"),
         (
             {"authors": "a\nb"},
             "authors is 'a\\nb'; expected a text of up to 300 characters that can be printed",
@@ -70,7 +66,6 @@ def test_a_card_comes_back(tmp_path: Path) -> None:
         ({"seeds": []}, "seeds is (); expected 1 to 1000 whole numbers"),
         ({"seeds": [0, 10**400]}, "seeds is "),
         ({"seeds": [0, True]}, "seeds.1 is True"),
-        ({"seeds": [0.0]}, "seeds.0 is 0.0"),
         ({"seeds": [-1]}, "seeds is (-1,)"),
         ({"seeds": [1, 0]}, "in ascending order"),
         ({"seeds": [1, 1]}, "in ascending order"),
@@ -93,32 +88,3 @@ def test_a_card_that_is_not_allowed(tmp_path: Path, change: dict[str, Any], mess
     assert str(caught.value).startswith(f"{path}: ")
     assert message in str(caught.value)
     assert len(str(caught.value)) < 300 + len(str(path))
-
-
-@pytest.mark.parametrize("name", sorted(asdict(CARD)))
-def test_a_card_lacks_nothing(tmp_path: Path, name: str) -> None:
-    write_card(tmp_path, CARD)
-    path = tmp_path / "card.json"
-    content = json.loads(path.read_text())
-    content.pop(name)
-    path.write_text(json.dumps(content))
-    with pytest.raises(StoreError, match=f"lacks {name}"):
-        read_card(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "[]",
-        "{",
-        '{"format": NaN}',
-        '{"format": 1e999}',
-        "[" * 100_000,
-        " " * LARGEST_CARD + "{}",
-    ],
-)
-def test_what_is_no_card(tmp_path: Path, content: str) -> None:
-    (tmp_path / "card.json").write_text(content)
-    with pytest.raises(StoreError, match=r"card\.json: (not JSON|cannot be read)"):
-        read_card(tmp_path)

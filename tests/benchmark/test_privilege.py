@@ -13,14 +13,13 @@ import pytest
 
 from solvent.benchmark.algorithms import Budget
 from solvent.benchmark.bench import bench
-from solvent.benchmark.privilege import OPPONENT, STARTS, named, saw_solution, seen_of_solution
+from solvent.benchmark.privilege import OPPONENT, STARTS, saw_solution, seen_of_solution
 from solvent.benchmark.records import read_bench, write_results
 from solvent.benchmark.run import Run, perform
 from solvent.benchmark.suites import Task
 from solvent.benchmark.summary import as_csv, as_latex, summarize
 from solvent.report.page import render
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 GREED: dict[str, Any] = {"environment": "solvent/Greed-v0", "env_kwargs": {}, "stakes": 0.0}
 
 
@@ -45,20 +44,6 @@ def test_what_was_seen_is_read_off_the_record() -> None:
     for settings, seen in rows:
         assert seen_of_solution(settings) == seen, settings
         assert saw_solution(settings) is bool(seen)
-
-
-def test_records_of_version_0_1_are_read() -> None:
-    for path in GOLDEN.rglob("run.json"):
-        request = json.loads(path.read_text())["request"]
-        assert not saw_solution(request), path
-        if "stakes" in request:
-            assert saw_solution(request | {"stakes": 0.25}), path
-
-
-def test_the_name_says_it_once() -> None:
-    told = {"stakes": 0.5, "start_weights": "importance"}
-    assert [named(name, told) for name in ("dqn", "dqn+solution")] == ["dqn+solution"] * 2
-    assert named("dqn", told | {"start_weights": "uniform"}) == "dqn"
 
 
 @pytest.fixture(scope="module")

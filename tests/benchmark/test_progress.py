@@ -36,23 +36,22 @@ def test_a_bench_tells_what_happens_and_the_time_that_is_left(
 ) -> None:
     totals = {"A-v0 ppo 0": 1000, "A-v0 ppo 1": 1000, "B-v0 dqn 0": 1000, "B-v0 dqn 1": 1000}
     with BenchProgress(totals) as told:
-        # A finished training of A says that the others of it take 10 s of CPU.
         told.keep("A-v0 ppo 0", Evaluation(1000, 0.5, 0.2, 0.6, 0.1, 10.0))
         told.resume("B-v0 dqn 0")
         clock.now = 5.0
-        # Half of one of B has taken 20 s.
         told.move("B-v0 dqn 0", at(500, 20.0))
         told.move("A-v0 ppo 1", at(0, 0.0))
+        told.move("B-v0 dqn 0", at(510, 20.0))
         clock.now = 25.0
         told.move("B-v0 dqn 0", at(1000, 40.0))
         told.finish("B-v0 dqn 0", Finished(gap=0.01, cpu_seconds=40.0))
         told.finish("A-v0 ppo 0", Finished(gap=0.1, cpu_seconds=10.0))
-    # 20 s of CPU were done in 20 s, 10 s of A and 40 s of B are left.
+    # 490 steps took 20 s, and 2,000 are left.
     assert capsys.readouterr().out.splitlines() == [
         "[0:00:00] kept      A-v0 ppo 0: finished, gap 0.100000",
         "[0:00:05] resumed   B-v0 dqn 0: 50% of 1,000 steps, gap 0.1000",
         "[0:00:05] started   A-v0 ppo 1",
-        "[0:00:25] finished  B-v0 dqn 0: gap 0.010000, 40.0 CPU-s, 0:00:50 left",
+        "[0:00:25] finished  B-v0 dqn 0: gap 0.010000, 40.0 CPU-s, 0:01:22 left",
     ]
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from submitted import NOISE, SUITE
 
-from solvent import make_game
 from solvent.benchmark.records import FailureRecord, read_bench, write_results
 from solvent.benchmark.summary import FILES, POLICIES, as_csv, bibtex, summarize
 from solvent.model.text import brief
@@ -59,26 +58,6 @@ def test_the_page_has_the_means_of_the_summary(bench_folder: Path, page: str) ->
     assert bibtex(bench.suite) in page
 
 
-def test_the_page_tells_how_many_runs_came_to_a_gap(page: str) -> None:
-    reached = 0
-    tables = re.findall(r'<table class="narrow times">(.*?)</table>', page, re.DOTALL)
-    assert len(tables) == len(TASKS)
-    for table, task in zip(tables, SUITE.tasks, strict=True):
-        rows = re.findall(r'<tr data-times="[^"]+">(.*?)</tr>', table, re.DOTALL)
-        assert len(rows) == 2 * len(NOISE)
-        counts = [list(map(int, re.findall(r">(\d+) of 10<", row))) for row in rows]
-        # What has come to a smaller gap has come to the larger ones.
-        assert all(len(row) == 3 and row == sorted(row, reverse=True) for row in counts)
-        # Runs are at their gap after the last step, or never; those that are optimal at once.
-        assert task.timesteps is not None
-        for row, own in zip(rows, counts, strict=True):
-            medians = re.findall(r'of 10</td><td class="n"(?: data-value="([^"]+)")?>', row)
-            assert [bool(median) for median in medians] == [count > 5 for count in own]
-            assert all(0 <= float(median) <= task.timesteps for median in medians if median)
-            reached += own[0] > 5
-    assert reached
-
-
 def test_the_summary_is_of_the_policies_and_not_of_the_claims(
     bench_folder: Path, written: Path, tmp_path: Path
 ) -> None:
@@ -95,11 +74,6 @@ def test_the_summary_is_of_the_policies_and_not_of_the_claims(
     bench = read_bench(bench_folder)
     rows = (written / "summary" / "summary.csv").read_text().splitlines()
     assert len(rows) == len(as_csv(summarize(bench.tasks)).splitlines())
-
-
-def test_a_game_has_no_summary(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="a summary is of a bench"):
-        write_report(make_game("pig", target=5), tmp_path / "page.html", summary=tmp_path)
 
 
 def test_runs_that_failed_are_listed(bench_folder: Path, page: str, tmp_path: Path) -> None:

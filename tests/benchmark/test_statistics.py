@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
 from solvent.benchmark.statistics import (
-    LEAST_SEEDS,
     Band,
     CensoredTime,
     curve_band,
@@ -88,13 +86,6 @@ def test_a_profile_is_the_papers() -> None:
     assert middle == pytest.approx(2 * 1.96 * math.sqrt(0.25 / 60), rel=0.25)
 
 
-def test_runs_that_are_all_alike_have_a_band_without_width() -> None:
-    profile = performance_profile([[0.5] * LEAST_SEEDS] * 2, np.array([0.4, 0.6]))
-    for curve in (profile.mean, profile.low, profile.high):
-        assert curve is not None
-        assert curve.tolist() == [1.0, 0.0]
-
-
 def test_the_probability_of_improvement_by_hand() -> None:
     found = probability_of_improvement([[1.0, 3.0], [5.0]], [[2.0, 3.0], [4.0, 6.0]])
     # 1 loses twice, 3 wins and ties: 1.5 of 4. And 5 wins one of two.
@@ -118,24 +109,6 @@ def test_the_probability_of_improvement_is_that_of_mann_and_whitney() -> None:
     assert found.mean + back.mean == pytest.approx(1)
     assert found.is_interval
     assert 0 < found.low < found.mean < found.high < 1
-
-
-def test_many_runs_fit_into_memory() -> None:
-    """The table of all pairs of runs, for each draw of a batch, would take a gigabyte here."""
-    scores = np.random.default_rng(0).random((2, 300))
-    tracemalloc.start()
-    probability_of_improvement(scores[:1].tolist(), scores[1:].tolist())
-    performance_profile(scores.tolist(), np.linspace(0, 1, 500))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 2**29
-
-
-def test_one_that_always_wins_improves_for_certain() -> None:
-    found = probability_of_improvement([[1.0] * 10, []], [[0.0] * 10, [2.0] * 10])
-    assert found is not None
-    assert (found.mean, found.low, found.high) == (1.0, 1.0, 1.0)
-    assert probability_of_improvement([[]], [[1.0]]) is None
 
 
 def curves_of(times: list[float]) -> list[list[tuple[float, float]]]:
@@ -169,37 +142,11 @@ def test_a_band_of_few_runs_is_their_range() -> None:
     assert not band.is_interval
 
 
-def test_a_band_of_many_runs_is_of_intervals() -> None:
-    random = np.random.default_rng(0)
-    numbers = random.random((15, 3))
-    curves = [[(float(t), own[t]) for t in range(3)] for own in numbers]
-    band = curve_band(curves, np.arange(3.0))
-    assert band.is_interval
-    for point, (mean, (low, high)) in enumerate(zip(band.mean, ends(band), strict=True)):
-        alone = estimate([numbers[:, point].tolist()])
-        assert alone is not None
-        assert mean == pytest.approx(alone.mean)
-        assert (low, high) == pytest.approx((alone.low, alone.high), abs=0.02)
-
-
 def test_a_curve_has_a_hole_where_a_run_has_no_number() -> None:
     curves = [[(0.0, math.nan), (1.0, 3.0)], [(0.0, 1.0), (1.0, 1.0)]]
     band = curve_band(curves, np.array([0.0, 1.0]))
     assert math.isnan(band.mean[0])
     assert band.mean[1] == 2.0
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: performance_profile([[]], np.zeros(1)),
-        lambda: time_to_gap([], 0.1),
-        lambda: curve_band([], np.zeros(1)),
-    ],
-)
-def test_without_runs_there_is_nothing_to_tell(call) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(ValueError, match="needs runs; there are none"):
-        call()
 
 
 def ends(band: Band) -> list[tuple[float, float]]:

@@ -16,7 +16,6 @@ from solvent.benchmark.suites import (
     suite_points,
     suite_seeds,
 )
-from solvent.model.registry import game_specs
 
 GOOD = """
 format = 1
@@ -82,13 +81,6 @@ def test_what_is_no_suite_is_refused(old: str, new: str, message: str, tmp_path:
     assert message in str(caught.value)
 
 
-def test_no_such_suite(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"suite is 'quik'.*quick"):
-        find_suite("quik")
-    with pytest.raises(ValueError, match="cannot be read"):
-        find_suite(str(tmp_path / "missing.toml"))
-
-
 def test_the_hash_covers_what_is_compared_and_no_more() -> None:
     one, two = Task(environment="A-v0", timesteps=100), Task(environment="B-v0", timesteps=100)
     known = suite_hash([one, two], ["a", "b"])
@@ -120,17 +112,6 @@ def test_the_suites_of_this_package_are_those_that_it_declares() -> None:
         suite = find_suite(name)
         assert check_tasks(suite.tasks) == suite.tasks
         assert all(task.timesteps and task.seeds for task in suite.tasks)
-
-
-def test_the_main_job_has_every_kind_of_game() -> None:
-    games = {env_id: name for name, spec in game_specs().items() for env_id in spec.environments}
-    tasks = find_suite("quick").tasks
-    assert {games[task.environment] for task in tasks} == {
-        "ff-combat", "gamebook", "greed", "football-drive", "football-strategy",
-    }  # fmt: skip
-    for task in tasks:
-        learners = {name.rpartition("_")[2] for name in task.seeds}
-        assert {"ppo", "dqn"} <= learners, task.name
 
 
 def test_seeds_follow_from_the_hash() -> None:

@@ -24,7 +24,6 @@ from solvent.benchmark.statistics import (
     probability_of_improvement,
 )
 from solvent.benchmark.summary import (
-    FILES,
     Curves,
     Summary,
     as_csv,
@@ -34,11 +33,9 @@ from solvent.benchmark.summary import (
     latex,
     normalized_scores,
     summarize,
-    write_summary,
 )
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.report.charts import pictures
-from solvent.report.colours import ALGORITHMS, FURTHER
 
 ROOT = Path(__file__).parents[2]
 COMBAT, GREED = (task.name for task in SUITE.tasks)
@@ -114,11 +111,6 @@ def test_the_time_to_a_gap_is_read_from_the_curves(
                     assert math.isinf(time.steps.median)
 
 
-def test_an_unknown_uniform_policy_leaves_no_times(bench: BenchRecord, curves: Curves) -> None:
-    tasks = [replace(task, baselines=()) for task in bench.tasks]
-    assert all(not row.times for row in summarize(tasks, None, curves).rows)
-
-
 def test_a_run_without_a_score_does_not_take_its_task_away(bench: BenchRecord) -> None:
     """Left out, the task that went worst would make its algorithm the better."""
     first = bench.tasks[0]
@@ -179,11 +171,6 @@ def test_latex_has_tables_that_add_up(summary: Summary) -> None:
     assert latex("a_b%{c}\\~") == r"a\_b\%\{c\}\textbackslash{}\textasciitilde{}"
 
 
-def test_the_files_are_written(summary: Summary, tmp_path: Path) -> None:
-    assert [path.name for path in write_summary(tmp_path, summary)] == list(FILES)
-    assert (tmp_path / "summary.csv").read_text() == as_csv(summary)
-
-
 def test_the_pictures_stand_alone(bench: BenchRecord, curves: Curves) -> None:
     by_task = {
         task.name: {agent.name: curves[task.name, agent.name] for agent in task.agents}
@@ -209,12 +196,6 @@ def test_the_pictures_stand_alone(bench: BenchRecord, curves: Curves) -> None:
         # Every colour that is used is said.
         for name in re.findall(r"var\((--[\w-]+)\)", text):
             assert f"{name}:" in text
-
-
-def test_series_have_the_colours_of_the_page() -> None:
-    css = (ROOT / "solvent" / "report" / "page.css").read_text()
-    light = css.partition("@media")[0]
-    assert tuple(re.findall(r"--series-\d+: (#\w+);", light)) == (*ALGORITHMS, *FURTHER)
 
 
 def test_the_citation_has_the_facts_of_the_file() -> None:

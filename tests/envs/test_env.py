@@ -17,7 +17,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from random_games import RandomGame
 from random_tables import random_table
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
-from timed_football import tiny
+from table_simulation import TableSampler
 from two_players import OneShot, random_pool
 
 from solvent.envs import (
@@ -33,7 +33,6 @@ from solvent.envs.simulation import Uniform
 from solvent.envs.table_batch import BothSeats
 from solvent.exact import solve
 from solvent.games import FightingFantasy, Greed, Pig
-from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.model import (
     GymnasiumTable,
     TabularPolicy,
@@ -46,7 +45,7 @@ from solvent.model import (
 SMALL, RULES = FightingFantasy(stamina=(2, 4), opponent_stamina=5, luck=(0, 2)), Greed(12, 4)
 COMBAT, GREED = compile_game(SMALL), compile_game(RULES)
 POOL = random_pool(GREED, 3)
-SAMPLER = TimedFootballSampler(tiny("second-half", timeouts=0))
+SAMPLER = TableSampler(RandomGame(4, "simultaneous", cyclic=True))
 KINDS = ["vector", "onehot", "index"]
 
 
@@ -159,25 +158,6 @@ def test_an_episode_that_the_opponent_ends_at_once_is_paid_by_the_first_step() -
     assert ended == pytest.approx(200 * 5 / 6, abs=20)
 
 
-@pytest.mark.parametrize("player", [0, 1])
-def test_the_other_player_may_be_folded_into_chance(player: int) -> None:
-    rules = Pig(target=6, signed=True)
-    pig = compile_game(rules)
-    folded = against(pig, TabularPolicy.uniform(pig, player=1 - player))
-    env = TabularEnv(folded, player=player, rules=rules)
-    rewards = set()
-    for seed in range(40):
-        observation, info = env.reset(seed=seed)
-        over = False
-        while not over:
-            assert (observation == rules.observe(env.state, player)).all()
-            action = int(np.flatnonzero(info["action_mask"])[-1])
-            observation, reward, over, _, info = env.step(action)
-        assert reward == (1 if int(np.argmax(env.state.scores)) == player else -1)
-        rewards.add(reward)
-    assert rewards == {1.0, -1.0}
-
-
 def test_a_new_pool_is_met_at_once() -> None:
     game = compile_game(OneShot())
     always = [
@@ -238,22 +218,8 @@ def test_what_is_no_action_is_refused_and_changes_nothing(make: Callable[..., An
         env.step(0)
 
 
-@both_forms
-def test_pictures(make: Callable[..., Any]) -> None:
-    env = make(render_mode="ansi")
-    env.reset(seed=0)
-    assert env.render() == env.rules.draw(env.state)
-    env = make(render_mode="rgb_array")
-    env.reset(seed=0)
-    frame = env.render()
-    assert frame.dtype == np.uint8
-    assert frame.std() > 0
-    env.close()
-
-
 BOTH: list[tuple[dict[str, Any], str]] = [
-    ({"observation": "pixels"}, "observation is 'pixels'; allowed are index, onehot, vector"),
-    ({"observation": "one-hot"}, "Did you mean 'onehot'"),
+    ({"observation": "one-hot"}, "is 'one-hot'; allowed are index, onehot.* Did you mean 'onehot'"),
     ({"illegal": "punish"}, "illegal is 'punish'; allowed are raise, remap"),
     ({"render_mode": "svg"}, "render_mode is 'svg'; allowed are ansi, human, rgb_array"),
     ({"rules": None, "render_mode": "ansi"}, "a table cannot be drawn; pass its game as rules="),
@@ -332,16 +298,6 @@ def test_an_unknown_option_is_refused_and_changes_nothing(kind: str) -> None:
             assert repr(env.observe("player_0")) == repr(other.observe("player_0"))
 
 
-def test_environments_of_training_refuse_them_too() -> None:
-    pytest.importorskip("torch")
-    from solvent.training.vec_env import NativeVecEnv
-
-    venv = NativeVecEnv(TabularVectorEnv(COMBAT, 2, autoreset_mode="SameStep"))
-    venv.set_options({"start": 1})
-    with pytest.raises(ValueError, match="options has 'start'; allowed are: none"):
-        venv.reset()
-
-
 def test_an_environment_loads_neither_numba_nor_pygame() -> None:
     code = (
         "import sys\n"
@@ -377,21 +333,6 @@ def test_the_model_has_the_shape_of_toy_text() -> None:
         P[len(P)]
 
 
-def test_textbook_value_iteration_on_the_model_finds_the_solvers_value() -> None:
-    env = alone()
-    values, before = np.zeros(len(env.P)), None
-    while before is None or (values != before).any():
-        before = values
-        values = np.array([
-            max(
-                sum(p * (reward + (0 if over else before[t])) for p, t, reward, over in branches)
-                for branches in actions.values()
-            )
-            for actions in env.P.values()
-        ])  # fmt: skip
-    assert env.initial_state_distrib @ values == pytest.approx(solve(env.game).value, abs=1e-12)
-
-
 def test_the_model_read_back_as_a_game_has_the_same_value() -> None:
     pig = compile_game(Pig(target=8))
     folded = against(pig, TabularPolicy.uniform(pig, player=1))
@@ -399,13 +340,6 @@ def test_the_model_read_back_as_a_game_has_the_same_value() -> None:
         env = TabularEnv(game, observation="index")
         again = compile_game(GymnasiumTable.from_env(env, "again"))
         assert solve(again).value == pytest.approx(solve(game).value, abs=1e-6)
-
-
-def test_player_1_reads_the_negative_rewards() -> None:
-    game = random_table(4, player=1)
-    env = TabularEnv(game, player=1, observation="index")
-    rewards = {r for s in env.P for a in env.P[s] for _, _, r, _ in env.P[s][a] if r}
-    assert rewards == set((-game.outcome_reward[game.probability > 0]).tolist())
 
 
 def test_the_mask_joins_the_observation_under_the_keys_that_a_tool_wants() -> None:

@@ -27,6 +27,7 @@ TAKES_LONG = {
     "solvent/FootballStrategy-v0",
     "solvent/Greed-v0",
     "solvent/NinthTide-v0",
+    "solvent/Racetrack-v0",
 }
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import subprocess
-import sys
 import warnings
 from typing import Any
 
@@ -143,34 +141,6 @@ def test_games_are_modules_too() -> None:
     assert raw.game.info.parameters[0] == ("target", 20)
     with pytest.raises(AttributeError, match="no attribute 'chess'"):
         pettingzoo_games.chess  # noqa: B018
-
-
-def test_import_registers() -> None:
-    code = (
-        "import solvent, pettingzoo\n"
-        "env = pettingzoo.make('aec', 'solvent/greed', limit=3, sides=2)\n"
-        "env.reset(seed=0)\n"
-        "print(env.agent_selection, str(env))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "player_0 greed_v0"
-
-
-def test_pictures_and_copies() -> None:
-    rules = Greed(20, 4)
-    env = TabularAECEnv(rules, render_mode="ansi")
-    env.reset(seed=0)
-    assert env.render() == rules.draw(rules.initial()[0].state)
-    painted = TabularAECEnv(rules, render_mode="rgb_array")
-    painted.reset(seed=0)
-    assert painted.render().std() > 0
-    painted.close()
-    twin = copy.deepcopy(env)
-    assert twin.game is env.game
-    for _ in range(3):
-        for one in (env, twin):
-            one.step(2)
-        assert twin.state_of_rules == env.state_of_rules
 
 
 def test_football_passes_the_parallel_and_the_aec_checks() -> None:

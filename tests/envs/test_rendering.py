@@ -8,9 +8,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from solvent.envs import TabularEnv, TabularVectorEnv
+from solvent.envs import TabularEnv
 from solvent.envs.batch_simulator import spread_states
-from solvent.envs.rendering import CELL, GAUGES, MARGIN, PANEL, TEXT, Screen
+from solvent.envs.rendering import CELL, GAUGES, MARGIN, PANEL, Screen
 from solvent.games import FightingFantasy, Pig
 from solvent.games.football.field import BALL, END_ZONE, GRASS, TO_GAIN, paint_pitch, pitch
 from solvent.model import compile_game
@@ -56,16 +56,6 @@ def test_a_gauge_is_as_long_as_its_share() -> None:
     assert lengths == [0, 5 * CELL[0], 10 * CELL[0]]
 
 
-def test_words_are_written_and_what_is_too_wide_is_cut_off() -> None:
-    screen = Screen(columns=10, rows=3, title="test")
-    written, blank = screen.picture("a word"), screen.picture(" ")
-    assert share_of(written, TEXT) > 20
-    assert share_of(blank, TEXT) == 0
-    assert screen.picture("words " * 100).shape == blank.shape
-    gauges = screen.picture("████\n████\n████")
-    assert all(share_of(gauges, colour) > 100 for colour in GAUGES[:3])
-
-
 def test_the_characters_of_a_board_stand_in_their_columns() -> None:
     picture = Screen(columns=9, rows=2, title="test").picture(". X . X O\nO X X . .")
     for row in range(2):
@@ -90,13 +80,6 @@ def test_a_window_opens_follows_the_play_and_closes() -> None:
     env.close()
     assert not pygame.display.get_init()
     env.close()
-
-
-def test_rendering_without_a_mode_warns() -> None:
-    for env in (TabularEnv(COMBAT), TabularVectorEnv(COMBAT, 2)):
-        env.reset(seed=0)
-        with pytest.warns(UserWarning, match="no render_mode was given"):
-            assert env.render() is None
 
 
 def test_the_screen_fits_every_state() -> None:
@@ -126,12 +109,6 @@ def test_a_football_field_is_painted_with_ball_and_line_to_gain() -> None:
     # The yard numbers stand under their lines, which are at the left of the cell.
     for text, yards in (("10", 10), ("50", 50)):
         assert lines[3].index(text) + 1 == 3 + yards // 2
-
-
-def test_a_field_without_a_ball_or_with_goal_to_go_has_no_marks() -> None:
-    assert not {"●", "¦"} & set("".join(pitch(100, None, None)))
-    assert "¦" not in "".join(pitch(100, 92, 100))
-    assert pitch(21, 20, None)[1][3 + 10] == "●"
 
 
 def test_gymnasium_writes_an_episode_as_a_film(tmp_path: Path) -> None:

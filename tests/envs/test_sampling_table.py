@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
 from bisect import bisect_right
 from dataclasses import replace
 
@@ -27,7 +25,7 @@ from solvent.envs.sampling_table import (
 )
 from solvent.envs.table_batch import cells
 from solvent.games import FightingFantasy, Greed, Pig
-from solvent.model import TabularGame, TabularPolicy, against, compile_game, one_hot
+from solvent.model import TabularGame, TabularPolicy, against, compile_game
 
 FOR_TWO = {
     "greed": compile_game(Greed(8, 3)),
@@ -61,23 +59,6 @@ def test_rows_have_their_outcomes_and_probabilities(game: TabularGame) -> None:
         wanted = probability[begin:end]
         assert ((shares > 0) == (wanted > 0)).all()
         np.testing.assert_allclose(shares / DRAWS, wanted, rtol=0, atol=3e-16 * len(shares))
-
-
-def test_a_start_of_very_many_states() -> None:
-    game, n = FOR_TWO["greed"], 40_000
-    states = tuple(range(n + 1))
-    mask = np.arange(n + 1)[:, None] < n
-    large = TabularGame(
-        info=game.info, states=states, row_start=np.minimum(np.arange(n + 2), n),
-        outcome_start=np.arange(n + 1), next_state=np.full(n, n), probability=np.ones(n),
-        outcome_reward=np.zeros(n), mask=(mask, mask), initial=np.append(np.full(n, 1 / n), 0.0),
-    )  # fmt: skip
-    table = outcome_table(large)
-    entry, cut, places = place_of(table.row.item(-1))
-    assert places == 2**16
-    for draw in (0, DRAWS // 3, DRAWS - 1):
-        at = bisect_right(table.threshold, draw, cut, cut + places) - cut
-        assert table.outcome(entry + at) == (int(draw / DRAWS * n), 0.0)
 
 
 def test_equal_distributions_and_equal_certain_outcomes_are_stored_once() -> None:
@@ -164,19 +145,6 @@ def test_observations_and_pay_are_those_of_the_seat() -> None:
         assert table_for_two(compile_game(rules), (0, 1), "vector").bonus.tolist() == [0, bonus]
 
 
-def test_players_share_the_encoding_of_equal_observations() -> None:
-    game = FOR_TWO["greed"]
-    only_0_sees_this = game.observation[0].copy()
-    only_0_sees_this[0, 1] = 0.123
-    skewed = replace(game, observation=(only_0_sees_this, game.observation[1]))
-    first, second = one_hot(skewed).observation
-    assert first.shape == second.shape
-    values = [np.unique(np.concatenate(skewed.observation)[:, column]) for column in range(5)]
-    for encoded, seen in ((first, skewed.observation[0]), (second, skewed.observation[1])):
-        meant = np.concatenate([seen[:, [c]] == values[c] for c in range(5)], axis=1)
-        assert (encoded == meant).all()
-
-
 @pytest.mark.parametrize("game", FOR_TWO.values(), ids=FOR_TWO)
 def test_a_pool_holds_the_probabilities_of_its_policies(game: TabularGame) -> None:
     table = seat_table(game, (0, 1), "index")
@@ -192,17 +160,6 @@ def test_a_pool_holds_the_probabilities_of_its_policies(game: TabularGame) -> No
             wanted = pair[1 - view].probabilities[state, game.mask[1 - view][state]]
             np.testing.assert_allclose(chance, wanted, rtol=0, atol=1e-15)
             assert (chance[wanted == 0] == 0).all()
-
-
-def test_a_table_is_built_once_and_dropped_with_its_game() -> None:
-    game = random_table(0)
-    assert seat_table(game, (0,), "index") is seat_table(game, (0,), "index")
-    assert seat_table(game, (0,), "index") is not seat_table(game, (0,), "vector")
-    assert outcome_table(game) is outcome_table(game)
-    watch = [weakref.ref(each) for each in (seat_table(game, (0,), "vector"), outcome_table(game))]
-    del game
-    gc.collect()
-    assert [each() for each in watch] == [None, None]
 
 
 def test_games_that_do_not_fit_are_refused() -> None:

@@ -19,7 +19,6 @@ from timed_football import tiny
 from solvent.baselines.opponents import make_opponents
 from solvent.envs import SeatEnv, SeatVectorEnv
 from solvent.envs.pettingzoo_env import TabularParallelEnv
-from solvent.envs.pettingzoo_games import football_strategy
 from solvent.envs.registration import ENVIRONMENTS, parallel_env, without_table
 from solvent.envs.simulation import Uniform
 from solvent.games.football_clock.simulation import TimedFootballSampler
@@ -42,23 +41,6 @@ def test_many_environments_are_as_many_single_ones(seat: Any) -> None:
     again = SeatVectorEnv(SAMPLER, pool, 8, autoreset_mode=mode, **arguments)
     again.set_state(many.get_state())
     assert_equal(again.step(np.zeros(8, int)), many.step(np.zeros(8, int)))
-
-
-def test_both_seats_are_paid_a_constant_sum() -> None:
-    """Who sits in seat 1 is paid 1 less what seat 0 is: 1, 1/2 or 0 either way."""
-    returns = []
-    for seat in (0, 1):
-        env = SeatEnv(SAMPLER, [Uniform()], seat=seat)
-        for seed in range(30):
-            env.reset(seed=seed)
-            paid, over = 0.0, False
-            while not over:
-                _, reward, over, _, _ = env.step(np.flatnonzero(env.action_masks())[0])
-                paid += reward
-            returns.append(paid)
-            lead = env.state.margin * (1 - 2 * seat)
-            assert (env.state.phase, paid) == ("over", (np.sign(lead) + 1) / 2)
-    assert {0.0, 1.0} <= set(returns)
 
 
 @pytest.mark.parametrize("name", [n for n in without_table() if ENVIRONMENTS[n].opponent])
@@ -123,14 +105,3 @@ def test_agents_play_a_registered_form_to_its_end() -> None:
     assert decided > 100
     assert total["player_0"] == -total["player_1"]
     assert env.state_of_rules.phase == "over"
-
-
-def test_the_aec_form_is_made_from_the_parallel_one() -> None:
-    env = football_strategy.env(form="two-minutes", timeouts=0)
-    env.reset(seed=1)
-    steps = 0
-    for _ in env.agent_iter():
-        observation, _, over, _, _ = env.last()
-        env.step(None if over else int(observation["action_mask"].argmax()))
-        steps += 1
-    assert steps > 5

@@ -55,11 +55,11 @@ def pair(form: str, n: int, mode: AutoresetMode, **arguments: Any) -> tuple[Any,
 
 
 @every_mode
-def test_a_hundred_thousand_steps_are_bit_for_bit_those_of_sync(mode: AutoresetMode) -> None:
-    native, sync = pair("one player", 100, mode)
+def test_many_steps_are_bit_for_bit_those_of_sync(mode: AutoresetMode) -> None:
+    native, sync = pair("one player", 50, mode)
     assert_equal(native.reset(seed=7), sync.reset(seed=7))
-    ended, illegal = assert_steps_equal(native, sync, 1000, seed=0)
-    assert min(ended, illegal) > 5000
+    ended, illegal = assert_steps_equal(native, sync, 400, seed=0)
+    assert min(ended, illegal) > 1000
 
 
 @pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
@@ -317,34 +317,6 @@ def test_seats_opponents_and_their_actions_have_the_frequencies_asked_for() -> N
             if some.sum() > 1:
                 wanted = chances[some] * len(actions)
                 assert stats.chisquare(count[some], wanted).pvalue > 1e-4
-
-
-def test_both_seats_are_paid_a_constant_sum() -> None:
-    n, ended = 32, 0
-    env = VectorEnv(BothSeats(GREED, n), autoreset_mode="SameStep")
-    env.reset(seed=1)
-    rng = np.random.default_rng(0)
-    for _ in range(40):
-        _, reward, over, *_ = env.step(rng.integers(0, env.single_action_space.n, 2 * n))
-        # 1 for a victory, 1/2 for a tie, 0 for a defeat, from either seat.
-        assert (reward[:n] + reward[n:] == over[:n]).all()
-        ended += int(over.sum())
-    assert ended > n
-
-
-def test_what_both_seats_do_has_the_outcomes_of_the_table() -> None:
-    n, game = 20_000, AT_ONCE
-    env = VectorEnv(BothSeats(game, n), autoreset_mode="SameStep")
-    env.reset(seed=3)
-    # All episodes in one state with one pair of actions, that with the most outcomes.
-    row = int(np.diff(game.outcome_start).argmax())
-    env.set_state({**env.get_state(), "state": np.full(n, game.row_state[row])})
-    _, reward, *_ = env.step(np.repeat([action[row] for action in game.row_action], n))
-    outcomes = slice(*game.outcome_start[row : row + 2])
-    values, which = np.unique(game.outcome_reward[outcomes], return_inverse=True)
-    expected = np.bincount(which, game.probability[outcomes])
-    counts = (reward[:n, None] == values).sum(axis=0)
-    assert stats.chisquare(counts, n * expected).pvalue > 1e-3
 
 
 @njit

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice, repeat
+from itertools import islice
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from tabular_runs import ROCK_PAPER_SCISSORS, cliff, environment, random_table, random_walk
+from tabular_runs import ROCK_PAPER_SCISSORS, cliff, environment, random_table
 
 from solvent.exact import exploitability, policy_value, solve
 from solvent.model import TabularPolicy
@@ -18,7 +18,6 @@ from solvent.tabular import (
     Estimate,
     curves,
     gradient_bandit,
-    matrix_game,
     measure,
     q_learning,
     regret_matching,
@@ -131,15 +130,6 @@ def test_what_has_converged_stays() -> None:
     assert drawn.means[""][-1] < 1e-9
 
 
-def test_a_discounted_form_may_have_an_end_more() -> None:
-    walk = random_walk()
-    longer = matrix_game([[1.0]])
-    assert longer.n_states < walk.n_states
-    short = Estimate(V=np.ones(1), pi=np.ones((1, 1)))
-    assert measure(longer, "rms")(short) == 0
-    assert measure(longer, "gap")(short) == pytest.approx(0)
-
-
 def test_a_matrix_is_enough() -> None:
     drawn = curves(
         ROCK_PAPER_SCISSORS,
@@ -153,17 +143,6 @@ def test_a_matrix_is_enough() -> None:
     assert root.tag == f"{SVG}svg"
     assert "A title & more" in "".join(root.itertext())
     assert drawn._repr_svg_() == drawn.svg()
-
-
-def test_impossible_pictures_and_counts_are_refused() -> None:
-    game = random_table(0)
-    same = {"": lambda rng: repeat(Estimate(pi=TabularPolicy.uniform(game).probabilities), 5)}
-    with pytest.raises(ValueError, match="a value may be negative"):
-        curves(game, same, "value", until=5).svg(logarithmic=True)
-    with pytest.raises(ValueError, match="until is 0"):
-        curves(game, same, until=0)
-    with pytest.raises(ValueError, match="runs is 0"):
-        curves(game, same, until=1, runs=0)
 
 
 BANDITS = {
@@ -227,8 +206,3 @@ def test_the_bound_of_an_arm_is_that_of_the_box() -> None:
         *_, estimate = islice(run, 3)
         assert isinstance(estimate.pi, np.ndarray)
         assert estimate.pi[0].tolist() == [best == 0, best == 1]
-
-
-def test_a_bandit_without_arms_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"means has shape \(0,\)"):
-        Bandit([])

@@ -425,13 +425,6 @@ def test_planning_with_a_model_needs_fewer_episodes() -> None:
     assert drawn["20"][-1] < drawn["0"][-1] / 4
 
 
-def test_dyna_without_planning_is_q_learning() -> None:
-    game = cliff()
-    plain = after(q_learning(environment(game), rng=np.random.default_rng(0)), 1).Q
-    dyna = after(dyna_q(environment(game), n=0, rng=np.random.default_rng(0)), 1).Q
-    np.testing.assert_array_equal(plain, dyna)
-
-
 def test_sarsa_takes_the_safe_path_and_q_learning_the_optimal_one() -> None:
     """Sutton and Barto (2018), Example 6.6, without noise: the value of what each of them does."""
     game = cliff()
@@ -488,20 +481,3 @@ def test_gymnasiums_own_environments_are_learned_as_they_are() -> None:
     # Six steps to the goal, without a discount worth 1.
     assert estimate.values is not None
     assert estimate.values[0] == pytest.approx(1, abs=0.01)
-
-
-def test_measures_of_what_is_not_there_are_refused() -> None:
-    game = random_table(0)
-    only_values, only_policy = Estimate(V=np.zeros(6)), Estimate(pi=np.zeros((6, 3)))
-    for quantity, estimate, message in (
-        ("gap", only_values, "no policy"),
-        ("rms", only_policy, "no values"),
-        ("exploitability", only_policy, "for one player"),
-        ("value", Estimate(pi=(np.zeros((6, 3)), np.zeros((6, 1)))), "two policies"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            measure(game, quantity)(estimate)
-    with pytest.raises(ValueError, match="quantity is 'regret'"):
-        measure(game, "regret")
-    with pytest.raises(ValueError, match="policy is 'best'"):
-        measure(game, "gap", policy="best")

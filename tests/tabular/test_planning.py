@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tabular_runs import ROCK_PAPER_SCISSORS, Finite, after, cliff, random_table
+from tabular_runs import Finite, cliff, random_table
 
 from solvent.envs import TabularEnv
 from solvent.exact import nash_conv, policy_value, solve
@@ -86,12 +86,6 @@ def test_each_policy_of_policy_iteration_is_better_than_the_last() -> None:
             assert (better >= worse - 1e-8).all()
 
 
-def test_policy_iteration_begins_where_it_is_told_to() -> None:
-    game = random_table(0)
-    best = solve(game).policies[0]
-    assert len(list(policy_iteration(game, start=best))) == 1
-
-
 def test_a_policy_that_stays_for_ever_for_nothing_has_the_value_0() -> None:
     game = compile_game(Finite({"here": [[(1, "here", 0)], [(1, "end", -1)]]}, "here"))
     *_, last = policy_iteration(game, theta=1e-6)
@@ -137,13 +131,6 @@ def test_shapleys_iteration_ends_at_the_solution(kind: str) -> None:
         TabularPolicy.of(game, pi, player=player) for player, pi in enumerate(last.pi or ())
     )
     assert nash_conv(game, first, second) < 1e-7
-
-
-def test_a_matrix_is_a_game_of_one_state() -> None:
-    estimate = after(shapley_iteration(ROCK_PAPER_SCISSORS), 1)
-    assert estimate.pi is not None
-    for pi in estimate.pi:
-        np.testing.assert_allclose(pi, [[1 / 3] * 3, [0] * 3], atol=1e-9)
 
 
 def test_two_who_choose_are_refused() -> None:

@@ -93,11 +93,6 @@ def test_replicators_circle_round_the_equilibrium() -> None:
     assert min(distances[1000:]) < 0.1
 
 
-def test_replicators_stay_in_an_equilibrium() -> None:
-    x, y = strategies(after(replicator_dynamics(ROCK_PAPER_SCISSORS), 10))
-    np.testing.assert_allclose([x, y], 1 / 3, atol=1e-12)
-
-
 def test_mirror_descent_needs_a_magnet() -> None:
     """Without, it spirals outwards; with one that weakens it comes to the equilibrium."""
     exploit = measure(matrix_game(ROCK_PAPER_SCISSORS), "exploitability")
@@ -138,16 +133,3 @@ def test_minimax_q_leaves_less_and_less_to_exploit(kind: str) -> None:
         early.append(exploit(after(run, 2)))
         late.append(exploit(after(run, 300)))
     assert np.mean(late) < np.mean(early) / 3
-
-
-def test_a_game_for_one_is_refused() -> None:
-    from tabular_runs import random_walk
-
-    with pytest.raises(ValueError, match="is a game for 1"):
-        next(fictitious_play(random_walk()))
-
-
-@pytest.mark.parametrize("payoffs", [[], [1.0, 2.0], [[]]])
-def test_what_is_no_matrix_is_refused(payoffs: list[object]) -> None:
-    with pytest.raises(ValueError, match="payoffs has shape"):
-        matrix_game(payoffs)  # type: ignore[arg-type]

@@ -44,12 +44,11 @@ def weights(model: BaseAlgorithm) -> torch.Tensor:
     return torch.cat([weight.detach().ravel() for weight in model.policy.parameters()])
 
 
-@pytest.mark.parametrize(("plain", "distinct"), PAIRS)
 @pytest.mark.parametrize(
-    "policy_kwargs",
+    ("plain", "distinct", "policy_kwargs"),
     [
-        {"activation_fn": nn.Tanh},
-        {"activation_fn": nn.ELU, "optimizer_kwargs": {"weight_decay": 0.1}},
+        (*PAIRS[0], {"activation_fn": nn.ELU, "optimizer_kwargs": {"weight_decay": 0.1}}),
+        (*PAIRS[1], {"activation_fn": nn.Tanh}),
     ],
 )
 def test_updates_are_those_of_stable_baselines(
@@ -78,20 +77,6 @@ def test_updates_are_those_of_stable_baselines(
         if name == "actions":  # Of these two, one has been put in the order of minibatches.
             ours = found.rollout_buffer.swap_and_flatten(ours)
         np.testing.assert_array_equal(ours, theirs)
-
-
-@pytest.mark.parametrize(("plain", "distinct"), PAIRS)
-def test_the_first_gradient_is_that_of_stable_baselines(
-    small: TabularGame, plain: Any, distinct: Any
-) -> None:
-    # After one step Adam's first moment is a tenth of the gradient.
-    once = {"batch_size": 512, "n_epochs": 1, "max_grad_norm": 0.1}
-    theirs, ours = (
-        torch.cat([state["exp_avg"].ravel() for state in model.policy.optimizer.state.values()])
-        for model in (learned(kind, small, 1, **once) for kind in (plain, distinct))
-    )
-    assert theirs.norm() == pytest.approx(0.01, rel=1e-4)
-    assert (ours - theirs).norm() < 1e-6 * theirs.norm()
 
 
 def test_the_figures_are_those_of_stable_baselines(small: TabularGame) -> None:
@@ -138,20 +123,11 @@ def test_a_saved_network_is_one_of_stable_baselines(
             assert torch.equal(theirs[k][name], tensor)
 
 
-@pytest.mark.parametrize(
-    "unusual",
-    [
-        {"clip_range_vf": 0.1},
-        {"target_kl": 0.001},
-        {"policy_kwargs": {"share_features_extractor": False}},
-    ],
-)
-def test_what_is_not_plain_is_left_to_stable_baselines(
-    small: TabularGame, unusual: dict[str, Any]
-) -> None:
-    expected, found = (learned(kind, small, 2, **unusual) for kind in (PPO, DistinctPPO))
-    assert not found._is_plain()
-    assert torch.equal(weights(found), weights(expected))
+def test_what_is_not_plain_is_left_to_stable_baselines(small: TabularGame) -> None:
+    for unusual in ({"clip_range_vf": 0.1}, {"target_kl": 0.001}):
+        expected, found = (learned(kind, small, 2, **unusual) for kind in (PPO, DistinctPPO))
+        assert not found._is_plain()
+        assert torch.equal(weights(found), weights(expected)), unusual
 
 
 @pytest.mark.slow  # Starts a process.

@@ -61,10 +61,3 @@ def test_an_environment_of_gymnasium_s_is_trained_on_by_its_id(tmp_path: Path) -
     assert by_id.mode.model_hash == by_rules.mode.model_hash
     with pytest.raises(ValueError, match=r"publishes no|has no P"):
         train("Blackjack-v1", "dqn", folder=tmp_path / "other", **SHORT)  # type: ignore[arg-type]
-
-
-def test_in_the_discounted_game_every_policy_has_a_value(tmp_path: Path) -> None:
-    result = train(discounted(CLIFF, 0.9), "dqn", folder=tmp_path, **SHORT)  # type: ignore[arg-type]
-    assert all(-100 <= point.mode_value <= 0 for point in result.curve)
-    assert result.score.discount == 0.9
-    assert result.score.optimum == pytest.approx(-(1 - 0.9**13) / (1 - 0.9))

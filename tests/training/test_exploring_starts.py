@@ -106,33 +106,23 @@ def test_against_one_opponent_the_stakes_are_those_of_the_best_answer_to_it(tmp_
     assert result.score.optimum == pytest.approx(-solve(left).value)
 
 
-@pytest.mark.parametrize(
-    ("said", "arguments", "used"),
-    [
-        ("tuned", {}, 0.5),
-        ("0 by the caller", {"exploring_starts": 0}, 0),
-        ("0.25 by the caller", {"exploring_starts": 0.25}, 0.25),
-        ("0.75 as a hyperparameter", {"hyperparameters": {"exploring_starts": 0.75}}, 0.75),
-    ],
-)
-def test_a_task_that_needs_them_has_them(
-    said: str, arguments: dict[str, Any], used: float, tmp_path: Path
-) -> None:
+def test_a_task_that_needs_them_has_them(tmp_path: Path) -> None:
     """The drive begins with them by itself, and what was used is on record."""
-    small = {"n_envs": 8, "n_steps": 16, "batch_size": 64} | arguments.pop("hyperparameters", {})
-    train(
-        "solvent/FootballDrive-v0",
-        timesteps=128,
-        env_kwargs={"start": 20, "field": 20},
-        hyperparameters=small,
-        evaluations=1,
-        folder=tmp_path,
-        progress=False,
-        **arguments,
-    )
-    request = json.loads((tmp_path / "run.json").read_text())["request"]
-    assert request["stakes"] == used
-    assert "exploring_starts" not in request["hyperparameters"]
+    few = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
+    rows: list[tuple[dict[str, Any], float]] = [
+        ({"hyperparameters": few}, 0.5),
+        ({"hyperparameters": few, "exploring_starts": 0.25}, 0.25),
+        ({"hyperparameters": few | {"exploring_starts": 0.75}}, 0.75),
+    ]
+    for arguments, used in rows:
+        folder = tmp_path / str(used)
+        train(
+            "solvent/FootballDrive-v0", timesteps=128, env_kwargs={"start": 20, "field": 20},
+            evaluations=1, folder=folder, progress=False, **arguments,
+        )  # fmt: skip
+        request = json.loads((folder / "run.json").read_text())["request"]
+        assert request["stakes"] == used
+        assert "exploring_starts" not in request["hyperparameters"]
 
 
 @pytest.mark.slow
@@ -147,9 +137,6 @@ def test_against_several_opponents_no_share_is_the_tuned_one(tmp_path: Path) -> 
 
 
 def test_a_share_that_cannot_be_had_is_refused(tmp_path: Path) -> None:
-    for share in (-0.1, 1.1, float("nan"), True, "half"):
-        with pytest.raises(ValueError, match="exploring_starts is"):
-            train(GAME, exploring_starts=share, folder=tmp_path)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"exploring_starts is 2; allowed are numbers from 0 to 1"):
         train(GAME, hyperparameters={"exploring_starts": 2}, folder=tmp_path)
     with pytest.raises(ValueError, match=r"is 0\.5; it has to be 0 against several"):

@@ -10,8 +10,8 @@ import torch
 from stable_baselines3 import PPO, SAC
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from solvent.envs import TabularEnv, TabularVectorEnv
-from solvent.exact import policy_value, score
+from solvent.envs import TabularVectorEnv
+from solvent.exact import score
 from solvent.model import TabularGame, TabularPolicy, legal_action_table, one_hot
 from solvent.training import (
     ALGORITHMS,
@@ -62,22 +62,10 @@ def linear(game: TabularGame, weights: dict[int, float], bias: float = 0.0) -> P
     return model
 
 
-def test_a_network_that_never_tests_luck_wins_half_against_an_equal(default: TabularGame) -> None:
-    result = score(default, extract_policy(linear(default, {}, bias=-60), default))
-    assert result.value == pytest.approx(0.5, abs=1e-12)
-
-
 def test_a_network_that_tests_luck_on_won_rounds_has_the_known_value(default: TabularGame) -> None:
     # The last three inputs say whether the round was lost, is over, or was won.
     model = linear(default, {-3: -60, -1: 60})
     assert score(default, extract_policy(model, default)).value == pytest.approx(0.6616, abs=5e-5)
-
-
-def test_logits_become_probabilities(small: TabularGame) -> None:
-    policy = extract_policy(linear(small, {}, bias=1.0), small)
-    free = small.mask[0].all(axis=1)
-    test = 1 / (1 + np.exp(-1.0))
-    np.testing.assert_allclose(policy.probabilities[free], [[1 - test, test]] * free.sum(), 1e-6)
 
 
 def test_the_mass_on_illegal_actions_is_moved_and_reported(
@@ -118,51 +106,15 @@ def test_softening_keeps_the_odds_of_action_values(
     assert cold.name != greedy.name
 
 
-def test_the_exact_value_lies_in_the_interval_of_a_rollout(small: TabularGame) -> None:
-    plays = 4000
-    model = linear(small, {-1: 2.0, -3: -1.0}, bias=0.3)
-    model.set_random_seed(5)
-    exact = float(small.initial @ policy_value(small, extract_policy(model, small)))
-    env = TabularVectorEnv(small, plays, observation="onehot", autoreset_mode="SameStep")
-    observation, _ = env.reset(seed=5)
-    won = np.zeros(plays)
-    open_ = np.ones(plays, bool)
-    while open_.any():
-        actions, _ = model.predict(observation, deterministic=False)
-        observation, reward, ended, _, _ = env.step(actions)
-        won[open_] += reward[open_]
-        open_ &= ~ended
-    deviation = np.sqrt(exact * (1 - exact) / plays)
-    assert abs(won.mean() - exact) < 4 * deviation
-    # The interval is narrow enough to tell this policy from the uniform one.
-    uniform = float(small.initial @ policy_value(small, TabularPolicy.uniform(small)))
-    assert abs(exact - uniform) > 4 * deviation
-
-
-@pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
-def test_networks_may_see_what_any_environment_shows(observation: str, small: TabularGame) -> None:
-    env = TabularEnv(small, observation=observation)
-    model = PPO("MlpPolicy", env, n_steps=8, batch_size=8, device="cpu")
-    mode = extract_policy(model, small, observation=observation, deterministic=True)
-    for seed in range(20):
-        seen, _ = env.reset(seed=seed)
-        action, _ = model.predict(seen, deterministic=True)
-        s = small.index[env.state]
-        assert mode.probabilities[s, legal_action_table(small.mask[0])[s, int(action)]] == 1
-
-
 def test_what_cannot_be_extracted_is_refused(small: TabularGame, make_model: Any) -> None:
     network, values = linear(small, {}), make_model("dqn", small)
     sac = SAC("MlpPolicy", "Pendulum-v1", device="cpu", buffer_size=10)
     for refused, message in (
         (lambda: extract_policy(network, small, observation="vector"),
          r"takes .*\(18,\).*'vector' of ff-combat is .*\(5,\)"),
-        (lambda: extract_policy(network, small, observation="onehott"),
-         r"observation is 'onehott'; .*Did you mean 'onehot'"),
         (lambda: extract_policy(sac, small), "the network is a SACPolicy; allowed are"),
         (lambda: extract_boltzmann(network, small, 1.0), "only a DQNPolicy and a QRDQNPolicy"),
-        *((lambda t=t: extract_boltzmann(values, small, t),
-           r"temperature is .*; allowed are positive") for t in (0.0, -1.0, np.inf, np.nan)),
+        (lambda: extract_boltzmann(values, small, 0.0), "temperature is 0.0; allowed are positive"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             refused()

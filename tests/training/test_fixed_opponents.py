@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from solvent.baselines import make_baseline
-from solvent.exact import best_response, exploitability, policy_value, save_policy
+from solvent.exact import best_response, exploitability, policy_value
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, compile_game
 from solvent.training import TrainingResult, train
@@ -36,8 +36,7 @@ def start(
     )
 
 
-@pytest.mark.parametrize("opponent", ["optimal", "stand-at-80"])
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize(("seat", "opponent"), [(0, "stand-at-80"), (1, "optimal")])
 def test_the_score_is_against_the_one_opponent(
     seat: int, opponent: str, greed: TabularGame, tmp_path: Path
 ) -> None:
@@ -64,31 +63,3 @@ def test_a_saved_policy_is_an_opponent(greed: TabularGame, tmp_path: Path) -> No
     result = start(tmp_path / "second", opponent=str(tmp_path / "first" / "policy_mode.npz"))
     value = greed.initial @ policy_value(greed, result.mode, first.mode)
     assert result.mode_score.value == pytest.approx(value)
-
-
-def test_another_policy_in_the_same_file_is_another_training(
-    greed: TabularGame, tmp_path: Path
-) -> None:
-    file = tmp_path / "opponent.npz"
-    save_policy(file, make_baseline("uniform", greed, 1))
-    start(tmp_path / "run", opponent=str(file))
-    save_policy(file, make_baseline("optimal", greed, 1))
-    with pytest.raises(ValueError, match="holds another training: its model_hash"):
-        start(tmp_path / "run", opponent=str(file))
-
-
-@pytest.mark.parametrize(
-    ("env_kwargs", "message"),
-    [
-        ({"seat": "random"}, r"seat is 'random'.*self-play"),
-        ({"opponent": "nobody"}, "nobody"),
-        ({"opponent": Path("policy.npz")}, r"policy\.npz"),
-    ],
-)
-def test_bad_input_is_one_clear_line(
-    env_kwargs: dict[str, Any], message: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ValueError, match=message) as error:
-        start(tmp_path / "run", **env_kwargs)
-    assert "\n" not in str(error.value)
-    assert not (tmp_path / "run").exists()

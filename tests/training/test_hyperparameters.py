@@ -14,7 +14,6 @@ import solvent
 from solvent.envs import TabularVectorEnv
 from solvent.model import TabularGame
 from solvent.registration import register_envs
-from solvent.report.colours import OWN_MARKS, algorithm_marks
 from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, hyperparameters
 from solvent.training.hyperparameters import EXPLORING, prepare, tuned
 
@@ -50,10 +49,6 @@ ENTRIES = [
 ]
 
 
-def name_of(file: Path) -> str:
-    return f"{file.parts[-3]}-{file.stem}"
-
-
 def test_every_file_is_found_by_the_spec_of_its_game() -> None:
     """The settings of an environment are those of the file in its game's folder."""
     assert FILES
@@ -69,13 +64,13 @@ def test_every_file_is_found_by_the_spec_of_its_game() -> None:
             assert share == exploring(file).get(env_id)
 
 
-@pytest.mark.parametrize("file", [*FILES, DEFAULT], ids=name_of)
-def test_no_entry_stands_twice(file: Path) -> None:
+def test_no_entry_stands_twice() -> None:
     """Of two, YAML would silently take the last."""
-    document = yaml.compose(file.read_text())
-    for entry in (document, *(values for _, values in document.value)):
-        keys = [key.value for key, _ in entry.value]
-        assert len(keys) == len(set(keys))
+    for file in (*FILES, DEFAULT):
+        document = yaml.compose(file.read_text())
+        for entry in (document, *(values for _, values in document.value)):
+            keys = [key.value for key, _ in entry.value]
+            assert len(keys) == len(set(keys)), file
 
 
 @pytest.mark.parametrize(("name", "env_id"), ENTRIES)
@@ -147,10 +142,3 @@ def test_python_in_the_file_is_read_like_a_literal() -> None:
         "net_arch": {"pi": [32], "vf": [64, 64]},
         "ortho_init": False,
     }
-
-
-def test_every_algorithm_has_a_colour_and_a_shape_in_reports() -> None:
-    assert set(OWN_MARKS) == set(SELF_PLAY_ALGORITHMS)
-    marks = algorithm_marks(SELF_PLAY_ALGORITHMS).values()
-    assert len({mark.colour for mark in marks}) == len(SELF_PLAY_ALGORITHMS)
-    assert len({mark.shape for mark in marks}) == len(SELF_PLAY_ALGORITHMS)

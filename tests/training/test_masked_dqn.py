@@ -38,15 +38,6 @@ def test_predict_obeys_the_mask(small: TabularGame, make_model: Any) -> None:
     assert single == actions[0] or mask[0, single]
 
 
-def test_exploration_reaches_every_legal_action(small: TabularGame, make_model: Any) -> None:
-    model = make_model("masked_dqn", small)
-    model.exploration_rate = 1.0
-    mask = np.array([[True, True]] * 1000)
-    seen = np.repeat(one_hot(small).observation[0][:1], 1000, axis=0)
-    actions, _ = model.predict(seen, action_masks=mask)
-    assert 400 < actions.sum() < 600
-
-
 def test_the_buffer_keeps_the_masks_of_the_states_that_follow(
     small: TabularGame, make_model: Any
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,7 @@ from solvent.envs.spaces import observations
 from solvent.envs.table_batch import BothSeats
 from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
-from solvent.training import MirrorDescent, TrainingResult, load_model, train, train_self_play
-from solvent.training.extract import extract_seats
+from solvent.training import MirrorDescent, TrainingResult, train, train_self_play
 from solvent.training.mirror_descent import JointTransitions
 from solvent.training.role_conditioning import with_roles
 from solvent.training.vec_env import NativeVecEnv
@@ -122,22 +120,6 @@ def test_with_lookahead_it_answers_where_the_other_is_about_to_go(football: Tabu
     )
 
 
-def test_no_legal_action_falls_below_the_floor(football: TabularGame) -> None:
-    learner = made(football, step_size=1e3, floor=0.01, better_floor=0.01, temperature=1e-6)
-    transitions = at_start(learner, football)
-    values = torch.randn(
-        1, *map(len, learner.policy.seat_actions), generator=torch.Generator().manual_seed(4)
-    )
-    for seat, log_policy in enumerate(transitions.log_policy):
-        [target] = learner._target(transitions, seat, values)
-        [legal] = log_policy.exp() > 0
-        assert not target[~legal].any()
-        # All but one, which has what is left.
-        low, high = 0.01 / (1 + 0.01 * (legal.sum().item() - 1)), target.max().item()
-        np.testing.assert_allclose(target[legal].sort().values[:-1].numpy(), low, atol=1e-6)
-        assert high == pytest.approx(1 - low * (legal.sum().item() - 1), abs=1e-5)
-
-
 def test_what_would_do_better_has_a_higher_floor(football: TabularGame) -> None:
     floors = {"floor": 1e-5, "better_floor": 0.02}
     learner = made(football, step_size=0.01, lookahead=0.0, temperature=1e-6, **floors)
@@ -234,33 +216,6 @@ def test_interrupted_it_ends_as_uninterrupted(
     assert [replace(p, seconds=0) for p in trained.curve] == [
         replace(p, seconds=0) for p in parts.curve
     ]
-
-
-def test_a_saved_network_plays_the_same(trained: TrainingResult, football: TabularGame) -> None:
-    model = load_model(trained.folder / "model.zip", "mirror_descent", trust=True)
-    for loaded, kept in zip(extract_seats(model, football), trained.policies, strict=True):
-        np.testing.assert_array_equal(loaded.sampled.probabilities, kept.probabilities)
-
-
-@pytest.mark.parametrize(("timesteps", "refresh"), [(4096, 50_000), (12_500_000, 100_000)])
-def test_unless_told_half_of_the_plays_explore_and_few_tables_are_averaged(
-    football: TabularGame, tmp_path: Path, timesteps: int, refresh: int
-) -> None:
-    def stop(moment: Moment) -> None:
-        raise Interrupted
-
-    settings = {"n_envs": 32, "n_steps": 4, "batch_size": 64}
-    with pytest.raises(Interrupted):
-        train_self_play(
-            football,
-            "mirror_descent",
-            timesteps=timesteps,
-            hyperparameters=settings,
-            folder=tmp_path,
-            progress=stop,
-        )
-    request = json.loads((tmp_path / "run.json").read_text())["request"]
-    assert (request["exploring"], request["refresh"]) == (0.5, refresh)
 
 
 def test_what_it_cannot_learn_with_is_refused(football: TabularGame, tmp_path: Path) -> None:

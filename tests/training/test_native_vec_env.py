@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from solvent.envs import TabularEnv, TabularVectorEnv
@@ -45,19 +45,6 @@ def test_it_equals_the_vector_environment_of_stable_baselines3(small: TabularGam
                 last = other["terminal_observation"]
                 np.testing.assert_array_equal(mine["terminal_observation"], last)
     assert ended > 100
-
-
-def test_masks_are_those_of_the_state_that_follows(small: TabularGame) -> None:
-    env = native(small)
-    env.seed(0)
-    env.reset()
-    assert is_masking_supported(env)
-    for _ in range(50):
-        *_, infos = env.step(np.ones(N, np.int64))
-        shown = [info["action_mask"] for info in infos]
-        np.testing.assert_array_equal(shown, get_action_masks(env))
-        np.testing.assert_array_equal(shown, env.env.unwrapped.action_masks())  # type: ignore[attr-defined]
-    np.testing.assert_array_equal(env.env_method("action_masks", indices=[2]), [shown[2]])
 
 
 def test_the_state_can_be_saved_and_restored(small: TabularGame) -> None:

@@ -166,14 +166,3 @@ def test_features_that_depend_on_the_batch_are_refused(small: TabularGame) -> No
     # Plain arrays have no such layer.
     with pytest.raises(ValueError, match="plays other actions than the last layers"):
         network_player(model, masked=False, observation="vector")
-
-
-def test_no_random_number_is_drawn_and_nothing_is_played(small: TabularGame) -> None:
-    env = TabularEnv(small)
-    model = PPO("MlpPolicy", env, seed=0, device="cpu", n_steps=64).learn(64)
-    stream: Any = env.episode._stream
-    before, drawn, drawn_by_numpy = stream.state, torch.get_rng_state(), np.random.get_state()  # noqa: NPY002
-    extract(model, small)
-    assert stream.state == before
-    assert torch.equal(torch.get_rng_state(), drawn)
-    np.testing.assert_equal(np.random.get_state(), drawn_by_numpy)  # noqa: NPY002

@@ -51,9 +51,3 @@ def test_players_who_have_the_same_actions_have_no_roles() -> None:
     elsewhere = replace(game, initial=np.roll(game.initial, 1))
     policy = TabularPolicy.uniform(elsewhere, player=1)
     assert without_roles(policy, game).model_hash == game.model_hash
-
-
-def test_observations_of_two_lengths_are_refused(football: TabularGame) -> None:
-    first, second = football.observation
-    with pytest.raises(ValueError, match=r"see \d+ and \d+ numbers"):
-        with_roles(replace(football, observation=(first, second[:, 1:])))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from typer.testing import CliRunner
 import solvent
 from solvent.cli.app import app
 from solvent.envs import SeatEnv, TabularEnv
-from solvent.envs.spaces import kind_that_fits, observed
+from solvent.envs.spaces import observed
 from solvent.model import TabularGame, TabularPolicy
 from solvent.training import extract, extract_policy, load_model
 from solvent.training.extract import network_player
@@ -59,8 +58,8 @@ def test_a_plain_model_is_scored_as_it_plays(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["a2c", "trpo", "qr_dqn", "maskable_ppo"])
-def test_a_file_is_scored_by_the_command(name: str, tmp_path: Path) -> None:
+def test_a_file_is_scored_by_the_command(tmp_path: Path) -> None:
+    name = "qr_dqn"
     model = made(name, gym.make(COMBAT)).learn(200)
     model.save(tmp_path / "model.zip")
     file = str(tmp_path / "model.zip")
@@ -76,16 +75,16 @@ def test_a_file_is_scored_by_the_command(name: str, tmp_path: Path) -> None:
     assert solvent.score(game, loaded) == expected
 
 
-@pytest.mark.parametrize("kind", ["vector", "onehot", "index"])
-def test_what_a_network_sees_is_read_off_its_space(kind: str, small: TabularGame) -> None:
-    model = made("a2c", TabularEnv(small, observation=kind))
-    told = extract_policy(model, small, observation=kind)
-    for found in (
-        extract_policy(model, small),
-        solvent.policy_from(small, model),
-        solvent.policy_from(TabularEnv(small, observation="onehot"), model),
-    ):
-        np.testing.assert_array_equal(found.probabilities, told.probabilities)
+def test_what_a_network_sees_is_read_off_its_space(small: TabularGame) -> None:
+    for kind in ("vector", "onehot", "index"):
+        model = made("a2c", TabularEnv(small, observation=kind))
+        told = extract_policy(model, small, observation=kind)
+        for found in (
+            extract_policy(model, small),
+            solvent.policy_from(small, model),
+            solvent.policy_from(TabularEnv(small, observation="onehot"), model),
+        ):
+            np.testing.assert_array_equal(found.probabilities, told.probabilities, err_msg=kind)
 
 
 def test_a_seat_against_an_opponent() -> None:
@@ -111,15 +110,6 @@ def test_a_policy_of_the_past_is_refused_by_name(tmp_path: Path) -> None:
     assert "RecurrentPPO has a policy of all that it saw before" in " ".join(run.stderr.split())
 
 
-def test_what_is_for_functions_is_not_for_a_model(small: TabularGame) -> None:
-    model = made("a2c", TabularEnv(small))
-    for argument, value in (("outputs", "logits"), ("illegal", "mask"), ("takes_mask", True)):
-        with pytest.raises(ValueError, match=f"{argument} is .*; it is not for a model of Stable"):
-            solvent.score(small, model, **{argument: value})
-    with pytest.raises(ValueError, match="is scored as a function: lambda seen: model"):
-        solvent.score("FrozenLake-v1", PPO("MlpPolicy", "FrozenLake-v1", device="cpu"))
-
-
 def test_the_plain_arrays_of_quantiles_choose_as_the_network(small: TabularGame) -> None:
     model = made("qr_dqn", TabularEnv(small, observation="onehot")).learn(300)
     player = network_player(model, masked=False, observation="onehot")
@@ -138,21 +128,3 @@ def test_the_plain_arrays_of_quantiles_choose_as_the_network(small: TabularGame)
     chosen = player.mixes(Looked(), acting, np.zeros(len(acting), np.int64))  # type: ignore[arg-type]
     np.testing.assert_array_equal(chosen, greedy[acting])
     assert player.network.weights[-1].shape[1] == 2
-
-
-def test_the_kind_is_the_one_that_fits(small: TabularGame) -> None:
-    hot = gym.spaces.Box(0.0, 1.0, observed(small, 0, "onehot").shape[1:])
-    index, two = gym.spaces.Discrete(small.n_states), gym.spaces.Box(0.0, 1.0, (2,))
-    # As many numbers in either kind: then it is what environments show, unless the caller knows.
-    bit = np.arange(small.n_states) % 2
-    alike = replace(small, observation=(np.stack((bit, 0 * bit), axis=1).astype(np.float32),))
-    for game, space, known, expected in (
-        (small, hot, "vector", "onehot"),
-        (small, hot, "index", "onehot"),
-        (small, index, "vector", "index"),
-        (alike, two, "vector", "vector"),
-        (alike, two, "onehot", "onehot"),
-        # Nothing fits: the error is of what is asked for.
-        (small, gym.spaces.Discrete(3), "vector", "vector"),
-    ):
-        assert kind_that_fits(space, game, 0, known) == expected

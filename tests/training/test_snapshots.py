@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from two_players import OneShot, random_policy
 
 from solvent.envs import SeatVectorEnv
 from solvent.games.greed.rules import Greed
@@ -67,30 +68,21 @@ def test_the_pool_keeps_the_latest_snapshots(greed: TabularGame) -> None:
             np.testing.assert_array_equal(by_player[player].probabilities, expected)
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "message"),
-    [
-        ("average 1", lambda mean: mean[:-1], "'average' has shape"),
-        ("average 0", lambda mean: np.full_like(mean, np.nan), "negative or not a number"),
-        ("average 0", lambda mean: -mean, "negative or not a number"),
-        ("average 1", lambda mean: 2 * mean, "does not sum to 1"),
-        ("average 1", lambda mean: mean[:, ::-1], "to an illegal action"),
-        ("remembered", lambda held: held[:1], "saved remembered is"),
-        ("remembered", lambda held: held + 0.5, "saved remembered is"),
-        ("remembered", lambda held: held - [0, 2], "saved remembered is"),
-        ("remembered", lambda held: held - 2, "saved remembered is"),
-    ],
-)
-def test_a_saved_average_of_another_form_is_refused(
-    name: str, change: Any, message: str, greed: TabularGame
-) -> None:
+def test_a_saved_average_of_another_form_is_refused(greed: TabularGame) -> None:
     model, venv = make(greed)
     venv.remember(model)
     venv.reset()
     state = venv.get_state()
-    with pytest.raises(ValueError, match=message):
-        venv.set_state({**state, name: change(state[name])})
-    venv.set_state(state)
+    for name, changed, message in (
+        ("average 1", state["average 1"][:-1], "'average' has shape"),
+        ("average 0", np.full_like(state["average 0"], np.nan), "negative or not a number"),
+        ("average 1", 2 * state["average 1"], "does not sum to 1"),
+        ("average 1", state["average 1"][:, ::-1], "to an illegal action"),
+        ("remembered", state["remembered"] + 0.5, "saved remembered is"),
+        ("remembered", state["remembered"] - 2, "saved remembered is"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            venv.set_state({**state, name: changed})
 
 
 def test_a_state_brings_the_pool_back(greed: TabularGame) -> None:
@@ -117,3 +109,14 @@ def test_a_state_brings_the_pool_back(greed: TabularGame) -> None:
     actions = np.zeros(16, np.int64)
     for mine, theirs in zip(venv.step(actions)[:3], again.step(actions)[:3], strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+def test_the_kth_counts_k_squared_times() -> None:
+    game = compile_game(OneShot())
+    policies = [random_policy(game, 1, seed) for seed in range(5)]
+    average = AveragePolicy(game, 1)
+    for policy in policies:
+        average.add(policy)
+    weights = np.arange(1, 6) ** 2 / 55
+    expected = np.tensordot(weights, [policy.probabilities for policy in policies], axes=1)
+    np.testing.assert_allclose(average.policy().probabilities, expected, atol=1e-15)

@@ -17,11 +17,10 @@ import pytest
 
 from solvent.benchmark.progress import Moment
 from solvent.exact import StoreError, score
-from solvent.games import FightingFantasy
-from solvent.model import TabularGame, compile_game
+from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, TrainingResult, load_model, train
 
-STEPS = {name: 4_096 if name.endswith("dqn") else 8_192 for name in ALGORITHMS}
+STEPS = {name: 2_048 if name.endswith("dqn") else 4_096 for name in ALGORITHMS}
 
 
 class Interrupted(Exception):  # noqa: N818
@@ -30,9 +29,9 @@ class Interrupted(Exception):  # noqa: N818
 
 # Small enough for several evaluations in so few steps, whatever the tuned numbers are.
 SMALL: dict[str, dict[str, Any]] = {
-    "ppo": {"n_envs": 64, "n_steps": 32, "batch_size": 512},
-    "a2c": {"n_envs": 64, "n_steps": 16},
-    "trpo": {"n_envs": 64, "n_steps": 32, "batch_size": 512},
+    "ppo": {"n_envs": 32, "n_steps": 32, "batch_size": 256},
+    "a2c": {"n_envs": 32, "n_steps": 16},
+    "trpo": {"n_envs": 32, "n_steps": 32, "batch_size": 256},
     "dqn": {"n_envs": 32, "batch_size": 64, "learning_starts": 500, "buffer_size": 2_000},
 }
 SMALL["qr_dqn"] = {**SMALL["dqn"], "policy_kwargs": "dict(n_quantiles=5)"}
@@ -148,15 +147,17 @@ def test_a_finished_training_is_read_back_with_the_scores_of_its_policies(
         run()
 
 
-def test_a_folder_that_cannot_be_written_is_named(small: TabularGame, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StoreError, match=r"run: cannot be written to \("):
-        start(small, "ppo", tmp_path / "file" / "run")
-
-
 def test_seeds_differ_and_repeat(small: TabularGame, tmp_path: Path) -> None:
     one, same, other = (
-        train(small, seed=seed, timesteps=10_000, folder=tmp_path / name, progress=False)
+        train(
+            small,
+            seed=seed,
+            timesteps=2_048,
+            folder=tmp_path / name,
+            evaluations=2,
+            hyperparameters=SMALL["ppo"],
+            progress=False,
+        )
         for name, seed in (("a", 1), ("b", 1), ("c", 2))
     )
     assert_same(one, same)
@@ -177,14 +178,6 @@ def test_the_network_can_be_loaded_by_those_who_trust_it(
 
 
 @pytest.mark.slow
-def test_a_small_combat_is_learned_almost_perfectly(tmp_path: Path) -> None:
-    game = compile_game(FightingFantasy(stamina=4, opponent_stamina=4, luck=4))
-    result = train(game, timesteps=150_000, folder=tmp_path, evaluations=1, progress=False)
-    assert result.mode_score.optimality_gap < 0.01
-    assert result.curve[0].mode_gap > 0.03
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "bound"), [("ppo", 0.001), ("dqn", 0.006)])
 def test_tuned_training_comes_close_to_the_optimum(name: str, bound: float, tmp_path: Path) -> None:
     results = [
@@ -196,58 +189,32 @@ def test_tuned_training_comes_close_to_the_optimum(name: str, bound: float, tmp_
     assert np.median([result.score.optimality_gap for result in results]) < bound + 0.001
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"algorithm": "pppo"}, "algorithm is 'pppo'; allowed are .* Did you mean 'ppo'"),
-        ({"game": "solvent/FFCombt-v0"}, "environment is .* Did you mean 'solvent/FFCombat-v0'"),
-        ({"game": "CartPole-v1"}, "environment 'CartPole-v1' cannot be made: .*autoreset_mode"),
-        ({"seed": -1}, "seed is -1"),
-        ({"timesteps": 0}, "timesteps is 0"),
-        ({"timesteps": float("nan")}, "timesteps is nan"),
-        ({"evaluations": 0}, "evaluations is 0"),
-        ({"env_kwargs": {"observation": "pixels"}}, "observation is 'pixels'"),
-        ({"env_kwargs": {"stamna": 3}}, "'stamna'.* Did you mean 'stamina'"),
-        ({"env_kwargs": {"stamina": 1000}}, "stamina is 1000"),
-        ({"hyperparameters": {"lerning_rate": 1}}, "Did you mean 'learning_rate'"),
-    ],
-)
-def test_bad_input_is_one_clear_line(
-    arguments: dict[str, Any], message: str, tmp_path: Path
-) -> None:
-    game = arguments.pop("game", "solvent/FFCombat-v0")
-    with pytest.raises(ValueError, match=message) as error:
-        train(game, folder=tmp_path / "run", progress=False, **arguments)
-    assert "\n" not in str(error.value)
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("damage", ["truncated", "changed", "pickle", "another"])
-def test_a_damaged_checkpoint_is_refused(damage: str, small: TabularGame, tmp_path: Path) -> None:
-    def stop(moment: Moment) -> None:
-        if moment.timesteps > 0:
-            raise Interrupted
-
-    def interrupted(folder: Path, **kwargs: Any) -> Path:
-        with pytest.raises(Interrupted):
-            start(small, "ppo", folder, progress=stop, **kwargs)
-        return folder / "checkpoint.npz"
-
-    path = interrupted(tmp_path / "run")
-    content = path.read_bytes()
-    match damage:
-        case "truncated":
-            path.write_bytes(content[: len(content) // 2])
-        case "changed":
-            with np.load(path) as archive:
-                arrays = dict(archive)
-            name = next(n for n in arrays if n.startswith("policy:"))
-            arrays[name] = arrays[name] + 1
-            np.savez_compressed(path, **arrays)
-        case "pickle":
-            np.savez(path, header=np.array([object()]))
-        case "another":
-            path.write_bytes(interrupted(tmp_path / "other", evaluations=3).read_bytes())
-    with pytest.raises(StoreError, match=r"checkpoint\.npz: ") as error:
-        start(small, "ppo", tmp_path / "run")
-    assert "\n" not in str(error.value)
+def test_bad_input_is_one_clear_line_and_makes_no_folder(tmp_path: Path) -> None:
+    combat, greed = "solvent/FFCombat-v0", "solvent/GreedSmall-v0"
+    rows: list[tuple[str, dict[str, Any], str]] = [
+        (combat, {"algorithm": "pppo"}, "algorithm is 'pppo'; allowed are .* mean 'ppo'"),
+        ("solvent/FFCombt-v0", {}, "environment is .* Did you mean 'solvent/FFCombat-v0'"),
+        ("CartPole-v1", {}, "environment 'CartPole-v1' cannot be made: .*autoreset_mode"),
+        (combat, {"seed": -1}, "seed is -1"),
+        (combat, {"timesteps": 0}, "timesteps is 0"),
+        (combat, {"evaluations": 0}, "evaluations is 0"),
+        (combat, {"env_kwargs": {"observation": "pixels"}}, "observation is 'pixels'"),
+        (combat, {"env_kwargs": {"stamna": 3}}, "'stamna'.* Did you mean 'stamina'"),
+        (combat, {"hyperparameters": {"lerning_rate": 1}}, "Did you mean 'learning_rate'"),
+        (combat, {"snapshots": 2}, "snapshots is 2; it is for self-play only"),
+        (combat, {"start_weights": "importance"}, "no episode is an exploring start"),
+        (combat, {"self_play": True}, "ff-combat is a game for one"),
+        (greed, {"env_kwargs": {"seat": "random"}}, r"seat is 'random'.*self-play"),
+        (greed, {"env_kwargs": {"opponent": "nobody"}}, "nobody"),
+        (greed, {"self_play": True, "snapshots": -1}, "snapshots is -1"),
+        (greed, {"self_play": True, "latest": 0.0}, "latest is 0.0; allowed are numbers above 0"),
+        (greed, {"self_play": True, "exploring_starts": 1.5}, "exploring_starts is 1.5; allowed"),
+        (greed, {"self_play": True, "refresh": 0}, "refresh is 0"),
+        (greed, {"self_play": True, "start_weights": "importance"}, "allowed are uniform"),
+        ("solvent/Yahtzee-v0", {"exploring_starts": 0.5}, "Yahtzee-v0 has no table, so that"),
+    ]
+    for game, arguments, message in rows:
+        with pytest.raises(ValueError, match=message) as error:
+            train(game, folder=tmp_path / "run", progress=False, **arguments)
+        assert "\n" not in str(error.value)
+        assert not (tmp_path / "run").exists()

@@ -175,30 +175,6 @@ def test_a_folder_of_version_0_1_is_one_of_starts_by_importance(tmp_path: Path) 
         train(game, **few)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"start_weights": "best"}, "start_weights is 'best'; allowed are importance, uniform"),
-        ({"start_weights": "importance"}, "no episode is an exploring start"),
-        (
-            {"start_weights": "importance", "self_play": True, "game": "solvent/GreedSmall-v0"},
-            "start_weights is 'importance'; allowed are uniform",
-        ),
-        (
-            {"start_weights": "importance", "game": "solvent/Yahtzee-v0"},
-            "Yahtzee-v0 has no table, so that every episode begins as the game does",
-        ),
-        ({"hyperparameters": {"start_weights": "importance"}}, "is 'start_weights'"),
-    ],
-)
-def test_weights_that_are_not_to_be_had(
-    arguments: dict[str, Any], message: str, tmp_path: Path
-) -> None:
-    game = arguments.pop("game", FightingFantasy(stamina=4, opponent_stamina=6, luck=3))
-    with pytest.raises(ValueError, match=message):
-        train(game, folder=tmp_path, timesteps=64, progress=False, **arguments)
-
-
 def test_no_file_of_hyperparameters_asks_for_the_solution() -> None:
     """A file may name a share of exploring starts; how they are drawn, only a caller can say."""
     for file in [*FILES, DEFAULT]:

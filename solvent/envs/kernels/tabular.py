@@ -61,6 +61,45 @@ def pick(draw: Any, threshold: Any, first: Any, count: Any) -> Any:
 
 
 @njit(cache=True)
+def pick_outcomes(
+    row: NDArray[np.uint64],
+    draw: NDArray[np.int64],
+    picked: NDArray[np.uint64],
+    count: int,
+    depth: Any,
+    threshold: NDArray[np.int64],
+) -> None:
+    """Find the outcomes that draws pick, all by the same number of halvings.
+
+    Args:
+        row: [n] packed rows (:func:`solvent.envs.random_stream.packed_rows`).
+        draw: [n] the draws.
+        picked: [n], filled with places in the game's ``to``.
+        count: Number of entries to fill.
+        depth: Number of halvings of the longest of the rows, at least 2.
+        threshold: Thresholds of the packed rows.
+    """
+    if depth == 2:
+        for i in range(count):
+            cut = (row[i] >> _U64(32)) & CUT
+            j = reached(draw[i], threshold[cut + _U64(1)]) << _U64(1)
+            j += reached(draw[i], threshold[cut + j])
+            picked[i] = (row[i] & FIRST) + j
+        return
+    for i in range(count):
+        picked[i] = 0
+    for level in range(depth - 1, -1, -1):
+        reach = (_U64(1) << _U64(level)) - _U64(1)
+        for i in range(count):
+            # In a shorter row the probe is its last threshold, which no draw reaches.
+            places = (_U64(1) << (row[i] >> _U64(59))) - _U64(1)
+            probe = ((row[i] >> _U64(32)) & CUT) + picked[i] + (reach & places)
+            picked[i] += reached(draw[i], threshold[probe]) << _U64(level)
+    for i in range(count):
+        picked[i] += row[i] & FIRST
+
+
+@njit(cache=True)
 def step(
     state: NDArray[np.int32],
     stream: NDArray[np.uint64],
@@ -119,50 +158,30 @@ def step(
     while 1 << (53 - guide_shift) < len(guide):
         guide_shift -= 1
     row, picked = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
-    again = np.empty(_BLOCK, np.uint64)
+    draw, again = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.uint64)
     for begun in range(0, n, _BLOCK):
         m, at = min(n - begun, _BLOCK), _U64(begun)
         for i in range(m):
-            stream[at + _U64(i)] = advance(stream[at + _U64(i)])
-
+            x = advance(stream[at + _U64(i)])
+            stream[at + _U64(i)], draw[i] = x, draw_of(x)
         for i in range(m):
             e = at + _U64(i)
             row[i] = cell[_U64(_U32(state[e])), _U64(action[e])]
         for i in range(m):
             illegal[at + _U64(i)] = (row[i] >> _U64(31)) & _U64(1)
 
-        if depth == 2:
-            for i in range(m):
-                draw = draw_of(stream[at + _U64(i)])
-                cut = (row[i] >> _U64(32)) & CUT
-                j = reached(draw, threshold[cut + _U64(1)]) << _U64(1)
-                j += reached(draw, threshold[cut + j])
-                picked[i] = (row[i] & FIRST) + j
-        else:
-            for i in range(m):
-                picked[i] = 0
-            for level in range(depth - 1, -1, -1):
-                reach = (_U64(1) << _U64(level)) - _U64(1)
-                for i in range(m):
-                    # In a shorter row the probe is its last threshold, which no draw reaches.
-                    places = (_U64(1) << (row[i] >> _U64(59))) - _U64(1)
-                    probe = ((row[i] >> _U64(32)) & CUT) + picked[i] + (reach & places)
-                    draw = draw_of(stream[at + _U64(i)])
-                    picked[i] += reached(draw, threshold[probe]) << _U64(level)
-            for i in range(m):
-                picked[i] += row[i] & FIRST
-
+        pick_outcomes(row, draw, picked, m, depth, threshold)
         if starts > 0:
             n_again = 0
             for i in range(m):
                 again[n_again] = i
                 n_again += int((row[i] >> _U64(32)) & CUT == _U64(0))
             for k in range(n_again):
-                draw = draw_of(stream[at + again[k]])
-                j = _U64(guide[_U64(draw >> guide_shift)])
-                while draw >= threshold[_U64(starts) + j]:
+                i = again[k]
+                j = _U64(guide[_U64(draw[i] >> guide_shift)])
+                while draw[i] >= threshold[_U64(starts) + j]:
                     j += _U64(1)
-                picked[again[k]] = (row[again[k]] & FIRST) + j
+                picked[i] = (row[i] & FIRST) + j
         for i in range(m):
             picked[i] = to[picked[i]]
         for i in range(m):
@@ -196,14 +215,10 @@ def restart(
         to: The game's.
         shift: The game's.
     """
+    start = row[len(row) - 1]
+    cut, places = (start >> _U64(32)) & CUT, _I64(1) << _I64(start >> _U64(59))
+    to_state = (_U64(1) << _U64(shift)) - _U64(1)
     for i in chosen:
         stream[i] = advance(stream[i])
-        state[i] = start_of(draw_of(stream[i]), row[len(row) - 1], threshold, to, shift)
-
-
-@njit(cache=True, inline="always")
-def start_of(draw: Any, row: Any, threshold: Any, to: Any, shift: Any) -> Any:
-    """The state that a draw picks among those of the start, whose row this is."""
-    cut, places = (row >> _U64(32)) & CUT, _I64(1) << _I64(row >> _U64(59))
-    picked = to[(row & FIRST) + _U64(pick(draw, threshold, _I64(cut), places))]
-    return _I64((_U64(picked) & ((_U64(1) << _U64(shift)) - _U64(1))) >> _U64(1))
+        at = pick(draw_of(stream[i]), threshold, _I64(cut), places)
+        state[i] = (_U64(to[(start & FIRST) + _U64(at)]) & to_state) >> _U64(1)

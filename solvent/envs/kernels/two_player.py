@@ -15,8 +15,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvent.envs.kernels.drawing import draw_entries
 from solvent.envs.kernels.rows import copy_rows
-from solvent.envs.kernels.tabular import CUT, FIRST, advance, draw_of, pick, reached, start_of
+from solvent.envs.kernels.tabular import advance, draw_of, pick_outcomes, reached, restart
 
 _U64, _I64 = np.uint64, np.int64
 _OPPONENT, _NOBODY = 1, 2
@@ -60,6 +61,7 @@ class Table(NamedTuple):
 class Pool(NamedTuple):
     """Arrays of a :class:`solvent.envs.opponents.OpponentPool`, under their names there."""
 
+    sides: NDArray[np.int64]
     weight: NDArray[np.int64]
     policy: NDArray[np.int64]
 
@@ -103,7 +105,7 @@ def play_on(
         table: The table of the game.
         pool: The pool of opponents.
     """
-    node, row = table.node, table.row
+    node = table.node
     choices, cuts = pool.policy.shape[1], pool.policy.reshape(-1)
     shift = _U64(table.shift)
     where = (_U64(1) << shift) - _U64(1)
@@ -111,6 +113,7 @@ def play_on(
     draw, picked = np.empty(left, np.int64), np.empty(left, np.uint64)
     first, last = np.empty(left, np.uint64), np.empty(left, np.uint64)
     at, stride = np.empty(left, np.uint64), np.empty(left, np.uint64)
+    row = np.empty(left, np.uint64)
     while left > 0:
         most = _I64(1)
         for e in range(left):
@@ -132,22 +135,15 @@ def play_on(
 
         deepest = _U64(0)
         for e in range(left):
-            r = row[at[e] + picked[e] * stride[e]]
-            first[e], picked[e] = r & FIRST, _U64(0)
-            at[e], last[e] = (r >> _U64(32)) & CUT, (_U64(1) << (r >> _U64(59))) - _U64(1)
-            deepest = max(deepest, r >> _U64(59))
+            row[e] = table.row[at[e] + picked[e] * stride[e]]
+            deepest = max(deepest, row[e] >> _U64(59))
         for e in range(left):
             i = _U64(chosen[e])
             x = advance(episodes.stream[i])
             episodes.stream[i], draw[e] = x, draw_of(x)
-        for level in range(_I64(deepest) - 1, -1, -1):
-            reach = (_U64(1) << _U64(level)) - _U64(1)
-            for e in range(left):
-                probe = at[e] + picked[e] + (reach & last[e])
-                picked[e] += reached(draw[e], table.threshold[probe]) << _U64(level)
-
+        pick_outcomes(row, draw, picked, left, _I64(deepest), table.threshold)
         for e in range(left):
-            picked[e] = table.to[first[e] + picked[e]]
+            picked[e] = table.to[picked[e]]
         for e in range(left):
             i = _U64(chosen[e])
             episodes.state[i] = (picked[e] & where) >> _U64(1)
@@ -177,20 +173,13 @@ def begin(
         table: The table of the game.
         pool: The pool of opponents.
     """
+    draw_entries(chosen, pool.sides, episodes.stream, episodes.side)
+    draw_entries(chosen, pool.weight, episodes.stream, episodes.opponent)
+    restart(
+        chosen, episodes.state, episodes.stream, table.row, table.threshold, table.to, table.shift
+    )
     waiting = 0
     for i in chosen:
-        x = episodes.stream[i]
-        if len(table.sign) > 1:
-            x = advance(x)
-            episodes.side[i] = draw_of(x) >> 52
-        episodes.opponent[i] = 0
-        if len(pool.weight) > 1:
-            x = advance(x)
-            episodes.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))
-        x = advance(x)
-        start = table.row[len(table.row) - 1]
-        episodes.state[i] = start_of(draw_of(x), start, table.threshold, table.to, table.shift)
-        episodes.stream[i] = x
         episodes.owed[i] = 0.0
         episodes.over[i] = False
         chosen[waiting] = i
@@ -216,6 +205,7 @@ def step(
     shift: int,
     sign: NDArray[np.float64],
     bonus: NDArray[np.float64],
+    sides: NDArray[np.int64],
     weight: NDArray[np.int64],
     policy: NDArray[np.int64],
     legal: NDArray[np.int8],
@@ -245,7 +235,7 @@ def step(
 
     episodes = Episodes(state, stream, side, opponent, owed, over)
     table = Table(node, rank, row, threshold, to, rewards, shift, sign, bonus)
-    pool = Pool(weight, policy)
+    pool = Pool(sides, weight, policy)
     acting, again = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
     chosen, shows = np.zeros(n, np.int32), np.empty(n, np.int32)
     for begun in range(0, n, _BLOCK):
@@ -278,19 +268,3 @@ def step(
     copy_rows(legal, shows, mask)
     copy_rows(seen, shows, observation)
     return 0
-
-
-@njit(cache=True)
-def draw_opponents(episodes: Episodes, pool: Pool) -> None:
-    """Draw an opponent for each environment, from a pool of one without drawing a number.
-
-    Args:
-        episodes: Changed.
-        pool: The pool of opponents.
-    """
-    for i in range(len(episodes.state)):
-        episodes.opponent[i] = 0
-        if len(pool.weight) > 1:
-            x = advance(episodes.stream[i])
-            episodes.stream[i] = x
-            episodes.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))
