@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
+    ProgressColumn,
     Task,
     TextColumn,
     TimeElapsedColumn,
@@ -22,7 +23,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from solvent.exact.compilation import while_compiling
+from solvent.exact.compilation import is_compiling
 from solvent.model.progress import OnProgress
 from solvent.model.progress import Progress as Step
 
@@ -40,6 +41,14 @@ COMPILING = "compiling, only the first time"
 
 Tell: TypeAlias = Callable[[str, int, int | None], None]
 """Called with what is done now, how much of it is done, and how much there is, if known."""
+
+
+class _Now(ProgressColumn):
+    """The description of the work; while Numba compiles, that it does."""
+
+    def render(self, task: Task) -> Text:
+        """Return the description."""
+        return Text(COMPILING if is_compiling() else task.description)
 
 
 class _Left(TimeRemainingColumn):
@@ -65,7 +74,7 @@ def working(description: str, *, done: int = 0, total: int | None = None) -> Ite
     """
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn("{task.description}", markup=False),
+        _Now(),
         BarColumn(bar_width=20),
         TextColumn("{task.fields[share]}"),
         TimeElapsedColumn(),
@@ -76,7 +85,6 @@ def working(description: str, *, done: int = 0, total: int | None = None) -> Ite
     )
     task = bar.add_task(description, total=total, completed=done, share="")
     ended = Event()
-    now, compiles = description, False
 
     def show() -> None:
         if console.is_terminal:
@@ -86,26 +94,18 @@ def working(description: str, *, done: int = 0, total: int | None = None) -> Ite
         while not ended.wait(PERIOD):
             console.print(_line(bar), markup=False, highlight=False, soft_wrap=True)
 
-    def told(whether: bool) -> None:
-        nonlocal compiles
-        compiles = whether
-        bar.update(task, description=COMPILING if compiles else now)
-
     def tell(what: str, done: int, total: int | None) -> None:
-        nonlocal now
-        now = what
         one = bar.tasks[task]
         if total != one.total or done < one.completed:
             # Another phase: its speed has nothing to do with that of the last one.
             bar.reset(task, total=total, completed=done)
         share = f"{done:,}" if not total else f"{100 * done / total:.1f}%"
-        bar.update(task, description=COMPILING if compiles else now, completed=done, share=share)
+        bar.update(task, description=what, completed=done, share=share)
 
     thread = Thread(target=show, daemon=True)
     thread.start()
     try:
-        with while_compiling(told):
-            yield tell
+        yield tell
     finally:
         ended.set()
         thread.join()
@@ -118,7 +118,8 @@ def _line(bar: Progress) -> str:
     """Return the content of the bar as a line."""
     [task] = bar.tasks
     left = task.time_remaining
-    parts = [f"{task.description} {task.fields['share']}".rstrip()]
+    description = COMPILING if is_compiling() else task.description
+    parts = [f"{description} {task.fields['share']}".rstrip()]
     parts += [f"{task.elapsed or 0:.0f} s"]
     parts += [] if left is None else [f"about {left:.0f} s left"]
     return ", ".join(parts)

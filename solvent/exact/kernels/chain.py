@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from solvent.exact.compilation import compiled, inner
+from solvent.exact.compilation import inner, kernel
 from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Bools, Floats, Ints
 
@@ -34,7 +33,7 @@ def merge_rows(transitions: Transitions, weight: Floats) -> tuple[Ints, Ints, Fl
     return start, target[:size].copy(), flow[:size].copy(), total
 
 
-@compiled
+@kernel()
 def _merge_rows(
     transitions: Transitions,
     weight: Floats,
@@ -63,7 +62,7 @@ def _merge_rows(
         start[s + 1] = end
 
 
-@compiled
+@kernel()
 def sweep(
     start: Ints, target: Ints, flow: Floats, changing: Floats, right: Floats, x: Floats
 ) -> None:
@@ -86,7 +85,7 @@ def sweep(
         x[s] = value / changing[s]
 
 
-@compiled
+@kernel()
 def find_residual(
     start: Ints,
     target: Ints,
@@ -133,7 +132,7 @@ def find_residual(
     return largest, relative
 
 
-@compiled
+@kernel(largest=2000)
 def iterate(
     start: Ints,
     target: Ints,
@@ -315,7 +314,7 @@ def take(array: Any, where: Ints) -> Any:
     return found
 
 
-@njit(cache=True)
+@kernel(largest=3000, allocates=True)
 def eliminate_parts(
     order: Ints,
     first: Ints,
@@ -538,7 +537,7 @@ def solve_by_cut(
     return x
 
 
-@njit(cache=True)
+@kernel(largest=3000, allocates=True)
 def solve_parts_by_cuts(
     order: Ints, first: Ints, start: Ints, target: Ints, flow: Floats, leaving: Floats, x: Floats
 ) -> bool:
@@ -638,7 +637,7 @@ def take_component(
     return taken, reward, boundary[:beyond].copy()
 
 
-@compiled
+@kernel()
 def _take_outcomes(
     states: Ints,
     place: Ints,
@@ -691,7 +690,7 @@ def take_edges(
     return r, leaving, edges
 
 
-@compiled
+@kernel()
 def _take_edges(
     transitions: Transitions,
     reward: Floats,
@@ -717,7 +716,7 @@ def _take_edges(
         start[q + 1] = used
 
 
-@compiled
+@kernel()
 def find_exitless(
     edges: Transitions, rows: Bools, leaves: Bools, lost: Bools, waiting: Ints, sweeps: int
 ) -> bool:
@@ -777,7 +776,7 @@ def likeliest_exits(edges: Transitions, leaving: Floats) -> tuple[Floats, Ints]:
     return best, first
 
 
-@compiled
+@kernel(largest=20_000)
 def find_exits(edges: Transitions, leaving: Floats, best: Floats, first: Ints) -> None:
     """Write what :func:`likeliest_exits` returns; `best` [S] holds -inf at first, `first` -1."""
     row_start, edge_start, target, chance = edges

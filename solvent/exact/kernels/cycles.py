@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from solvent.exact.compilation import inner
+from solvent.exact.compilation import inner, kernel
 from solvent.exact.kernels.chain import (
     factor_by_cut,
     find_cut,
@@ -41,7 +40,7 @@ CANCELS = 1e-9
 rewards cancel."""
 
 
-@njit(cache=True)
+@kernel(largest=-1, allocates=True)
 def solve(
     states: Ints,
     transitions: Transitions,

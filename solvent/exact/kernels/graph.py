@@ -9,9 +9,8 @@ costs more than the search.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from solvent.exact.compilation import compiled
+from solvent.exact.compilation import kernel
 from solvent.model.arrays import Bools, Ints
 
 UNSEEN = -1
@@ -41,7 +40,7 @@ def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Int
     return order, first[: found + 1], cyclic[:found], depth[:found]
 
 
-@compiled
+@kernel()
 def _search(
     start: Ints,
     target: Ints,
@@ -136,7 +135,7 @@ def _search(
     return found
 
 
-@njit(cache=True)
+@kernel(allocates=True)
 def can_stay(
     order: Ints, label: Ints, start: Ints, outcomes: Ints, target: Ints, rows: Bools
 ) -> Bools:
@@ -177,7 +176,7 @@ def can_stay(
     return stays
 
 
-@njit(cache=True)
+@kernel(allocates=True)
 def leads_to(
     order: Ints, start: Ints, outcomes: Ints, target: Ints, rows: Bools, goal: Bools, sweeps: int
 ) -> tuple[bool, Bools]:
@@ -214,7 +213,7 @@ def leads_to(
     return False, found
 
 
-@compiled
+@kernel()
 def reached(order: Ints, first: Ints, start: Ints, target: Ints, found: Bools) -> None:
     """Mark the nodes that can be reached from those that are marked.
 

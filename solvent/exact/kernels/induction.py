@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvent.exact.compilation import compiled
+from solvent.exact.compilation import kernel
 from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Bools, Floats, Ints
 
@@ -12,7 +12,7 @@ SMALLEST_NORMAL = float(np.finfo(float).tiny)
 """Below this floats lose digits."""
 
 
-@compiled
+@kernel()
 def induce(
     states: Ints,
     transitions: Transitions,
@@ -73,7 +73,7 @@ def respond(
     return values
 
 
-@compiled
+@kernel()
 def _respond(
     states: Ints,
     transitions: Transitions,
@@ -116,7 +116,7 @@ def expect(
     return expected
 
 
-@compiled
+@kernel()
 def _expect(
     transitions: Transitions,
     outcome_reward: Floats,
@@ -159,7 +159,7 @@ def advantages(
     return advantage, magnitude
 
 
-@compiled
+@kernel()
 def add_advantages(
     transitions: Transitions,
     outcome_reward: Floats,
@@ -182,7 +182,7 @@ def add_advantages(
                     magnitude[k] += max(probability[n] * change, SMALLEST_NORMAL)
 
 
-@compiled
+@kernel()
 def add_rises(
     edges: Transitions,
     leaving: Floats,
@@ -213,7 +213,7 @@ def best_rows(row_start: Ints, q: Floats) -> Ints:
     return best
 
 
-@compiled
+@kernel()
 def _find_best(row_start: Ints, q: Floats, best: Ints) -> None:
     """Write what :func:`best_rows` returns; `best` [S] holds -1 at first."""
     for s in range(len(best)):
@@ -222,7 +222,7 @@ def _find_best(row_start: Ints, q: Floats, best: Ints) -> None:
                 best[s] = k
 
 
-@compiled
+@kernel()
 def raise_values(
     transitions: Transitions,
     fall: Floats,
@@ -278,7 +278,7 @@ def climb(
     return most
 
 
-@compiled
+@kernel()
 def _climb(
     states: Ints,
     transitions: Transitions,
@@ -296,7 +296,7 @@ def _climb(
                 most[s] = q
 
 
-@compiled
+@kernel()
 def substitute_back(
     states: Ints,
     transitions: Transitions,
@@ -321,7 +321,7 @@ def substitute_back(
                 values[s] += weight[k] * expected
 
 
-@compiled
+@kernel()
 def substitute_forward(
     states: Ints,
     transitions: Transitions,

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from solvent.exact.compilation import compiled, inner
+from solvent.exact.compilation import inner, kernel
 from solvent.exact.kernels.induction import SMALLEST_NORMAL
 from solvent.exact.kernels.matrix_game import solve_in, work_for
 from solvent.exact.transitions import Transitions
@@ -49,7 +48,7 @@ SMALLER = 0.1
 """The factor by which they reduce what the sweep of matrix games left."""
 
 
-@njit(cache=True)
+@kernel(largest=2000, allocates=True)
 def solve_stages(
     x_start: Ints,
     y_start: Ints,
@@ -174,7 +173,7 @@ def _choose(chooser: Floats, sign: int, payoff: Floats, changes: Floats) -> int:
     return best if sign * (payoff[best] - payoff[now]) > equal else now
 
 
-@njit(cache=True)
+@kernel(largest=500, allocates=True)
 def approach(
     x_start: Ints,
     y_start: Ints,
@@ -301,7 +300,7 @@ def _follow(
     return followed
 
 
-@njit(cache=True)
+@kernel(allocates=True)
 def fix_one(
     x_start: Ints,
     y_start: Ints,
@@ -353,7 +352,7 @@ def fix_one(
     return start, source, chance
 
 
-@njit(cache=True)
+@kernel(allocates=True)
 def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
     """Find where play can go on for ever within some states, by some of their rows.
 
@@ -387,7 +386,7 @@ def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
         forward = not forward
 
 
-@compiled
+@kernel(largest=5000)
 def sweep_gains(transitions: Transitions, gain: Floats, total: Floats, patience: int) -> bool:
     """Value iteration from below for the most that rows can gain, all gains being positive.
 

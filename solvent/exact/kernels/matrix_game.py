@@ -34,9 +34,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from solvent.exact.compilation import inner
+from solvent.exact.compilation import inner, kernel
 from solvent.model.arrays import Floats, Ints
 
 SADDLE, SUPPORT, RESTARTED, COLD, RETRIED = range(5)
@@ -120,7 +119,7 @@ def work_for(m: int, n: int) -> Work:
     )
 
 
-@njit(cache=True)
+@kernel(largest=500, allocates=True)
 def solve_game(a: Floats, row_strategy: Floats, column_strategy: Floats) -> tuple[float, float]:
     """Solve a game.
 
@@ -137,7 +136,7 @@ def solve_game(a: Floats, row_strategy: Floats, column_strategy: Floats) -> tupl
     return value, gap
 
 
-@njit(cache=True, nogil=True)
+@kernel(largest=500, allocates=True, nogil=True)
 def solve_games(
     payoffs: Floats, row_strategy: Floats, column_strategy: Floats
 ) -> tuple[Floats, Floats, Ints]:
@@ -439,7 +438,7 @@ def _exchange(work: Work, r: int, c: int, constraints: int) -> None:
     work.basic[r], work.free[c] = work.free[c], work.basic[r]
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@kernel(forceinline=True)
 def _subtract(part: Floats, factor: float, row: Floats) -> None:
     """``row -= factor * part``."""
     for j in range(len(part)):

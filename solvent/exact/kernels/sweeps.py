@@ -17,9 +17,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from solvent.exact.compilation import inner
+from solvent.exact.compilation import inner, kernel
 from solvent.exact.kernels.chain import iterate
 from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints
@@ -54,7 +53,7 @@ SMALLER = 0.1
 """The factor by which sweeps over a policy reduce the remainder of the greedy sweep."""
 
 
-@njit(cache=True)
+@kernel(largest=-1, allocates=True)
 def approach(
     edges: Transitions, leaving: Floats, r: Floats, policy: Ints, v: Floats, rounding: float
 ) -> bool:

@@ -35,22 +35,18 @@ TIMEOUTS    A time-out or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.envs.kernels.tabular import advance, draw_of, pick
-from solvent.exact.compilation import compiled
+from solvent.exact.compilation import kernel
 from solvent.model.arrays import Bools, Floats, Ints
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def inlined(function: _Function) -> _Function:
-    """A compiled function that becomes a part of those which call it."""
-    return compiled(function, forceinline=True)
+compiled = kernel(largest=-1)
+inlined = kernel(largest=-1, forceinline=True)
+"""For functions that become a part of those which call them."""
 
 
 CALL, CHOICE, TIMEOUT, KICKOFF, FREE_KICK, OVER = range(6)
