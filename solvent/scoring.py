@@ -12,6 +12,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,18 +22,17 @@ from solvent.exact.scoring import score as score_table
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table, discounted
 from solvent.model.arrays import Floats
 from solvent.model.discount import discounted_policy
-from solvent.model.parameters import check_discount, check_integer, nearest, shown
+from solvent.model.parameters import check_discount, check_integer, shown
+from solvent.model.registry import game_of
 
 if TYPE_CHECKING:
-    import gymnasium as gym
-
     from solvent.exact import Solution
     from solvent.training.extract import Extraction
 
 Played: TypeAlias = (
     "TabularGame | Game | gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any] | str"
 )
-"""The game of a policy: rules, their table, an environment, or the id of one."""
+"""The game of a policy: a name, an environment or its id, rules, or their table."""
 
 
 def score(
@@ -62,8 +62,9 @@ def score(
     of that seat is 1 more than the value.
 
     Args:
-        game: The game, its table, an environment of this package or of Gymnasium's toy-text ones,
-            or the id of such an environment.
+        game: A name, rules, their table, an environment of this package or of Gymnasium's toy-text
+            ones, or the id of such an environment. An environment also says the player, the
+            opponent and the observation.
         policy: The policy to score, as for :func:`policy_from`.
         solution: Solution of the table that the policy is scored on, if already available.
         outputs: Kind of output of a function, as for :func:`policy_from`.
@@ -140,8 +141,9 @@ def policy_from(
     """Convert any policy to a table of action probabilities.
 
     Args:
-        game: The game, its table, an environment of this package or of Gymnasium's toy-text ones,
-            or the id of such an environment.
+        game: A name, rules, their table, an environment of this package or of Gymnasium's toy-text
+            ones, or the id of such an environment. An environment also says the player, the
+            opponent and the observation.
         policy: The policy to convert, one of
 
             - a function of a batch of observations, [n, D] float32 or [n] int64, that returns a row
@@ -220,33 +222,13 @@ def _subject(game: Any, player: int | None) -> _Subject:
         check_integer(player, "player", 0, 1)
     if isinstance(game, TabularGame):
         return _Subject(game, game, player)
-    if isinstance(game, str):
-        return _of_env(_made(game), player)
-    gym: Any = sys.modules.get("gymnasium")
-    if gym is not None and isinstance(game, (gym.Env, gym.vector.VectorEnv)):
+    if isinstance(game, str) and game in gym.registry:
+        game = gym.make(game)
+    if isinstance(game, (gym.Env, gym.vector.VectorEnv)):
         return _of_env(game, player)
-    if isinstance(game, Game):
-        table = cached_table(game)
-        return _Subject(table, table, player)
-    hint = "; of an environment of PettingZoo's, pass env.unwrapped.game, and player="
-    raise ValueError(
-        f"game is {shown(game)}; allowed are a game, its table, an environment of Gymnasium's, and "
-        f"the id of one{hint if hasattr(game, 'possible_agents') else ''}"
-    )
-
-
-def _made(env_id: str) -> Any:
-    """Make the environment of an id."""
-    import gymnasium as gym
-
-    from solvent.registration import register_envs
-
-    register_envs()
-    if env_id not in gym.registry:
-        near = nearest(env_id, gym.registry)
-        hint = f"did you mean {near!r}?" if near else "`solvent list` shows all"
-        raise ValueError(f"game is {shown(env_id)}, which is no environment; {hint}")
-    return gym.make(env_id)
+    rules = game_of(game)
+    table = rules if isinstance(rules, TabularGame) else cached_table(rules)
+    return _Subject(table, table, player)
 
 
 def _of_env(env: Any, player: int | None) -> _Subject:

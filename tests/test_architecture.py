@@ -56,7 +56,7 @@ ROOMS = {
         "numpy scipy gymnasium pettingzoo numba torch stable_baselines3 sb3_contrib tensorboard "
         "yaml rich",
     ),
-    "scoring": room("model exact envs baselines registration training", "numpy", "gymnasium"),
+    "scoring": room("model exact envs baselines training", "numpy gymnasium"),
     "report": room("model exact baselines benchmark", "numpy jinja2 lazy_loader"),
     "tabular": room("model exact envs report", "numpy gymnasium"),
     "grading": room("model exact envs benchmark report scoring", "numpy"),
@@ -86,6 +86,8 @@ PACKAGES_OF_FILES = {
     "games/gamebook/loader.py": "pydantic",
     "games/gamebook/source.py": "yaml",
     "games/gamebook/values.py": "pydantic",
+    "model/gymnasium_table.py": "gymnasium",
+    "model/registry.py": "gymnasium",
 }
 
 

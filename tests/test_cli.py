@@ -597,7 +597,7 @@ def test_some_options_are_for_a_network(policy_file: Path) -> None:
         ("solve ff-combat --luck", "luck is True; allowed are"),
         ("solve ff-combat --damage four", "allowed are standard, three"),
         ("solve CartPole-v1", "has no P; only environments that publish it"),
-        ("solve FrozenLake-v1 --size 3", "FrozenLake-v1 cannot be made"),
+        ("solve FrozenLake-v1 --size 3", "no parameter of FrozenLake-v1"),
         ("play pig --player 2", "player is 2; allowed in pig are 0 and 1"),
         ("play pig --target 10 --against wizard", "baseline of pig is 'wizard'"),
         ("train chess --out x", "no game or environment 'chess'; `solvent list` shows all"),

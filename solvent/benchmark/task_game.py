@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import gymnasium as gym
 
 from solvent.baselines.environments import make_vector_env
 from solvent.benchmark.suites import Task
 from solvent.envs.env import learned_seat
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.exact import Solution, cached_solution
-from solvent.model import Game, TabularGame, cached_table, discounted
-from solvent.model.discount import PARAMETER
-from solvent.model.gymnasium_table import GymnasiumTable
-from solvent.model.parameters import brief, check_choice, shown
-from solvent.registration import register_envs
+from solvent.model import Game, TabularGame, cached_table
+from solvent.model.parameters import shown
+from solvent.model.registry import check_registered, make_game
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +70,7 @@ def _task_game(task: Task) -> TaskGame:
             raise ValueError(
                 f"environment is {shown(task.environment)}; self-play needs a game for two"
             )
-        rules: Game = published_game(task.environment, task.env_kwargs)
+        rules = make_game(check_registered(task.environment, "environment"), **task.env_kwargs)
         table = cached_table(rules)
         return TaskGame(task, rules, table, table, (0,))
     entry = ENVIRONMENTS[task.environment]
@@ -98,33 +92,3 @@ def _task_game(task: Task) -> TaskGame:
     env.close()
     assert env.rules is not None
     return TaskGame(task, env.rules, seat.left, seat.game, (seat.player,))
-
-
-def published_game(env_id: str, parameters: Mapping[str, Any]) -> Game:
-    """Return the game whose table of transitions a Gymnasium environment publishes.
-
-    Args:
-        env_id: Id of the environment.
-        parameters: Arguments of the environment, and ``discount`` as for :func:`solvent.make_game`.
-
-    Raises:
-        ValueError: If there is no such environment, it cannot be made, or it publishes no table.
-    """
-    discount = parameters.get(PARAMETER, 1)
-    parameters = {name: value for name, value in parameters.items() if name != PARAMETER}
-    register_envs()
-    if env_id not in gym.registry:
-        check_choice(env_id, "environment", [*ENVIRONMENTS, *gym.registry])
-    try:
-        env = gym.make(env_id, **parameters)
-    except Exception as error:  # Somebody else's environment may raise anything.
-        what = f"{type(error).__name__}: {brief(str(error))}"
-        raise ValueError(f"{env_id} cannot be made ({what})") from error
-    try:
-        return discounted(GymnasiumTable.from_env(env), discount)
-    except (TypeError, AttributeError, LookupError) as error:
-        raise ValueError(
-            f"{env_id} publishes no table of transitions that can be read ({shown(error)})"
-        ) from error
-    finally:
-        env.close()

@@ -136,14 +136,15 @@ def list_(
 ) -> None:
     """Show games, environments, baselines and algorithms, or the parameters of one game."""
     from solvent.cli.listing import show_game, show_games
-    from solvent.cli.parameters import environments, meant_by, spec_named
+    from solvent.cli.parameters import environments
+    from solvent.model.registry import find_spec, meaning
 
     console = Console(emoji=False)
     if game is None:
         show_games(console)
     else:
         environment = environments().get(game, (None, None))[1]
-        show_game(console, spec_named(game), game, environment, meant_by(game))
+        show_game(console, find_spec(game), game, environment, meaning(game)[1])
 
 
 @app.command(**TAKES_PARAMETERS)

@@ -30,21 +30,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
-from gymnasium.envs.registration import load_env_creator
 
-from solvent.benchmark.task_game import published_game
 from solvent.exact.store import StoreError
 from solvent.model import Game
-from solvent.model.parameters import as_options, brief, nearest, shown
+from solvent.model.parameters import as_options, brief, shown
 from solvent.model.registry import (
     Environment,
     GameSpec,
-    broken_games,
     find_spec,
     game_specs,
     load,
     make_game,
-    names_a_place,
+    meaning,
     register_game,
     spec_of,
 )
@@ -104,24 +101,15 @@ def environments() -> dict[str, tuple[GameSpec, Environment]]:
     }
 
 
-def _written(name: str, words: Sequence[str]) -> tuple[str, Mapping[str, Any], dict[str, Any]]:
-    """A game's own name, the parameters that a word for it stands for, and those written."""
+def _parameters(name: str, words: Sequence[str]) -> dict[str, Any]:
+    """The parameters that stand after a game's name; some games take a bare word first."""
     if name.startswith("-"):
         raise ValueError(f"{shown(name)} stands where a game is expected; write the game first")
-    for spec in game_specs().values():
-        if name in spec.shorthands:
-            if spec.argument is not None and words and not words[0].startswith("-"):
-                words = [f"--{spec.argument}", *words]
-            return spec.name, spec.shorthands[name], parse_parameters(words)
-    if name in (known := environments()):
-        spec, environment = known[name]
-        return spec.name, environment.parameters, parse_parameters(words)
-    return name, {}, parse_parameters(words)
-
-
-def meant_by(name: str) -> Mapping[str, Any]:
-    """The parameters that a game's name stands for, as an environment or another word has them."""
-    return _written(name, ())[1]
+    spec = game_specs().get(meaning(name)[0])
+    bare = words and not words[0].startswith("-")
+    if spec and spec.argument and name in spec.shorthands and bare:
+        words = [f"--{spec.argument}", *words]
+    return parse_parameters(words)
 
 
 def read_game(name: str, words: Sequence[str] = ()) -> Game:
@@ -134,23 +122,7 @@ def read_game(name: str, words: Sequence[str] = ()) -> Game:
     Raises:
         ValueError: If there is nothing of that name, or a parameter is not allowed.
     """
-    own, meant, given = _written(name, words)
-    parameters = {**meant, **given}
-    if own in game_specs() or own in broken_games() or names_a_place(own):
-        return make_game(own, **parameters)
-    return _published(own, parameters)
-
-
-def _published(name: str, parameters: Mapping[str, Any]) -> Game:
-    """Return the game whose table a Gymnasium environment publishes."""
-    register_envs()
-    if name not in gym.registry:
-        shorthands = (word for spec in game_specs().values() for word in spec.shorthands)
-        known = [*game_specs(), *environments(), *shorthands]
-        near = nearest(name, [*known, *gym.registry])
-        hint = f"did you mean {near!r}?" if near else "`solvent list` shows all"
-        raise ValueError(f"no game or environment {shown(name)}; {hint}")
-    return published_game(name, parameters)
+    return make_game(name, **_parameters(name, words))
 
 
 def has_table(game: Game) -> bool:
@@ -178,9 +150,7 @@ def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = 
             f" a discount"
         )
     if name is not None:
-        own, _, given = _written(name, words)
-        if names_a_place(own):
-            own = find_spec(own).name
+        own, given = find_spec(name).name, _parameters(name, words)
     layered = {spec.name: spec.opened for spec in game_specs().values() if spec.opened}
     if own is not None:
         if own not in layered:
@@ -243,43 +213,6 @@ def read_subject(
     return subject, sections
 
 
-def spec_named(name: str) -> GameSpec:
-    """Return the spec of the game that a name stands for.
-
-    Args:
-        name: The name, as described in the module's docstring.
-
-    Raises:
-        ValueError: If there is nothing of that name.
-    """
-    own, _, _ = _written(name, ())
-    if own in game_specs() or own in broken_games() or names_a_place(own):
-        return find_spec(own)
-    _published(own, {})
-
-    def published(**parameters: Any) -> Game:
-        return _published(own, parameters)
-
-    published.__doc__, signature = _of_gymnasium(own)
-    published.__signature__ = signature  # type: ignore[attr-defined]
-    return GameSpec(name=own, make=published)
-
-
-def _of_gymnasium(env_id: str) -> tuple[str, inspect.Signature]:
-    """Return the description and the signature of an environment of Gymnasium's, from its class."""
-    env = gym.spec(env_id)
-    creator = env.entry_point
-    made = load_env_creator(creator) if isinstance(creator, str) else creator
-    assert made is not None
-    about = " ".join((inspect.getdoc(made) or "").strip().partition("\n\n")[0].split())
-    parameters = [
-        one.replace(default=env.kwargs.get(one.name, one.default))
-        for one in inspect.signature(made).parameters.values()
-        if one.name != "render_mode"
-    ]
-    return about.partition(". ")[0], inspect.Signature(parameters)
-
-
 def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, Any]]:
     """Return the environment in which one trains on a game, and its arguments.
 
@@ -297,10 +230,10 @@ def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, An
         ValueError: If there is nothing of that name, or no parameter is given for a game none of
             whose environments has its defaults.
     """
-    _, meant, given = _written(name, words)
+    given = _parameters(name, words)
     if name in environments():
         return name, given
-    spec, asked = spec_named(name), {**meant, **given}
+    spec, asked = find_spec(name), {**meaning(name)[1], **given}
     maker = spec.maker()
     if not spec.environments:
         taken = inspect.signature(maker).parameters
@@ -374,9 +307,8 @@ def game_of_request(request: Mapping[str, Any]) -> Game | None:
     if (known := environments().get(name)) is not None:
         spec, environment = known
         return make_game(spec.name, **{**environment.parameters, **_own(spec, given)})
-    register_envs()
     # No other name is looked up: that of a place would run what the file names.
     published = name.removeprefix(HERE)
     if published not in gym.registry:
         return None
-    return _published(published, _own(spec_named(published), given))
+    return make_game(published, **_own(find_spec(published), given))

@@ -15,10 +15,10 @@ from solvent.exact.layered.game import LayeredGame
 from solvent.exact.solution import Solution
 from solvent.exact.solution_cache import cached_solution
 from solvent.exact.solver import solve_table
-from solvent.model import Game, GameInfo, TabularGame, cached_table
+from solvent.model import Game, TabularGame, cached_table
 from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress
-from solvent.model.registry import GameSpec, load, spec_of
+from solvent.model.registry import GameSpec, game_of, load, spec_of
 
 
 @runtime_checkable
@@ -177,12 +177,12 @@ def solve(
 
 @overload
 def solve(
-    game: Game, *, tolerance: float = 1e-9, progress: OnProgress | None = None
+    game: Game | str | Any, *, tolerance: float = 1e-9, progress: OnProgress | None = None
 ) -> SolvedGame: ...
 
 
 def solve(
-    game: Game | TabularGame, *, tolerance: float = 1e-9, progress: OnProgress | None = None
+    game: Any, *, tolerance: float = 1e-9, progress: OnProgress | None = None
 ) -> SolvedGame | Solution:
     """Find the value of every state and an optimal strategy of each player, and prove it.
 
@@ -190,10 +190,12 @@ def solve(
     -1) going round for ever has no value, so it is not among them.
 
     Args:
-        game: The rules, or their table. A game may have a solver of its own, which is used for the
-            rules; a table is always solved as it is, component by component
-            (:mod:`solvent.exact.solver`). The table and the solution of rules are kept on disk if
-            they took long (:mod:`solvent.model.cache`), those of a table are not.
+        game: A name or an environment's id, an environment, rules, or a table, as for
+            :func:`solvent.make_game` and :func:`solvent.model.registry.game_of`. A game may have a
+            solver of its own, which is used for the rules; a table is always solved as it is,
+            component by component (:mod:`solvent.exact.solver`). The table and the solution of
+            rules are kept on disk if they took long (:mod:`solvent.model.cache`), those of a table
+            are not.
         tolerance: Widest bracket accepted for a table, in units of the largest value or reward
             that can be met from the start, or of 1 if that is larger.
         progress: Called with a :class:`~solvent.model.Progress` when a phase begins, at most ten
@@ -206,17 +208,13 @@ def solve(
         mixed strategies, these are optimal up to the accuracy of the matrix games.
 
     Raises:
-        ValueError: If `game` is no game.
+        ValueError: If `game` stands for no game.
         ImproperGameError: If from some state no end can be reached, or a player does best by
             never ending; the message names a state.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
         TooManyStatesError: If there are too many states for a table, and no other way.
     """
-    if not isinstance(getattr(game, "info", None), GameInfo):
-        raise ValueError(
-            f"game is {shown(game)}; allowed are a game, as solvent.make_game makes one, and its "
-            f"table"
-        )
+    game = game_of(game)
     if isinstance(game, TabularGame):
         return solve_table(game, tolerance=tolerance, progress=progress)
     spec = spec_of(game)

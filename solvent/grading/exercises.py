@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 
 from solvent.benchmark.suites import Task
-from solvent.benchmark.task_game import published_game, task_game
+from solvent.benchmark.task_game import task_game
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import Solution, cached_solution, policy_value
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
@@ -234,7 +234,8 @@ def _subject(exercise: Exercise) -> Subject:
         rules, table, played = task.rules, task.table, task.played
         [player] = task.seats
     else:
-        rules = published_game(exercise.environment, exercise.env_kwargs)
+        name = check_registered(exercise.environment, "environment")
+        rules = make_game(name, **exercise.env_kwargs)
         table = played = cached_table(rules)
     if player >= rules.info.players:
         raise ValueError(f"player is {player}; {rules.info.name} is a game for one")

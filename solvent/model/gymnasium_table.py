@@ -2,7 +2,7 @@
 
 ``P[s][a]`` is a list of ``(probability, next_state, reward, terminated)``. FrozenLake, Taxi and
 CliffWalking publish it; whatever has such a dictionary can be solved and scored like the suite's
-own games. Nothing of Gymnasium is imported.
+own games.
 
 An optimum depends on the kernel, the start distribution, the discount, the horizon and the class
 of policies. Here they are: the dictionary as given; the start as given; no discount; no time
@@ -15,19 +15,23 @@ under every id.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import load_env_creator
 from numpy.typing import NDArray
 
-from solvent.model import WINS, GameInfo, JointAction, Outcome, Words
+from solvent.model import WINS, Game, GameInfo, JointAction, Outcome, Words
 from solvent.model.drawing import board
 from solvent.model.game import merged
+from solvent.model.parameters import brief, shown
 from solvent.model.rational import rationals
 
 Transitions = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
@@ -253,6 +257,47 @@ def _documented(env: Any) -> Documented:
         if known := DOCUMENTED.get(f"{kind.__module__}:{kind.__qualname__}"):
             return known
     return Documented(())
+
+
+def maker(env_id: str) -> Callable[..., Game]:
+    """Return the function that makes the game whose transitions an environment publishes.
+
+    Args:
+        env_id: The Gymnasium id of an environment that is registered.
+    """
+    registered = gym.spec(env_id)
+    creator = registered.entry_point
+    made = load_env_creator(creator) if isinstance(creator, str) else creator
+
+    def published(**arguments: Any) -> Game:
+        return _published(env_id, arguments)
+
+    published.__doc__ = " ".join((inspect.getdoc(made) or "").strip().partition("\n\n")[0].split())
+    published.__doc__ = published.__doc__.partition(". ")[0]
+    published.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            one.replace(default=registered.kwargs.get(one.name, one.default))
+            for one in inspect.signature(made).parameters.values()  # type: ignore[arg-type]
+            if one.name != "render_mode"
+        ]
+    )
+    return published
+
+
+def _published(env_id: str, arguments: Mapping[str, Any]) -> Game:
+    try:
+        env = gym.make(env_id, **arguments)
+    except Exception as error:  # Somebody else's environment may raise anything.
+        what = f"{type(error).__name__}: {brief(str(error))}"
+        raise ValueError(f"{env_id} cannot be made ({what})") from error
+    try:
+        return GymnasiumTable.from_env(env)
+    except (TypeError, AttributeError, LookupError) as error:
+        raise ValueError(
+            f"{env_id} publishes no table of transitions that can be read ({shown(error)})"
+        ) from error
+    finally:
+        env.close()
 
 
 def _board(env: Any, documented: Board) -> Board:

@@ -33,12 +33,14 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import gymnasium as gym
+
 from solvent.model.parameters import (
     brief,
     check_arguments,
-    check_choice,
     check_discount,
     is_number,
+    nearest,
     shown,
 )
 
@@ -59,6 +61,12 @@ FORMATS: Mapping[str, str] = {
 }
 """What reads the games of other programs, by how their names begin or their files end: functions
 from the rest of the name, or from the file, to what makes the game."""
+
+PUBLISHED = "solvent.model.gymnasium_table:maker"
+"""What reads the game of another package's environment, by its id."""
+
+TABLE_OF_ENV = "solvent.model.gymnasium_table:GymnasiumTable.from_env"
+"""The same of an environment that is at hand."""
 
 ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 """Pattern of a Gymnasium id with a version."""
@@ -431,19 +439,30 @@ def find_spec(name: str) -> GameSpec:
     """The spec that a name stands for.
 
     Args:
-        name: Of a known game, or where to find one: ``"module:Class"``, ``"file.py:Class"``, or
-            ``"file.py"`` if it holds one spec or one game, ``"openspiel:name"``, or a file with
-            one of the endings in :data:`FORMATS`.
+        name: A known game; a word of its spec, such as ``"football"``; an environment id, one of
+            Gymnasium's that publishes its transitions included; or where to find a game:
+            ``"module:Class"``, ``"file.py:Class"``, ``"file.py"`` if it holds one spec or one
+            game, ``"openspiel:name"``, or a file with one of the endings in :data:`FORMATS`.
 
     Raises:
         ValueError: If there is nothing of that name, or what is there is no game.
         ModuleNotFoundError: If the package that reads it is not installed.
     """
     specs, broken = game_specs(), broken_games()
+    if not isinstance(name, str):
+        raise ValueError(f"game is {shown(name)}; allowed are a name and an environment's id")
     if name in broken:
         raise ValueError(f"the game {shown(name)} cannot be loaded: {broken[name]}")
-    if name in specs or not names_a_place(name):
-        return specs[check_choice(name, "game", specs)]
+    own, _ = meaning(name)
+    if own in specs:
+        return specs[own]
+    if not names_a_place(name):
+        if name not in gym.registry:
+            words = (word for spec in specs.values() for word in spec.words())
+            near = nearest(name, [*words, *gym.registry])
+            hint = f"did you mean {near!r}?" if near else "`solvent list` shows all"
+            raise ValueError(f"no game or environment {shown(name)}; {hint}")
+        return GameSpec(name=name, make=load(PUBLISHED)(name))
     if (form := _format(name)) is not None:
         return GameSpec(name=name, make=load(FORMATS[form])(name.removeprefix(OPENSPIEL)))
     module, found = load_place(name, "game")
@@ -458,6 +477,20 @@ def find_spec(name: str) -> GameSpec:
             f"that makes them"
         )
     return GameSpec(name=name, make=found)
+
+
+def meaning(name: str) -> tuple[str, Mapping[str, Any]]:
+    """The game that a name stands for, and the parameters, which an id or a shorthand has.
+
+    Args:
+        name: As for :func:`find_spec`; what is no word of a spec stands for itself.
+    """
+    for spec in game_specs().values():
+        if name in spec.environments:
+            return spec.name, spec.environments[name].parameters
+        if name in spec.shorthands:
+            return spec.name, spec.shorthands[name]
+    return name, {}
 
 
 def load_place(name: str, what: str) -> tuple[ModuleType, Any]:
@@ -581,10 +614,11 @@ def make_game(
     discount: Any = None,
     **parameters: Any,
 ) -> Game:
-    """A game by name.
+    """Make a game by name.
 
     Args:
-        name: Name of the game, as for :func:`find_spec`.
+        name: Name of the game or of an environment, as for :func:`find_spec`: ``"ff-combat"``,
+            ``"FrozenLake-v1"``, ``"solvent/Greed-v0"``.
         modifiers: Modifiers of the game's checks, by name: ``{"luck": -0.15}`` makes every test of
             luck harder (:mod:`solvent.model.difficulty`).
         discount: By how much a reward counts less for every move before it, a number above 0 and up
@@ -601,6 +635,7 @@ def make_game(
 
     spec = find_spec(name)
     maker = spec.maker()
+    parameters = {**meaning(name)[1], **parameters}
     allowed = inspect.signature(maker).parameters
     if discount is not None and "discount" in allowed:
         parameters["discount"], discount = discount, 1
@@ -622,6 +657,33 @@ def make_game(
             f"a table, and its own solver knows no discount"
         )
     return discounted(game, chance)
+
+
+def game_of(subject: Any) -> Any:
+    """The rules, or the table, that anything which stands for a game has.
+
+    Args:
+        subject: A name, as for :func:`make_game`; an environment, which is taken without its
+            wrappers and its opponents; rules; or a table.
+
+    Returns:
+        The rules where they are known, or else the table.
+
+    Raises:
+        ValueError: If it is none of these, or as for :func:`make_game`.
+    """
+    if isinstance(subject, str):
+        return make_game(subject)
+    native = getattr(subject, "unwrapped", subject)
+    for found in (native, getattr(native, "rules", None), getattr(native, "game", None)):
+        if hasattr(found, "info") and hasattr(found, "initial"):
+            return found
+    if hasattr(native, "P"):
+        return load(TABLE_OF_ENV)(subject)
+    raise ValueError(
+        f"game is {shown(subject)}; allowed are a name that `solvent list` shows, the id of an "
+        f"environment such as 'FrozenLake-v1', an environment, rules, and a table"
+    )
 
 
 def _check_name(spec: GameSpec, game: Game) -> None:

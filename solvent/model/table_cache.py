@@ -19,23 +19,28 @@ from typing import Any
 from solvent.model.cache import Packed, kept
 from solvent.model.game import Game, GameInfo
 from solvent.model.progress import OnProgress
+from solvent.model.registry import game_of
 from solvent.model.state_columns import PackedStates, UnpackableError, pack_states
 from solvent.model.tabular import Derived, TabularGame, compile_game
 
 ARRAYS = ("row_start", "outcome_start", "next_state", "probability", "outcome_reward", "initial")
 
 
-def cached_table(game: Game, *, progress: OnProgress | None = None) -> TabularGame:
+def cached_table(game: Any, *, progress: OnProgress | None = None) -> TabularGame:
     """The table of a game: one that was compiled before, or else one that is compiled now.
 
     Args:
-        game: The rules.
+        game: The rules, or whatever stands for them
+            (:func:`~solvent.model.registry.game_of`): a name, an environment's id, an environment.
         progress: Called as compiling goes on, as by :func:`solvent.model.compile_game`.
 
     Raises:
         TooManyStatesError: As :func:`solvent.model.compile_game`.
         ValueError: As :func:`solvent.model.compile_game`.
     """
+    game = game_of(game)
+    if isinstance(game, TabularGame):
+        return game
     if isinstance(game, Derived):
         return game.table_from(cached_table(game.game, progress=progress))
     identity = game_identity(game)

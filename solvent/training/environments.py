@@ -8,7 +8,6 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from solvent.benchmark.task_game import published_game
 from solvent.envs import TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.model import Game, TabularGame, cached_table
@@ -67,7 +66,7 @@ def make_vector_env(
     if published:
         # Gymnasium's own environments of tables: the vector environment is ours.
         own = {name: env_kwargs[name] for name in OF_AN_ENVIRONMENT if name in env_kwargs}
-        rules = published_game(game, {k: v for k, v in env_kwargs.items() if k not in own})
+        rules = make_game(game, **{k: v for k, v in env_kwargs.items() if k not in own})
         return make_vector_env(rules, num_envs, own)
     try:
         env = make_registered_env(game, num_envs, env_kwargs)

@@ -272,7 +272,9 @@ def test_what_is_no_exercise_is_refused(lake: Path, tmp_path: Path) -> None:
     lake.write_text(LAKE.replace("FrozenLake-v1", "FrozenLake-v7"))
     result = CliRunner().invoke(app, ["grade", str(lake)])
     assert result.exit_code == 2
-    assert result.stderr.startswith("solvent: exercise lake: environment is 'FrozenLake-v7'")
+    assert result.stderr.startswith(
+        "solvent: exercise lake: no game or environment 'FrozenLake-v7'"
+    )
 
 
 def test_answers_of_another_shape_name_what_is_expected(lake: Path) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
+import solvent
 from solvent.baselines import _own
-from solvent.model import registry
+from solvent.games import Pig
+from solvent.model import cached_table, registry
 from solvent.model.registry import (
     Environment,
     GameSpec,
@@ -149,7 +152,7 @@ def test_a_game_is_found_by_its_file_and_class(file: Path) -> None:
         ("{file}:Absent", "cannot be loaded: AttributeError"),
         ("no_such_module:Game", "cannot be loaded: ModuleNotFoundError"),
         (":Game", "the game ':Game' cannot be loaded"),
-        ("coin", "game is 'coin'; allowed are"),
+        ("coin", "no game or environment 'coin'"),
     ],
 )
 def test_what_is_no_game_is_refused_in_one_line(name: str, message: str, file: Path) -> None:
@@ -174,3 +177,26 @@ def test_files_of_one_name_are_two_modules(file: Path, tmp_path: Path) -> None:
     other.write_text(GAME.replace('"coin"', '"other"'), encoding="utf-8")
     assert make_game(str(file)).info.name == "coin"
     assert make_game(str(other)).info.name == "other"
+
+
+def test_one_name_stands_for_a_game_everywhere() -> None:
+    lake = gym.make("FrozenLake-v1")
+    pig = {"target": 10}
+    for subject, states in (
+        ("FrozenLake-v1", 16),
+        (lake, 16),
+        (lake.unwrapped, 16),
+        (solvent.make_game("FrozenLake-v1"), 16),
+        (cached_table("FrozenLake-v1"), 16),
+        ("random-walk", 7),
+        ("solvent/RandomWalk-v0", 7),
+        (gym.make("solvent/RandomWalk-v0"), 7),
+        (solvent.make_game("pig", **pig), solvent.compile_game(Pig(**pig)).n_states),
+    ):
+        table = cached_table(subject)
+        assert table.n_states == states, subject
+        assert solvent.solve(subject).value == solvent.solve(table).value, subject
+        first = solvent.TabularPolicy.uniform(table)
+        assert solvent.score(subject, first).optimum == pytest.approx(solvent.solve(table).value)
+    halves = (solvent.make_game(*name) for name in (("football",), ("solvent/FootballHalf-v0",)))
+    assert len({half.info.name + str(half.info.parameters) for half in halves}) == 1
