@@ -40,13 +40,13 @@ from solvent.games.football.baselines.agent import (
     strategies_of_utilities,
     utility_terms,
 )
-from solvent.games.football.baselines.losses import FootballLosses
 from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver import solve_points
 from solvent.games.football.solver.backup import backup_of
+from solvent.games.football.solver.points import solve_points
+from solvent.games.football.solver.responses import FootballLosses
 from solvent.model.arrays import Floats
 
 TUNED = Constants(

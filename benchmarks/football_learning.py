@@ -40,10 +40,10 @@ from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
 from solvent.benchmark.suites import Task
 from solvent.benchmark.task_game import task_game
 from solvent.exact import Solution, best_response, policy_value, solve
-from solvent.games.football.baselines.losses import FootballLosses
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver import solve_points
+from solvent.games.football.solver.points import solve_points
+from solvent.games.football.solver.responses import FootballLosses
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularGame, TabularPolicy
 from solvent.training import (

@@ -24,11 +24,11 @@ from solvent.baselines.sampling import by_rank, draw_outcome, draw_start, draw_w
 from solvent.exact import best_response, policy_value
 from solvent.exact.transitions import Transitions, transitions_of
 from solvent.games.football.baselines.habits import habit_strategies, situation_classes
-from solvent.games.football.baselines.losses import FootballLosses
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver import Strategies, best_response_drive, solve_points
-from solvent.games.football.solver.backup import BY_VALUE, backup_of, offence_view
+from solvent.games.football.solver.backup import BY_VALUE, Strategies, backup_of, offence_view
+from solvent.games.football.solver.points import solve_points
+from solvent.games.football.solver.responses import FootballLosses, best_response_drive
 from solvent.games.football.solver.solved import solve_football
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularPolicy, compile_game
@@ -112,7 +112,7 @@ class TendencyLearner:
         safe = known[self.player]
         answer = np.eye(safe.shape[1])[response.actions[self.player]]
         strategy = self.trust * answer + (1 - self.trust) * safe
-        made = backup_of(rules).decided(offence_view(response.view, self.player))
+        made = backup_of(rules).results(offence_view(response.view, self.player))[1]
         choices = self.trust * made + (1 - self.trust) * known.choices
         both = (
             (strategy, self._equilibrium.defence)

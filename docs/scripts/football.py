@@ -7,10 +7,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from solvent.games.football.report import fourth_down
-from solvent.games.football.report.points import by_chart, line_colour, panel, points_by_down
+from solvent.games.football.report import (
+    by_chart,
+    fourth_downs,
+    line_colour,
+    maps,
+    panel,
+    points_by_down,
+)
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
+from solvent.report import cell_map
 from solvent.report import panel as panels
 from solvent.report.panel import keys, side_by_side
 
@@ -26,15 +33,13 @@ def pictures(solved: SolvedFootball) -> dict[str, str]:
         legend = keys([*lines], colours, panels.LEFT, panels.HEIGHT + 6, room)
         parts.append(panel(name, lines).inside() + legend)
     points = f"Expected points of first downs, chart {solved.rules.chart.name}"
-    maps = fourth_down.panels(fourth_down.fourth_downs(solved))
+    downs = [one.svg() for one in maps(fourth_downs(solved), "4th")]
     last = f"The last down, chart {solved.rules.chart.name}"
     return {
         "football-expected-points.svg": side_by_side(
             points, parts, panels.WIDTH, panels.HEIGHT + panels.KEYS
         ),
-        "football-fourth-down.svg": side_by_side(
-            last, list(maps.values()), fourth_down.WIDTH, fourth_down.HEIGHT
-        ),
+        "football-fourth-down.svg": side_by_side(last, downs, cell_map.WIDTH, cell_map.HEIGHT),
     }
 
 

@@ -120,7 +120,7 @@ def reachable(game: TabularGame) -> TabularGame:
         states=tuple(game.states[i] for i in kept.tolist()),
         row_start=np.concatenate(([0], np.cumsum(row_count))),
         outcome_start=np.concatenate(([0], np.cumsum(outcome_count))),
-        next_state=new_index[game.next_state[outcomes]],
+        next_state=new_index.astype(game.next_state.dtype)[game.next_state[outcomes]],
         probability=game.probability[outcomes],
         outcome_reward=game.outcome_reward[outcomes],
         mask=(game.mask[0][kept], game.mask[1][kept]),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from solvent.games.football.chart import Cell, Chart
+from solvent.games.football.chart import Cell, Chart, cell_text
 from solvent.games.football.field import pitch
 from solvent.games.football.results import Result
 from solvent.games.football.ruleset import Ruleset
@@ -155,28 +155,20 @@ def play_words(chart: Chart, play: int) -> str:
     average is that of the results that are yards.
 
     Args:
-        chart: The play's.
+        chart: The chart with the play.
         play: Number of the play, from 0.
     """
     shares: dict[str, float] = {}
     gained = 0.0
-    for cell in chart.cells[play]:
-        for probability, result in cell:
-            share = float(probability) / chart.defences
-            shares[result.kind] = shares.get(result.kind, 0.0) + share
-            gained += share * result.yards if result.kind == "gain" else 0.0
+    for probability, result in (entry for cell in chart.cells[play] for entry in cell):
+        share = float(probability) / chart.defences
+        shares[result.kind] = shares.get(result.kind, 0.0) + share
+        gained += share * result.yards if result.kind == "gain" else 0.0
     kind = "pass" if "incomplete" in shares or "interception" in shares else "run"
     yards = gained / shares["gain"] if "gain" in shares else 0.0
-    rest = [
-        f"{shares[name]:.0%} {word}"
-        for name, word in (
-            ("incomplete", "incomplete"),
-            ("interception", "intercepted"),
-            ("fumble", "fumbled"),
-            ("long-gain", "a long gain"),
-        )
-        if shares.get(name)
-    ]
+    words = {"incomplete": "incomplete", "interception": "intercepted", "fumble": "fumbled"}
+    words["long-gain"] = "a long gain"
+    rest = [f"{shares[name]:.0%} {word}" for name, word in words.items() if name in shares]
     return ", ".join((f"{kind}: {yards:.0f} yards on average", *rest))
 
 
@@ -184,17 +176,15 @@ def defence_words(chart: Chart, defence: int) -> str:
     """Describe a defence, such as ``runs gain 2.3 yards on average, passes 9.1``.
 
     Args:
-        chart: The defence's.
+        chart: The chart with the defence.
         defence: Number of the defence, from 0.
     """
     gained: dict[str, list[float]] = {"run": [], "pass": []}
     for play in range(chart.plays):
-        kind = play_words(chart, play).partition(":")[0]
         cell = chart.cells[play][defence]
         yards = sum(float(p) * result.yards for p, result in cell if result.kind == "gain")
-        gained[kind].append(yards)
-    means = {kind: sum(found) / len(found) for kind, found in gained.items() if found}
-    runs, passes = (f"{means.get(kind, 0.0):.1f}" for kind in ("run", "pass"))
+        gained[play_words(chart, play).partition(":")[0]].append(yards)
+    runs, passes = (f"{sum(of) / max(len(of), 1):.1f}" for of in gained.values())
     return f"runs gain {runs} yards on average, passes {passes}"
 
 
@@ -232,3 +222,42 @@ def call_sheet(chart: Chart, actions: Actions, legal: Sequence[int]) -> str:
         "-".join(actions.names[action] for action in dict.fromkeys((run[0], run[-1])))
         for run in runs
     )
+
+
+LEGEND = """\
+Yards, with o out of bounds; inc incomplete; fum, int lost; off, def a penalty
+(f: first down; /: or the play); long a long gain; + or something else."""
+
+
+def chart_text(chart: Chart, width: int = 79) -> list[str]:
+    """The chart's plays against its defences, in as many blocks of columns as the width needs.
+
+    Args:
+        chart: The chart.
+        width: Width of the lines, in characters.
+    """
+    rows = [list(chart.letters), *([short_text(cell) for cell in row] for row in chart.cells)]
+    names = ["", *map(str, range(1, chart.plays + 1))]
+    wide = [1 + max(len(row[d]) for row in rows) for d in range(chart.defences)]
+    for number in range(1, chart.defences + 1):
+        # As many columns in each block as in the others.
+        size = -(-chart.defences // number)
+        blocks = [range(chart.defences)[at : at + size] for at in range(0, chart.defences, size)]
+        if all(3 + sum(wide[d] for d in block) <= width for block in blocks):
+            break
+    lines = [
+        f"{name:>3}" + "".join(f"{row[d]:>{wide[d]}}" for d in block)
+        for block in blocks
+        for name, row in zip(names, rows, strict=True)
+    ]
+    return [*lines, LEGEND]
+
+
+def short_text(cell: Cell) -> str:
+    """A cell in a few characters.
+
+    Args:
+        cell: The cell; of several results the likeliest is shown, with a plus sign.
+    """
+    likeliest = max(cell, key=lambda entry: entry[0])
+    return cell_text(cell) if len(cell) == 1 else f"{likeliest[1].code}+"

@@ -21,8 +21,6 @@ results distinct and ascending: equal distributions are equal tuples.
 from __future__ import annotations
 
 import hashlib
-import json
-import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -32,6 +30,7 @@ from string import ascii_uppercase
 from typing import Any, TypeAlias
 
 from solvent.games.football.results import KICKS, Result, parse_result
+from solvent.model.parameters import shown
 
 Cell: TypeAlias = tuple[tuple[Fraction, Result], ...]
 """A distribution over results."""
@@ -81,37 +80,33 @@ class Chart:
 
     def __post_init__(self) -> None:
         """Check the shape and the cells, and put the cells into order."""
-        _check_line(self.name, "name", 80)
-        _check_line(self.source, "source", 500)
+        for name, text, most in (("name", self.name, 80), ("source", self.source, 500)):
+            if not text.isprintable() or text != text.strip() or len(text) > most:
+                raise ChartError(
+                    f"{name} is {shown(text)}; allowed is one printable line of at most {most} "
+                    "characters without blanks around it"
+                )
         plays, defences = len(self.cells), len(self.cells[0]) if self.cells else 0
         if not (1 <= plays <= MOST_PLAYS and 1 <= defences <= MOST_DEFENCES):
             raise ChartError(
                 f"chart {self.name!r} has {plays} plays and {defences} defences; allowed are "
                 f"1 to {MOST_PLAYS} plays and 1 to {MOST_DEFENCES} defences"
             )
-        *cells, quick_kick, punt = (
-            self._checked_column(heading, line, defences)
-            for heading, line in zip(
-                headings(plays), (*self.cells, self.quick_kick, self.punt), strict=True
-            )
-        )
+        checked = []
+        for heading, column in self.columns.items():
+            place = f"chart {self.name!r}, column {heading}"
+            if len(column) != defences:
+                raise ChartError(f"{place}: {len(column)} cells where column 1 has {defences}")
+            for letter, cell in zip(ascii_uppercase, column, strict=False):
+                try:
+                    _check_cell(cell, heading)
+                except ValueError as error:
+                    raise ChartError(f"{place}, row {letter}: {error}") from error
+            checked.append(tuple(map(ordered_cell, column)))
+        *cells, quick_kick, punt = checked
         object.__setattr__(self, "cells", tuple(cells))
         object.__setattr__(self, "quick_kick", quick_kick)
         object.__setattr__(self, "punt", punt)
-
-    def _checked_column(
-        self, heading: str, column: Sequence[Cell], defences: int
-    ) -> tuple[Cell, ...]:
-        place = f"chart {self.name!r}, column {heading}"
-        if len(column) != defences:
-            raise ChartError(f"{place}: {len(column)} cells where column 1 has {defences}")
-        checked = []
-        for letter, cell in zip(ascii_uppercase, column, strict=False):
-            try:
-                checked.append(checked_cell(cell, heading))
-            except ValueError as error:
-                raise ChartError(f"{place}, row {letter}: {error}") from error
-        return tuple(checked)
 
     @classmethod
     def from_codes(
@@ -169,13 +164,12 @@ class Chart:
     @property
     def table(self) -> dict[str, Any]:
         """The chart in JSON form, as solutions store it; :meth:`from_table` reads it."""
-        columns = self.columns
         rows = {
             letter: [
                 cell_text(cells[row])
                 if len(cells[row]) == 1
                 else {result.code: str(probability) for probability, result in cells[row]}
-                for cells in columns.values()
+                for cells in self.columns.values()
             ]
             for row, letter in enumerate(self.letters)
         }
@@ -186,7 +180,7 @@ class Chart:
             "source": self.source,
             "plays": self.plays,
             "defences": self.defences,
-            "columns": [*columns],
+            "columns": [*self.columns],
             "rows": rows,
         }
 
@@ -202,10 +196,10 @@ class Chart:
                 *([_listed(cell) for cell in row] for row in table["rows"].values()), strict=True
             )
             chart = cls(table["name"], tuple(plays), quick_kick, punt, table["source"])
-            if json.dumps(chart.table, sort_keys=True) != json.dumps(table, sort_keys=True):
-                raise ValueError(f"it would be written otherwise, with the hash {chart.hash}")
         except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
             raise ChartError(f"the table is not a chart: {error}") from error
+        if chart.table != table:
+            raise ChartError(f"the table would be written otherwise, with the hash {chart.hash}")
         return chart
 
     @cached_property
@@ -254,7 +248,7 @@ def _listed(cell: str | Mapping[str, str]) -> Cell:
 def _weight(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 10 and 0 < int(text) <= LARGEST_WEIGHT:
         return int(text)
-    raise ValueError(f"weight {text!r}; allowed are whole numbers from 1 to {LARGEST_WEIGHT}")
+    raise ValueError(f"weight {shown(text)}; allowed are whole numbers from 1 to {LARGEST_WEIGHT}")
 
 
 def cell_text(cell: Cell) -> str:
@@ -283,22 +277,7 @@ def ordered_cell(branches: Iterable[tuple[Fraction, Result]]) -> Cell:
     return cell
 
 
-def checked_cell(branches: Iterable[tuple[Fraction, Result]], heading: str) -> Cell:
-    """The cell if it may stand in the column, results ascending.
-
-    Raises:
-        ValueError: As :func:`ordered_cell`, or if a play kicks.
-    """
-    cell = ordered_cell(branches)
-    for _, result in cell:
+def _check_cell(branches: Cell, heading: str) -> None:
+    for _, result in ordered_cell(branches):
         if heading not in KICK_COLUMNS and KICKS & {r.kind for r in (result, *result.options)}:
             raise ValueError(f"{result.code!r} kicks; only the columns Q and P may")
-    return cell
-
-
-def _check_line(text: str, name: str, most: int) -> None:
-    if not text.isprintable() or text != text.strip() or len(text) > most:
-        raise ChartError(
-            f"{name} is {reprlib.repr(text)}; allowed is one printable line of at most {most} "
-            "characters without blanks around it"
-        )

@@ -19,25 +19,21 @@ from __future__ import annotations
 import csv
 import io
 import re
-import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from string import ascii_uppercase
 
 from solvent.games.football.chart import (
-    MOST_DEFENCES,
-    MOST_PLAYS,
     Cell,
     Chart,
     ChartError,
     cell_text,
-    checked_cell,
     headings,
     parse_cell,
 )
 from solvent.model.files import open_file
-from solvent.model.parameters import nearest, shown
+from solvent.model.parameters import brief, nearest, shown
 
 SHIPPED = ("standard", "cautious", "aerial", "dice")
 """The names of the charts that come with the package."""
@@ -45,10 +41,10 @@ SHIPPED = ("standard", "cautious", "aerial", "dice")
 LARGEST_FILE = 1_000_000
 """Bytes; a chart of 99 plays against 26 defences takes far less."""
 
-USUAL_SIZE = (20, 10)
+USUAL_SIZE = "20 x 10"
 """Plays and defences of a file that does not state its size."""
 
-_SIZE = re.compile(r"(\d{1,3})\s*[x×]\s*(\d{1,3})", re.ASCII)
+_SIZE = re.compile(r"([1-9]\d?)\s*[x×]\s*([1-9]|1\d|2[0-6])", re.ASCII)
 
 
 def load_chart(chart: str | Path) -> Chart:
@@ -78,7 +74,7 @@ def as_chart(chart: object, name: str = "chart") -> Chart:
 
     Args:
         chart: The argument.
-        name: The parameter's, for messages.
+        name: The parameter's name, for messages.
 
     Raises:
         ValueError: If it is none of these, or the file is not a chart.
@@ -132,40 +128,36 @@ def read_csv(content: bytes, file: str) -> Chart:
     Raises:
         ChartError: If it is not a chart.
     """
-    remarks: dict[str, str] = {}
-    expected: tuple[str, ...] = ()
+    remarks, table = _remarks_and_table(content, file)
+    match = _SIZE.fullmatch(size := remarks.get("size", USUAL_SIZE))
+    if match is None:
+        raise ChartError(
+            f"{file}: the size is {shown(size)}; write plays x defences, as in '# size: 9 x 6', "
+            f"at most 99 x 26"
+        )
+    expected, letters = headings(int(match[1])), ascii_uppercase[: int(match[2])]
+    number, found = next(table, (1, []))
+    if [heading.upper() for heading in found] != ["DEFENCE", *expected]:
+        raise ChartError(
+            f"{file}, line {number}: a chart of {size} begins with 'defence,1,2,...,Q,P' (one of "
+            f"another size than 20 x 10 states it); found {shown(','.join(found))}"
+        )
     rows: dict[str, list[Cell]] = {}
-    letters = ""
-    for number, fields in _lines(_decoded(content, file), file):
-        line = f"{file}, line {number}"
-        if not expected and fields[0].startswith("#"):
-            # A spreadsheet pads remarks to the width of the table.
-            while not fields[-1]:
-                fields.pop()
-            key, _, value = ",".join(fields)[1:].partition(":")
-            remarks[key.strip().lower()] = value.strip()
-        elif not expected:
-            plays, defences = _size(remarks, file)
-            expected, letters = headings(plays), ascii_uppercase[:defences]
-            _check_headings(fields, expected, line)
-        else:
-            letter, *cells = (field.strip() for field in fields)
-            letter = letter.upper()
-            place = f"{file}, row {letter if len(letter) < 10 else reprlib.repr(letter)} "
-            place += f"(line {number})"
-            if letter not in tuple(letters):
-                raise ChartError(
-                    f"{place}: there is no defence {reprlib.repr(letter)}; "
-                    f"the {len(letters)} defences are {letters}"
-                )
-            if letter in rows:
-                raise ChartError(f"{place}: there is a row {letter} already")
-            rows[letter] = _row(cells, expected, place)
-    if not expected:
-        raise ChartError(f"{file}: no table; its first line would be 'defence,1,2,...,Q,P'")
-    for letter in letters:
-        if letter not in rows:
-            raise ChartError(f"{file}: no row {letter}; {len(letters)} defences are expected")
+    for number, (letter, *cells) in table:
+        letter = letter.upper()
+        place = f"{file}, row {brief(letter, 10)} (line {number})"
+        if letter not in tuple(letters) or letter in rows:
+            raise ChartError(f"{place}: the rows are {letters}, each once")
+        if len(cells) != len(expected):
+            raise ChartError(f"{place}: {len(cells)} cells where {len(expected)} are expected")
+        rows[letter] = []
+        for cell, heading in zip(cells, expected, strict=True):
+            try:
+                rows[letter].append(parse_cell(cell))
+            except ValueError as error:
+                raise ChartError(f"{place}, column {heading}: {error}") from error
+    if missing := set(letters) - set(rows):
+        raise ChartError(f"{file}: no row {min(missing)}; the rows are {letters}")
     *columns, quick_kick, punt = zip(*(rows[letter] for letter in letters), strict=True)
     name, source = remarks.get("name") or Path(file).stem, remarks.get("source", "")
     try:
@@ -174,79 +166,30 @@ def read_csv(content: bytes, file: str) -> Chart:
         raise ChartError(f"{file}: {error}") from error
 
 
-def _decoded(content: bytes, file: str) -> str:
-    """The text of a file."""
+def _remarks_and_table(
+    content: bytes, file: str
+) -> tuple[dict[str, str], Iterator[tuple[int, list[str]]]]:
+    """The remarks at the top of a file by name, and the other lines with their numbers."""
     if len(content) > LARGEST_FILE:
         raise ChartError(f"{file}: larger than {LARGEST_FILE} bytes; that is no chart")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ChartError(f"{file}, line {line}: not UTF-8 text; save it as such") from error
-    if not text.strip():
-        raise ChartError(f"{file}: the file is empty")
-    return text
-
-
-def _lines(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
-    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
+        raise ChartError(f"{file}: not UTF-8 text; save it as such") from error
+    remarks: dict[str, str] = {}
+    table: list[tuple[int, list[str]]] = []
+    for number, line in enumerate(text.splitlines(), 1):
         # Line by line, so that a stray quote cannot swallow the lines after it.
         try:
             fields = next(csv.reader([line], strict=True), [])
         except csv.Error as error:
             raise ChartError(f"{file}, line {number}: not CSV ({error})") from error
-        if any(field.strip() for field in fields):
-            yield number, fields
-
-
-def _size(remarks: Mapping[str, str], file: str) -> tuple[int, int]:
-    """The plays and defences that a file states."""
-    if "size" not in remarks:
-        return USUAL_SIZE
-    match = _SIZE.fullmatch(remarks["size"])
-    plays, defences = map(int, match.groups()) if match else (0, 0)
-    if not (1 <= plays <= MOST_PLAYS and 1 <= defences <= MOST_DEFENCES):
-        raise ChartError(
-            f"{file}: the size is {reprlib.repr(remarks['size'])}; write plays x defences, as in "
-            f"'# size: 9 x 6', at most {MOST_PLAYS} x {MOST_DEFENCES}"
-        )
-    return plays, defences
-
-
-def _check_headings(fields: list[str], expected: tuple[str, ...], line: str) -> None:
-    """Check the line of headings."""
-    first, *found = (field.strip() for field in fields)
-    if first.lower() != "defence":
-        raise ChartError(
-            f"{line}: a chart begins with 'defence,1,2,...,Q,P'; "
-            f"found {reprlib.repr(','.join([first, *found]))}"
-        )
-    if len(found) != len(expected):
-        raise ChartError(
-            f"{line}: {len(found)} columns; expected are {len(expected)}: plays 1 to "
-            f"{len(expected) - 2}, Q and P (a chart of another size states it, as in "
-            f"'# size: 9 x 6')"
-        )
-    for number, (heading, wanted) in enumerate(zip(found, expected, strict=True), 1):
-        if heading.upper() != wanted:
-            raise ChartError(
-                f"{line}: the heading of column {number} is {reprlib.repr(heading)}; "
-                f"expected is {wanted!r}"
-            )
-
-
-def _row(cells: list[str], expected: tuple[str, ...], place: str) -> list[Cell]:
-    """The cells of a defence."""
-    if len(cells) != len(expected):
-        missing = expected[len(cells) :]
-        raise ChartError(
-            f"{place}: {len(cells)} cells where {len(expected)} are expected"
-            + "".join(f"; column {heading} is missing" for heading in missing[:1])
-        )
-    read = []
-    for cell, heading in zip(cells, expected, strict=True):
-        try:
-            read.append(checked_cell(parse_cell(cell), heading))
-        except ValueError as error:
-            raise ChartError(f"{place}, column {heading}: {error}") from error
-    return read
+        if not table and fields and fields[0].startswith("#"):
+            # A spreadsheet pads remarks to the width of the table.
+            while not fields[-1]:
+                fields.pop()
+            key, _, value = ",".join(fields)[1:].partition(":")
+            remarks[key.strip().lower()] = value.strip()
+        elif any(field.strip() for field in fields):
+            table.append((number, [field.strip() for field in fields]))
+    return remarks, iter(table)

@@ -16,8 +16,7 @@ from solvent.cli.parameters import parse_parameters, parse_value
 if TYPE_CHECKING:
     from solvent.games.football.chart import Chart
     from solvent.games.football.packed import PackedRules
-    from solvent.games.football.solver import CallSheet, PointsSolution
-    from solvent.games.football.solver.points import Progress
+    from solvent.games.football.solver.points import CallSheet, PointsSolution, Progress
 
 chart_commands = typer.Typer(
     no_args_is_help=True,
@@ -225,7 +224,7 @@ def sheet(
     """
     from solvent.cli.progress import working
     from solvent.games.football.situation import Situation, situation_text
-    from solvent.games.football.solver import call_sheet
+    from solvent.games.football.solver.points import call_sheet
 
     sides = _rules(source, ruleset, other_chart)
     rules = sides[0]
@@ -248,7 +247,7 @@ def _show_sheet(console: Console, chart: Chart, sheet: CallSheet) -> None:
     from rich.columns import Columns
     from rich.table import Table
 
-    from solvent.games.football.report.sheets import both_sides
+    from solvent.games.football.report import both_sides
 
     tables = []
     for side, calls in zip(("offence", "defence"), both_sides(chart, sheet), strict=True):
@@ -265,7 +264,7 @@ def _show_sheet(console: Console, chart: Chart, sheet: CallSheet) -> None:
 
 def _sheet_json(chart: Chart, sheet: CallSheet) -> str:
     """The same for programs, with the matrix of payoffs: a row for each call of the offence."""
-    from solvent.games.football.report.sheets import both_sides
+    from solvent.games.football.report import both_sides
 
     offence, defence = both_sides(chart, sheet)
     content = {
@@ -295,7 +294,7 @@ def _solved(
     rules: tuple[PackedRules, ...], progress: Progress | None = None
 ) -> tuple[PointsSolution, ...]:
     """The solution of the endless game for each chart."""
-    from solvent.games.football.solver import solve_points, solve_two_charts
+    from solvent.games.football.solver.points import solve_points, solve_two_charts
 
     if len(rules) == 1:
         return (solve_points(rules[0], progress=progress),)

@@ -1,12 +1,10 @@
 """The rules of a chart and a ruleset as arrays, for kernels and tables.
 
-:func:`solvent.games.football.situation.consequences` says what one result does in one situation;
-here stands the same for all situations and results at once.
+They are the consequences of all results in all situations
+(:class:`solvent.games.football.situation.Situations`), one after another.
 
-**Situations** are numbered ``(down - 1) * N + (to_goal - 1) * to_goal / 2 + (to_go - 1)`` with
-``N = field * (field - 1) / 2``: by down, then by yards to the goal, then by yards to go. Those in
-punt formation follow after the last down, ``downs * N + (same within the down)``. On the full
-field N = 4950, and S = 19,800 + 4,950.
+**Situations** are numbered as in :mod:`solvent.games.football.situation`; S = 24,750 on the full
+field.
 
 **Results** are numbered as in ``chart.results``, 0..R-1, and two more follow that no chart holds:
 R is the field goal and R + 1 the declaration of punt formation. The branches of result r in
@@ -53,9 +51,6 @@ With V the value of situations to the side in possession, K the value of receivi
 L that of receiving a free kick, the value of result r in situation s to the offence is the sum over
 its branches of ``probability * (points + sign * W(next))`` with sign = 1 if ``same_side``, else -1;
 W is V for a situation, -K for a kickoff and -L for a free kick, since the side that kicks pays.
-
-The same probabilities as exact rationals: ``weight [N] / denominator`` for branches, and
-``cell_weight [C] / cell_total [(n+4)*m]`` for cells.
 """
 
 from __future__ import annotations
@@ -64,23 +59,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import lcm
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.games.football.chart import Cell, Chart
-from solvent.games.football.columns import (
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.situation import (
     FREE_KICK,
     KICKOFF,
-    LARGEST_DENOMINATOR,
-    Columns,
-    interleaved,
+    Restart,
+    Situation,
+    Situations,
+    chooser,
+    kick,
+    situation_at,
+    situation_index,
 )
-from solvent.games.football.results import Result
-from solvent.games.football.ruleset import Ruleset
-from solvent.games.football.situation import Situation, chooser, kick, situation_index
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import shown
 
@@ -116,10 +112,6 @@ class PackedRules:
     kick_next: NDArray[np.int32]
     kick_same_side: Bools
     kick_seconds: NDArray[np.int16]
-    weight: Ints
-    denominator: int
-    cell_weight: Ints
-    cell_total: Ints
 
     @property
     def n_situations(self) -> int:
@@ -136,15 +128,6 @@ class PackedRules:
         """[R + 2] whether a result is a penalty of the defence."""
         kinds = [result.kind for result in self.chart.results]
         return np.array([*(kind == "defence-penalty" for kind in kinds), False, False])
-
-    def among(self, names: Sequence[str]) -> dict[str, Any]:
-        """Those of the arrays that a kernel reads, by name.
-
-        Args:
-            names: The fields of what the kernel is given; those that are no arrays of these rules
-                are left out.
-        """
-        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def index(self, situation: Situation) -> int:
         """The number of a situation.
@@ -166,8 +149,7 @@ class PackedRules:
 
     def situation_at(self, index: int) -> Situation:
         """The situation of a number."""
-        down, to_go, to_goal, punting = self.situation[index].tolist()
-        return Situation(down, to_go, to_goal, bool(punting))
+        return situation_at(self.ruleset, index)
 
 
 @lru_cache(maxsize=4)
@@ -181,67 +163,76 @@ def pack_rules(chart: Chart, ruleset: Ruleset) -> PackedRules:
     Raises:
         ValueError: If the ruleset's probabilities have no common denominator below 2^53.
     """
-    columns = Columns(ruleset)
-    of_all = [columns.of(result) for result in chart.results]
-    branch_start, branches = interleaved([*of_all, columns.field_goal(), columns.declaration()])
+    every = Situations.of(ruleset)
+    of_all = [every.after(result) for result in chart.results]
+    branch_start, branches = interleaved([*of_all, every.field_goal(), every.declaration()])
     weight, points, following, same_side, seconds = branches
-    calls: list[Sequence[Cell | int]] = [*chart.cells, chart.quick_kick]
-    calls += [[row] * chart.defences for row in (len(chart.results), len(chart.results) + 1)]
-    calls.append(chart.punt)
     number = {result: r for r, result in enumerate(chart.results)}
-    cells = [_numbered(cell, number) for call in calls for cell in call]
-    entries = [entry for cell in cells for entry in cell]
-    totals = [lcm(*(p.denominator for p, _ in cell)) for cell in cells]
-    if max(totals) > LARGEST_DENOMINATOR:
-        raise ValueError(
-            f"chart {chart.name!r} has a cell whose probabilities have the common denominator "
-            f"{max(totals)}; allowed is at most 2^53"
-        )
+    goal, declaration = (
+        [((Fraction(1), len(chart.results) + k),)] * chart.defences for k in (0, 1)
+    )
+    columns: list[Sequence[Any]] = [*chart.cells, chart.quick_kick, goal, declaration, chart.punt]
+    cells: list[Cell] = [cell for column in columns for cell in column]
+    entries = [(p, number.get(result, result)) for cell in cells for p, result in cell]
     kicks = [kick(ruleset, name) for name in KICKS]
     ends = [branch for branches_of_one in kicks for branch in branches_of_one]
+    markers = {Restart.KICKOFF: KICKOFF, Restart.FREE_KICK: FREE_KICK}
+    options = [[number[o] for o in result.options] or [-1, -1] for result in chart.results]
+    choosers = [chooser(result) if result.options else -1 for result in chart.results]
     return PackedRules(
         chart=chart,
         ruleset=ruleset,
-        situation=columns.situation,
-        legal=columns.legal(chart.plays),
+        situation=every.table,
+        legal=every.legal(chart.plays),
         branch_start=branch_start,
-        probability=weight / columns.denominator,
+        probability=weight / ruleset.denominator,
         points=points.astype(np.int16),
         next=following.astype(np.int32),
         same_side=same_side,
         seconds=seconds.astype(np.int16),
-        option=np.array(
-            [[number[o] for o in result.options] or [-1, -1] for result in chart.results]
-            + [[-1, -1]] * 2,
-            np.int32,
-        ),
-        chooser=np.array(
-            [chooser(result) if result.options else -1 for result in chart.results] + [-1, -1],
-            np.int8,
-        ),
+        option=np.array([*options, [-1, -1], [-1, -1]], np.int32),
+        chooser=np.array([*choosers, -1, -1], np.int8),
         cell_start=np.cumsum([0, *map(len, cells)]),
         cell_result=np.array([r for _, r in entries], np.int32),
         cell_probability=np.array([float(p) for p, _ in entries]),
         kick_start=np.cumsum([0, *map(len, kicks)]),
         kick_probability=np.array([float(c.probability) for c in ends]),
         kick_points=np.array([c.points for c in ends], np.int16),
-        kick_next=np.array([columns.next(c) for c in ends], np.int32),
+        kick_next=np.array(
+            [
+                markers[c.next] if isinstance(c.next, Restart) else situation_index(ruleset, c.next)
+                for c in ends
+            ],
+            np.int32,
+        ),
         kick_same_side=np.array([c.same_side for c in ends]),
         kick_seconds=np.array([c.seconds for c in ends], np.int16),
-        weight=weight,
-        denominator=columns.denominator,
-        cell_weight=np.array(
-            [int(p * total) for cell, total in zip(cells, totals, strict=True) for p, _ in cell]
-        ),
-        cell_total=np.array(totals),
     )
 
 
-def _numbered(cell: Cell | int, number: dict[Result, int]) -> list[tuple[Fraction, int]]:
-    """A cell with numbers of results; a number alone is a result that is certain."""
-    if isinstance(cell, int):
-        return [(Fraction(1), cell)]
-    return [(probability, number[result]) for probability, result in cell]
+def interleaved(columns: Sequence[Sequence[tuple[Any, ...]]]) -> tuple[Ints, list[Any]]:
+    """From branches by result, in all situations, to branches by situation, of all results.
+
+    Args:
+        columns: The branches of each of K results, tuples of arrays [S] with the weight first.
+
+    Returns:
+        CSR: ``start`` [S*K+1], where branches of result k in situation s begin at entry s * K + k,
+        and the arrays of all branches whose weight is positive, in the order of the tuples.
+    """
+    example = next(branch for branches in columns for branch in branches)
+    none = np.zeros(len(example[0]), np.int64)
+    count = np.stack([sum((b[0] > 0 for b in branches), none) for branches in columns], axis=1)
+    start = np.concatenate(([0], np.cumsum(count)))
+    together = [np.zeros(int(start[-1]), column.dtype) for column in example]
+    for k, branches in enumerate(columns):
+        place = start[:-1].reshape(count.shape)[:, k].copy()
+        for branch in branches:
+            there = branch[0] > 0
+            for target, column in zip(together, branch, strict=True):
+                target[place[there]] = column[there]
+            place += there
+    return start, together
 
 
 __all__ = [

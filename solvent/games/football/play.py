@@ -5,48 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from solvent.games.football.chart import Cell, Chart, cell_text
+from solvent.games.football.calls import chart_text
+from solvent.games.football.chart import Chart
 from solvent.games.football.rules import FootballStrategy
 from solvent.play import Session
-
-LEGEND = """\
-Yards, with o out of bounds; inc incomplete; fum, int lost; off, def a penalty
-(f: first down; /: or the play); long a long gain; + or something else."""
-
-
-def chart_text(chart: Chart, width: int = 79) -> list[str]:
-    """The chart's plays against its defences, in as many blocks of columns as the width needs.
-
-    Of a cell with several results the likeliest is shown, with a plus sign.
-
-    Args:
-        chart: The chart.
-        width: Width of the lines, in characters.
-    """
-    texts = [[short_text(cell) for cell in row] for row in chart.cells]
-    wide = [max(len(row[d]) for row in texts) for d in range(chart.defences)]
-    for number in range(1, chart.defences + 1):
-        # As many columns in each block as in the others.
-        size = -(-chart.defences // number)
-        blocks = [range(chart.defences)[at : at + size] for at in range(0, chart.defences, size)]
-        if all(3 + sum(wide[d] + 1 for d in block) <= width for block in blocks):
-            break
-    lines = []
-    for block in blocks:
-        for name, row in (("", chart.letters), *((str(n), row) for n, row in enumerate(texts, 1))):
-            cells = (f" {row[d]:>{wide[d]}}" for d in block)
-            lines.append(f"{name:>3}{''.join(cells)}")
-    return [*lines, LEGEND]
-
-
-def short_text(cell: Cell) -> str:
-    """A cell in a few characters.
-
-    Args:
-        cell: The cell; of several results the likeliest is shown, with a plus sign.
-    """
-    likeliest = max(cell, key=lambda entry: entry[0])
-    return cell_text(cell) if len(cell) == 1 else f"{likeliest[1].code}+"
 
 
 class FootballCalls(Session):
@@ -82,7 +44,4 @@ class FootballCalls(Session):
 
     def commands(self) -> Mapping[str, tuple[str, Callable[[Any], Sequence[str]]]]:
         """Offer the chart to look at."""
-        return {"chart": ("what comes of every call", self._show_chart)}
-
-    def _show_chart(self, state: Any) -> list[str]:
-        return chart_text(self.chart(state))
+        return {"chart": ("what comes of every call", lambda state: chart_text(self.chart(state)))}

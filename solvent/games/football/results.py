@@ -29,10 +29,9 @@ What a result *does* in a situation is the business of the rules; nothing here k
 from __future__ import annotations
 
 import re
-import reprlib
 from dataclasses import dataclass
 
-from solvent.model.parameters import check_choice, check_integer
+from solvent.model.parameters import check_choice, check_integer, shown
 
 LONGEST = 99
 """No gain, loss, return, penalty or kick is longer than the field between the goal lines."""
@@ -40,37 +39,38 @@ LONGEST = 99
 PENALTIES = frozenset({"offence-penalty", "defence-penalty"})
 KICKS = frozenset({"punt", "fumbled-punt", "blocked-punt"})
 
-_LEAST_YARDS = {
-    "gain": -LONGEST,
-    "incomplete": 0,
-    "fumble": -LONGEST,
-    "interception": -LONGEST,
-    "offence-penalty": 1,
-    "defence-penalty": 1,
-    "choice": 0,
-    "long-gain": 0,
-    "punt": 1,
-    "fumbled-punt": 1,
-    "blocked-punt": 0,
+_KINDS: dict[str, tuple[str, int, int]] = {
+    "gain": ("", -LONGEST, LONGEST),
+    "incomplete": ("inc", 0, 0),
+    "fumble": ("fum", -LONGEST, LONGEST),
+    "interception": ("int", -LONGEST, LONGEST),
+    "offence-penalty": ("off", 1, LONGEST),
+    "defence-penalty": ("def", 1, LONGEST),
+    "choice": ("/", 0, 0),
+    "long-gain": ("long", 0, 0),
+    "punt": ("punt", 1, LONGEST),
+    "blocked-punt": ("block", 0, 0),
+    "fumbled-punt": ("punt", 1, LONGEST),
 }
-_WITHOUT_YARDS = frozenset({"incomplete", "choice", "long-gain", "blocked-punt"})
+"""The word of each kind's code, and the least and the most yards."""
 
-KINDS = tuple(_LEAST_YARDS)
-"""The kinds of results, in the order of the table above."""
+KINDS = tuple(_KINDS)
+"""The kinds of results."""
+
+_BY_WORD = {word: kind for kind, (word, _, _) in reversed(_KINDS.items())}
+
+_EXTRAS = {
+    "out_of_bounds": ("gain",),
+    "return_yards": ("interception", "punt"),
+    "first_down": ("defence-penalty",),
+    "options": ("choice",),
+}
+"""The kinds that have use for a field."""
 
 _CODE = re.compile(
-    r"""
-      (?P<gain>[+-]?\d{1,4}) (?P<out>o)?
-    | (?P<incomplete>inc)
-    | fum (?P<fumble>[+-]?\d{1,4})?
-    | int (?P<interception>[+-]?\d{1,4}) (r (?P<interception_return>\d{1,4}))?
-    | off (?P<offence>\d{1,4})
-    | def (?P<defence>\d{1,4}) (?P<first_down>f)?
-    | (?P<long>long)
-    | punt (?P<punt>\d{1,4}) (r (?P<punt_return>\d{1,4}) | (?P<dropped>fum))?
-    | (?P<block>block)
-    """,
-    re.VERBOSE | re.IGNORECASE | re.ASCII,
+    r"(?P<word>inc|fum|int|off|def|long|punt|block)?(?P<yards>[+-]?\d{1,4})?"
+    r"((?P<out>o)|(?P<first_down>f)|(?P<dropped>fum)|r(?P<back>\d{1,4}))?",
+    re.IGNORECASE | re.ASCII,
 )
 
 EXAMPLES = "5, -3, 12o, inc, fum, fum6, int15r10, off5, def15f, off10/7, long, punt40r8, block"
@@ -104,54 +104,31 @@ class Result:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        kind = check_choice(self.kind, "kind of result", KINDS)
-        most = 0 if kind in _WITHOUT_YARDS else LONGEST
-        check_integer(self.yards, f"yards of {kind}", _LEAST_YARDS[kind], most)
-        returnable = kind in ("interception", "punt")
-        check_integer(self.return_yards, f"return of {kind}", 0, LONGEST if returnable else 0)
-        if self.out_of_bounds and kind != "gain":
-            raise ValueError(f"only a gain ends out of bounds, not a result of kind {kind!r}")
-        if self.first_down and kind != "defence-penalty":
-            raise ValueError(f"only a defence-penalty gives a first down, not {kind!r}")
-        if kind == "choice":
-            self._check_options()
-        elif self.options:
-            raise ValueError(f"only a choice has options, not a result of kind {kind!r}")
-
-    def _check_options(self) -> None:
-        kinds = tuple(option.kind for option in self.options)
-        if len(kinds) != 2 or kinds[0] not in PENALTIES or kinds[1] in {*PENALTIES, "choice"}:
-            raise ValueError(f"a choice is a penalty and a play, in this order; got {kinds}")
+        _, low, high = _KINDS[check_choice(self.kind, "kind of result", KINDS)]
+        check_integer(self.yards, f"yards of {self.kind}", low, high)
+        check_integer(self.return_yards, f"return of {self.kind}", 0, LONGEST)
+        for name, kinds in _EXTRAS.items():
+            if getattr(self, name) and self.kind not in kinds:
+                raise ValueError(f"{name} is for {' and '.join(kinds)}, not for {self.kind!r}")
+        if self.kind == "choice":
+            kinds = tuple(option.kind for option in self.options)
+            if len(kinds) != 2 or kinds[0] not in PENALTIES or kinds[1] in {*PENALTIES, "choice"}:
+                raise ValueError(f"a choice is a penalty and a play, in this order; got {kinds}")
 
     @property
     def code(self) -> str:
         """The canonical text code."""
-        match self.kind:
-            case "gain":
-                return f"{self.yards}{'o' if self.out_of_bounds else ''}"
-            case "incomplete":
-                return "inc"
-            case "fumble":
-                return f"fum{self.yards or ''}"
-            case "interception":
-                return f"int{self.yards}{self._return_code}"
-            case "offence-penalty":
-                return f"off{self.yards}"
-            case "defence-penalty":
-                return f"def{self.yards}{'f' if self.first_down else ''}"
-            case "long-gain":
-                return "long"
-            case "punt":
-                return f"punt{self.yards}{self._return_code}"
-            case "fumbled-punt":
-                return f"punt{self.yards}fum"
-            case "blocked-punt":
-                return "block"
-        return "/".join(option.code for option in self.options)
-
-    @property
-    def _return_code(self) -> str:
-        return f"r{self.return_yards}" if self.return_yards else ""
+        if self.options:
+            return "/".join(option.code for option in self.options)
+        word, low, high = _KINDS[self.kind]
+        yards = self.yards if low < high else ""
+        back = f"r{self.return_yards}" if self.return_yards else ""
+        tail = "o" * self.out_of_bounds + "f" * self.first_down + back
+        if self.kind == "fumble":
+            yards = yards or ""
+        elif self.kind == "fumbled-punt":
+            tail = "fum"
+        return f"{word}{yards}{tail}"
 
 
 def parse_result(text: str) -> Result:
@@ -165,28 +142,18 @@ def parse_result(text: str) -> Result:
         penalty, play = code.split("/")
         return Result("choice", options=(parse_result(penalty), parse_result(play)))
     match = _CODE.fullmatch(code)
-    if match is None:
-        shown = reprlib.repr(code)
-        raise ValueError(f"{shown} is not a result; results look like {EXAMPLES}")
-    found = {name: value for name, value in match.groupdict().items() if value is not None}
-    match found:
-        case {"gain": yards}:
-            return Result("gain", int(yards), out_of_bounds="out" in found)
-        case {"incomplete": _}:
-            return Result("incomplete")
-        case {"interception": yards}:
-            back = int(found.get("interception_return", 0))
-            return Result("interception", int(yards), return_yards=back)
-        case {"offence": yards}:
-            return Result("offence-penalty", int(yards))
-        case {"defence": yards}:
-            return Result("defence-penalty", int(yards), first_down="first_down" in found)
-        case {"long": _}:
-            return Result("long-gain")
-        case {"punt": yards, "dropped": _}:
-            return Result("fumbled-punt", int(yards))
-        case {"punt": yards}:
-            return Result("punt", int(yards), return_yards=int(found.get("punt_return", 0)))
-        case {"block": _}:
-            return Result("blocked-punt")
-    return Result("fumble", int(found.get("fumble", 0)))
+    kind = _BY_WORD[(match["word"] or "").lower()] if match else ""
+    if match and kind == "punt" and match["dropped"]:
+        kind = "fumbled-punt"
+    elif match and match["dropped"]:
+        kind = ""
+    wants_yards = kind in KINDS and _KINDS[kind][1] < _KINDS[kind][2]
+    if not match or not kind or (wants_yards != bool(match["yards"]) and kind != "fumble"):
+        raise ValueError(f"{shown(code)} is not a result; results look like {EXAMPLES}")
+    return Result(
+        kind,
+        int(match["yards"] or 0),
+        out_of_bounds=match["out"] is not None,
+        return_yards=int(match["back"] or 0),
+        first_down=match["first_down"] is not None,
+    )

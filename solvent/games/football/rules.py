@@ -51,7 +51,6 @@ from solvent.games.football.calls import (
     KICKOFFS,
     Actions,
     call_sheet,
-    merged_outcomes,
     situation_lines,
     what_follows_call,
 )
@@ -80,6 +79,7 @@ from solvent.games.football.situation import (
 from solvent.games.football.story import told_result
 from solvent.games.football.table import tabulate
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
+from solvent.model.game import merged
 from solvent.model.parameters import Spread, check_choice, shown, spread
 
 FORMS = ("drive", "points", "play")
@@ -325,7 +325,7 @@ class FootballStrategy(Words):
 
     def transition(self, state: Position, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Return the outcomes of the calls, of a choice taken, or of a kick."""
-        return merged_outcomes(outcome for outcome, *_ in self._branches(state, joint_action))
+        return merged([outcome for outcome, *_ in self._branches(state, joint_action)])
 
     def _branches(
         self, state: Position, joint_action: JointAction

@@ -4,9 +4,9 @@ The defaults are those of Football Strategy as far as they are publicly known. W
 the parameter's description says *unknown* and what was chosen instead. A smaller football, with a
 short field, fewer downs and tables to match, is the same rules with other numbers.
 
-**Tables.** A table of chances is a tuple of pairs (entry, probability) whose probabilities are
-exact, positive and sum to 1. JSON has a mapping of entries to weights instead, which are divided
-by their sum: ``{"30": 6, "60": 1}``.
+**Tables.** A table of chances is given as a mapping of entries to positive weights, as JSON has it:
+``{"30": 6, "60": 1}``. It is kept as a tuple of pairs (entry, probability) whose probabilities are
+exact and sum to 1; such pairs may be given too.
 
 **Kicks.** The entries of the tables of kickoffs and free kicks say where the ball is afterwards,
 in yards from the *receiver's* goal line:
@@ -24,11 +24,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from math import lcm
+from typing import Any, NamedTuple, TypeAlias
 
 from solvent.model import dice_sum
 from solvent.model.parameters import check_choice, check_integer, check_rational, shown, spread
@@ -44,6 +45,9 @@ LONGEST_FIELD = 200
 
 LARGEST_WEIGHT = 1_000_000
 """Weights in a table of kicks are at most this."""
+
+LARGEST_DENOMINATOR = 2**53
+"""Weights are whole numbers that a float holds exactly."""
 
 _KICK = re.compile(r"(?P<side>kicker )?(?P<line>\d{1,3})|(?P<long>long)(\+(?P<more>\d{1,3}))?")
 
@@ -156,7 +160,7 @@ class Ruleset:
     interception_seconds: int = 30
 
     def __post_init__(self) -> None:
-        """Check every number, then how they fit."""
+        """Check every number and how they fit; tables are put into one form."""
         field = check_integer(self.field, "field", 2, LONGEST_FIELD)
         ranges = {
             "downs": (1, 9),
@@ -171,48 +175,71 @@ class Ruleset:
             "long_play": (0, field),
             "play_seconds": (0, 900),
             "long_play_seconds": (0, 900),
-            "out_of_bounds_seconds": (0, min(self.play_seconds, self.long_play_seconds)),
             "dead_ball_seconds": (0, 900),
             "interception_seconds": (0, 900),
         }
         for name, (low, high) in ranges.items():
             check_integer(getattr(self, name), name, low, high)
+        saved = min(self.play_seconds, self.long_play_seconds)
+        check_integer(self.out_of_bounds_seconds, "out_of_bounds_seconds", 0, saved)
         for name in ("early_field_goals", "half_the_distance"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(
                     f"{name} is {shown(getattr(self, name))}; allowed are true and false"
                 )
-        _check_probability(self.extra_point, "extra_point")
-        self._check_field_goals()
-        for triple in self.barred:
-            _check_barred(triple)
-        _check_table(self.long_gain, "long_gain")
-        for yards, _ in self.long_gain:
-            check_integer(yards, "long_gain", 1, LONGEST_FIELD)
-        for name in ("kickoff", "onside", "free_kick"):
-            _check_table(getattr(self, name), name)
-            for end, _ in getattr(self, name):
-                self._check_kick(end, name)
+        gains = spread(_mapping(self.long_gain, "long_gain"), "long_gain", 1, LONGEST_FIELD)
+        tables: dict[str, Any] = {
+            "extra_point": check_rational(self.extra_point, "extra_point", 0, 1),
+            "field_goals": self._read_field_goals(),
+            "barred": self._read_barred(),
+            "long_gain": tuple(gains.items()),
+            **{name: self._read_kicks(name) for name in ("kickoff", "onside", "free_kick")},
+        }
+        for name, table in tables.items():
+            object.__setattr__(self, name, table)
 
-    def _check_field_goals(self) -> None:
-        last = 0
-        for yards, probability in self.field_goals:
-            # The spot has to lie on the field: from behind the other goal line nobody kicks.
-            most = self.field - 1 - self.field_goal_spot
-            check_integer(yards, "a line of field_goals", last + 1, most)
-            _check_probability(probability, f"field_goals[{yards}]")
-            last = yards
+    def _read_field_goals(self) -> YardTable:
+        # The spot has to lie on the field: from behind the other goal line nobody kicks.
+        most = self.field - 1 - self.field_goal_spot
+        chances = {}
+        for entry, chance in _mapping(self.field_goals, "field_goals").items():
+            yards = int(entry) if isinstance(entry, str) and entry.isdecimal() else entry
+            check_integer(yards, "a line of field_goals", 1, most)
+            chances[yards] = check_rational(chance, f"field_goals[{yards}]", 0, 1)
+        return tuple(sorted(chances.items()))
 
-    def _check_kick(self, end: str, name: str) -> None:
-        kick = parse_kick(end, name)
-        if kick.run_back:
-            check_integer(kick.line, f"{name}: yards added to a long gain", 0, self.field)
-        else:
-            check_integer(kick.line, f"{name}: yards from the goal line", 1, self.field - 1)
+    def _read_barred(self) -> tuple[tuple[int, int, int], ...]:
+        try:
+            triples = [(yards, first, last) for yards, first, last in self.barred]
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"barred is {shown(self.barred)}; allowed is a list of [yards, first, last play]"
+            ) from error
+        for yards, first, last in triples:
+            check_integer(yards, "yards of barred", 1, LONGEST_FIELD)
+            check_integer(first, "first play of barred", 1, 99)
+            check_integer(last, "last play of barred", first, 99)
+        return tuple(triples)
+
+    def _read_kicks(self, name: str) -> KickTable:
+        weights = {}
+        for end, weight in _mapping(getattr(self, name), name).items():
+            kick = parse_kick(end, name)
+            low, high = (0, self.field) if kick.run_back else (1, self.field - 1)
+            check_integer(kick.line, f"yards of {end!r} in {name}", low, high)
+            weights[end] = check_rational(weight, f"{name}[{end!r}]", 0, LARGEST_WEIGHT)
+            if weights[end] == 0:
+                raise ValueError(f"{name} has weight {weight!r}; allowed are positive numbers")
+        total = sum(weights.values())
+        return tuple((end, weight / total) for end, weight in weights.items())
+
+    def __hash__(self) -> int:
+        """Agree with equality; computed once."""
+        return hash(self.hash)
 
     @classmethod
     def of(cls, ruleset: object) -> Ruleset:
-        """A ruleset from what a game is given as one: itself, a mapping for :meth:`read`, or None.
+        """A ruleset from the argument of a game: itself, a mapping for :meth:`read`, or None.
 
         Raises:
             ValueError: If it is none of these, a name is unknown, or a value is not allowed.
@@ -225,7 +252,7 @@ class Ruleset:
 
     @classmethod
     def read(cls, parameters: Mapping[str, Any]) -> Ruleset:
-        """A ruleset from JSON-able parameters, where tables may be mappings (see the module).
+        """A ruleset from JSON-able parameters.
 
         Args:
             parameters: The arguments by name; those left out keep their defaults. A probability
@@ -234,21 +261,9 @@ class Ruleset:
         Raises:
             ValueError: If a name is unknown or a value is not allowed.
         """
-        readers = {
-            "extra_point": _read_probability,
-            "field_goals": _read_field_goals,
-            "barred": _read_barred,
-            "long_gain": _read_yards,
-            "kickoff": _read_kicks,
-            "onside": _read_kicks,
-            "free_kick": _read_kicks,
-        }
-        names = [field.name for field in fields(cls)]
-        arguments: dict[str, Any] = {}
-        for name, value in parameters.items():
-            check_choice(name, "parameter of the ruleset", names)
-            arguments[name] = readers[name](value, name) if name in readers else value
-        return cls(**arguments)
+        for name in parameters:
+            check_choice(name, "parameter of the ruleset", [item.name for item in fields(cls)])
+        return cls(**parameters)
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -267,20 +282,34 @@ class Ruleset:
         }
         return hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()
 
+    @cached_property
+    def denominator(self) -> int:
+        """The common denominator of the probabilities of all that may follow from a result.
+
+        Raises:
+            ValueError: If it is larger than a float holds exactly.
+        """
+        common = lcm(
+            self.extra_point.denominator * lcm(*(p.denominator for _, p in self.long_gain)),
+            *(p.denominator for _, p in self.field_goals),
+        )
+        if common > LARGEST_DENOMINATOR:
+            raise ValueError(
+                f"the probabilities of the ruleset have the common denominator {common}; allowed "
+                f"is at most 2^53"
+            )
+        return common
+
     def field_goal_chance(self, to_goal: int) -> Fraction:
         """The chance of a field goal from a line, 0 where none is tried."""
-        for yards, probability in self.field_goals:
-            if to_goal <= yards:
-                return probability
-        return Fraction(0)
+        return next((chance for yards, chance in self.field_goals if to_goal <= yards), Fraction(0))
 
     def is_barred(self, play: int, to_goal: int) -> bool:
         """Return True if a play (its number) may not be called at a line."""
         return any(to_goal <= yards and first <= play <= last for yards, first, last in self.barred)
 
 
-@dataclass(frozen=True)
-class KickEnd:
+class KickEnd(NamedTuple):
     """The end of a kick, read from an entry of a kick table.
 
     Attributes:
@@ -311,37 +340,15 @@ def parse_kick(end: str, name: str = "kick") -> KickEnd:
     return KickEnd(kept=match["side"] is not None, run_back=False, line=int(match["line"]))
 
 
-def _check_probability(value: Any, name: str) -> None:
-    if not isinstance(value, Fraction) or not 0 <= value <= 1:
-        raise ValueError(f"{name} is {shown(value)}; allowed are fractions from 0 to 1")
-
-
-def _check_table(table: Any, name: str) -> None:
-    """Check the probabilities of a table and that no entry stands there twice."""
-    if not isinstance(table, tuple) or not all(
-        isinstance(pair, tuple) and len(pair) == 2 for pair in table
-    ):
-        raise ValueError(f"{name} is {shown(table)}; it takes pairs (entry, probability)")
-    for entry, probability in table:
-        if not isinstance(probability, Fraction) or probability <= 0:
-            raise ValueError(
-                f"{name}: {entry!r} has probability {probability!r}; allowed are positive fractions"
-            )
-    if len({entry for entry, _ in table}) < len(table):
-        raise ValueError(f"{name} has an entry twice: {[entry for entry, _ in table]}")
-    total = sum(probability for _, probability in table)
-    if total != 1:
-        raise ValueError(f"the probabilities of {name} sum to {total}, not to 1")
-
-
-def _check_barred(triple: Any) -> None:
-    if not isinstance(triple, tuple) or len(triple) != 3:
-        raise ValueError(f"barred has the entry {triple!r}; allowed is (yards, first, last play)")
-    yards, first, last = triple
-    check_integer(yards, "yards of barred", 1, LONGEST_FIELD)
-    check_integer(
-        last, "last play of barred", check_integer(first, "first play of barred", 1, 99), 99
-    )
+def _mapping(table: Any, name: str) -> dict[Any, Any]:
+    """A table as a mapping; pairs are allowed too."""
+    try:
+        entries = dict(table)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} is {shown(table)}; allowed is a mapping to chances") from error
+    if len(entries) < len(table) or (not entries and name != "field_goals"):
+        raise ValueError(f"{name} is {shown(table)}; it needs an entry, and none twice")
+    return entries
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -353,53 +360,3 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, tuple):
         return {str(entry): str(probability) for entry, probability in value}
     return value
-
-
-def _read_probability(value: Any, name: str) -> Fraction:
-    return check_rational(value, name, 0, 1)
-
-
-def _read_field_goals(value: Any, name: str) -> YardTable:
-    if not isinstance(value, Mapping):
-        raise ValueError(f"{name} is {shown(value)}; allowed is a mapping of yards to chances")
-    chances = {
-        _whole(yards, name): _read_probability(chance, f"{name}[{yards}]")
-        for yards, chance in value.items()
-    }
-    return tuple(sorted(chances.items()))
-
-
-def _read_barred(value: Any, name: str) -> tuple[tuple[int, int, int], ...]:
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        raise ValueError(
-            f"{name} is {shown(value)}; allowed is a list of [yards, first, last play]"
-        )
-    return tuple(tuple(entry) if isinstance(entry, list) else entry for entry in value)
-
-
-def _read_yards(value: Any, name: str) -> YardTable:
-    return tuple(spread(value, name, 1, LONGEST_FIELD).items())
-
-
-def _read_kicks(value: Any, name: str) -> KickTable:
-    if not isinstance(value, Mapping) or not value:
-        raise ValueError(
-            f"{name} is {shown(value)}; allowed is a mapping of where it ends to weights"
-        )
-    weights = {end: _read_weight(weight, f"{name}[{end!r}]") for end, weight in value.items()}
-    total = sum(weights.values())
-    return tuple((end, weight / total) for end, weight in weights.items())
-
-
-def _read_weight(value: Any, name: str) -> Fraction:
-    weight = check_rational(value, name, 0, LARGEST_WEIGHT)
-    if weight == 0:
-        raise ValueError(f"{name} has weight {value!r}; allowed are positive numbers")
-    return weight
-
-
-def _whole(value: Any, name: str) -> int:
-    text = str(value)
-    if not text.isdecimal():
-        raise ValueError(f"{name} has the entry {value!r}; allowed are whole numbers of yards")
-    return int(text)

@@ -1,4 +1,4 @@
-"""The consequences of a result: the rules of football as pure functions.
+"""The consequences of a result: the rules of football, for one situation or for many at once.
 
 A :class:`Situation` is all that matters of the team in possession; a *consequence* is one branch
 of what follows from a result. Nothing here knows of scores or of who plays whom: points are those
@@ -7,19 +7,38 @@ whichever team has the ball, or a :class:`Restart`.
 
 Yards are counted to the goal line that the offence attacks. A ball at `x` is at ``field - x`` for
 the other team.
+
+Each rule is written once, in :class:`Situations`, over arrays [S] of situations. A branch is a
+tuple of arrays with weight 0 in the situations that do not have it. Weights are whole numbers over
+the ruleset's common denominator, so equal branches are merged exactly. The functions for a single
+situation read the same arrays with S = 1 and return exact fractions.
+
+**Numbers.** Situations are numbered ``(down - 1) * N + (to_goal - 1) * to_goal / 2 + (to_go - 1)``
+with ``N = field * (field - 1) / 2``: by down, then by yards to the goal, then by yards to go. Those
+in punt formation follow after the last down, ``downs * N + (same within the down)``. On the full
+field N = 4950, and there are 19,800 + 4,950 situations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from functools import cached_property, lru_cache
+from math import isqrt
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from solvent.games.football.results import Result
 from solvent.games.football.ruleset import Ruleset, parse_kick
+from solvent.model.arrays import Bools, Ints
 
 OFFENCE, DEFENCE = 0, 1
+
+KICKOFF, FREE_KICK = -1, -2
+"""Entries of :attr:`Branch.next` that are not situations."""
 
 
 class Situation(NamedTuple):
@@ -66,6 +85,290 @@ class Consequence(NamedTuple):
     seconds: int
 
 
+class Branch(NamedTuple):
+    """A branch of one result in S situations.
+
+    Attributes:
+        weight: [S] over the ruleset's denominator; 0 where there is no such branch.
+        points: [S] to the offence.
+        next: [S] the number of the situation that follows, or a marker.
+        same_side: [S] whether the team on offence has the ball then, or kicks.
+        seconds: [S] time taken.
+    """
+
+    weight: Ints
+    points: Ints
+    next: Ints
+    same_side: Bools
+    seconds: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Situations:
+    """Some situations under a ruleset, and what results do in them.
+
+    Attributes:
+        ruleset: The numbers in the rules.
+        down: [S].
+        to_go: [S] yards.
+        to_goal: [S] yards.
+        punting: [S].
+    """
+
+    ruleset: Ruleset
+    down: Ints
+    to_go: Ints
+    to_goal: Ints
+    punting: Bools
+
+    @classmethod
+    def of(cls, ruleset: Ruleset) -> Situations:
+        """All situations, in the order of their numbers."""
+        lines = np.arange(1, ruleset.field)
+        to_goal = np.repeat(lines, lines)
+        to_go = np.arange(len(to_goal)) - (to_goal - 1) * to_goal // 2 + 1
+        downs = [*range(1, ruleset.downs + 1), ruleset.downs]
+        return cls(
+            ruleset,
+            np.repeat(downs, len(to_goal)),
+            np.tile(to_go, len(downs)),
+            np.tile(to_goal, len(downs)),
+            np.repeat(np.arange(len(downs)) == ruleset.downs, len(to_goal)),
+        )
+
+    @cached_property
+    def table(self) -> Any:
+        """[S, 4] int16: down, to_go, to_goal and punting, 0 or 1."""
+        columns = self.down, self.to_go, self.to_goal, self.punting
+        return np.stack(columns, axis=1).astype(np.int16)
+
+    def legal(self, plays: int) -> Bools:
+        """[S, plays + 3] the offence's legal actions, see :func:`legal_actions`."""
+        legal = np.zeros((len(self.down), plays + 3), bool)
+        # They do not depend on the yards to go.
+        alike, which = np.unique(self.table[:, [0, 2, 3]], axis=0, return_inverse=True)
+        for number, (down, to_goal, punting) in enumerate(alike.tolist()):
+            actions = legal_actions(self.ruleset, plays, Situation(down, 1, to_goal, punting == 1))
+            legal[np.ix_(which.reshape(-1) == number, list(actions))] = True
+        return legal
+
+    def after(self, result: Result) -> list[Branch]:
+        """The branches of a result; a choice has none until somebody takes an option."""
+        rules, line, yards = self.ruleset, self.to_goal, result.yards
+        dead = rules.dead_ball_seconds
+        match result.kind:
+            case "gain":
+                return self._gain(yards, out_of_bounds=result.out_of_bounds)
+            case "long-gain":
+                gains = (
+                    branch._replace(weight=branch.weight // chance.denominator * chance.numerator)
+                    for gained, chance in rules.long_gain
+                    for branch in self._gain(gained)
+                )
+                return [Branch(*branch) for branch in merged_columns(gains)]
+            case "incomplete":
+                return [self._advance(np.zeros_like(line), dead)]
+            case "fumble":
+                return self._lost(line - yards, dead)
+            case "interception":
+                # Caught in the end zone it is a touchback, not returned.
+                back = np.where(line > yards, result.return_yards, 0)
+                return self._lost(line - yards + back, rules.interception_seconds)
+            case "offence-penalty" | "defence-penalty":
+                return [self._penalty(result)]
+            case "punt":
+                back = np.where(line > yards, result.return_yards, 0)
+                return self._lost(line - yards + back, dead)
+            case "fumbled-punt":
+                # The kickers' ball where it came down, unless that is a touchback.
+                kept = line > yards
+                ball = np.where(kept, line - yards, rules.field - rules.touchback)
+                return [self._branch(self._first_down(ball), kept, dead)]
+            case "blocked-punt":
+                ball = line + rules.blocked_punt_loss
+                theirs = self._first_down(rules.field - ball)
+                return [self._safety(self._branch(theirs, False, dead), ball >= rules.field)]
+        return []
+
+    def field_goal(self) -> list[Branch]:
+        """The branches of a field goal, none from where there is no chance.
+
+        After a miss the other team has the ball where it was kicked, or at its touchback line if
+        that is better for it.
+        """
+        rules = self.ruleset
+        chances = [rules.field_goal_chance(x) * rules.denominator for x in range(rules.field)]
+        chance = np.array([int(weight) for weight in chances])[self.to_goal]
+        own_line = np.maximum(self.to_goal + rules.field_goal_spot, rules.touchback)
+        theirs = self._first_down(rules.field - own_line)
+        missed = self._branch(theirs, False, rules.dead_ball_seconds)
+        made = missed._replace(
+            weight=chance,
+            points=np.full_like(chance, rules.field_goal),
+            next=np.full_like(chance, KICKOFF),
+            same_side=np.ones_like(self.punting),
+        )
+        missed = missed._replace(weight=np.where(chance > 0, rules.denominator - chance, 0))
+        return [made, missed]
+
+    def declaration(self) -> list[Branch]:
+        """Punt formation is declared on the last down; elsewhere there is no branch."""
+        last = (self.down == self.ruleset.downs) & ~self.punting
+        following = np.where(last, self._index(self.down + 1, self.to_go, self.to_goal), 0)
+        declared = self._branch(following, last, 0)
+        return [declared._replace(weight=last * self.ruleset.denominator)]
+
+    def _index(self, down: Ints | int, to_go: Ints, to_goal: Ints) -> Ints:
+        """The numbers of situations in normal formation."""
+        lines = self.ruleset.field * (self.ruleset.field - 1) // 2
+        return np.asarray((down - 1) * lines + (to_goal - 1) * to_goal // 2 + to_go - 1)
+
+    def _first_down(self, to_goal: Ints) -> Ints:
+        """First down, with ten yards to go or the goal if it is nearer."""
+        return self._index(1, np.minimum(self.ruleset.first_down, to_goal), to_goal)
+
+    def _branch(self, following: Ints, same_side: Bools | bool, seconds: Ints | int) -> Branch:
+        """A branch that is certain and scores nothing."""
+        size = len(self.down)
+        return Branch(
+            weight=np.full(size, self.ruleset.denominator),
+            points=np.zeros(size, np.int64),
+            next=following,
+            same_side=np.broadcast_to(same_side, size),
+            seconds=np.broadcast_to(seconds, size),
+        )
+
+    def _touchdown(self, branch: Branch, where: Bools, side: int) -> list[Branch]:
+        """Replace a branch by touchdowns of a side, with and without the extra point.
+
+        The side that scores kicks off.
+        """
+        rules, sign = self.ruleset, 1 if side == OFFENCE else -1
+        point = int(rules.extra_point * rules.denominator)
+        made = Branch(
+            weight=np.where(where, point, branch.weight),
+            points=np.where(where, sign * (rules.touchdown + 1), branch.points),
+            next=np.where(where, KICKOFF, branch.next),
+            same_side=np.where(where, side == OFFENCE, branch.same_side),
+            seconds=branch.seconds,
+        )
+        missed = made._replace(
+            weight=where * (rules.denominator - point),
+            points=np.where(where, sign * rules.touchdown, 0),
+        )
+        return [made, missed]
+
+    def _safety(self, branch: Branch, where: Bools) -> Branch:
+        """Replace a branch by a safety: points for the other team, and a free kick to it."""
+        return branch._replace(
+            points=np.where(where, -self.ruleset.safety, branch.points),
+            next=np.where(where, FREE_KICK, branch.next),
+            same_side=branch.same_side | where,
+        )
+
+    def _gain(self, gained: int, *, out_of_bounds: bool = False) -> list[Branch]:
+        """A run or a completed pass. A gain beyond the goal line ends there, also for the clock."""
+        rules = self.ruleset
+        yards = np.minimum(gained - rules.fake_punt_penalty * self.punting, self.to_goal)
+        seconds = np.where(yards > rules.long_play, rules.long_play_seconds, rules.play_seconds)
+        seconds = seconds - rules.out_of_bounds_seconds * out_of_bounds
+        scored = yards == self.to_goal
+        down_behind_own_goal = self.to_goal - yards >= rules.field
+        moved = self._advance(np.where(scored | down_behind_own_goal, 0, yards), seconds)
+        return self._touchdown(self._safety(moved, down_behind_own_goal), scored, OFFENCE)
+
+    def _advance(self, yards: Ints, seconds: Ints | int) -> Branch:
+        """Move the ball: a first down, the next down, or the ball lost on downs."""
+        to_goal = self.to_goal - yards
+        made = yards >= self.to_go
+        lost = ~made & (self.down == self.ruleset.downs)
+        following = np.where(
+            made,
+            self._first_down(to_goal),
+            np.where(
+                lost,
+                self._first_down(self.ruleset.field - to_goal),
+                self._index(self.down + 1, self.to_go - yards, to_goal),
+            ),
+        )
+        return self._branch(following, ~lost, seconds)
+
+    def _lost(self, ball: Ints, seconds: int) -> list[Branch]:
+        """The other team has the ball in its end zone, behind the offence's goal line, or between.
+
+        The first is a touchback, the second a touchdown.
+        """
+        rules = self.ruleset
+        scored = ball >= rules.field
+        there = np.where(ball <= 0, rules.touchback, np.where(scored, 1, ball))
+        lost = self._branch(self._first_down(rules.field - there), False, seconds)
+        return self._touchdown(lost, scored, DEFENCE)
+
+    def _penalty(self, result: Result) -> Branch:
+        """Move the ball and repeat the down, in normal formation.
+
+        A penalty on the defence that makes the line to gain is a first down, and so is one whose
+        result says so.
+        """
+        rules = self.ruleset
+        by_offence = result.kind == "offence-penalty"
+        distance = rules.field - self.to_goal if by_offence else self.to_goal
+        limit = distance // 2 if rules.half_the_distance else distance - 1
+        moved = np.minimum(result.yards, limit) * (-1 if by_offence else 1)
+        to_goal = self.to_goal - moved
+        made = (moved >= self.to_go) | result.first_down
+        following = np.where(
+            made, self._first_down(to_goal), self._index(self.down, self.to_go - moved, to_goal)
+        )
+        return self._branch(following, True, rules.dead_ball_seconds)
+
+
+def merged_columns(branches: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Put equal branches together, in the order in which they first come.
+
+    Args:
+        branches: Tuples of arrays [S], the weight first: in situation s two branches are equal
+            if all their other entries are.
+
+    Returns:
+        As many, with weights that are 0 where a branch was put together with an earlier one.
+    """
+    kept: list[tuple[Any, ...]] = []
+    for weight, *rest in branches:
+        for k, (total, *others) in enumerate(kept):
+            same = total > 0
+            for one, other in zip(others, rest, strict=True):
+                same = same & (one == other)
+            kept[k] = (total + np.where(same, weight, 0), *others)
+            weight = np.where(same, 0, weight)
+        kept.append((weight, *rest))
+    return kept
+
+
+def _one(ruleset: Ruleset, situation: Situation) -> Situations:
+    """A single situation as arrays."""
+    return Situations(ruleset, *(np.array([entry]) for entry in situation))
+
+
+def _exact(ruleset: Ruleset, branches: Sequence[Branch]) -> tuple[Consequence, ...]:
+    """The branches of a single situation that it has."""
+    found = []
+    for branch in branches:
+        weight, points, following, same_side, seconds = (column.item() for column in branch)
+        if weight:
+            chance = Fraction(weight, ruleset.denominator)
+            after = _next(ruleset, following)
+            found.append(Consequence(chance, points, after, bool(same_side), seconds))
+    return tuple(found)
+
+
+def _next(ruleset: Ruleset, number: int) -> Next:
+    if number < 0:
+        return Restart.KICKOFF if number == KICKOFF else Restart.FREE_KICK
+    return situation_at(ruleset, number)
+
+
+@lru_cache(maxsize=65536)
 def consequences(ruleset: Ruleset, situation: Situation, result: Result) -> tuple[Consequence, ...]:
     """Return the consequences of a result, distinct and with probabilities that sum to 1.
 
@@ -77,28 +380,9 @@ def consequences(ruleset: Ruleset, situation: Situation, result: Result) -> tupl
     Raises:
         ValueError: If the result is a choice, which waits for somebody to take an option.
     """
-    rules, at = ruleset, situation
-    match result.kind:
-        case "gain":
-            return tuple(_gain(rules, at, result.yards, out_of_bounds=result.out_of_bounds))
-        case "long-gain":
-            return merged(
-                branch._replace(probability=probability * branch.probability)
-                for yards, probability in rules.long_gain
-                for branch in _gain(rules, at, yards)
-            )
-        case "incomplete":
-            return (_advance(rules, at, 0, rules.dead_ball_seconds),)
-        case "fumble":
-            ball = at.to_goal - result.yards
-            return tuple(_lost(rules, ball, rules.dead_ball_seconds))
-        case "interception":
-            return tuple(_intercepted(rules, at, result))
-        case "offence-penalty" | "defence-penalty":
-            return (_penalty(rules, at, result),)
-        case "punt" | "fumbled-punt" | "blocked-punt":
-            return tuple(_punt(rules, at, result))
-    raise ValueError(f"{result.code!r} is a choice; ask for the consequences of its options")
+    if result.options:
+        raise ValueError(f"{result.code!r} is a choice; ask for the consequences of its options")
+    return _exact(ruleset, _one(ruleset, situation).after(result))
 
 
 def chooser(result: Result) -> int:
@@ -112,22 +396,12 @@ def chooser(result: Result) -> int:
 def field_goal(ruleset: Ruleset, situation: Situation) -> tuple[Consequence, ...]:
     """Return the consequences of trying a field goal, which do not depend on the defence.
 
-    After a miss the other team has the ball where it was kicked, or at its touchback line if that
-    is better for it.
-
     Raises:
         ValueError: If there is no chance from there.
     """
-    chance = ruleset.field_goal_chance(situation.to_goal)
-    if chance == 0:
+    if ruleset.field_goal_chance(situation.to_goal) == 0:
         raise ValueError(f"no field goal is tried from {situation.to_goal} yards")
-    seconds = ruleset.dead_ball_seconds
-    made = Consequence(chance, ruleset.field_goal, Restart.KICKOFF, True, seconds)
-    own_line = max(situation.to_goal + ruleset.field_goal_spot, ruleset.touchback)
-    missed = Consequence(
-        1 - chance, 0, first_down_at(ruleset, ruleset.field - own_line), False, seconds
-    )
-    return (made, missed) if chance < 1 else (made,)
+    return _exact(ruleset, _one(ruleset, situation).field_goal())
 
 
 def declare_punt(situation: Situation) -> Consequence:
@@ -142,30 +416,27 @@ def kick(ruleset: Ruleset, table: str) -> tuple[Consequence, ...]:
         ruleset: The numbers in the rules.
         table: ``"kickoff"``, ``"onside"`` or ``"free_kick"``.
     """
-    seconds = ruleset.dead_ball_seconds
-    branches = []
+    chances: dict[tuple[int, Next, bool], Fraction] = {}
+
+    def add(chance: Fraction, *end: Any) -> None:
+        if chance:
+            chances[end] = chances.get(end, Fraction(0)) + chance
+
     for end, probability in getattr(ruleset, table):
         spot = parse_kick(end)
-        if spot.run_back:
-            for yards, chance in ruleset.long_gain:
-                line = yards + spot.line
-                if line < ruleset.field:
-                    ball = first_down_at(ruleset, ruleset.field - line)
-                    branches.append(Consequence(probability * chance, 0, ball, False, seconds))
-                else:
-                    branches += [
-                        touchdown._replace(
-                            probability=probability * chance * touchdown.probability,
-                            points=-touchdown.points,
-                            same_side=False,
-                        )
-                        for touchdown in _touchdown(ruleset, seconds)
-                    ]
-        else:
-            to_goal = spot.line if spot.kept else ruleset.field - spot.line
-            ball = first_down_at(ruleset, to_goal)
-            branches.append(Consequence(probability, 0, ball, spot.kept, seconds))
-    return merged(branches)
+        for yards, chance in ruleset.long_gain if spot.run_back else ((0, Fraction(1)),):
+            line, share = yards + spot.line, probability * chance
+            if line < ruleset.field:
+                to_goal = line if spot.kept else ruleset.field - line
+                add(share, 0, first_down_at(ruleset, to_goal), spot.kept)
+                continue
+            for point, made in ((1, ruleset.extra_point), (0, 1 - ruleset.extra_point)):
+                add(share * made, -ruleset.touchdown - point, Restart.KICKOFF, False)
+    seconds = ruleset.dead_ball_seconds
+    return tuple(
+        Consequence(chance, points, following, kept, seconds)
+        for (points, following, kept), chance in chances.items()
+    )
 
 
 def first_down_at(ruleset: Ruleset, to_goal: int) -> Situation:
@@ -188,11 +459,20 @@ def situation_text(ruleset: Ruleset, situation: Situation) -> str:
 
 
 def situation_index(ruleset: Ruleset, situation: Situation) -> int:
-    """The number of a situation, see :mod:`solvent.games.football.packed`."""
+    """The number of a situation, see the module."""
     down, to_go, to_goal, punting = situation
     lines = ruleset.field * (ruleset.field - 1) // 2
     block = ruleset.downs if punting else down - 1
     return block * lines + (to_goal - 1) * to_goal // 2 + to_go - 1
+
+
+def situation_at(ruleset: Ruleset, index: int) -> Situation:
+    """The situation of a number, see the module."""
+    block, within = divmod(index, ruleset.field * (ruleset.field - 1) // 2)
+    to_goal = (isqrt(8 * within + 1) + 1) // 2
+    to_go = within - (to_goal - 1) * to_goal // 2 + 1
+    punting = block == ruleset.downs
+    return Situation(block + 1 - punting, to_go, to_goal, punting)
 
 
 def legal_actions(ruleset: Ruleset, plays: int, situation: Situation) -> tuple[int, ...]:
@@ -209,129 +489,9 @@ def legal_actions(ruleset: Ruleset, plays: int, situation: Situation) -> tuple[i
         return (*called, plays + 2)
     last_down = situation.down == ruleset.downs
     called.append(plays)
-    if ruleset.field_goal_chance(situation.to_goal) > 0 and (
-        last_down or ruleset.early_field_goals
-    ):
+    tried = last_down or ruleset.early_field_goals
+    if tried and ruleset.field_goal_chance(situation.to_goal) > 0:
         called.append(plays + 1)
     if last_down:
         called.append(plays + 2)
     return tuple(called)
-
-
-def merged(branches: Iterable[Consequence]) -> tuple[Consequence, ...]:
-    """Put equal branches together, in the order in which they first come."""
-    total: dict[tuple[int, Next, bool, int], Fraction] = {}
-    for probability, *rest in branches:
-        key = tuple(rest)
-        total[key] = total.get(key, Fraction(0)) + probability  # type: ignore[index,arg-type]
-    return tuple(Consequence(probability, *key) for key, probability in total.items())
-
-
-def _gain(
-    rules: Ruleset, at: Situation, yards: int, *, out_of_bounds: bool = False
-) -> Iterator[Consequence]:
-    """A run or a completed pass. A gain beyond the goal line ends there, also for the clock."""
-    if at.punting:
-        yards -= rules.fake_punt_penalty
-    yards = min(yards, at.to_goal)
-    long = yards > rules.long_play
-    seconds = rules.long_play_seconds if long else rules.play_seconds
-    if out_of_bounds:
-        seconds -= rules.out_of_bounds_seconds
-    if yards == at.to_goal:
-        yield from _touchdown(rules, seconds)
-    elif at.to_goal - yards >= rules.field:
-        yield _safety(rules, seconds)
-    else:
-        yield _advance(rules, at, yards, seconds)
-
-
-def _advance(rules: Ruleset, at: Situation, yards: int, seconds: int) -> Consequence:
-    """Return the consequence of moving the ball: first down, next down, or ball lost on downs."""
-    to_goal = at.to_goal - yards
-    if yards >= at.to_go:
-        return Consequence(Fraction(1), 0, first_down_at(rules, to_goal), True, seconds)
-    if at.down == rules.downs:
-        return _handed_over(rules, to_goal, seconds)
-    following = Situation(at.down + 1, at.to_go - yards, to_goal)
-    return Consequence(Fraction(1), 0, following, True, seconds)
-
-
-def _touchdown(rules: Ruleset, seconds: int) -> Iterator[Consequence]:
-    """A touchdown of the offence, with and without the extra point; the scorer kicks off."""
-    for probability, points in ((rules.extra_point, 1), (1 - rules.extra_point, 0)):
-        if probability > 0:
-            yield Consequence(probability, rules.touchdown + points, Restart.KICKOFF, True, seconds)
-
-
-def _defensive_touchdown(rules: Ruleset, seconds: int) -> Iterator[Consequence]:
-    for branch in _touchdown(rules, seconds):
-        yield branch._replace(points=-branch.points, same_side=False)
-
-
-def _safety(rules: Ruleset, seconds: int) -> Consequence:
-    """Down behind its own goal line: points for the other team, and a free kick to it."""
-    return Consequence(Fraction(1), -rules.safety, Restart.FREE_KICK, True, seconds)
-
-
-def _handed_over(rules: Ruleset, to_goal: int, seconds: int) -> Consequence:
-    """The other team's first down where the ball is, `to_goal` yards as the offence counts."""
-    following = first_down_at(rules, rules.field - to_goal)
-    return Consequence(Fraction(1), 0, following, False, seconds)
-
-
-def _lost(rules: Ruleset, ball: int, seconds: int) -> Iterator[Consequence]:
-    """The other team has the ball in its end zone, behind the offence's goal line, or between."""
-    if ball <= 0:
-        yield _handed_over(rules, rules.touchback, seconds)
-    elif ball >= rules.field:
-        yield from _defensive_touchdown(rules, seconds)
-    else:
-        yield _handed_over(rules, ball, seconds)
-
-
-def _intercepted(rules: Ruleset, at: Situation, result: Result) -> Iterator[Consequence]:
-    """Caught by the other team and returned; caught in its end zone it is a touchback."""
-    ball = at.to_goal - result.yards
-    if ball > 0:
-        ball += result.return_yards
-    return _lost(rules, ball, rules.interception_seconds)
-
-
-def _penalty(rules: Ruleset, at: Situation, result: Result) -> Consequence:
-    """Move the ball and repeat the down, in normal formation.
-
-    A penalty on the defence that makes the line to gain is a first down, and so is one whose
-    result says so.
-    """
-    by_offence = result.kind == "offence-penalty"
-    distance = rules.field - at.to_goal if by_offence else at.to_goal
-    limit = distance // 2 if rules.half_the_distance else distance - 1
-    moved = min(result.yards, limit) * (-1 if by_offence else 1)
-    to_goal = at.to_goal - moved
-    if moved >= at.to_go or result.first_down:
-        following = first_down_at(rules, to_goal)
-    else:
-        following = Situation(at.down, at.to_go - moved, to_goal)
-    return Consequence(Fraction(1), 0, following, True, rules.dead_ball_seconds)
-
-
-def _punt(rules: Ruleset, at: Situation, result: Result) -> Iterator[Consequence]:
-    """A punt from the line: a touchback if it reaches the goal line, else returned.
-
-    A dropped punt is the kickers' ball where it came down. A blocked one is the other team's
-    behind the line, or a safety behind the goal line.
-    """
-    seconds = rules.dead_ball_seconds
-    if result.kind == "blocked-punt":
-        ball = at.to_goal + rules.blocked_punt_loss
-        blocked_out = ball >= rules.field
-        yield _safety(rules, seconds) if blocked_out else _handed_over(rules, ball, seconds)
-        return
-    ball = at.to_goal - result.yards
-    if ball <= 0:
-        yield _handed_over(rules, rules.touchback, seconds)
-    elif result.kind == "fumbled-punt":
-        yield Consequence(Fraction(1), 0, first_down_at(rules, ball), True, seconds)
-    else:
-        yield from _lost(rules, ball + result.return_yards, seconds)

@@ -2,53 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any
 
 from solvent.games.football.results import Result
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Consequence, Restart, Situation
 
-
-class Place(Protocol):
-    """The part of a position read here, with a clock or without; `down` is 0 before a kick."""
-
-    @property
-    def offence(self) -> int: ...
-    @property
-    def down(self) -> int: ...
-    @property
-    def to_goal(self) -> int: ...
+_WORDS = {
+    "offence-penalty": "penalty of {} on the offence",
+    "defence-penalty": "penalty of {} on the defence",
+    "punt": "punt of {}",
+    "fumbled-punt": "punt of {}, dropped",
+    "blocked-punt": "punt blocked",
+    "long-gain": "long gain",
+}
+"""Words for kinds of results, with the yards put in; other kinds are called by their names."""
 
 
 def told_result(
-    rules: Ruleset, state: Place, branch: Consequence | None, result: Result | None
+    rules: Ruleset, state: Any, branch: Consequence | None, result: Result | None
 ) -> str:
     """Describe a play and its outcome, such as ``gain of 7, first down``.
 
     Args:
         rules: The numbers in the rules.
-        state: Position before the call or the kick.
+        state: Position before the call or the kick, with a clock or without.
         branch: The consequence; None if somebody has yet to take the penalty or the play.
         result: The chart's result; None for anything not on it, such as a field goal or a kickoff.
     """
     if branch is None:
         assert result is not None
-        penalty, play = (_result_words(option) for option in result.options)
-        return f"{penalty} or {play}"
-    return ", ".join(_consequence_words(rules, state, branch, result))
-
-
-def _consequence_words(
-    rules: Ruleset, state: Place, branch: Consequence, result: Result | None
-) -> list[str]:
-    """Describe the play, then its outcome."""
+        return " or ".join(_result_words(option) for option in result.options)
     told = []
-    if result is not None and result.kind != "long-gain":
+    kept = isinstance(branch.next, Situation) and branch.same_side
+    if result is not None:
         told.append(_result_words(result))
-    elif result is not None:
-        told.append(_long_gain_words(state, branch))
+        if result.kind == "long-gain" and isinstance(branch.next, Situation) and kept:
+            told[0] += f" of {state.to_goal - branch.next.to_goal}"
     elif not state.down:
-        told.append(_kick_words(state, branch))
+        told.append(_kick_words(state.offence, branch))
     elif branch.seconds == 0:
         told.append("punt formation")
     elif not branch.points:
@@ -57,53 +49,30 @@ def _consequence_words(
         told.append(_score_words(rules, state, branch, result))
     elif result is not None and isinstance(branch.next, Situation):
         plain = result.kind in ("gain", "long-gain", "incomplete")
-        if plain and not branch.same_side:
+        if plain and not kept:
             told.append("lost on downs")
-        elif branch.same_side and branch.next.down == 1 and (plain or state.down > 1):
+        elif kept and branch.next.down == 1 and (plain or state.down > 1):
             told.append("first down")
-    return told
+    return ", ".join(told)
 
 
 def _result_words(result: Result) -> str:
     """A result of the chart in words, the dice of a long gain not yet rolled."""
     yards = result.yards
+    if result.kind == "gain":
+        moved = f"gain of {yards}" if yards > 0 else f"loss of {-yards}" if yards else "no gain"
+        return moved + " out of bounds" * result.out_of_bounds
     back = f", returned {result.return_yards}" if result.return_yards else ""
-    match result.kind:
-        case "gain":
-            moved = f"gain of {yards}" if yards > 0 else f"loss of {-yards}" if yards else "no gain"
-            return moved + (" out of bounds" if result.out_of_bounds else "")
-        case "incomplete":
-            return "incomplete"
-        case "fumble":
-            return "fumble"
-        case "interception":
-            return f"interception{back}"
-        case "offence-penalty":
-            return f"penalty of {yards} on the offence"
-        case "defence-penalty":
-            return f"penalty of {yards} on the defence"
-        case "punt":
-            return f"punt of {yards}{back}"
-        case "fumbled-punt":
-            return f"punt of {yards}, dropped"
-        case "blocked-punt":
-            return "punt blocked"
-    return "long gain"
+    return _WORDS.get(result.kind, result.kind).format(yards) + back
 
 
-def _long_gain_words(state: Place, branch: Consequence) -> str:
-    kept = isinstance(branch.next, Situation) and branch.same_side
-    return f"long gain of {state.to_goal - branch.next.to_goal}" if kept else "long gain"  # type: ignore[union-attr]
-
-
-def _kick_words(state: Place, branch: Consequence) -> str:
+def _kick_words(kicker: int, branch: Consequence) -> str:
     if isinstance(branch.next, Restart):
         return "run back all the way"
-    player = state.offence if branch.same_side else 1 - state.offence
-    return f"player {player} has the ball"
+    return f"player {kicker if branch.same_side else 1 - kicker} has the ball"
 
 
-def _score_words(rules: Ruleset, state: Place, branch: Consequence, result: Result | None) -> str:
+def _score_words(rules: Ruleset, state: Any, branch: Consequence, result: Result | None) -> str:
     scorer = state.offence if branch.points > 0 else 1 - state.offence
     if branch.next is Restart.FREE_KICK:
         kind = "safety"

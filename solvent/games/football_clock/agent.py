@@ -49,7 +49,7 @@ from solvent.games.football.baselines.agent import (
     utilities,
 )
 from solvent.games.football.packed import PackedRules
-from solvent.games.football.solver import Strategies
+from solvent.games.football.solver.backup import Strategies
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.episode_kernel import CALL, CHOICE, KICKOFF, TIMEOUT
 from solvent.games.football_clock.layout import FormLayout, Layer

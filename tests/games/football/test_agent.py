@@ -55,14 +55,33 @@ def test_the_constants_are_those_that_match_the_printed_tables() -> None:
     assert not fitted.penalty_alone
 
 
-def test_yards_and_a_share_of_the_first_down() -> None:
-    assert utility((1, 10, 80), "4") == pytest.approx(4 + 10 * 4 / 10)
-    assert utility((1, 10, 80), "-2") == pytest.approx(-2 - 10 * 2 / 10)
-    wanted = replace(PRORATED, first_down=20)
-    assert utility((1, 10, 80), "4", wanted) == pytest.approx(4 + 20 * 4 / 10)
-    assert utility((2, 7, 80), "8") == pytest.approx(8 + 10)
-    # No more than the whole bonus is lost.
-    assert utility((2, 1, 80), "-4") == pytest.approx(-4 - 10)
+UTILITIES = (
+    ("yards and a share of the first down", (1, 10, 80), "4", 4 + 10 * 4 / 10),
+    ("a loss takes its share", (1, 10, 80), "-2", -2 - 10 * 2 / 10),
+    ("a first down", (2, 7, 80), "8", 8 + 10),
+    ("no more than the whole bonus is lost", (2, 1, 80), "-4", -4 - 10),
+    ("a touchdown is a first down too", (2, 6, 7), "10", 7 + 10 + 40),
+    ("a touchdown of the defence", (2, 6, 97), "fum-4", -3 - 40 - 50),
+    ("a fumble", (1, 10, 80), "fum", -50),
+    ("an interception", (1, 10, 80), "int20", 20 - 50),
+    ("a punt", (1, 10, 80), "punt40", 40 - 50),
+    ("a fumble on the last down", (4, 10, 80), "fum", -20),
+    ("lost on downs", (4, 10, 80), "8", 8 - 20),
+    ("a punt on the last down", (4, 10, 80), "punt40", 40 - 20),
+    ("a first down on the last down", (4, 10, 80), "10", 10 + 10),
+    ("a safety", (1, 10, 98), "-4", -2 - 30),
+    ("a penalty on the offence", (1, 10, 80), "off5", -5 - 10 * 5 / 10),
+    ("a penalty on first down makes none", (1, 10, 80), "def5", 5 + 10 * 5 / 10),
+    ("an automatic first down", (1, 10, 80), "def5f", 5 + 10),
+    ("a penalty to the line to gain", (1, 5, 80), "def5", 5 + 10),
+    ("the offended defence takes the worse", (1, 10, 80), "off10/7", -10 - 10),
+    ("the offended offence takes the better", (1, 10, 80), "def5/12", 12 + 10),
+)
+
+
+def test_the_utility_of_a_result_is_as_the_paper_says() -> None:
+    for rule, at, code, wanted in UTILITIES:
+        assert utility(at, code) == pytest.approx(wanted), rule
 
 
 def test_what_is_not_prorated_is_a_jump_at_the_first_down() -> None:
@@ -107,64 +126,11 @@ def test_a_penaltys_constant_may_be_all_that_it_counts() -> None:
     assert utility((1, 10, 80), "off10/7", alone) == -8
 
 
-def test_a_touchdown_is_a_first_down_too() -> None:
-    assert utility((2, 6, 7), "10") == pytest.approx(7 + 10 + 40)
-
-
-def test_a_touchdown_of_the_defence_costs_the_bonus() -> None:
-    assert utility((2, 6, 97), "fum-4") == pytest.approx(-3 - 40 - 50)
-
-
-def test_turnovers() -> None:
-    assert utility((1, 10, 80), "fum") == pytest.approx(-50)
-    assert utility((1, 10, 80), "int20") == pytest.approx(20 - 50)
-    assert utility((1, 10, 80), "punt40") == pytest.approx(40 - 50)
-
-
-def test_the_last_down_has_a_penalty_of_its_own() -> None:
-    assert utility((4, 10, 80), "fum") == pytest.approx(-20)
-    assert utility((4, 10, 80), "8") == pytest.approx(8 - 20)
-    assert utility((4, 10, 80), "punt40") == pytest.approx(40 - 20)
-    assert utility((4, 10, 80), "10") == pytest.approx(10 + 10)
-
-
-def test_a_safety() -> None:
-    assert utility((1, 10, 98), "-4") == pytest.approx(-2 - 30)
-
-
-def test_a_penalty_on_first_down_is_no_first_down() -> None:
-    assert utility((1, 10, 80), "off5") == pytest.approx(-5 - 10 * 5 / 10)
-    assert utility((1, 10, 80), "def5") == pytest.approx(5 + 10 * 5 / 10)
-    assert utility((1, 10, 80), "def5f") == pytest.approx(5 + 10)
-    assert utility((1, 5, 80), "def5") == pytest.approx(5 + 10)
-    assert utility((3, 6, 80), "def5f") == pytest.approx(5 + 10)
-
-
 def test_a_field_goal_gets_three_sevenths_of_a_touchdown() -> None:
     rules = packed()
     worth, _ = result_utilities(rules, PRORATED)
     last = worth[rules.index(Situation(4, 5, 20)), field_goal(rules)]
     assert last == pytest.approx(28 / 36 * 3 / 7 * 40 - 8 / 36 * 20)
-
-
-@pytest.mark.parametrize(
-    ("code", "options", "better"),
-    [("off10/7", ("off10", "7"), min), ("def5/12", ("def5", "12"), max)],
-)
-def test_who_was_offended_takes_what_is_worth_more_to_it(
-    code: str, options: tuple[str, str], better: Any
-) -> None:
-    rules = packed()
-    worth, choices = result_utilities(rules)
-    number = {result.code: r for r, result in enumerate(CODED.results)}
-    penalty, play = (worth[:, number[option]] for option in options)
-    assert (
-        worth[:, number[code]] == [better(pair) for pair in zip(penalty, play, strict=True)]
-    ).all()
-    column = [result.code for result in CODED.results if result.options].index(code)
-    taken = choices[:, column] == 1
-    assert (np.where(taken, penalty, play) == worth[:, number[code]]).all()
-    assert 0 < taken.sum() < len(taken)
 
 
 @pytest.mark.parametrize("chart", [*CHARTS, load_chart("dice")], ids=lambda chart: chart.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ from solvent import make_game
 from solvent.baselines import baseline_names
 from solvent.baselines.q_learning import MinimaxQ
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.exact import ImproperGameError, best_response, nash_conv, policy_value, solve
+from solvent.exact import ImproperGameError, best_response, policy_value, solve
 from solvent.games import FootballStrategy, Pig
 from solvent.games.football.baselines.agent import (
     PAPER,
@@ -28,12 +28,9 @@ from solvent.games.football.baselines.agent import (
     fit_constants,
 )
 from solvent.games.football.baselines.habits import (
-    habit_strategies,
     run_defences,
-    run_or_pass_strategies,
     run_plays,
 )
-from solvent.games.football.baselines.losses import FootballLosses
 from solvent.games.football.baselines.players import (
     BASELINES,
     STRATEGIES,
@@ -45,9 +42,9 @@ from solvent.games.football.chart_files import csv_text, load_chart
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver import PointsSolution, Strategies, solve_drive, solve_points
-from solvent.games.football.solver.backup import backup_of
-from solvent.games.football.solver.solved import solve_football
+from solvent.games.football.solver.backup import Strategies, backup_of
+from solvent.games.football.solver.points import PointsSolution, solve_points
+from solvent.games.football.solver.responses import FootballLosses
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.transforms import against
@@ -131,25 +128,6 @@ def test_all_are_legal_and_no_better_than_the_optimum() -> None:
                 assert (value - answered) * (1 - 2 * player) > -1e-9, name
 
 
-def test_the_equilibrium_is_one_of_the_table() -> None:
-    football = small()
-    found = solve_football(football.strategy)
-    assert found is not None
-    both = [football.policy(found.strategies, player, kick=found.kick) for player in (0, 1)]
-    assert nash_conv(football.game, *both) == pytest.approx(0, abs=1e-8)
-    start = football.game.at_start(policy_value(football.game, *both))
-    assert start == pytest.approx(solve(football.game).value, abs=1e-9)
-
-
-def test_a_table_that_is_not_of_its_parameters_is_left_to_the_general_solver() -> None:
-    football = small("points", MIXED)
-    value = solve(football.game).value
-    for player in (0, 1):
-        policy = optimal_football(football.game, player)
-        assert policy.player == player
-        assert best_response(football.game, policy).value == pytest.approx(value, abs=1e-7)
-
-
 def test_the_optimum_against_one_opponent_is_a_best_response(tmp_path: Path) -> None:
     chart, points = tmp_path / "chart.csv", tmp_path / "points.json"
     chart.write_text(csv_text(CHART), encoding="utf-8")
@@ -174,23 +152,6 @@ def test_runs_and_passes_in_a_fixed_proportion() -> None:
         assert found.defence[:, run_defences(rules)].sum(axis=1) == pytest.approx(share)
         # Near the goal passes are barred, and the legal ones keep their proportion to runs.
         assert found.offence.sum(axis=1) == pytest.approx(1)
-
-
-@pytest.mark.slow
-def test_on_the_last_down_players_with_habits_kick() -> None:
-    rules = standard()
-    for maker in (partial(run_or_pass_strategies, 0.5), habit_strategies):
-        offence = maker(rules).offence
-        for at, action in (
-            (Situation(4, 9, 60), 22),
-            (Situation(4, 9, 60, True), 22),
-            (Situation(4, 9, 38), 21),
-            (Situation(4, 9, 39), 22),
-        ):
-            assert offence[rules.index(at), action] == 1
-    short = rules.index(Situation(4, 2, 40))
-    assert habit_strategies(rules).offence[short, :20].sum() == pytest.approx(1)
-    assert run_or_pass_strategies(0.5, rules).offence[short, 22] == 1
 
 
 def test_tendencies_follow_down_and_distance() -> None:
@@ -243,20 +204,6 @@ def test_constants_are_recovered_from_strategies_made_with_them() -> None:
         )
         assert 0 < distance < 2e-3
         assert fitted.first_down == pytest.approx(constants.first_down, rel=0.01)
-
-
-def test_the_distance_is_the_sum_of_all_differences() -> None:
-    fit = script("constants")
-    at, offence, defence = fit.TABLES
-    fitted, distance = fit.fit_to_strategies(standard(), *fit.TABLES, evaluations=5)
-    found = agent_strategies(standard(), fitted)
-    s = standard().index(at)
-    differences = (
-        np.abs(found.offence[s, :20] - offence).sum() + np.abs(found.defence[s] - defence).sum()
-    )
-    assert distance == pytest.approx(differences + found.offence[s, 20], abs=1e-9)
-    # The tables are of another chart.
-    assert distance > 0.5
 
 
 def test_a_penaltys_two_readings_are_told_apart_by_the_strategies_of_one_situation() -> None:
@@ -355,46 +302,6 @@ def test_the_page_judges_the_claims_of_the_paper() -> None:
     )
 
 
-def test_tuning_lowers_the_loss() -> None:
-    strategy = reduced("drive", random_chart(0))
-    rules = pack_rules(strategy.loaded_chart, strategy.loaded_ruleset)
-    values = solve_drive(rules, strategy.loaded_points).values
-    at = Situation(1, 3, 4)
-    small_losses = Losses(FootballLosses(rules, strategy.loaded_points, values), at)
-    seen: list[float] = []
-    first = Constants(1, 2, 3, 1, 1)
-    tuned = script("constants").tune_constants(
-        small_losses.all, at, first, evaluations=25, progress=lambda _, lost: seen.append(lost)
-    )
-    found = agent_strategies(rules, tuned)
-    assert len(seen) <= 26
-    assert small_losses.of_offence(found) + small_losses.of_defence(found) == pytest.approx(
-        min(seen)
-    )
-    assert min(seen) < seen[0] - 1e-3
-
-
-def test_a_player_with_habits_is_found_out() -> None:
-    football, learner_of = small(), script("tendencies").TendencyLearner
-    rules = football.rules
-    weight = rules.legal * np.arange(rules.legal.shape[1], 0, -1) ** 2.0
-    often = np.tile([0.7, 0.2, 0.1], (rules.n_situations, 1))
-    habits = backup_of(rules).uniform._replace(
-        offence=weight / weight.sum(axis=1, keepdims=True), defence=often
-    )
-    for player, sign in ((0, 1), (1, -1)):
-        opponent = football.policy(habits, 1 - player)
-        learner = learner_of(football, opponent, seed=1)
-        learner.watch(3000)
-        policies = learner_of(football, opponent, trust=0).policy(), learner.policy()
-        pairs = [sorted((own, opponent), key=lambda one: one.player) for own in policies]
-        safe, found = (
-            sign * football.game.at_start(policy_value(football.game, *pair)) for pair in pairs
-        )
-        best = sign * best_response(football.game, opponent).value
-        assert safe + 0.8 * (best - safe) < found <= best + 1e-9
-
-
 @pytest.mark.slow
 def test_the_page_states_what_the_published_agent_loses_per_drive() -> None:
     found = strategies("paper-agent")
@@ -443,7 +350,7 @@ def test_the_page_states_what_the_agent_does_in_a_drive() -> None:
     def gets(offence: TabularPolicy) -> float:
         return game.at_start(policy_value(game, offence, defence))
 
-    choices = backup_of(rules).decided(solved().view)
+    choices = backup_of(rules).results(solved().view)[1]
     found = {
         "the agent loses as offence": losses().of_offence(agent),
         "as defence": losses().of_defence(agent),
@@ -506,20 +413,6 @@ def test_habits_do_without_runs_or_passes() -> None:
         found = STRATEGIES[name](rules)
         np.testing.assert_allclose(found.offence.sum(axis=1), 1)
         np.testing.assert_allclose(found.defence.sum(axis=1), 1)
-
-
-@pytest.mark.slow
-def test_the_page_states_what_the_agent_loses_on_last_downs() -> None:
-    rules = standard()
-    agent = strategies("paper-agent")
-    page = " ".join(PAGE.read_text().split())
-    last = on(rules.situation[:, :1] == rules.ruleset.downs, agent)
-    offence, defence = losses().of_offence(last), losses().of_defence(last)
-    assert (
-        f"offence would lose {offence:.2f} of it and its defence would lose {defence:.2f}" in page
-    )
-    formation = losses().of_defence(on(rules.situation[:, 3:] == 1, agent))
-    assert f"in punt formation alone its defence would lose {formation:.2f} of it" in page
 
 
 @pytest.mark.slow

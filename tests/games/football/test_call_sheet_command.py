@@ -14,7 +14,7 @@ from solvent.cli.app import app
 from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
-from solvent.games.football.solver import PointsSolution, solve_points
+from solvent.games.football.solver.points import PointsSolution, solve_points
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,9 @@ def dice() -> PointsSolution:
 @pytest.fixture
 def solved(dice: PointsSolution, monkeypatch: pytest.MonkeyPatch) -> None:
     """The chart `dice` solved once for all tests."""
-    monkeypatch.setattr("solvent.games.football.solver.solve_points", lambda rules, **_: dice)
+    monkeypatch.setattr(
+        "solvent.games.football.solver.points.solve_points", lambda rules, **_: dice
+    )
 
 
 def run(*words: str) -> Any:

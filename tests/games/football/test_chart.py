@@ -47,15 +47,6 @@ def test_cells_are_found_by_play_and_letter() -> None:
             chart.cell(play, letter)
 
 
-def test_weights_are_shares_of_their_sum() -> None:
-    assert parse_cell(" 4 * 3|FUM*1 ") == (
-        (Fraction(1, 4), Result("fumble")),
-        (Fraction(3, 4), Result("gain", 4)),
-    )
-    assert cell_text(parse_cell("4*6 | fum*2")) == "fum*1 | 4*3"
-    assert cell_text(parse_cell("4*6")) == "4"
-
-
 def test_a_code_that_stands_there_again_adds_its_weight() -> None:
     for text, same in (
         ("3*1 | +3*2", "3"),
@@ -84,14 +75,6 @@ def test_every_cell_is_a_distribution_over_results_of_the_chart(chart: Chart) ->
             assert sum(probability for probability, _ in cell) == 1
             assert {result for _, result in cell} <= set(chart.results)
             assert parse_cell(cell_text(cell)) == cell
-
-
-def test_order_within_a_cell_is_none() -> None:
-    swapped = tuple(reversed(parse_cell("fum*1 | 4*3")))
-    cells = ((parse_cell("3"), swapped), small().cells[1])
-    again = Chart("small", cells, small().quick_kick, small().punt)
-    assert again == small()
-    assert again.hash == small().hash
 
 
 def test_the_hash_is_of_the_cells_alone() -> None:

@@ -9,11 +9,9 @@ import pytest
 
 from solvent import make_game
 from solvent.exact import SolvedGame, solve
-from solvent.games.football.explorer import field_picture, state_sections
+from solvent.games.football.explorer import state_sections
 from solvent.games.football.position import Position
-from solvent.games.football.report.fourth_down import fourth_downs
-from solvent.games.football.ruleset import Ruleset
-from solvent.games.football.situation import Situation
+from solvent.games.football.report import fourth_downs
 
 
 @cache
@@ -63,14 +61,6 @@ def test_both_call_sheets_are_the_optimal_strategies() -> None:
     theirs = re.findall(r'<th class="n dim">([\d.]*)%?<', heads)
     other = drive().policy(state, 1).values()
     assert theirs == [f"{100 * chance:.1f}" if chance else "" for chance in other]
-
-
-def test_the_ball_and_the_line_to_gain_stand_where_they_are() -> None:
-    drawn = field_picture(Ruleset(), Situation(1, 10, 80, False))
-    assert re.findall(r'ellipse cx="(\d+)"', drawn) == ["300"]
-    assert 'd="M400 0v500" stroke="#facc3c"' in drawn
-    at_goal = field_picture(Ruleset(), Situation(1, 4, 4, False))
-    assert "#facc3c" not in at_goal
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,15 @@ import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import pettingzoo
 import pytest
-from reduced_football import CHART, CHARTS, MIXED, NO_CHOICE, RULES, reduced, reduced_points
+from reduced_football import CHART, CHARTS, NO_CHOICE, RULES, reduced, reduced_points
 
 from solvent import make_game
-from solvent.exact import Solution, solve
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import SHIPPED, csv_text, load_chart
 from solvent.games.football.expected_points import (
@@ -29,8 +27,6 @@ from solvent.games.football.position import OVER, Position
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.model import (
-    TabularGame,
-    TooManyStatesError,
     compile_game,
     parametrize_with_game_checks,
 )
@@ -146,15 +142,6 @@ def test_a_choice_is_a_state_in_which_the_offended_team_alone_has_a_choice() -> 
     assert game.legal_actions(other) == ((6, 7), (0,))
 
 
-def test_the_names_of_the_actions() -> None:
-    drive, points = reduced(), reduced("points")
-    options = ("take the penalty", "take the play")
-    offence = ("1", "2", "3", "quick kick", "field goal", "punt")
-    assert drive.info.actions == ((*offence, *options), ("A", "B", "C", *options))
-    both = (*offence, "A", "B", "C", *options, "kickoff", "onside")
-    assert points.info.actions == (both, both)
-
-
 def test_the_points_form_begins_with_a_kickoff_that_the_kicker_chooses() -> None:
     game = reduced("points")
     [start] = game.initial()
@@ -231,31 +218,6 @@ def test_a_drive_ends_with_what_the_other_side_has_from_its_own_chart() -> None:
     assert theirs.free_kick != ours.free_kick
 
 
-def test_a_play_ends_with_the_values_of_whoever_has_the_ball() -> None:
-    game = two_charts("play")
-    theirs = replace(
-        game.loaded_points.other_side,
-        situations=tuple(9.0 + s for s in range(len(game.loaded_points.situations or ()))),
-    )
-    points = replace(game.loaded_points, other=theirs)
-    game = FootballStrategy(CHART, "play", RULES, points, to_goal=4, other_chart=OTHER)
-    assert points.situations is not None
-    assert outcomes(game, call(1, 3, 4), 0, 0) == [(1, OVER, Fraction(points.situations[36 + 4]))]
-    assert outcomes(game, call(2, 3, 4), 0, 0) == [(1, OVER, -(9 + Fraction(15 + 2)))]
-
-
-def test_the_parameters_name_both_charts_only_if_there_are_two() -> None:
-    assert dict(two_charts("drive").info.parameters)["other_chart"] == "other"
-    assert "other_chart" not in dict(reduced().info.parameters)
-    assert [source for source in two_charts("drive").info.sources if "chart" in source] == [
-        "chart 'reduced': ",
-        "chart 'other': ",
-    ]
-    twice = FootballStrategy("standard", other_chart="standard")
-    assert twice.loaded_points == FootballStrategy("standard").loaded_points
-    assert not twice.two_charts
-
-
 def test_expected_points_are_of_both_charts(tmp_path: Path) -> None:
     points = two_charts("play").loaded_points
     file = tmp_path / "points.json"
@@ -279,22 +241,6 @@ def test_expected_points_are_of_both_charts(tmp_path: Path) -> None:
         FootballStrategy(CHART, "drive", RULES, to_goal=4, other_chart=5)  # type: ignore[arg-type]
 
 
-def test_the_other_sides_expected_points_go_with_ones_own() -> None:
-    points = two_charts("drive").loaded_points
-    theirs = points.other_side
-    for wrong in (
-        {"kickoff": 0.5},
-        {"ruleset_hash": "f"},
-        {"situations": (1.0,)},
-        {"other": replace(theirs)},
-    ):
-        with pytest.raises(ExpectedPointsError, match="do not go with these; both have one"):
-            replace(points, other=replace(theirs, **wrong))
-    short = replace(points, other=replace(theirs, first_down=(1.0,)))
-    with pytest.raises(ExpectedPointsError, match="first_down has 1 values; expected 8"):
-        short.check_is_for(CHART, Ruleset.read(RULES), OTHER)
-
-
 def test_the_forms_with_a_clock_are_for_one_chart() -> None:
     with pytest.raises(ValueError, match="other_chart is for the forms without a clock: drive, po"):
         make_game("football-strategy", form="half", other_chart="dice")
@@ -302,69 +248,12 @@ def test_the_forms_with_a_clock_are_for_one_chart() -> None:
 
 # Values, by the general solver.
 
-TINY = {
-    **RULES,
-    "field": 6,
-    "first_down": 2,
-    "field_goals": {"1": "3/4", "2": "1/4"},
-    "onside": {"kicker 3": 1, "4": 2},
-    "long_gain": {"3": 2, "5": 1},
-}
-
-
-@cache
-def solved(kickoff_value: float) -> tuple[TabularGame, Solution]:
-    game = compile_game(
-        FootballStrategy(MIXED, "points", Ruleset.read(TINY), kickoff_value=kickoff_value)
-    )
-    return game, solve(game)
-
-
-def own_kickoff_value() -> float:
-    """K such that the game in which a score is worth K less is itself worth K, by the secant."""
-    before, after = 0.0, solved(0.0)[1].value
-    while abs(solved(after)[1].value - after) > 1e-11:
-        ours, theirs = solved(before)[1].value, solved(after)[1].value
-        slope = (theirs - ours) / (after - before)
-        before, after = after, after + (theirs - after) / (1 - slope)
-    return after
-
-
-def test_the_points_form_is_the_same_for_both_sides() -> None:
-    game, solution = solved(0.0)
-    for state, value in zip(game.states, solution.values.tolist(), strict=True):
-        mirrored = state._replace(offence=1 - state.offence)
-        if mirrored in game.index and state != OVER:
-            assert solution.values[game.index[mirrored]] == pytest.approx(-value, abs=1e-8)
-
-
-def test_with_its_own_values_a_drive_is_worth_what_it_is_in_the_endless_game() -> None:
-    ruleset = Ruleset.read(TINY)
-    game, solution = solved(own_kickoff_value())
-
-    def value(state: Position) -> float:
-        return float(solution.values[game.index[state]])
-
-    own = ExpectedPoints(
-        MIXED.name,
-        MIXED.hash,
-        ruleset.hash,
-        tuple(value(call(1, min(2, x), x)) for x in range(1, ruleset.field)),
-        solution.value,
-        -value(Position("free kick", 0)) if Position("free kick", 0) in game.index else 0.0,
-    )
-    drive = compile_game(FootballStrategy(MIXED, "drive", ruleset, own, to_goal=3))
-    for state, worth in zip(drive.states, solve(drive).values.tolist(), strict=True):
-        if state != OVER:
-            assert worth == pytest.approx(value(state), abs=1e-7)
-
 
 # Tables.
 
 
 def test_the_table_of_the_full_field_says_what_the_rules_say() -> None:
-    points = shipped_like(load_chart("standard"))
-    game = FootballStrategy("standard", expected_points=points)
+    game = FootballStrategy("standard")
     table = game.tabulate()
     assert len(table.states) > 19_000
     letters = range(game.loaded_chart.defences)
@@ -383,18 +272,6 @@ def test_the_table_of_the_full_field_says_what_the_rules_say() -> None:
                     (float(p), following, float(reward))
                     for p, following, reward in outcomes(game, state, action, letter)
                 ]
-
-
-def shipped_like(chart: Chart) -> ExpectedPoints:
-    """Values for the full field that fall from 6 to -1."""
-    values = tuple(6 - 0.07 * x for x in range(1, 100))
-    return ExpectedPoints(chart.name, chart.hash, Ruleset().hash, values, 0.5, 1.5)
-
-
-def test_a_table_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solvent.games.football.table.LARGEST_TABLE", 1000)
-    with pytest.raises(TooManyStatesError, match=r"'points' on chart 'reduced' has \d+ outcomes"):
-        compile_game(reduced("points"))
 
 
 def test_probabilities_too_fine_for_a_table_are_refused() -> None:
@@ -563,16 +440,8 @@ def test_the_environments_have_their_names(tmp_path: Path) -> None:
     ],
 )
 def test_the_drawing_says_where_the_ball_is(state: Position, drawing: str) -> None:
-    game = FootballStrategy(CHART, form="points", expected_points=shipped_like(CHART))
+    game = FootballStrategy(CHART, form="points", kickoff_value=0.9)
     assert game.draw(state) == drawing
-
-
-def test_the_call_sheet_leaves_out_barred_plays() -> None:
-    chart = load_chart("standard")
-    game = FootballStrategy(chart, form="points", expected_points=shipped_like(chart))
-    *_, offence, defence = game.draw(call(4, 2, 15)).splitlines()
-    assert offence == "player 0 calls 1-16, quick kick, field goal, punt"
-    assert defence == "player 1 calls A-J"
 
 
 # The kickoff; a run into a penalty; the play is taken; punt formation; a fake; a pass on which the

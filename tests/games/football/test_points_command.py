@@ -12,7 +12,6 @@ import pytest
 from reduced_football import MIXED, RULES
 from typer.testing import CliRunner
 
-from solvent import make_game
 from solvent.cli.app import app
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import csv_text, load_chart
@@ -20,9 +19,7 @@ from solvent.games.football.expected_points import read_expected_points, shipped
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver import solve_points, solve_two_charts
-from solvent.games.football_clock.players import solution_of
-from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football.solver.points import solve_points, solve_two_charts
 
 
 @pytest.mark.slow
@@ -79,30 +76,26 @@ def test_points_and_sheets_take_the_rules_as_solve_does(chart: str) -> None:
         assert refused.stderr == "solvent: ruleset is 3; allowed is a mapping of parameters\n"
 
 
-@pytest.mark.parametrize("rules", [RULES, {**RULES, "safety": 3}], ids=["reduced", "safety 3"])
-@pytest.mark.parametrize("form", ["drive", "points", "play"])
-@pytest.mark.parametrize("command", ["solve", "report"])
-def test_points_are_made_and_given_as_the_error_says(
-    chart: str, rules: dict[str, Any], form: str, command: str, tmp_path: Path
-) -> None:
-    words = {
-        "solve": ["solve", "football-strategy", "--json"],
-        "report": ["report", "--game", "football-strategy"],
-    }[command]
-    words += ["--form", form, "--chart", chart, "--ruleset", json.dumps(rules)]
-    words += [] if form == "points" else ["--to-goal", "4"]
-    refused = run(*words)
-    assert refused.exit_code == 2
-    assert "no expected points are shipped for chart 'mixed' with these rules" in refused.stderr
-    made = run(*advised(refused.stderr, CHART=chart, FILE="points.json"))
-    assert made.exit_code == 0, made.stderr
-    assert "give it with --expected-points FILE" in refused.stderr
-    followed = run(*words, "--expected-points", "points.json")
-    assert followed.exit_code == 0, followed.stderr
-    if (command, form) == ("solve", "points"):
-        value = json.loads(followed.stdout)["value"]
-        wanted = solve_points(pack_rules(load_chart(chart), Ruleset.read(rules)))
-        assert value == pytest.approx(wanted.kickoff_value, abs=1e-8)
+def test_points_are_made_and_given_as_the_error_says(chart: str) -> None:
+    shown = ["--chart", chart, "--ruleset", json.dumps(RULES)]
+    for form, words in (
+        ("drive", ["solve", "football-strategy", "--json", "--to-goal", "4"]),
+        ("points", ["solve", "football-strategy", "--json"]),
+        ("play", ["report", "--game", "football-strategy", "--to-goal", "4"]),
+    ):
+        words += ["--form", form, *shown]
+        refused = run(*words)
+        assert refused.exit_code == 2
+        assert "no expected points are shipped for chart 'mixed' with these rules" in refused.stderr
+        assert "give it with --expected-points FILE" in refused.stderr
+        made = run(*advised(refused.stderr, CHART=chart, FILE=f"{form}.json"))
+        assert made.exit_code == 0, made.stderr
+        followed = run(*words, "--expected-points", f"{form}.json")
+        assert followed.exit_code == 0, followed.stderr
+        if form == "points":
+            wanted = solve_points(pack_rules(load_chart(chart), Ruleset.read(RULES)))
+            value = json.loads(followed.stdout)["value"]
+            assert value == pytest.approx(wanted.kickoff_value, abs=1e-8)
 
 
 def test_points_of_two_charts_are_made_and_given_as_the_error_says(
@@ -140,28 +133,11 @@ def test_points_of_two_charts_are_made_and_given_as_the_error_says(
     assert float(shown[0]) == pytest.approx(ours.values[five_yards], abs=1e-8)
 
 
-@pytest.mark.parametrize("form", ["drive", "play"])
-@pytest.mark.parametrize("command", ["solve", "report"])
-def test_points_of_other_rules_are_made_anew_as_the_error_says(
-    chart: str, form: str, command: str
-) -> None:
-    words = {"solve": ["solve"], "report": ["report", "--game"]}[command]
-    words += ["football-strategy", "--form", form, "--chart", chart, "--to-goal", "4"]
-    words += ["--ruleset", json.dumps(RULES), "--expected-points"]
-    other = json.dumps({**RULES, "safety": 3})
-    assert run("chart", "points", chart, "--ruleset", other, "--out", "x.json").exit_code == 0
-    refused = run(*words, "x.json")
-    assert "are not for the ruleset" in refused.stderr
-    assert run(*advised(refused.stderr, CHART=chart, FILE="mine.json")).exit_code == 0
-    assert run(*words, "mine.json").exit_code == 0
-
-
-@pytest.mark.parametrize("margin", [0, -3])
 def test_a_form_too_large_to_play_is_solved_as_the_error_says(
-    chart: str, margin: int, monkeypatch: pytest.MonkeyPatch
+    chart: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("solvent.games.football_clock.solution.SOLVED_IN_MEMORY", 10)
-    game = ["--form", "second-half", "--chart", chart, "--margin", str(margin)]
+    game = ["--form", "second-half", "--chart", chart, "--margin", "-3"]
     game += ["--ruleset", json.dumps(RULES), "--clock", json.dumps(CLOCK)]
     refused = run("play", "football", *game)
     assert refused.exit_code == 2
@@ -173,15 +149,3 @@ def test_a_form_too_large_to_play_is_solved_as_the_error_says(
     played = run("play", "football", "--solution", "solved", *game, "--seed", "1")
     assert played.stdout.strip()
     assert "is a solution with" not in played.stderr
-
-
-def test_a_form_too_large_for_an_optimal_opponent_is_solved_as_the_error_says(
-    chart: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("solvent.games.football_clock.players.SOLVED_ON_THE_SPOT", 10)
-    game = make_game("football-strategy", form="half", chart=chart, ruleset=RULES, clock=CLOCK)
-    assert isinstance(game, TimedFootball)
-    with pytest.raises(ValueError, match="too many to be solved on the spot") as refused:
-        solution_of(game)
-    assert run(*advised(str(refused.value), DIR="solved")).exit_code == 0
-    assert solution_of(game, "solved").game is game

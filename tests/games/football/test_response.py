@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reduced_football import CHART, RULES, random_chart, reduced
+from reduced_football import RULES, random_chart, reduced
 
 from solvent.exact import ImproperGameError, best_response
 from solvent.games import Pig
 from solvent.games.football.chart import Chart
 from solvent.games.football.packed import PackedRules, pack_rules
-from solvent.games.football.position import Position
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver import (
-    Strategies,
+from solvent.games.football.solver.backup import BY_VALUE, Strategies, backup_of
+from solvent.games.football.solver.points import solve_points
+from solvent.games.football.solver.responses import (
+    ATTACK,
+    DEFEND,
     best_response_drive,
     best_response_points,
-    solve_points,
 )
-from solvent.games.football.solver.backup import BY_VALUE, backup_of
-from solvent.games.football.solver.responses import ATTACK, DEFEND
 from solvent.games.football.solver.table import FootballTable, football_table
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats
@@ -134,21 +133,6 @@ def test_strategies_made_of_a_policy_make_the_policy() -> None:
             assert again.probabilities[states] == pytest.approx(
                 policy.probabilities[states], abs=1e-15
             )
-
-
-def test_a_policy_that_kicks_off_does_it_as_told() -> None:
-    table = football("points")
-    uniform = table.strategies(TabularPolicy.uniform(table.game, player=1))
-    kickoff = table.game.states.index(Position("kickoff", 1))
-    for kick in (0, 1):
-        policy = table.policy(uniform, 1, kick=kick)
-        assert policy.probabilities[kickoff, table.strategy.actions[1].kick + kick] == 1
-
-
-def test_what_the_table_has_no_state_for_is_uniform() -> None:
-    table = football("drive")
-    strategies = table.strategies(random_policy(table.game, 0))
-    assert (strategies.defence == 1 / CHART.defences).all()
 
 
 def test_other_tables_are_refused() -> None:

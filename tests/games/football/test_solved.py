@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from reduced_football import BACKWARDS, CHART, MIXED, reduced
+from reduced_football import BACKWARDS, MIXED, reduced
 
 from solvent.exact import SolvedGame, SolvedTable, solve
 from solvent.games.football.chart import Chart
 from solvent.games.football.packed import pack_rules
-from solvent.games.football.solver import solve_points
+from solvent.games.football.solver.points import solve_points
 from solvent.games.football.solver.solved import solve_football
 from solvent.model import compile_game
 
@@ -41,7 +41,3 @@ def test_the_kernels_agree_with_the_table_in_every_state(form: str, chart: Chart
             assert best == pytest.approx(other.value_of(state), abs=1e-8)
             own = sum(share * values[action] for action, share in policy.items())
             assert own == pytest.approx(best, abs=1e-8)
-
-
-def test_a_single_play_and_two_charts_are_left_to_the_table() -> None:
-    assert solve_football(reduced("play", CHART)) is None

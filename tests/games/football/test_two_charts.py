@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from reduced_football import MIXED, RULES, random_chart
 
@@ -20,14 +19,11 @@ from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver import (
+from solvent.games.football.solver.points import (
     PointsSolution,
     solve_drive,
-    solve_points,
     solve_two_charts,
 )
-from solvent.games.football.solver.backup import Strategies, backup_of, offence_view
-from solvent.games.football.solver.responses import Half, equilibrium_miss, longest_play
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularPolicy, compile_game
 from solvent.report import write_report
@@ -121,30 +117,6 @@ def test_the_gain_is_what_scores_bring_on_average(chart: Chart, other: Chart) ->
     assert abs(gain) > 0.1
 
 
-@pytest.mark.parametrize("chart", [MIXED, random_chart(1), WIDE], ids=lambda chart: chart.name)
-def test_the_same_chart_twice_is_one_chart(chart: Chart) -> None:
-    one = solve_points(rules_of(chart))
-    assert one.gain == 0
-    for side in solved(chart, chart):
-        assert side.values == pytest.approx(one.values, abs=1e-11)
-        assert side.kickoff_value == pytest.approx(one.kickoff_value, abs=1e-11)
-        assert side.free_kick_value == pytest.approx(one.free_kick_value, abs=1e-11)
-        assert side.gain == pytest.approx(0, abs=1e-11)
-        assert side.view == pytest.approx(one.view, abs=1e-11)
-
-
-@pytest.mark.parametrize(("chart", "other"), PAIRS, ids=lambda chart: chart.name)
-def test_swapped_charts_are_the_same_game_seen_from_the_other_side(
-    chart: Chart, other: Chart
-) -> None:
-    ours, theirs = solved(chart, other)
-    for side, swapped in zip((ours, theirs), reversed(solved(other, chart)), strict=True):
-        assert side.values == pytest.approx(swapped.values, abs=1e-11)
-        assert side.gain == pytest.approx(swapped.gain, abs=1e-11)
-    assert ours.gain == -theirs.gain
-    assert ours.view == pytest.approx(offence_view(theirs.view, 1))
-
-
 @pytest.mark.parametrize(("chart", "other"), PAIRS, ids=lambda chart: chart.name)
 def test_a_drive_and_a_play_are_worth_what_the_endless_game_is_worth(
     chart: Chart, other: Chart
@@ -159,34 +131,6 @@ def test_a_drive_and_a_play_are_worth_what_the_endless_game_is_worth(
             if state.phase == "call":
                 s = rules_of(chart).index(Situation(*state.situation))
                 assert value == pytest.approx(ours.values[s], abs=1e-9)
-
-
-def test_the_error_bound_holds_for_values_of_two_sides_that_are_off() -> None:
-    chart, other = PAIRS[1]
-    half = rules_of(chart).n_situations + 2
-    shaken = solved(chart, other)[0].view.copy()
-    noise = np.random.default_rng(0).normal(0, 1e-3, (2, half - 2))
-    shaken[: half - 2] += noise[0]
-    shaken[half:-2] += noise[1]
-    miss, fixed = 0.0, []
-    for role, (rules, side) in enumerate(
-        zip(map(rules_of, (chart, other)), solved(chart, other), strict=True)
-    ):
-        backup, view = backup_of(rules), offence_view(shaken, role)
-        strategies = Strategies(side.offence_strategy, side.defence_strategy, backup.decided(view))
-        miss = max(miss, equilibrium_miss(backup, view, strategies, free_kick=True))
-        fixed.append(Half(backup, strategies))
-    first, second = longest_play((fixed[0], fixed[1])), longest_play((fixed[1], fixed[0]))
-    assert (np.abs(noise[0]) <= miss * np.maximum(first[: half - 2], second[half:-2])).all()
-    assert (np.abs(noise[1]) <= miss * np.maximum(first[half:-2], second[: half - 2])).all()
-    assert miss > 1e-4
-
-
-def test_both_sides_play_by_one_ruleset() -> None:
-    with pytest.raises(
-        ValueError, match=r"both sides play by one ruleset; these are .*'safety': 3"
-    ):
-        solve_two_charts(rules_of(MIXED), pack_rules(MIXED, Ruleset.read({**RULES, "safety": 3})))
 
 
 def test_what_is_for_one_chart_refuses_two(tmp_path: Path) -> None:

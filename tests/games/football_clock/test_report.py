@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from timed_football import tiny
 
-from solvent.games.football.report.fourth_down import GO, KICK, PUNT, QUICK_KICK
+from solvent.games.football.report import GO, KICK, PUNT, QUICK_KICK
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.report.sections import (

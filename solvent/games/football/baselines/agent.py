@@ -56,8 +56,8 @@ import numpy as np
 
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.results import PENALTIES
-from solvent.games.football.solver import Strategies, solve_points
-from solvent.games.football.solver.backup import backup_of
+from solvent.games.football.solver.backup import Strategies, backup_of
+from solvent.games.football.solver.points import solve_points
 from solvent.model.arrays import Floats, Ints, grouped_sum
 from solvent.model.parameters import shown
 

@@ -22,7 +22,7 @@ import numpy as np
 from solvent.games.football.baselines.agent import result_utilities
 from solvent.games.football.chart_model import LAST_RUN
 from solvent.games.football.packed import PackedRules
-from solvent.games.football.solver import Strategies
+from solvent.games.football.solver.backup import Strategies
 from solvent.model.arrays import Bools, Floats, Ints
 
 SHORT, MEDIUM = 3, 7

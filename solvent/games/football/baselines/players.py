@@ -25,7 +25,7 @@ from solvent.baselines.generic import optimal
 from solvent.games.football.baselines.agent import agent_strategies, fitted_strategies
 from solvent.games.football.baselines.habits import habit_strategies, run_or_pass_strategies
 from solvent.games.football.packed import PackedRules
-from solvent.games.football.solver import Strategies
+from solvent.games.football.solver.backup import Strategies
 from solvent.games.football.solver.solved import solve_football
 from solvent.games.football.solver.table import football_table
 from solvent.model import TabularGame, TabularPolicy

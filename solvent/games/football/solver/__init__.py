@@ -7,28 +7,3 @@ The parts, each a file: the rules as matrices (`backup`), responses to fixed str
 bounds of all errors (`responses`), the equilibrium (`points`), and its faces to the rest of the
 toolkit (`solved`, `table`).
 """
-
-from solvent.games.football.solver.backup import Strategies
-from solvent.games.football.solver.points import (
-    CallSheet,
-    DriveSolution,
-    PointsSolution,
-    call_sheet,
-    solve_drive,
-    solve_points,
-    solve_two_charts,
-)
-from solvent.games.football.solver.responses import best_response_drive, best_response_points
-
-__all__ = [
-    "CallSheet",
-    "DriveSolution",
-    "PointsSolution",
-    "Strategies",
-    "best_response_drive",
-    "best_response_points",
-    "call_sheet",
-    "solve_drive",
-    "solve_points",
-    "solve_two_charts",
-]

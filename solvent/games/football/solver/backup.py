@@ -30,7 +30,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from solvent.exact.chain import Chain
@@ -113,28 +112,20 @@ class Backup:
             np.full((rules.n_situations, len(self.choice)), 0.5),
         )
 
-    def results(self, view: Floats, choices: Floats | None = None, *, pay: float = 1.0) -> Floats:
-        """The value of every result to the offence, [S, R].
+    def results(
+        self, view: Floats, choices: Floats | None = None, *, pay: float = 1.0
+    ) -> tuple[Floats, Floats]:
+        """The value of every result to the offence, and the choices as they are made.
 
         Args:
             view: The offence's.
-            choices: [S, C], all by value if left out.
+            choices: [S, C], all by value if left out; of two equal options the play is taken.
             pay: 1 to count points, 0 to leave them out.
+
+        Returns:
+            [S, R] and [S, C].
         """
-        return self.choose(self._of_branches(view, pay), choices)[0]
-
-    def decided(self, view: Floats, choices: Floats | None = None, *, pay: float = 1.0) -> Floats:
-        """Choices [S, C] with those by value made; of two equal options the play is taken.
-
-        Args:
-            view: The offence's.
-            choices: [S, C], all by value if left out.
-            pay: 1 to count points, 0 to leave them out.
-        """
-        return self.choose(self._of_branches(view, pay), choices)[1]
-
-    def _of_branches(self, view: Floats, pay: float) -> Floats:
-        return np.asarray(self.branches @ view + pay * self.points)
+        return self.choose(np.asarray(self.branches @ view + pay * self.points), choices)
 
     def choose(self, values: Floats, choices: Floats | None = None) -> tuple[Floats, Floats]:
         """Fill in the values of results that are choices.
@@ -164,7 +155,7 @@ class Backup:
         """
         plays, defences = self.rules.chart.plays, self.rules.chart.defences
         calls = (results @ self.cells).reshape(len(results), -1, defences)
-        punting = self._punting
+        punting = self.rules.situation[:, 3] == 1
         calls[punting, plays + 2] = calls[punting, plays + 3]
         return np.asarray(calls[:, : plays + 3])
 
@@ -177,7 +168,7 @@ class Backup:
         rules, plays = self.rules, self.rules.chart.plays
         calls = np.zeros((rules.n_situations, plays + 4))
         calls[:, : plays + 3] = strategies.offence
-        punting = self._punting
+        punting = rules.situation[:, 3] == 1
         calls[punting, plays + 3] = calls[punting, plays + 2]
         calls[punting, plays + 2] = 0.0
         pairs = calls[:, :, None] * strategies.defence[:, None, :]
@@ -207,7 +198,7 @@ class Backup:
             view: The offence's.
             start: Strategies that may resemble the optimal ones.
         """
-        payoffs = self.payoffs(self.results(view))
+        payoffs = self.payoffs(self.results(view)[0])
         found = self.contests(payoffs, start)
         certain = np.where(self.rules.legal, payoffs[:, :, 0], -np.inf)
         for rows, here in self.contested:
@@ -243,31 +234,21 @@ class Backup:
             value[here], gap[here] = games.value, games.duality_gap
         return Equilibria(offence, defence, value, gap)
 
-    @property
-    def _punting(self) -> Bools:
-        return np.asarray(self.rules.situation[:, 3] == 1)
-
 
 @lru_cache(maxsize=8)
 def backup_of(rules: PackedRules) -> Backup:
     """The matrices of a chart and a ruleset."""
     plays = rules.chart.plays
-    width = 2 * (rules.n_situations + 2)
-    branches = csr_array(
-        (
-            rules.probability,
-            _places(rules.next, rules.same_side, rules.n_situations),
-            rules.branch_start,
-        ),
-        shape=(len(rules.branch_start) - 1, width),
+    branches, points = _places(
+        rules, rules.branch_start, rules.probability, rules.next, rules.same_side, rules.points
     )
-    kicks = csr_array(
-        (
-            rules.kick_probability,
-            _places(rules.kick_next, rules.kick_same_side, rules.n_situations),
-            rules.kick_start,
-        ),
-        shape=(len(rules.kick_start) - 1, width),
+    kicks, kick_points = _places(
+        rules,
+        rules.kick_start,
+        rules.kick_probability,
+        rules.kick_next,
+        rules.kick_same_side,
+        rules.kick_points,
     )
     cells = csr_array(
         (rules.cell_probability, rules.cell_result, rules.cell_start),
@@ -280,16 +261,32 @@ def backup_of(rules: PackedRules) -> Backup:
     return Backup(
         rules=rules,
         branches=branches,
-        points=_expected_points(rules.branch_start, rules.probability, rules.points),
+        points=points,
         cells=np.ascontiguousarray(cells.toarray().T),
         kicks=kicks,
-        kick_points=_expected_points(rules.kick_start, rules.kick_probability, rules.kick_points),
+        kick_points=kick_points,
         contested=[
             (np.flatnonzero(pattern), np.flatnonzero(which.reshape(-1) == p))
             for p, pattern in enumerate(patterns)
         ],
         choice=np.flatnonzero(rules.option[:, 0] >= 0),
     )
+
+
+def _places(
+    rules: PackedRules, start: Ints, probability: Floats, following: Any, same: Bools, points: Any
+) -> tuple[Sparse, Floats]:
+    """The places in the offence's view to which branches lead, and their expected points, by row.
+
+    For kicks it is the view of the side that kicks.
+    """
+    rows, half = len(start) - 1, rules.n_situations + 2
+    place = following.astype(np.int64)
+    place[following == KICKOFF] = half - 2
+    place[following == FREE_KICK] = half - 1
+    place += np.where(same, 0, half)
+    expected = grouped_sum(np.repeat(np.arange(rows), np.diff(start)), probability * points, rows)
+    return csr_array((probability, place, start), shape=(rows, 2 * half)), expected
 
 
 def against_defence(payoffs: Floats, defence: Floats) -> Floats:
@@ -372,19 +369,6 @@ class SituationChain:
         chain = Chain("football", transitions, np.ones(len(start) - 1), np.full(n, self._discount))
         right = np.where(inside, pay * self._points + toll, view)
         return chain.solve(right, guess=view, within=np.full(n, within))
-
-
-def _places(following: NDArray[np.int32], same_side: Bools, situations: int) -> Ints:
-    """The indices into the view of the offence, or of the side that kicks, of what follows."""
-    place = following.astype(np.int64)
-    place[following == KICKOFF] = situations
-    place[following == FREE_KICK] = situations + 1
-    return np.asarray(place + np.where(same_side, 0, situations + 2))
-
-
-def _expected_points(start: Ints, probability: Floats, points: NDArray[np.int16]) -> Floats:
-    count = len(start) - 1
-    return grouped_sum(np.repeat(np.arange(count), np.diff(start)), probability * points, count)
 
 
 def opposite(view: Floats) -> Floats:

@@ -49,7 +49,7 @@ import numpy as np
 
 from solvent.exact import CertificateError, ImproperGameError
 from solvent.games.football.expected_points import ExpectedPoints
-from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, PackedRules
+from solvent.games.football.packed import PackedRules
 from solvent.games.football.situation import Situation, first_down_at
 from solvent.games.football.solver.backup import (
     Backup,
@@ -65,6 +65,7 @@ from solvent.games.football.solver.backup import (
 )
 from solvent.games.football.solver.responses import (
     EITHER,
+    KICKOFFS,
     Half,
     after_drive,
     after_score,
@@ -76,8 +77,6 @@ from solvent.model.arrays import Floats
 
 Progress: TypeAlias = Callable[[int, float, float], None]
 """Told after each round: its number, the largest residual in points, and the kickoff's value."""
-
-KICKOFFS = (NORMAL_KICK, ONSIDE_KICK)
 
 NEVER = 1e-9
 """Chance that counts as zero, of the kickers not being the next to score."""
@@ -217,7 +216,7 @@ def call_sheet(rules: PackedRules, solution: DriveSolution, situation: Situation
     return CallSheet(
         situation=situation,
         actions=tuple(actions.tolist()),
-        payoff=backup.payoffs(backup.results(solution.view))[s, actions],
+        payoff=backup.payoffs(backup.results(solution.view)[0])[s, actions],
         offence_strategy=solution.offence_strategy[s, actions],
         defence_strategy=solution.defence_strategy[s],
         value=float(solution.values[s]),
@@ -236,7 +235,7 @@ def call_values(rules: PackedRules, solution: DriveSolution) -> tuple[Floats, Fl
         [S, A] of the offence's actions, NaN where illegal; [S, m] of the defence's calls.
     """
     backup = backup_of(rules)
-    payoffs = backup.payoffs(backup.results(solution.view))
+    payoffs = backup.payoffs(backup.results(solution.view)[0])
     offence = against_defence(payoffs, solution.defence_strategy)
     return (
         np.where(rules.legal, offence, np.nan),
@@ -269,7 +268,7 @@ def solve_drive(
     found = _Iteration((backup,), after_drive(rules, expected_points), None)
     found.run(progress)
     view, [calls] = found.view, found.calls
-    half = Half(backup, Strategies(calls.offence, calls.defence, backup.decided(view)))
+    half = Half(backup, Strategies(calls.offence, calls.defence, backup.results(view)[1]))
     lengths = (np.split(longest_play((half, half), (role,)), 2)[role][:-2] for role in EITHER)
     miss = equilibrium_miss(backup, view, calls, free_kick=False)
     error = miss * np.maximum(*lengths)
@@ -464,7 +463,7 @@ class _Iteration:
         """Find the values of the calls that are at hand, and K."""
         strategies: list[Strategies | None] = []
         for side, (backup, calls) in enumerate(zip(self.backups, self.calls, strict=True)):
-            decided = backup.decided(offence_view((1 - self.discount) * self.view, side))
+            decided = backup.results(offence_view((1 - self.discount) * self.view, side))[1]
             strategies.append(Strategies(calls.offence, calls.defence, decided))
         if len(strategies) == 1:
             strategies.append(None if self.slope is None else strategies[0])
@@ -543,7 +542,7 @@ class _Proof:
         for side, (backup, calls) in enumerate(zip(found.backups, found.calls, strict=True)):
             view = offence_view(found.view, side)
             self.miss = max(self.miss, equilibrium_miss(backup, view, calls, free_kick=True))
-            own = Strategies(calls.offence, calls.defence, backup.decided(view))
+            own = Strategies(calls.offence, calls.defence, backup.results(view)[1])
             fixed.append(Half(backup, own))
         # Each side as the free one: first where it has the ball, then where the other has it.
         self._halves = [(fixed[side], fixed[side - 1]) for side in range(len(fixed))]

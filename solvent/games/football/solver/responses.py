@@ -24,7 +24,8 @@ play going, and values until the next score may not exist.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,6 +53,8 @@ ATTACK, DEFEND = 0, 1
 
 EITHER = (ATTACK, DEFEND)
 
+KICKOFFS = (NORMAL_KICK, ONSIDE_KICK)
+
 TIE = 1e-13
 """Actions closer than this are equally good: rounding must not make policies change."""
 
@@ -72,8 +75,7 @@ NEED_NOT_END = (
 ROUNDS = 100
 
 
-@dataclass(frozen=True, eq=False)
-class Half:
+class Half(NamedTuple):
     """The fixed part of one half of a view.
 
     Attributes:
@@ -148,6 +150,40 @@ def best_response_points(
     return best_response((half, half), after_score(rules, expected_points.kickoff), EITHER)
 
 
+class FootballLosses(NamedTuple):
+    """Exploitabilities of strategies against an opponent who sees them, in points.
+
+    In a drive the offence and the defence are two players. Until the next score a player is both
+    by turns, and may begin by kicking off or by receiving the kickoff. Each method raises
+    :class:`~solvent.exact.ImproperGameError` if the other side can keep play from ending.
+
+    Attributes:
+        rules: Chart and ruleset.
+        expected_points: The game's own, with which drives end.
+        values: [S] the values of a drive, to the offence.
+    """
+
+    rules: PackedRules
+    expected_points: ExpectedPoints
+    values: Floats
+
+    def of_offence(self, strategies: Strategies) -> Floats:
+        """Return the losses on offence in a drive from each situation, [S]."""
+        found = best_response_drive(self.rules, self.expected_points, strategies, DEFEND)
+        return self.values + found.values(DEFEND)
+
+    def of_defence(self, strategies: Strategies) -> Floats:
+        """Return the losses on defence in a drive from each situation, [S]."""
+        found = best_response_drive(self.rules, self.expected_points, strategies, ATTACK)
+        return found.values(ATTACK) - self.values
+
+    def until_score(self, strategies: Strategies) -> tuple[float, float]:
+        """Return the losses from receiving a kickoff, and from kicking off."""
+        found = best_response_points(self.rules, self.expected_points, strategies)
+        value = self.expected_points.kickoff
+        return value + found.kicking, found.receiving - value
+
+
 def after_drive(rules: PackedRules, expected_points: ExpectedPoints) -> Floats:
     """The offence's view of all that can follow a drive, 0 within the drive; [2(S+2)].
 
@@ -193,16 +229,19 @@ def best_response(
     """
     found, actions, residual = _iterate(halves, view, roles)
     if length is None:
-        length = longest_play(_decided(halves, found), roles)
+        decided = []
+        for role, (backup, fixed) in enumerate(halves):
+            made = backup.results(offence_view(found, role), fixed.choices)[1]
+            decided.append(Half(backup, fixed._replace(choices=made)))
+        length = longest_play((decided[0], decided[1]), roles)
     terms = max(rounding(half.backup, found) for half in halves)
     theirs = opposite(found)
-    kicks = (NORMAL_KICK, ONSIDE_KICK)
     return Response(
         view=found,
         error=(residual + terms) * length,
         actions=actions,
-        receiving=-max(rate_kick(halves[DEFEND].backup, kick, theirs) for kick in kicks),
-        kicking=max(rate_kick(halves[ATTACK].backup, kick, found) for kick in kicks),
+        receiving=-max(rate_kick(halves[DEFEND].backup, kick, theirs) for kick in KICKOFFS),
+        kicking=max(rate_kick(halves[ATTACK].backup, kick, found) for kick in KICKOFFS),
     )
 
 
@@ -278,7 +317,7 @@ def equilibrium_miss(
     """
     rules = backup.rules
     values = view[: rules.n_situations]
-    payoffs = backup.payoffs(backup.results(view))
+    payoffs = backup.payoffs(backup.results(view)[0])
     most = against_defence(payoffs, strategies.defence)[rules.legal]
     of_legal = np.broadcast_to(values[:, None], rules.legal.shape)[rules.legal]
     least = against_offence(payoffs, strategies.offence).min(axis=1)
@@ -303,29 +342,16 @@ def rounding(backup: Backup, view: Floats) -> float:
     return float(terms * np.finfo(float).eps * largest)
 
 
-def _decided(halves: tuple[Half, Half], view: Floats) -> tuple[Half, Half]:
-    """The halves with the other side's choices made by value, at the free side's view."""
-    first, second = (
-        replace(
-            half,
-            strategies=half.strategies._replace(
-                choices=half.backup.decided(offence_view(view, role), half.strategies.choices)
-            ),
-        )
-        for role, half in enumerate(halves)
-    )
-    return first, second
-
-
 def _respond(
     halves: tuple[Half, Half], view: Floats, role: int, pay: float, usual: Ints
 ) -> tuple[Floats, Ints, Strategies]:
     """The best response one call ahead: its values, its actions, and what is played then."""
-    backup, fixed = halves[role].backup, halves[role].strategies
+    backup, fixed = halves[role]
     seen = offence_view(view, role)
     own = backup.rules.chooser[backup.choice] == role
     choices = np.where(own, BY_VALUE, fixed.choices)
-    payoffs = backup.payoffs(backup.results(seen, choices, pay=pay))
+    results, made = backup.results(seen, choices, pay=pay)
+    payoffs = backup.payoffs(results)
     if role == ATTACK:
         values = np.where(backup.rules.legal, against_defence(payoffs, fixed.defence), -np.inf)
     else:
@@ -336,8 +362,5 @@ def _respond(
     actions = np.where(stays, usual, actions)
     chosen = np.zeros(values.shape)
     chosen[at, actions] = 1.0
-    decided = fixed._replace(choices=backup.decided(seen, choices, pay=pay))
-    played = (
-        decided._replace(offence=chosen) if role == ATTACK else decided._replace(defence=chosen)
-    )
-    return values.max(axis=1), actions, played
+    calls = {"offence" if role == ATTACK else "defence": chosen}
+    return values.max(axis=1), actions, fixed._replace(choices=made, **calls)

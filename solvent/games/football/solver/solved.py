@@ -137,7 +137,7 @@ class SolvedFootball(DriveSolution):
     @cached_property
     def strategies(self) -> Strategies:
         """The strategies of both sides, penalties and plays being taken by value."""
-        choices = backup_of(self.rules).decided(self.view)
+        choices = backup_of(self.rules).results(self.view)[1]
         return Strategies(self.offence_strategy, self.defence_strategy, choices)
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 from solvent.cli.errors import interruptible
 from solvent.cli.layered import layer_bar
 from solvent.exact import SolvedGame
-from solvent.games.football.report.points import line_colour
+from solvent.games.football.report import line_colour
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
 from solvent.games.football_clock.evaluation import PairEvaluation, evaluate_pairs
 from solvent.games.football_clock.layout import Layer

@@ -9,9 +9,16 @@ from functools import cached_property
 import numpy as np
 
 from solvent.exact.matrix_game import solve_matrix_games
-from solvent.games.football.report.fourth_down import GO, KICK, PUNT, QUICK_KICK, WAY_COLOURS, WAYS
-from solvent.games.football.report.page import untabled_football
-from solvent.games.football.report.points import line_colour
+from solvent.games.football.report import (
+    GO,
+    KICK,
+    PUNT,
+    QUICK_KICK,
+    WAY_COLOURS,
+    WAYS,
+    line_colour,
+    untabled_football,
+)
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation, first_down_at, ordinal
 from solvent.games.football.solver.solved import SolvedFootball
