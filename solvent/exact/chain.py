@@ -9,10 +9,11 @@ long play lasts (Grassmann, Taksar and Heyman 1985). Larger ones are solved by i
 method, preconditioned by sweeps of Gauss-Seidel. The sweeps are at their best where play goes on in
 one direction, the Krylov method where it goes everywhere. Iteration ends when the residual e is
 that of rounding, as small as a factorization would leave it; the error is at most e times the
-expected number of moves, which :mod:`solvent.exact.certificate` takes into account. A chain on
-which that makes no progress is factored (LU) if that is not too much work. One that is left so
-rarely that factors cannot tell it from a closed one is eliminated, one strongly connected part
-after the other, as far as their size allows.
+expected number of moves, which :mod:`solvent.exact.certificate` takes into account. A chain whose
+states can be put in an order in which moves lead nowhere far is eliminated in that order: at once
+if that takes no longer than a few dozen sweeps, and where iteration makes no progress if it is not
+too much work. The rest is eliminated one strongly connected part after the other, as far as their
+size allows.
 """
 
 from __future__ import annotations
@@ -21,27 +22,35 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array, diags_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import splu
 
 from solvent.exact import kernels
 from solvent.exact.solution import CertificateError
 from solvent.exact.transitions import Transitions
-from solvent.model.arrays import Floats, Ints
+from solvent.model.arrays import Floats, Ints, concatenated_ranges
 
 ELIMINATED = 64
 """Chains of up to so many states are eliminated at once."""
 
 ELIMINATED_IN_NEED = 2000
-"""Strongly connected parts of up to so many states are eliminated where factors fail."""
+"""Strongly connected parts of up to so many states are eliminated by themselves."""
 
 SLOW = 1e8
-"""Expected numbers of moves above this are not trusted to factors."""
+"""Expected numbers of moves above this are not trusted to iteration."""
 
-LARGEST_WORK = 1e11
-"""Chains whose factors would take more multiplications than this, some ten seconds, are not
-factored."""
+NARROW = 16
+"""Chains whose moves can be made to lead no farther than this are eliminated at once."""
+
+STEPS = 50
+"""Steps from one state in which more states than a narrow order allows may be found."""
+
+LARGEST_WORK = 2e10
+"""Chains whose elimination would take more multiplications than this, some ten seconds, are not
+eliminated as a whole."""
+
+LARGEST_BAND = 10**8
+"""Floats that the elimination of a chain as a whole may hold."""
 
 FACTORED = 4000
 """Parts of up to so many states are solved by their cuts."""
@@ -57,6 +66,43 @@ ROUNDING = 4 * float(np.finfo(float).eps)
 
 NEAR_ROUNDING = 64 * float(np.finfo(float).eps)
 """Residuals up to this, in the same units, are taken where no more can be had."""
+
+
+def narrow_order(start: Ints, target: Ints, widest: int) -> tuple[Ints, int] | None:
+    """Order the nodes of a graph such that edges lead nowhere far (Cuthill and McKee 1969).
+
+    Args:
+        start: [n+1] the edges of node s are ``target[start[s] : start[s+1]]``.
+        target: [E] where each edge leads.
+        widest: The largest number of places between the nodes of an edge that is of use.
+
+    Returns:
+        The nodes in that order, [n], and the largest number of places between an edge's nodes;
+        None if that is above `widest`.
+    """
+    n = len(start) - 1
+    if n == 0:
+        return np.empty(0, np.int64), 0
+    # In so many steps no more nodes can be reached in a narrow order.
+    met = np.zeros(n, bool)
+    front, count = np.array([n // 2]), 1
+    met[front] = True
+    for step in range(1, STEPS + 1):
+        ahead = target[concatenated_ranges(start[front], start[front + 1] - start[front])]
+        front = np.unique(ahead[~met[ahead]])
+        met[front] = True
+        count += len(front)
+        if count > 2 * step * widest + 1:
+            return None
+    graph = csr_array(
+        (np.ones(len(target), np.int8), target.astype(np.int32), start.astype(np.int32)),
+        shape=(n, n),
+    )
+    order = np.asarray(reverse_cuthill_mckee(graph), np.int64)
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n)
+    width = int(np.abs(np.repeat(place, np.diff(start)) - place[target]).max(initial=0))
+    return (order, width) if width <= widest else None
 
 
 class Chain:
@@ -84,6 +130,7 @@ class Chain:
     ) -> None:
         self.name = name
         self.parts = parts
+        self._factors: dict[int, tuple[Floats, Floats, Ints] | None] = {}
         self.n = len(transitions.row_start) - 1
         self.start, self.target, self.flow, moving = kernels.chain.merge_rows(transitions, weight)
         self.leaving = np.where(moving < 0, 1.0, 0.0 if leaving is None else leaving)
@@ -112,11 +159,13 @@ class Chain:
         if self.n > ELIMINATED:
             x = self._by_cuts(right)
             if x is None:
+                x = self._by_band(right, NARROW)
+            if x is None:
                 x = self._iterate(right, within=within, guess=guess)
+            if x is None:
+                x = self._by_band(right)
             if x is not None:
                 return x
-            if self._factors is not None:
-                return np.asarray(self._factors.solve(right))
         return self._eliminate(right)
 
     def solve_transposed(self, right: Floats) -> Floats:
@@ -126,11 +175,13 @@ class Chain:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
         if self.n > ELIMINATED:
-            x = self._iterate(right, transposed=True)
+            x = self._by_band(right, NARROW, transposed=True)
+            if x is None:
+                x = self._iterate(right, transposed=True)
+            if x is None:
+                x = self._by_band(right, transposed=True)
             if x is not None:
                 return x
-            if self._factors is not None:
-                return np.asarray(self._factors.solve(right, trans="T"))
         return self._eliminate(right, transposed=True)
 
     def _by_cuts(self, right: Floats) -> Floats | None:
@@ -177,12 +228,16 @@ class Chain:
 
         They fall by at least half of the probability to change the state, [n], in every state.
         """
-        # If what the equations lack is at most half of their right side, x is right to a factor 2.
-        x = np.zeros(self.n)
         if self.n <= ELIMINATED:
-            x = self._eliminate(self.changing)
-        elif not self._improve(x, self.changing, 0.5 * self.changing):
-            return None
+            x: Floats | None = self._eliminate(self.changing)
+        else:
+            x = self._by_band(self.changing, NARROW)
+        if x is None:
+            # If what the equations lack is at most half of their right side, x is right to a
+            # factor 2.
+            x = np.zeros(self.n)
+            if not self._improve(x, self.changing, 0.5 * self.changing):
+                return None
         return x if (x > 0).all() else None
 
     def _improve(self, x: Floats, right: Floats, within: Floats, transposed: bool = False) -> bool:
@@ -205,33 +260,49 @@ class Chain:
         moves = csr_array(self.moves.T)
         return moves.indptr.astype(np.int64), moves.indices.astype(np.int64), moves.data
 
-    @cached_property
-    def _factors(self) -> Any:
-        """The factors of I - P; None if they are too large, or say that play lasts too long."""
-        if self._work > LARGEST_WORK:
-            return None
-        # I - P has a dominant diagonal, so columns may be ordered for little fill-in alone.
-        matrix = csc_array(diags_array(self.changing) - self.moves)
-        try:
-            factors = splu(matrix, permc_spec="COLAMD", diag_pivot_thresh=0.0)
-        except RuntimeError:
-            return None
-        length = factors.solve(np.ones(self.n))
-        return factors if ((length > 0) & (length * self.changing.max() < SLOW)).all() else None
+    def _by_band(
+        self, right: Floats, widest: int | None = None, *, transposed: bool = False
+    ) -> Floats | None:
+        """The solution by elimination in an order of states in which moves lead nowhere far.
 
-    @property
-    def _work(self) -> float:
-        """Number of multiplications to factor, in an order that brings entries together."""
-        moves = csr_array(
-            (self.flow, self.target.astype(np.int32), self.start.astype(np.int32)),
-            shape=(self.n, self.n),
+        Args:
+            right: [n].
+            widest: The largest number of places that a move may lead; what is not too much work if
+                left out.
+            transposed: Whether to solve the transposed system.
+
+        Returns:
+            None if it would be too much work, or some state is never left.
+        """
+        if widest is None:
+            widest = int(min((LARGEST_WORK / self.n) ** 0.5, LARGEST_BAND / (2 * self.n)))
+        if widest not in self._factors:
+            self._factors[widest] = self._factored(widest)
+        factors = self._factors[widest]
+        if factors is None:
+            return None
+        x = right.copy()
+        kernels.chain.solve_band(
+            factors, self.start, self.target, self.flow, self.leaving, transposed, x
         )
-        place = np.empty(self.n, np.int64)
-        place[reverse_cuthill_mckee(moves)] = np.arange(self.n)
-        ends = np.repeat(place, np.diff(self.start)), place[self.target]
-        width = np.zeros(self.n)
-        np.maximum.at(width, np.maximum(*ends), np.abs(ends[0] - ends[1]))
-        return float(width @ width)
+        return x
+
+    def _factored(self, widest: int) -> tuple[Floats, Floats, Ints] | None:
+        """The chain, eliminated in an order in which moves lead no farther than so many places."""
+        leads = np.diff(self.start) > 0
+        place = np.full(self.n, -1)
+        place[leads] = np.arange(leads.sum())
+        target = place[self.target]
+        # What leads on, state by state, without what ends there.
+        before = np.concatenate(([0], np.cumsum(target >= 0)))[self.start]
+        found = narrow_order(before[np.append(leads, True)], target[target >= 0], widest)
+        if found is None:
+            return None
+        order, width = found
+        factors: tuple[Floats, Floats, Ints] = kernels.chain.factor_band(
+            np.flatnonzero(leads)[order], width, self.start, self.target, self.flow, self.leaving
+        )
+        return factors if (factors[1] > 0).all() else None
 
     def _eliminate(self, right: Floats, *, transposed: bool = False) -> Floats:
         """The solution without subtractions, one strongly connected part after the other."""

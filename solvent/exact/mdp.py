@@ -42,7 +42,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from solvent.exact import kernels
-from solvent.exact.chain import ROUNDING, Chain
+from solvent.exact.chain import ROUNDING, Chain, narrow_order
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.exact.transitions import Transitions, transitions_of
 from solvent.model import TabularGame
@@ -72,6 +72,10 @@ APPROACHED = 500
 
 SWEEPS = 50
 """Sweeps after which a search over the graph takes over: long ways could need one a state."""
+
+WIDEST = 32
+"""Policies are evaluated by elimination where sweeps contract slowly, and moves can be made to lead
+no farther than this."""
 
 LOOSEN = 50
 """Rounds after which what counts as equal is doubled: rounding may go round in circles."""
@@ -206,8 +210,7 @@ def policy_iteration(
     guess: Floats | None = None
     if c.n > APPROACHED:
         found, values = best_rows(c, c.r) if policy is None else policy.copy(), np.zeros(c.n)
-        settled = kernels.sweeps.approach(c.edges, c.leaving, c.r, found, values, ROUNDING)
-        if settled and is_proper(c, chosen(c, found)):
+        if approach(c, found, values) and is_proper(c, chosen(c, found)):
             if near:
                 return np.stack((values, 0 * values)), found
             policy, guess = found, values
@@ -230,6 +233,23 @@ def policy_iteration(
                 f"{c.name(int(np.argmax(lost)))}: {c.players[0]} does best by never ending"
             )
     raise CertificateError(f"{c.name()}: policy iteration did not settle in {ROUNDS} rounds")
+
+
+def approach(c: Component, policy: Ints, values: Floats) -> bool:
+    """Approach the optimum of a large component by sweeps; whether they settled.
+
+    Args:
+        c: The component.
+        policy: [n] the row of each state with which to begin; the rows found are written here.
+        values: [n] the values with which to begin; those found are written here.
+    """
+    solve, order = kernels.sweeps.approach, np.empty(0, np.int64)
+    outcome = solve(c.edges, c.leaving, c.r, order, -1, policy, values, ROUNDING)
+    if outcome == kernels.sweeps.CONTRACTS_SLOWLY:
+        start = c.edges.outcome_start[c.row_start]
+        order, width = narrow_order(start, c.edges.next_state, WIDEST) or (order, 0)
+        outcome = solve(c.edges, c.leaving, c.r, order, width, policy, values, ROUNDING)
+    return bool(outcome == kernels.sweeps.SETTLED_DOWN)
 
 
 def evaluate(c: Component, weight: Floats, guess: Floats | None = None) -> Floats:

@@ -87,7 +87,7 @@ def test_iteration_finds_what_elimination_finds(
     eliminated = [solve(game).values, *(f(game, policy) for f in functions)]
     monkeypatch.setattr(chain, "ELIMINATED", 0)
     monkeypatch.setattr(mdp, "APPROACHED", 0)
-    monkeypatch.delattr(chain, "splu")
+    monkeypatch.setattr(chain, "LARGEST_WORK", 0)
     iterated = [solve(game).values, *(f(game, policy) for f in functions)]
     for found, expected in zip(iterated, eliminated, strict=True):
         # A residual of rounding, some thousands or a million moves long.
@@ -123,9 +123,30 @@ def test_a_ring_with_equal_actions(luck: float) -> None:
     assert (chosen[:n, 0] == 1).all(), "of equals, the first"
 
 
-def test_a_large_chain_is_solved_without_factors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Factors of a chain that leads everywhere would fill in."""
-    monkeypatch.delattr(chain, "splu")
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_long_line_is_eliminated(shuffled: bool) -> None:
+    """A fair walk of cost 1 a move, or a lazy one, that ends at both ends: i (n + 1 - i) moves.
+
+    Sweeps would need millions. Shuffled states are put in an order first.
+    """
+    n = 3000
+    place = np.random.default_rng(0).permutation(n) if shuffled else np.arange(n)
+    at = np.append(place, n)
+    ways = np.stack((at[np.r_[1:n, n]], at[np.r_[n, : n - 1]], place), 1)
+    target = np.repeat(ways[np.argsort(place)], 2, axis=0)
+    chance = np.tile([[0.25, 0.25, 0.5], [0.5, 0.5, 0.0]], (n, 1))
+    game = table(target, chance, -np.ones(chance.shape), 2)
+    solution = solve(game)
+    step = np.argsort(place) + 1.0
+    np.testing.assert_allclose(solution.values[:n], -step * (n + 1 - step), rtol=1e-11)
+    truth = -step[0] * (n + 1 - step[0])
+    assert solution.lower <= truth <= solution.upper
+    assert (solution.policies[0].probabilities[:n, 1] == 1).all()
+
+
+def test_a_large_chain_is_solved_without_elimination(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The band of a chain that leads everywhere is wide."""
+    monkeypatch.setattr(chain, "LARGEST_WORK", 0)
     game = random_problem(20_000, 0.99)
     weight = np.tile([0.2, 0.3, 0.5], 20_000)
     walk = Chain("walk", transitions_of(game), weight)

@@ -244,65 +244,66 @@ def eliminate(moves: Floats, leaving: Floats) -> Floats:
     minus that of staying, so that nothing cancels and every number keeps its relative accuracy
     however rarely the chain is left (Grassmann, Taksar and Heyman 1985, "Regenerative analysis and
     steady state distributions for Markov chains"; O'Cinneide 1993, "Entrywise perturbation theory
-    and error analysis for Markov chains").
+    and error analysis for Markov chains"). A chain whose moves change the number of the state by at
+    most w keeps that property.
 
     Args:
-        moves: [n, n] probabilities, the diagonal not read. Above it will stand each state's share
-            of the moves that lead to the state that was eliminated; below it, what was left of
-            that state's own moves when its turn came.
+        moves: [n, 2 w + 1] the probability to go from state i to j stands in column j - i + w; the
+            middle column is not read. Above it will stand each state's share of the moves that lead
+            to the state that was eliminated; below it, what was left of that state's own moves when
+            its turn came.
         leaving: [n] the probability to leave from each state, written.
 
     Returns:
         [n] the probability to change the state when its turn came; 0 for one that cannot.
     """
-    n = len(leaving)
+    n, w = len(leaving), moves.shape[1] // 2
     changing = np.zeros(n)
     for i in range(n - 1, -1, -1):
+        low = max(0, i - w)
         total = leaving[i]
-        for j in range(i):
+        for j in range(low - i + w, w):
             total += moves[i, j]
         changing[i] = total
         if not total > 0:
             return changing
-        for k in range(i):
-            if moves[k, i] > 0:
-                share = moves[k, i] / total
-                moves[k, i] = share
+        for k in range(low, i):
+            if moves[k, i - k + w] > 0:
+                share = moves[k, i - k + w] / total
+                moves[k, i - k + w] = share
                 leaving[k] += share * leaving[i]
-                for j in range(i):
-                    if j != k:
-                        moves[k, j] += share * moves[i, j]
+                for j in range(low - i + w, w):
+                    moves[k, j + i - k] += share * moves[i, j]
     return changing
 
 
 @inner
-def solve_eliminated(moves: Floats, changing: Floats, right: Floats) -> Floats:
-    """Solve (I - P) x = right with what :func:`eliminate` made of P, [n]."""
-    n = len(right)
-    x = right.copy()
-    for i in range(n - 1, -1, -1):
-        for k in range(i):
-            x[k] += moves[k, i] * x[i]
-    for i in range(n):
-        for j in range(i):
-            x[i] += moves[i, j] * x[j]
-        x[i] /= changing[i]
-    return x
+def solve_eliminated(moves: Floats, changing: Floats, x: Floats, transposed: bool) -> None:
+    """Solve (I - P) x = right, or the transposed system, with what :func:`eliminate` made of P.
 
-
-@inner
-def solve_eliminated_transposed(moves: Floats, changing: Floats, right: Floats) -> Floats:
-    """Solve (I - P)' x = right with what :func:`eliminate` made of P, [n]."""
-    n = len(right)
-    x = right.copy()
+    Args:
+        moves: [n, 2 w + 1] what it wrote.
+        changing: [n] what it returned.
+        x: [n] holds the right side, then the solution.
+        transposed: Whether to solve the transposed system.
+    """
+    n, w = len(x), moves.shape[1] // 2
     for i in range(n - 1, -1, -1):
-        x[i] /= changing[i]
-        for j in range(i):
-            x[j] += moves[i, j] * x[i]
+        if transposed:
+            x[i] /= changing[i]
+        for k in range(max(0, i - w), i):
+            if transposed:
+                x[k] += moves[i, k - i + w] * x[i]
+            else:
+                x[k] += moves[k, i - k + w] * x[i]
     for i in range(n):
-        for k in range(i):
-            x[i] += moves[k, i] * x[k]
-    return x
+        for k in range(max(0, i - w), i):
+            if transposed:
+                x[i] += moves[k, i - k + w] * x[k]
+            else:
+                x[i] += moves[i, k - i + w] * x[k]
+        if not transposed:
+            x[i] /= changing[i]
 
 
 @inner
@@ -348,12 +349,13 @@ def eliminate_parts(
     for turn in range(count):
         c = count - 1 - turn if transposed else turn
         states = order[first[c] : first[c + 1]]
-        moves, out = np.zeros((len(states), len(states))), take(leaving, states)
+        w = len(states) - 1
+        moves, out = np.zeros((w + 1, 2 * w + 1)), take(leaving, states)
         right = take(x, states)
         for i, s in enumerate(states):
             for e in range(start[s], start[s + 1]):
                 if part[target[e]] == c:
-                    moves[i, place[target[e]]] += flow[e]
+                    moves[i, place[target[e]] - i + w] += flow[e]
                 else:
                     out[i] += flow[e]
                     if not transposed:
@@ -362,17 +364,89 @@ def eliminate_parts(
         for p in changing:
             if not p > 0:
                 return False
-        if transposed:
-            solved = solve_eliminated_transposed(moves, changing, right)
-        else:
-            solved = solve_eliminated(moves, changing, right)
+        solve_eliminated(moves, changing, right, transposed)
         for i, s in enumerate(states):
-            x[s] = solved[i]
+            x[s] = right[i]
             if transposed:
                 for e in range(start[s], start[s + 1]):
                     if part[target[e]] != c:
                         x[target[e]] += flow[e] * x[s]
     return True
+
+
+@kernel(largest=3000, allocates=True)
+def factor_band(
+    order: Ints, width: int, start: Ints, target: Ints, flow: Floats, leaving: Floats
+) -> tuple[Floats, Floats, Ints]:
+    """Eliminate a chain in an order of its states in which moves lead nowhere far.
+
+    Args:
+        order: [m] the states that lead anywhere.
+        width: The largest number of places in that order that a move leads away.
+        start: [S+1] entries of each row of P without its diagonal.
+        target: Their columns.
+        flow: Their values.
+        leaving: [S] the probability to leave from each state.
+
+    Returns:
+        What :func:`eliminate` writes and returns, and the place of each state in the order, -1 for
+        the others, [S].
+    """
+    place, out = np.full(len(leaving), -1), take(leaving, order)
+    for i, s in enumerate(order):
+        place[s] = i
+    moves = np.zeros((len(order), 2 * width + 1))
+    for i, s in enumerate(order):
+        for e in range(start[s], start[s + 1]):
+            if place[target[e]] >= 0:
+                moves[i, place[target[e]] - i + width] += flow[e]
+            else:
+                out[i] += flow[e]
+    return moves, eliminate(moves, out), place
+
+
+@kernel(largest=3000, allocates=True)
+def solve_band(
+    factors: tuple[Floats, Floats, Ints],
+    start: Ints,
+    target: Ints,
+    flow: Floats,
+    leaving: Floats,
+    transposed: bool,
+    x: Floats,
+) -> None:
+    """Solve (I - P) x = r, or the transposed system, with what :func:`factor_band` found.
+
+    Args:
+        factors: What it found.
+        start: The same as for that.
+        target: The same as for that.
+        flow: The same as for that.
+        leaving: The same as for that.
+        transposed: Whether to solve the transposed system.
+        x: [S] holds r, then the solution.
+    """
+    moves, changing, place = factors
+    inside = np.empty(len(changing))
+    for s in range(len(x)):
+        if place[s] < 0 and not transposed:
+            x[s] /= leaving[s]
+    for s in range(len(x)):
+        if place[s] >= 0:
+            inside[place[s]] = x[s]
+            for e in range(start[s], start[s + 1]):
+                if place[target[e]] < 0 and not transposed:
+                    inside[place[s]] += flow[e] * x[target[e]]
+    solve_eliminated(moves, changing, inside, transposed)
+    for s in range(len(x)):
+        if place[s] >= 0:
+            x[s] = inside[place[s]]
+            for e in range(start[s], start[s + 1]):
+                if place[target[e]] < 0 and transposed:
+                    x[target[e]] += flow[e] * x[s]
+    for s in range(len(x)):
+        if place[s] < 0 and transposed:
+            x[s] /= leaving[s]
 
 
 @inner
@@ -450,7 +524,7 @@ def factor_by_cut(
     for s in range(n):
         m = max(m, cut[s] + 1)
     share, changing = np.zeros((n, m + 1)), np.zeros(n)
-    moves, out = np.zeros((m, m)), np.zeros(m)
+    moves, out = np.zeros((m, max(2 * m - 1, 1))), np.zeros(m)
     if m > LARGEST_CUT:
         return False, share, changing, moves, out
     for s in order:
@@ -475,7 +549,7 @@ def factor_by_cut(
     for s in range(n):
         if cut[s] >= 0:
             for f in range(m):
-                moves[cut[s], f] = share[s, f]
+                moves[cut[s], f - cut[s] + m - 1] = share[s, f]
             out[cut[s]] = share[s, m]
     left = eliminate(moves, out)
     found = True
@@ -510,7 +584,7 @@ def solve_by_cut(
         cut: [n] as for :func:`factor_by_cut`.
         share: [n, F + 1] the combinations A that it found.
         changing: [n] the probability to change the state.
-        moves: [F, F] the chain on the cut, eliminated.
+        moves: [F, 2 F - 1] the chain on the cut, eliminated.
         left: [F] the probability to change the state there when its turn came.
         right: [n] the right side.
 
@@ -527,7 +601,7 @@ def solve_by_cut(
             x[s] /= changing[s]
         else:
             at_cut[cut[s]] = x[s]
-    at_cut = solve_eliminated(moves, left, at_cut)
+    solve_eliminated(moves, left, at_cut, False)
     for s in range(len(x)):
         if cut[s] >= 0:
             x[s] = at_cut[cut[s]]

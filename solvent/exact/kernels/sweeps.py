@@ -8,8 +8,8 @@ Problems"). Three things make that quick:
 - States are renumbered from the exits backward, so that a sweep carries a value from an exit
   through the whole component; sweeps run up and down by turns.
 - Self-loops are removed: each row is divided by its probability to change the state.
-- Where sweeps contract slowly, the policy is evaluated by a Krylov method instead. Its patience
-  doubles each time it fails.
+- Where sweeps contract slowly, the policy is evaluated by elimination, if moves can be made to lead
+  nowhere far, else by a Krylov method. Its patience doubles each time it fails.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.compilation import inner, kernel
-from solvent.exact.kernels.chain import iterate
+from solvent.exact.kernels.chain import eliminate, iterate, solve_eliminated
 from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints
 
@@ -49,14 +49,34 @@ SWITCH = 1e-15
 SETTLED = 4 * float(np.finfo(float).eps)
 """Changes of values below this, in units of the largest value, are rounding."""
 
+GREEDY = 20
+"""Greedy sweeps between two eliminations, at most."""
+
+ELIMINATIONS = 500
+"""Eliminations after which the approach has failed."""
+
+NEAR = 1e-12
+"""Changes of values below this, in units of the largest value, are taken for rounding if another
+elimination makes them no smaller."""
+
+FAILED, SETTLED_DOWN, CONTRACTS_SLOWLY = 0, 1, 2
+"""Outcomes of an approach."""
+
 SMALLER = 0.1
 """The factor by which sweeps over a policy reduce the remainder of the greedy sweep."""
 
 
 @kernel(largest=-1, allocates=True)
 def approach(
-    edges: Transitions, leaving: Floats, r: Floats, policy: Ints, v: Floats, rounding: float
-) -> bool:
+    edges: Transitions,
+    leaving: Floats,
+    r: Floats,
+    order: Ints,
+    width: int,
+    policy: Ints,
+    v: Floats,
+    rounding: float,
+) -> int:
     """Find values and a policy of a component, in most cases optimal but for rounding.
 
     Nothing is proved here: the caller checks the policy, and the certificate checks the values.
@@ -65,21 +85,31 @@ def approach(
         edges: The outcomes that stay in the component.
         leaving: [k] the probability with which each row leaves.
         r: [k] the expected reward of each row, with the value of where it leaves to.
+        order: [n] an order of the states, or none for the one from the exits backward.
+        width: The largest number of places in that order that a row leads away, if policies shall
+            be evaluated by elimination. 0 for the Krylov method, -1 for an end where sweeps
+            contract slowly.
         policy: [n] the row of each state with which to begin; the rows found are written here.
-        v: [n] the values, written.
+        v: [n] the values with which to begin; those found are written here.
         rounding: Residuals of the Krylov method that are rounding, in units of their terms.
 
     Returns:
-        Whether the values settled.
+        Whether the values settled, or sweeps contract slowly.
     """
     n = len(v)
-    order = _from_exits(edges, leaving)
+    if len(order) == 0:
+        order = _from_exits(edges, leaving)
     component, row_of, own = _laid_out(order, edges, leaving, r, policy)
-    values = np.zeros(n)
-    settled: bool = _iterate(component, own, values, rounding)
+    values = np.empty(n)
+    for i in range(n):
+        values[i] = v[order[i]]
+    if width > 0:
+        outcome: int = _eliminate(component, own, values, width)
+    else:
+        outcome = _iterate(component, own, values, rounding, width < 0)
     for i in range(n):
         policy[order[i]], v[order[i]] = row_of[own[i]], values[i]
-    return settled
+    return outcome
 
 
 @_inner
@@ -116,7 +146,8 @@ def _laid_out(order, edges, leaving, r, policy):  # type: ignore[no-untyped-def]
 
     Returns:
         Its transitions, whose probabilities are those of a row that moves, with the reward of each
-        row until it moves; the row of the component that each row is; and the policy.
+        row until it moves, and how likely that leaves; the row of the component that each row is;
+        and the policy.
     """
     row_start, edge_start, target, flow = edges
     n, rows, size = len(order), 0, 0
@@ -125,7 +156,7 @@ def _laid_out(order, edges, leaving, r, policy):  # type: ignore[no-untyped-def]
         place[order[i]] = i
     starts, ends = np.zeros(n + 1, np.int64), np.zeros(len(leaving) + 1, np.int64)
     to, chance = np.empty_like(target), np.empty_like(flow)
-    gain, row_of = np.empty_like(r), np.empty(len(r), np.int64)
+    gain, out, row_of = np.empty_like(r), np.empty_like(r), np.empty(len(r), np.int64)
     own = np.zeros(n, np.int64)
     for i in range(n):
         s = order[i]
@@ -143,33 +174,77 @@ def _laid_out(order, edges, leaving, r, policy):  # type: ignore[no-untyped-def]
                     size += 1
             if k == policy[s]:
                 own[i] = rows
-            gain[rows], row_of[rows] = r[k] / moving, k
+            gain[rows], out[rows], row_of[rows] = r[k] / moving, leaving[k] / moving, k
             rows += 1
             ends[rows] = size
         starts[i + 1] = rows
-    return (Transitions(starts, ends, to, chance), gain), row_of, own
+    return (Transitions(starts, ends, to, chance), gain, out), row_of, own
 
 
 @_inner
-def _iterate(component, policy, v, rounding):  # type: ignore[no-untyped-def]
-    """Improve values and a policy until nothing changes but for rounding; whether that was so."""
+def _room(component):  # type: ignore[no-untyped-def]
+    """Room for the rows of a policy: where they begin, their targets, probabilities, gains, exits.
+
+    Args:
+        component: The component.
+    """
     row_start, ends = component[0].row_start, component[0].outcome_start
-    n, size = len(v), 0
+    n, size = len(row_start) - 1, 0
     for s in range(n):
         most = 0
         for k in range(row_start[s], row_start[s + 1]):
             most = max(most, ends[k + 1] - ends[k])
         size += most
-    chain = (np.zeros(n + 1, np.int64), np.empty(size, np.int64), np.empty(size), np.empty(n))
-    moves, before, work = np.ones((3, n)), np.empty(n), np.empty((7, n))
+    start = np.zeros(n + 1, np.int64)
+    return start, np.empty(size, np.int64), np.empty(size), np.empty(n), np.empty(n)
+
+
+@_inner
+def _eliminate(component, policy, v, width):  # type: ignore[no-untyped-def]
+    """Improve values and a policy by greedy sweeps and eliminations, to rounding if they settle."""
+    n, chain, before, up = len(v), _room(component), np.inf, True
+    moves = np.empty((n, 2 * width + 1))
+    for _ in range(ELIMINATIONS):
+        left = 0.0
+        for _ in range(GREEDY):
+            left, largest = _sweep_greedily(component, policy, v, up)
+            up = not up
+            if not np.isfinite(largest):
+                return FAILED
+            if left <= SETTLED * largest or (left <= NEAR * largest and left >= 0.5 * before):
+                return SETTLED_DOWN
+        before = left
+        _take_rows(component, policy, chain)
+        start, target, flow, right, out = chain
+        for s in range(n):
+            for j in range(2 * width + 1):
+                moves[s, j] = 0.0
+            for e in range(start[s], start[s + 1]):
+                moves[s, target[e] - s + width] += flow[e]
+        changing = eliminate(moves, out)
+        proper = True
+        for total in changing:
+            proper = proper and total > 0
+        # Where play by the policy need not end, further sweeps look for a better one.
+        if proper:
+            v[:] = right
+            solve_eliminated(moves, changing, v, False)
+    return FAILED
+
+
+@_inner
+def _iterate(component, policy, v, rounding, impatient):  # type: ignore[no-untyped-def]
+    """Improve values and a policy until nothing changes but for rounding."""
+    n, chain = len(v), _room(component)
+    moves, before, work = np.ones((2, n)), np.empty(n), np.empty((7, n))
     up, sweeps, spent, wait, patience = True, 0, 0, SPENT, PATIENCE
     while sweeps < MOST:
         left, largest = _sweep_greedily(component, policy, v, up)
         up = not up
         if not np.isfinite(largest):
-            return False
+            return FAILED
         if left <= SETTLED * largest:
-            return True
+            return SETTLED_DOWN
         _take_rows(component, policy, chain)
         change, first, made = 0.0, 0.0, 0
         while made < EVALUATIONS:
@@ -184,18 +259,20 @@ def _iterate(component, policy, v, rounding):  # type: ignore[no-untyped-def]
             continue
         decay = np.log(first / change) / MEASURED
         if decay * SLOW < np.log(change / (SETTLED * largest)):
+            if impatient:
+                return CONTRACTS_SLOWLY
             before[:] = v
             if not _evaluate(chain, v, 0.01 * change, moves, rounding, patience, work):
                 v[:] = before
                 wait, patience = 2 * wait, 2 * patience
             spent = 0
-    return False
+    return FAILED
 
 
 @_inner
 def _sweep_greedily(component, policy, v, up):  # type: ignore[no-untyped-def]
     """One greedy sweep: the largest change of a value, and the largest value."""
-    (row_start, ends, to, chance), gain = component
+    (row_start, ends, to, chance), gain, _ = component
     left, largest = 0.0, 0.0
     for i in range(len(v)):
         s = i if up else len(v) - 1 - i
@@ -219,11 +296,11 @@ def _sweep_greedily(component, policy, v, up):  # type: ignore[no-untyped-def]
 @_inner
 def _take_rows(component, policy, chain):  # type: ignore[no-untyped-def]
     """Copy the rows of a policy, which are read more quickly where they lie together."""
-    (_, ends, to, chance), gain = component
-    start, target, flow, right = chain
+    (_, ends, to, chance), gain, leaves = component
+    start, target, flow, right, out = chain
     size = 0
     for s in range(len(policy)):
-        right[s] = gain[policy[s]]
+        right[s], out[s] = gain[policy[s]], leaves[policy[s]]
         for e in range(ends[policy[s]], ends[policy[s] + 1]):
             target[size], flow[size] = to[e], chance[e]
             size += 1
@@ -233,7 +310,7 @@ def _take_rows(component, policy, chain):  # type: ignore[no-untyped-def]
 @_inner
 def _sweep(chain, v, up):  # type: ignore[no-untyped-def]
     """One sweep over the rows of a policy: the largest change of a value."""
-    start, target, flow, right = chain
+    start, target, flow, right, _ = chain
     left = 0.0
     for i in range(len(v)):
         s = i if up else len(v) - 1 - i
@@ -248,15 +325,11 @@ def _sweep(chain, v, up):  # type: ignore[no-untyped-def]
 @_inner
 def _evaluate(chain, v, enough, moves, rounding, patience, work):  # type: ignore[no-untyped-def]
     """Evaluate a policy by the Krylov method; whether that succeeded."""
-    start, target, flow, right = chain
-    changing, last, within = moves
-    for s in range(len(v)):
-        last[s], within[s] = 1.0, enough
-        for e in range(start[s], start[s + 1]):
-            last[s] -= flow[e]
-        last[s] = max(last[s], 0.0)
+    start, target, flow, right, out = chain
+    changing, within = moves
+    within[:] = enough
     residual = iterate(
-        start, target, flow, changing, last, 1.0, right, v, within, rounding, patience, work
+        start, target, flow, changing, out, 1.0, right, v, within, rounding, patience, work
     )
     finite = True
     for value in v:
