@@ -35,10 +35,12 @@ from .storm_export import to_storm as to_storm
 from .table_cache import cached_table as cached_table
 from .tabular import TabularGame as TabularGame
 from .tabular import TabularPolicy as TabularPolicy
-from .tabular import TooManyStatesError as TooManyStatesError
 from .tabular import compile_game as compile_game
 from .transforms import against as against
 from .transforms import legal_action_table as legal_action_table
 from .transforms import one_hot as one_hot
 from .transforms import project as project
 from .transforms import reachable as reachable
+from .vectorized import Expansion as Expansion
+from .vectorized import VectorizedGame as VectorizedGame
+from .walk import TooManyStatesError as TooManyStatesError

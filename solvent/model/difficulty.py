@@ -139,7 +139,7 @@ class GameInContext:
             return outcomes
         factor = {True: p_new / p, False: (1 - p_new) / (1 - p)}
         return tuple(
-            replace(outcome, probability=outcome.probability * factor[bool(held)])
+            outcome._replace(probability=outcome.probability * factor[bool(held)])
             for outcome, held in zip(outcomes, success, strict=True)
         )
 

@@ -243,7 +243,7 @@ class DiscountedGame(Words):
             if not self.game.is_terminal(outcome.state):
                 left = stopped.get(outcome.reward, Fraction(0))
                 stopped[outcome.reward] = left + outcome.probability * (1 - self.discount)
-                outcome = replace(outcome, probability=outcome.probability * self.discount)
+                outcome = outcome._replace(probability=outcome.probability * self.discount)
             outcomes.append(outcome)
         ends = (Outcome(stopped[reward], DISCOUNT_END, reward) for reward in sorted(stopped))
         return (*outcomes, *ends)
@@ -293,7 +293,7 @@ class DiscountedGame(Words):
         if outcome.state == DISCOUNT_END:
             return ""  # The drawing of the end says it.
         if state is not None and not self.game.is_terminal(outcome.state):
-            outcome = replace(outcome, probability=outcome.probability / self.discount)
+            outcome = outcome._replace(probability=outcome.probability / self.discount)
         return words(self.game).tell(state, joint_action, outcome, dice)
 
     def for_reader(self) -> Game:

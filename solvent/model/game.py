@@ -23,7 +23,7 @@ import random
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +43,12 @@ JointAction: TypeAlias = tuple[int, ...]
 """One action index per player."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """One branch of a chance event.
 
     Attributes:
-        probability: Probability of this branch, an exact rational in (0, 1].
+        probability: Probability of this branch, an exact rational in (0, 1]. A float means the
+            decimal that it prints.
         state: The state that follows.
         reward: To player 0 on the way there; player 1 receives the negative.
     """
@@ -142,7 +142,9 @@ class Game(Protocol):
     Rewards are undiscounted, so a value is a probability or a number of points.
 
     A game may have more: :class:`Alternating`, :class:`Words`,
-    :class:`~solvent.model.tabular.Tabulated`, and ``checks`` (:mod:`solvent.model.difficulty`).
+    :class:`~solvent.model.tabular.Tabulated`, and ``checks`` (:mod:`solvent.model.difficulty`). A
+    game of a million states or more can be written for arrays of states:
+    :class:`~solvent.model.VectorizedGame`.
     """
 
     @property
@@ -161,7 +163,8 @@ class Game(Protocol):
     def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
         """The branches that follow when every player has chosen; probabilities sum to 1.
 
-        A branch may be listed more than once. Its probabilities are added.
+        A branch may be listed more than once. Its probabilities are added. The sum is checked
+        exactly, in rationals.
         """
         ...
 

@@ -104,32 +104,21 @@ def _added(array: NDArray[Any], arrays: dict[str, NDArray[Any]]) -> str:
     return name
 
 
-class PackedStates(Sequence[State]):
-    """States that are made from arrays when they are asked for.
+def find_classes(header: Any, package: str) -> dict[str, type]:
+    """Return the classes that a header names, by name.
 
     Args:
         header: The header from :func:`pack_states`.
-        arrays: Its arrays.
-        count: Number of states.
-        package: The package on the top level in which their classes have to be defined.
+        package: The package on the top level in which they have to be defined.
 
     Raises:
         UnpackableError: If a class is not one of that package, or is not imported.
     """
-
-    def __init__(self, header: Any, arrays: Arrays, count: int, package: str) -> None:
-        self._header, self._arrays, self._count = header, dict(arrays), count
-        self._classes: dict[str, Any] = {}
-        self._find_classes(header, package)
-        self._all: tuple[State, ...] | None = None
-        self._asked = 0
-
-    def _find_classes(self, header: Any, package: str) -> None:
-        for inner in (*header.get("groups", ()), *header.get("fields", ())):
-            self._find_classes(inner, package)
-        name = header.get("class", "tuple")
-        if name == "tuple":
-            return
+    classes: dict[str, type] = {}
+    for inner in (*header.get("groups", ()), *header.get("fields", ())):
+        classes |= find_classes(inner, package)
+    name = header.get("class", "tuple")
+    if name != "tuple":
         module, _, attributes = name.partition(":")
         found: Any = sys.modules.get(module)
         for attribute in attributes.split("."):
@@ -138,7 +127,40 @@ class PackedStates(Sequence[State]):
             raise UnpackableError(f"{name} is no class of {package}")
         if not _is_record(found):
             raise UnpackableError(f"{name} is no class of states")
-        self._classes[name] = found
+        classes[name] = found
+    return classes
+
+
+class PackedStates(Sequence[State]):
+    """States that are made from arrays when they are asked for.
+
+    Args:
+        header: The header from :func:`pack_states`.
+        arrays: Its arrays.
+        count: Number of states.
+        classes: The classes of the states and of what is in them, by their names in the header.
+    """
+
+    def __init__(
+        self, header: Any, arrays: Arrays, count: int, classes: Mapping[str, type]
+    ) -> None:
+        self._header, self._arrays, self._count = header, dict(arrays), count
+        self._classes: Mapping[str, Any] = classes
+        self._all: tuple[State, ...] | None = None
+        self._asked = 0
+
+    @classmethod
+    def of_columns(cls, kind: type, columns: Sequence[NDArray[Any]]) -> PackedStates:
+        """Return the states of one class of named tuples, whose fields are whole numbers.
+
+        Args:
+            kind: The class.
+            columns: For each field its values, [S].
+        """
+        arrays: dict[str, NDArray[Any]] = {}
+        inner = [{"is": "int", "array": _added(column, arrays)} for column in columns]
+        header = {"is": "record", "class": kind.__name__, "fields": inner}
+        return cls(header, arrays, len(columns[0]), {kind.__name__: kind})
 
     def __len__(self) -> int:
         return self._count

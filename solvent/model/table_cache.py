@@ -20,7 +20,7 @@ from solvent.model.cache import Packed, kept
 from solvent.model.game import Game, GameInfo
 from solvent.model.progress import OnProgress
 from solvent.model.registry import game_of
-from solvent.model.state_columns import PackedStates, UnpackableError, pack_states
+from solvent.model.state_columns import PackedStates, UnpackableError, find_classes, pack_states
 from solvent.model.tabular import Derived, TabularGame, compile_game
 
 ARRAYS = ("row_start", "outcome_start", "next_state", "probability", "outcome_reward", "initial")
@@ -161,7 +161,9 @@ def _unpacked(game: Game, packed: Packed) -> TabularGame | None:
     count = len(arrays["initial"])
     own = {name: array for name, array in arrays.items() if name.startswith("states_")}
     try:
-        states = PackedStates(header["states"], own, count, "solvent")
+        states = PackedStates(
+            header["states"], own, count, find_classes(header["states"], "solvent")
+        )
     except UnpackableError:
         return None
     observation = [arrays[name] for name in sorted(arrays) if name.startswith("observation_")]

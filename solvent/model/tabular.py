@@ -28,10 +28,8 @@ Outcomes of probability 0 are dropped when a table is made: what cannot happen l
 from __future__ import annotations
 
 import hashlib
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -39,9 +37,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.game import Alternating, Game, GameInfo, State, merged
+from solvent.model.game import Game, GameInfo, State
 from solvent.model.parameters import shown
-from solvent.model.progress import OnProgress, Teller
+from solvent.model.progress import OnProgress
+from solvent.model.walk import walk
 
 SUM_TOLERANCE = 1e-9
 """Tolerance for the sum of a distribution, which rounding may move away from 1."""
@@ -427,10 +426,6 @@ def check_policy(policy: object, game: TabularGame | None = None) -> None:
         policy.check_is_for(game)
 
 
-class TooManyStatesError(ValueError):
-    """A game has more reachable states than the caller allowed."""
-
-
 @runtime_checkable
 class Tabulated(Protocol):
     """A game whose table can be built faster than by walking through its states.
@@ -493,93 +488,4 @@ def compile_game(
         if not isinstance(table, TabularGame):
             raise TypeError(f"tabulate() of {game.info.name} returned {type(table).__name__}")
         return table
-    return _walk(game, max_states, progress)
-
-
-def _walk(game: Game, max_states: int, progress: OnProgress | None) -> TabularGame:
-    """Compile by breadth-first search from the initial states."""
-    players = game.info.players
-    widths = [len(names) for names in game.info.actions] + [1] * (2 - players)
-    index: dict[State, int] = {}
-    queue: deque[State] = deque()
-
-    def index_of(state: State) -> int:
-        if state not in index:
-            if len(index) >= max_states:
-                raise TooManyStatesError(
-                    f"{game.info.name} has more than {max_states} states; allow more with "
-                    f"max_states="
-                )
-            index[state] = len(index)
-            queue.append(state)
-        return index[state]
-
-    start = game.initial()
-    _check_distribution(game, start, "the initial distribution")
-    for outcome in start:
-        index_of(outcome.state)
-
-    row_start, outcome_start = [0], [0]
-    next_state: list[int] = []
-    probability: list[float] = []
-    outcome_reward: list[float] = []
-    masks: tuple[list[Bools], list[Bools]] = ([], [])
-    tell = Teller(progress, "compiling")
-    while queue:
-        if progress is not None:
-            tell(len(row_start) - 1)
-        state = queue.popleft()
-        legal: tuple[tuple[int, ...], ...] = ((),) * 2
-        if not game.is_terminal(state):
-            legal = game.legal_actions(state) + ((0,),) * (2 - players)
-        for player in (0, 1):
-            mask = np.zeros(widths[player], bool)
-            mask[list(legal[player])] = True
-            masks[player].append(mask)
-        for first in legal[0]:
-            for second in legal[1]:
-                joint = (first, second)[:players]
-                outcomes = game.transition(state, joint)
-                _check_distribution(game, outcomes, f"state {state!r}, action {joint}")
-                if len({outcome.state for outcome in outcomes}) < len(outcomes):
-                    outcomes = merged(outcomes)
-                for outcome in outcomes:
-                    next_state.append(index_of(outcome.state))
-                    probability.append(float(outcome.probability))
-                    outcome_reward.append(float(outcome.reward))
-                outcome_start.append(len(next_state))
-        row_start.append(len(outcome_start) - 1)
-
-    initial = np.zeros(len(index))
-    for outcome in start:
-        initial[index[outcome.state]] += float(outcome.probability)
-    states = tuple(index)
-    turn = game.turn if isinstance(game, Alternating) else None
-    return TabularGame(
-        info=game.info,
-        states=states,
-        row_start=np.array(row_start),
-        outcome_start=np.array(outcome_start),
-        next_state=np.array(next_state, np.int64),
-        probability=np.array(probability),
-        outcome_reward=np.array(outcome_reward),
-        mask=(np.array(masks[0]), np.array(masks[1])),
-        initial=initial,
-        observation=tuple(
-            np.array([game.observe(s, player) for s in states], np.float32)
-            for player in range(players)
-        ),
-        turn=np.array([turn(s) for s in states]) if turn is not None else None,
-    )
-
-
-def _check_distribution(game: Game, outcomes: Sequence[Any], where: str) -> None:
-    for outcome in outcomes:
-        if not outcome.probability > 0:
-            raise ValueError(
-                f"{game.info.name}: a probability is {outcome.probability} at {where}; what cannot "
-                f"happen is no outcome"
-            )
-    total = sum((outcome.probability for outcome in outcomes), Fraction(0))
-    if total != 1:
-        raise ValueError(f"{game.info.name}: probabilities sum to {total}, not 1, at {where}")
+    return TabularGame(info=game.info, **walk(game, max_states, progress))

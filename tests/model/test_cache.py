@@ -25,7 +25,7 @@ from solvent.exact.solver import solve_table
 from solvent.games import FightingFantasy, FootballStrategy, Greed, Pig
 from solvent.model import Game, TabularGame, cache, cached_table, compile_game, table_cache
 from solvent.model.cache import Packed, kept, read_entry, write_entry
-from solvent.model.state_columns import PackedStates, UnpackableError, pack_states
+from solvent.model.state_columns import PackedStates, UnpackableError, find_classes, pack_states
 
 GAME = FightingFantasy(stamina=4, opponent_stamina=4, luck=3)
 
@@ -340,6 +340,9 @@ def test_the_folder_may_be_in_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache.cache_folder() == Path.home() / "kept"
 
 
+PACKAGE = __name__.partition(".")[0]
+
+
 class Spot(NamedTuple):
     """A state with some of everything."""
 
@@ -371,14 +374,14 @@ STATES = [
 def test_states_are_what_they_were() -> None:
     header, arrays = pack_states(STATES)
     for order in (range(len(STATES)), reversed(range(len(STATES)))):
-        packed = PackedStates(header, arrays, len(STATES), __name__.partition(".")[0])
+        packed = PackedStates(header, arrays, len(STATES), find_classes(header, PACKAGE))
         for s in order:
             assert repr(packed[s]) == repr(STATES[s])
     assert list(map(repr, packed)) == list(map(repr, STATES))
     assert packed[1:3] == tuple(STATES[1:3])
     assert [repr(packed[0]) for _ in range(300)] == [repr(STATES[0])] * 300
     with pytest.raises(IndexError, match="there are 8 states"):
-        PackedStates(header, arrays, 8, __name__.partition(".")[0])[8]
+        PackedStates(header, arrays, 8, find_classes(header, PACKAGE))[8]
 
 
 @pytest.mark.parametrize("state", [np.int64(3), frozenset({1}), 2**70, object()])
@@ -392,7 +395,7 @@ def test_a_file_names_no_class_of_another_package() -> None:
     for name in ("subprocess:Popen", f"{__name__}:Counted", f"{__name__}:Nobody"):
         header["class"] = name
         with pytest.raises(UnpackableError, match="no class of"):
-            PackedStates(header, arrays, 1, __name__.partition(".")[0])
+            PackedStates(header, arrays, 1, find_classes(header, PACKAGE))
 
 
 def test_a_table_with_states_of_another_kind_is_compiled(

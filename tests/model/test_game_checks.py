@@ -156,7 +156,7 @@ class Floating(Pig):
         outcomes = super().transition(state, joint_action)
         if state.player != 0 or joint_action != (1, 0):
             return outcomes
-        return tuple(replace(o, probability=float(o.probability)) for o in outcomes)
+        return tuple(o._replace(probability=float(o.probability)) for o in outcomes)
 
 
 HALF = Fraction(1, 2)
@@ -287,7 +287,7 @@ def test_an_outcome_that_is_listed_twice_is_one() -> None:
     quarter = Fraction(1, 4)
     won, other, lost = Outcome(HALF, "won", 1), Outcome(quarter, "won"), Outcome(quarter, "lost")
     plain = wrong(branches={"toss": (won, other, lost)})
-    part = replace(won, probability=quarter)
+    part = won._replace(probability=quarter)
     start = (Outcome(HALF, "toss"), Outcome(HALF, "toss"))
     repeated = wrong(start=start, branches={"toss": (part, other, lost, part)})
     check_game(repeated)

@@ -26,7 +26,8 @@ from solvent.games.gamebook.story import Story
 from solvent.model import Game
 from solvent.model.arrays import Ints, concatenated_ranges
 from solvent.model.rational import RationalGame
-from solvent.model.tabular import TabularGame, TooManyStatesError
+from solvent.model.tabular import TabularGame
+from solvent.model.walk import TooManyStatesError
 
 
 class GamebookRules(Game, Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ half_over, timeout_called, goes_on = (
 def asked_last(flow: Rules, *arguments: Any) -> Any:
     outcome = after_play(flow, *arguments)
     if outcome.state.other_too:
-        return replace(outcome, state=outcome.state._replace(asked=1 - outcome.state.asked))
+        return outcome._replace(state=outcome.state._replace(asked=1 - outcome.state.asked))
     return outcome
 
 

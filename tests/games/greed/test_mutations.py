@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -38,7 +37,7 @@ def whoever_stands_has_the_last_turn(patch: pytest.MonkeyPatch) -> None:
 
     def selfish(game: Any, state: Any, joint: tuple[int, ...]) -> tuple[Outcome, ...]:
         return tuple(
-            replace(o, state=o.state._replace(player=state.player))
+            o._replace(state=o.state._replace(player=state.player))
             if o.state.phase == "last"
             else o
             for o in transition(game, state, joint)
@@ -56,7 +55,7 @@ def a_roll_of_one_opens_the_last_turn_too(patch: pytest.MonkeyPatch) -> None:
         if joint[state.player] != 1:
             return outcomes
         return tuple(
-            replace(o, state=o.state._replace(phase="last")) if o.state.phase == "play" else o
+            o._replace(state=o.state._replace(phase="last")) if o.state.phase == "play" else o
             for o in outcomes
         )
 

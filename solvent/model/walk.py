@@ -1,0 +1,370 @@
+"""Walking through the rules of a game, block by block, to the arrays of its table.
+
+States are numbered in the order in which the walk meets them, and expanded in that order. The rules
+are called for a block of states at a time; what they return is then checked, merged and converted
+as arrays. Every distribution is added up exactly: its probabilities are written as whole numbers
+over their common denominator, in 64 bits where these hold them, as Python's integers otherwise.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from itertools import islice, product
+from operator import attrgetter, itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.game import Alternating, Game, Outcome, State
+from solvent.model.progress import OnProgress, Teller
+
+BLOCK = 2048
+"""Number of states that are expanded at a time."""
+
+MOST_OUTCOMES = 2**13
+"""Number of outcomes with which a block ends early."""
+
+CHUNK = 2**10
+"""Number of outcomes that are held as Python objects: more would leave the processor's cache."""
+
+EXACT = 2**53
+"""Floats hold every whole number up to this one."""
+
+
+class TooManyStatesError(ValueError):
+    """A game has more reachable states than the caller allowed."""
+
+
+class Pieces:
+    """Arrays that are collected block by block."""
+
+    def __init__(self) -> None:
+        self._pieces: defaultdict[str, list[NDArray[Any]]] = defaultdict(list)
+
+    def add(self, **arrays: NDArray[Any]) -> None:
+        """Append a piece to each of some arrays."""
+        for name, array in arrays.items():
+            self._pieces[name].append(array)
+
+    def add_rows(
+        self, length: Ints, target: Ints, weight: NDArray[Any], total: NDArray[Any], reward: Floats
+    ) -> None:
+        """Append K rows with N outcomes; those of a row with one target and reward are merged.
+
+        Args:
+            length: [K] the number of outcomes of each row, at least 1.
+            target: [N] the state that each outcome leads to.
+            weight: [N] the probability of each outcome times the total of its row, an integer.
+            total: [K] the sum of the weights of each row.
+            reward: [N] the reward of each outcome.
+        """
+        row = np.repeat(np.arange(len(length)), length)
+        pair = row * (int(target.max()) + 1) + target
+        ascending = np.sort(pair)
+        if (ascending[1:] == ascending[:-1]).any():
+            order = np.lexsort((reward, pair))
+            differs = np.arange(len(order)) == 0
+            for key in (reward[order], pair[order]):
+                differs[1:] |= key[1:] != key[:-1]
+            groups = np.flatnonzero(differs)
+            # The sort is stable: a group begins with the outcome that was listed first.
+            first = order[groups]
+            kept = np.sort(first)
+            weight = np.add.reduceat(weight[order], groups)[np.argsort(first)]
+            row, target, reward = row[kept], target[kept], reward[kept]
+            length = np.bincount(row, minlength=len(length))
+        self.add(
+            length=length.astype(np.int32),
+            target=target.astype(np.int32),
+            probability=np.asarray(weight / total[row], float),
+            reward=reward,
+        )
+
+    def joined(self, name: str) -> NDArray[Any]:
+        """Return an array, empty if nothing was added to it, and forget its pieces."""
+        return np.concatenate(self._pieces.pop(name, [np.zeros(0)]))
+
+    def fields(self, row_count: NDArray[Any]) -> dict[str, Any]:
+        """Return the fields of a table that have rows and outcomes, and forget their pieces.
+
+        Args:
+            row_count: [S] the number of rows of each state.
+        """
+        return {
+            "row_start": np.concatenate(([0], np.cumsum(row_count, dtype=np.int64))),
+            "outcome_start": np.concatenate(([0], np.cumsum(self.joined("length"), dtype=int))),
+            "next_state": self.joined("target").astype(np.int64),
+            "probability": self.joined("probability"),
+            "outcome_reward": self.joined("reward"),
+        }
+
+
+class _Choices(dict[Any, int]):
+    """The number of each combination of legal actions; 0 is that of a state that is over.
+
+    Attributes:
+        legal: The legal actions of both players, by number.
+        joint: The joint actions, by number.
+    """
+
+    def __init__(self, game: Game) -> None:
+        super().__init__()
+        self._players = game.info.players
+        self._widths = [*(len(names) for names in game.info.actions), 1]
+        self.legal: list[tuple[Sequence[int], ...]] = [((), ())]
+        self.joint: list[list[tuple[int, ...]]] = [[]]
+
+    def __missing__(self, legal: Any) -> int:
+        both = legal + ((0,),) * (2 - self._players)
+        self.legal.append(both)
+        self.joint.append([pair[: self._players] for pair in product(*both)])
+        self[legal] = len(self.legal) - 1
+        return len(self.legal) - 1
+
+    def number(self, legal: Any) -> int:
+        """Return the number of a state's legal actions, a tuple of them for each player."""
+        try:
+            return self[legal]
+        except TypeError:  # Lists have no hash.
+            return self[tuple(map(tuple, legal))]
+
+    def masks(self, chosen: NDArray[Any]) -> tuple[Bools, Bools]:
+        """Return the masks of states by the numbers of their legal actions, [S]."""
+        masks = []
+        for player in (0, 1):
+            mask = np.zeros((len(self.legal), self._widths[player]), bool)
+            for number, legal in enumerate(self.legal):
+                mask[number, list(legal[player])] = True
+            masks.append(mask[chosen])
+        return masks[0], masks[1]
+
+
+def walk(game: Game, max_states: int, progress: OnProgress | None) -> dict[str, Any]:
+    """Return the fields of a game's table, other than ``info``, from the game's rules.
+
+    Args:
+        game: The rules.
+        max_states: The largest number of states.
+        progress: Called with the number of states done so far.
+
+    Raises:
+        TooManyStatesError: If more than `max_states` states are reachable.
+        ValueError: If a distribution does not sum to 1, or a probability is not positive; the
+            message names the state and the action.
+    """
+    start = game.initial()
+    chances = [_rational(outcome.probability) for outcome in start]
+    check_distribution(game.info.name, chances, "the initial distribution")
+    under_way = _Walk(game, start)
+    with _without_garbage_collection():
+        states = under_way.all_states(max_states, Teller(progress, "compiling"))
+    pieces, choices = under_way.pieces, under_way.choices
+    del under_way
+    initial = np.zeros(len(states))
+    place = {state: i for i, state in enumerate(states[: len(start)])}
+    for outcome, chance in zip(start, chances, strict=True):
+        initial[place[outcome.state]] += float(chance)
+    chosen = pieces.joined("chosen")
+    return {
+        "states": states,
+        **pieces.fields(np.array([len(joint) for joint in choices.joint])[chosen]),
+        "mask": choices.masks(chosen),
+        "initial": initial,
+        "observation": tuple(pieces.joined(f"seen_{p}") for p in range(game.info.players)),
+        "turn": pieces.joined("turn") if isinstance(game, Alternating) else None,
+    }
+
+
+class _Walk:
+    """A walk under way: the states found so far, and what the rules said since the last flush.
+
+    Args:
+        game: The rules.
+        start: The distribution over states in which episodes begin.
+    """
+
+    def __init__(self, game: Game, start: Sequence[Outcome]) -> None:
+        self.game, self.choices, self.pieces = game, _Choices(game), Pieces()
+        self.index: defaultdict[State, int] = defaultdict()
+        # A new state's number is how many states there were before it.
+        self.index.default_factory = self.index.__len__
+        for outcome in start:
+            self.index[outcome.state]
+        self.states: list[State] = list(self.index)
+        self.done, self.outcomes = 0, 0
+        self.chosen: list[int] = []
+        self.lengths: list[int] = []
+
+    def expand(self) -> None:
+        """Expand the next states, until there are :data:`CHUNK` outcomes or nothing is left."""
+        game, choices = self.game, self.choices
+        # Looking these up for every state would take a tenth of the time of quick rules.
+        is_terminal, legal_actions, transition = (
+            game.is_terminal, game.legal_actions, game.transition,
+        )  # fmt: skip
+        number_of, joint, chosen, lengths = (
+            choices.number, choices.joint, self.chosen, self.lengths,
+        )  # fmt: skip
+        outcomes: list[Outcome] = []
+        for state in self.states[self.done + len(chosen) : self.done + BLOCK]:
+            number = 0 if is_terminal(state) else number_of(legal_actions(state))
+            chosen.append(number)
+            for actions in joint[number]:
+                branches = transition(state, actions)
+                lengths.append(len(branches))
+                outcomes += branches
+            if len(outcomes) > CHUNK:
+                break
+        count = len(outcomes)
+        self.outcomes += count
+        numerator, denominator = _parts(list(map(itemgetter(0), outcomes)))
+        index_of = self.index.__getitem__
+        self.pieces.add(
+            numerator=numerator,
+            denominator=denominator,
+            number=np.fromiter(map(index_of, map(itemgetter(1), outcomes)), np.int64, count),
+            given=np.fromiter(map(itemgetter(2), outcomes), float, count),
+        )
+        fresh = len(self.index) - len(self.states)
+        self.states += reversed(list(islice(reversed(self.index), fresh)))
+
+    def flush(self) -> None:
+        """Check the distributions since the last flush, and add their rows to the pieces."""
+        game, pieces = self.game, self.pieces
+        block = self.states[self.done : self.done + len(self.chosen)]
+        length = np.array(self.lengths, np.int64)
+        numerator, denominator = pieces.joined("numerator"), pieces.joined("denominator")
+        weight, total, wrong = _weights(numerator, denominator, length)
+        if wrong is not None:
+            chosen = zip(block, self.chosen, strict=True)
+            rows = [(state, joint) for state, c in chosen for joint in self.choices.joint[c]]
+            end = int(length[: wrong + 1].sum())
+            parts = [part[end - self.lengths[wrong] : end] for part in (numerator, denominator)]
+            chances = [Fraction(int(a), int(b)) for a, b in zip(*parts, strict=True)]
+            check_distribution(
+                game.info.name, chances, "state {!r}, action {}".format(*rows[wrong])
+            )
+        target, reward = pieces.joined("number"), pieces.joined("given")
+        if len(target):
+            pieces.add_rows(length, target, weight, total, reward)
+        pieces.add(chosen=np.array(self.chosen, np.int32))
+        for player in range(game.info.players):
+            seen = np.array([game.observe(state, player) for state in block], np.float32)
+            pieces.add(**{f"seen_{player}": seen})
+        if isinstance(game, Alternating):
+            pieces.add(turn=np.array([game.turn(state) for state in block]))
+        self.done, self.outcomes = self.done + len(block), 0
+        self.chosen, self.lengths = [], []
+
+    def all_states(self, max_states: int, tell: Teller) -> tuple[State, ...]:
+        """Expand all states, and return them in the order of their numbers."""
+        while self.done < len(self.states):
+            expanded = self.done + len(self.chosen)
+            tell(expanded)
+            if (
+                expanded == min(self.done + BLOCK, len(self.states))
+                or self.outcomes > MOST_OUTCOMES
+            ):
+                self.flush()
+                continue
+            try:
+                self.expand()
+            except Exception:
+                # A wrong distribution may have led to a state that is none.
+                self.flush()
+                raise
+            if len(self.states) > max_states:
+                raise TooManyStatesError(
+                    f"{self.game.info.name} has more than {max_states} states; allow more with "
+                    f"max_states="
+                )
+        self.index.default_factory = None
+        return tuple(self.states)
+
+
+def _weights(
+    numerator: NDArray[Any], denominator: NDArray[Any], length: Ints
+) -> tuple[NDArray[Any], NDArray[Any], int | None]:
+    """Write the probabilities of rows over a common denominator.
+
+    Args:
+        numerator: [N] of the probability of each outcome, an integer.
+        denominator: [N] of the probability of each outcome, an integer.
+        length: [K] the number of outcomes of each row.
+
+    Returns:
+        The new numerators, [N]; the common denominators, [K]; and the first row that is not a
+        distribution, or None. Both arrays are empty if a row has no outcomes.
+    """
+    if not length.all() or not len(length):
+        return length[:0], length[:0], int(np.argmin(length)) if len(length) else None
+    start = np.cumsum(length) - length
+    total = np.maximum.reduceat(denominator, start)
+    if (np.repeat(total, length) % denominator).any():
+        total = np.lcm.reduceat(denominator, start)
+    # A common multiple of 64 bits may have overflowed; it is right if it is one and no sum can.
+    if total.dtype != object and not (
+        (total > 0).all()
+        and total.max() <= min(EXACT, 2**62 // length.max())
+        and ((numerator > 0) & (numerator <= denominator)).all()
+        and not (np.repeat(total, length) % denominator).any()
+    ):
+        return _weights(numerator.astype(object), denominator.astype(object), length)
+    weight = numerator * (np.repeat(total, length) // denominator)
+    right = (np.add.reduceat(weight, start) == total) & (np.minimum.reduceat(weight, start) > 0)
+    return weight, total, None if right.all() else int(np.argmin(right))
+
+
+def _parts(chances: Sequence[Any]) -> list[NDArray[Any]]:
+    """Return the numerators and denominators of probabilities, large ones as Python's integers."""
+    getters = attrgetter("numerator"), attrgetter("denominator")
+    try:
+        return [np.fromiter(map(part, chances), np.int64, len(chances)) for part in getters]
+    except OverflowError:
+        return [np.fromiter(map(part, chances), object, len(chances)) for part in getters]
+    except AttributeError:
+        return _parts(list(map(_rational, chances)))
+
+
+def _rational(chance: Any) -> Any:
+    """A probability as a rational; a float is the decimal that it prints."""
+    return chance if hasattr(chance, "numerator") else Fraction(str(chance))
+
+
+def check_distribution(name: str, chances: Sequence[Any], where: str) -> None:
+    """Raise unless probabilities are those of a distribution.
+
+    Args:
+        name: Name of the game.
+        chances: The probabilities.
+        where: The distribution, for the message.
+
+    Raises:
+        ValueError: If one is not positive, or they do not sum to 1.
+    """
+    for chance in chances:
+        if not chance > 0:
+            raise ValueError(
+                f"{name}: a probability is {chance} at {where}; what cannot happen is no outcome"
+            )
+    total = sum(chances, Fraction(0))
+    if total != 1:
+        raise ValueError(f"{name}: probabilities sum to {total}, not 1, at {where}")
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Keep Python from looking for cycles among states, of which there are none."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
