@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, fields, replace
-from fractions import Fraction
+from string import ascii_uppercase
 
 import numpy as np
 
@@ -113,11 +113,15 @@ class ChartParameters:
 def make_chart(name: str, parameters: ChartParameters) -> Chart:
     """The chart of these parameters; its source says how to make it again."""
     draw = _Draws(parameters.seed)
-    plays = tuple(_play(number, parameters, draw) for number in range(parameters.plays))
+    plays = [_play(number, parameters, draw) for number in range(parameters.plays)]
     quick_kick, punt = _kicks(parameters.defences, draw)
+    if parameters.published:
+        for (play, letter), code in PUBLISHED.items():
+            cells, defence = list(plays[play - 1]), ascii_uppercase.index(letter)
+            cells[defence] = parse_cell(code)
+            plays[play - 1] = tuple(cells)
     source = f"an original; solvent chart make {shlex.quote(name)} {parameters.command}"
-    chart = Chart(name, plays, quick_kick, punt, source)
-    return replace(chart, cells=_with_published(chart)) if parameters.published else chart
+    return Chart(name, tuple(plays), quick_kick, punt, source)
 
 
 class _Draws:
@@ -236,27 +240,20 @@ def _play(number: int, parameters: ChartParameters, draw: _Draws) -> tuple[Cell,
     for rank, defence in enumerate(order):
         centre = (rank * 1000 + draw.below(1000)) // defences
         cells[defence] = _cell(centre, depth, rungs, parameters, draw)
-    return tuple(cells[defence] for defence in range(defences))
+    return tuple(cell for _, cell in sorted(cells.items()))
 
 
 def _cell(
     centre: int, depth: int, rungs: Ladder, parameters: ChartParameters, draw: _Draws
 ) -> Cell:
-    branches: dict[Result, Fraction] = {}
+    branches = []
     for total, probability in dice_sum(parameters.dice).items():
-        rung = _rolled(centre, total, parameters.dice)
+        above_middle = 2 * total - 7 * parameters.dice  # Within +-5 per die.
+        room = centre if above_middle < 0 else 999 - centre
+        rung = centre + 3 * room * above_middle // max(25 * parameters.dice, 1)
         result = _trimmed(rungs.result(rung), rung, depth, parameters.penalties, draw)
-        branches[result] = branches.get(result, Fraction(0)) + probability
-    return ordered_cell((probability, result) for result, probability in branches.items())
-
-
-def _rolled(centre: int, total: int, dice: int) -> int:
-    """The rung of a total of the dice whose middle is at `centre`."""
-    if dice == 0:
-        return centre
-    above_middle = 2 * total - 7 * dice  # Within +-5 per die.
-    room = centre if above_middle < 0 else 999 - centre
-    return centre + 3 * room * above_middle // (25 * dice)
+        branches.append((probability, result))
+    return ordered_cell(branches)
 
 
 WIDE = 200
@@ -293,10 +290,3 @@ def _kicks(defences: int, draw: _Draws) -> tuple[tuple[Cell, ...], tuple[Cell, .
             long = f"{long}*35 | punt{kicked}fum*1"
         punt.append(parse_cell(long))
     return tuple(quick_kick), tuple(punt)
-
-
-def _with_published(chart: Chart) -> tuple[tuple[Cell, ...], ...]:
-    cells = [list(line) for line in chart.cells]
-    for (play, letter), code in PUBLISHED.items():
-        cells[play - 1][chart.letters.index(letter)] = parse_cell(code)
-    return tuple(map(tuple, cells))

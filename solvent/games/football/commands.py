@@ -12,9 +12,16 @@ from rich.console import Console
 
 from solvent.cli.groups import GameCommand
 from solvent.cli.parameters import parse_parameters, parse_value
+from solvent.cli.tables import facts, show_blocks, show_rows
+from solvent.exact.store import write_atomically
+from solvent.games.football.chart import KICK_COLUMNS, Chart, cell_text
+from solvent.games.football.chart_files import check_suffix, csv_text, load_chart
+from solvent.games.football.chart_model import ChartParameters, make_chart
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.situation import Situation, check_situation, situation_text
+from solvent.model.parameters import check_choice
 
 if TYPE_CHECKING:
-    from solvent.games.football.chart import Chart
     from solvent.games.football.packed import PackedRules
     from solvent.games.football.solver.points import CallSheet, PointsSolution, Progress
 
@@ -71,11 +78,6 @@ def make(
 
     [dim]solvent chart make mine --seed 7 --risk 80[/]
     """
-    from solvent.exact.store import write_atomically
-    from solvent.games.football.chart_files import check_suffix, csv_text
-    from solvent.games.football.chart_model import ChartParameters, make_chart
-    from solvent.model.parameters import check_choice
-
     given = parse_parameters(ctx.args)
     known = [field.name for field in fields(ChartParameters)]
     for parameter in given:
@@ -95,10 +97,6 @@ def check(
     ] = None,
 ) -> None:
     """Check a chart; the first thing that is wrong is said with its row and column."""
-    from solvent.cli.tables import facts
-    from solvent.exact.store import write_atomically
-    from solvent.games.football.chart_files import check_suffix, csv_text, load_chart
-
     loaded = load_chart(source)
     Console().print(
         facts(
@@ -120,10 +118,6 @@ def check(
 @chart_commands.command()
 def show(source: ChartArgument) -> None:
     """Print a chart: a line per play and a column per defence, then the punts."""
-    from solvent.cli.tables import show_blocks, show_rows
-    from solvent.games.football.chart import KICK_COLUMNS, cell_text
-    from solvent.games.football.chart_files import load_chart
-
     loaded = load_chart(source)
     console = Console()
     texts = {
@@ -157,45 +151,36 @@ def points(
     [dim]solvent chart points mine.csv --out mine.json[/]
     """
     from solvent.cli.progress import working
-    from solvent.cli.tables import facts, show_rows
-    from solvent.exact.store import write_atomically
 
-    rules = _rules(source, ruleset, other_chart)
+    def tell_round(number: int, residual: float, _: float) -> None:
+        tell(f"solving {source}: residual {residual:.0e} points, round", number, None)
+
     with working(f"solving {source}") as tell:
-        solutions = _solved(
-            rules,
-            lambda number, residual, _: tell(
-                f"solving {source}: residual {residual:.0e} points, round", number, None
-            ),
-        )
-    solution, other = solutions[0], None
-    if other_chart is not None:
-        other = solutions[1].expected_points(rules[1], situations=situations)
-    values = solution.expected_points(rules[0], situations=situations, other=other)
-    console = Console()
+        rules, solutions = _solved(source, ruleset, other_chart, tell_round)
+    values, other, solution = None, None, solutions[0]
+    for own, found in reversed(list(zip(rules, solutions, strict=True))):
+        other, values = values, found.expected_points(own, situations=situations, other=values)
+    assert values is not None
     shown = {
         "chart": values.chart,
         "kickoff": f"{values.kickoff:.6f} to the receiver",
         "proved within": f"[{solution.lower:.12f}, {solution.upper:.12f}]",
         "free kick": f"{values.free_kick:.6f} to the receiver",
     }
+    headings = ["first down"]
     if other is not None:
-        shown |= {
-            "chart": f"{values.chart}, the other side's {other.chart}",
-            "kickoff": f"{values.kickoff:.6f} to the receiver, the mean of both sides",
-            "free kick": f"{values.free_kick:.6f} to the receiver, {other.free_kick:.6f} to the "
-            f"other side",
-            "gain": f"{solution.gain:.6f} by each score, to the side of {values.chart}",
-        }
+        headings.append("first down of the other side")
+        shown["chart"] += f", the other side's {other.chart}"
+        shown["kickoff"] += ", the mean of both sides"
+        shown["free kick"] += f", {other.free_kick:.6f} to the other side"
+        shown["gain"] = f"{solution.gain:.6f} by each score, to the side of {values.chart}"
     shown["largest error"] = f"{max(side.error.max() for side in solutions):.1e}"
     shown["largest duality gap"] = f"{max(side.duality_gap.max() for side in solutions):.1e}"
+    console = Console()
     console.print(facts(shown))
-    sides = [values] if other is None else [values, other]
-    headings = ["first down", "first down of the other side"][: len(sides)]
-    rows = [
-        (str(yards), *(f"{side.first_down[yards - 1]:.4f}" for side in sides))
-        for yards in (1, *range(5, rules[0].ruleset.field, 5))
-    ]
+    sides = [side.first_down for side in (values, other) if side is not None]
+    places = (1, *range(5, rules[0].ruleset.field, 5))
+    rows = [(str(x), *(f"{points[x - 1]:.4f}" for points in sides)) for x in places]
     show_rows(console, ("yards to the goal", *headings), rows, numbers=headings)
     if out is not None:
         write_atomically(out, values.json_text().encode())
@@ -223,23 +208,22 @@ def sheet(
     [dim]solvent chart sheet standard --down 3 --to-go 7 --to-goal 34[/]
     """
     from solvent.cli.progress import working
-    from solvent.games.football.situation import Situation, situation_text
     from solvent.games.football.solver.points import call_sheet
 
-    sides = _rules(source, ruleset, other_chart)
-    rules = sides[0]
-    usual = min(rules.ruleset.first_down, to_goal)
+    chart, numbers = load_chart(source), Ruleset.of(ruleset and parse_value(ruleset))
+    usual = min(numbers.first_down, to_goal)
     situation = Situation(down, usual if to_go is None else to_go, to_goal, punting)
-    rules.index(situation)
+    check_situation(numbers, situation)
     with working(f"solving {source}"):
-        found = call_sheet(rules, _solved(sides)[0], situation)
+        rules, solutions = _solved(source, ruleset, other_chart)
+        found = call_sheet(rules[0], solutions[0], situation)
     if as_json:
-        typer.echo(_sheet_json(rules.chart, found))
+        typer.echo(_sheet_json(chart, found))
         return
     console = Console()
-    console.print(f"{situation_text(rules.ruleset, situation)} on chart {rules.chart.name}")
+    console.print(f"{situation_text(numbers, situation)} on chart {chart.name}")
     console.print(f"[bold]{found.value:.6f}[/] points to the offence\n")
-    _show_sheet(console, rules.chart, found)
+    _show_sheet(console, chart, found)
 
 
 def _show_sheet(console: Console, chart: Chart, sheet: CallSheet) -> None:
@@ -279,23 +263,16 @@ def _sheet_json(chart: Chart, sheet: CallSheet) -> str:
     return json.dumps(content, indent=2)
 
 
-def _rules(source: str, ruleset: str | None, other_chart: str | None) -> tuple[PackedRules, ...]:
-    """The rules of each chart, with the numbers that a ruleset changes."""
-    from solvent.games.football.chart_files import load_chart
-    from solvent.games.football.packed import pack_rules
-    from solvent.games.football.ruleset import Ruleset
-
-    numbers = Ruleset.of(ruleset and parse_value(ruleset))
-    charts = [source] if other_chart is None else [source, other_chart]
-    return tuple(pack_rules(load_chart(chart), numbers) for chart in charts)
-
-
 def _solved(
-    rules: tuple[PackedRules, ...], progress: Progress | None = None
-) -> tuple[PointsSolution, ...]:
-    """The solution of the endless game for each chart."""
+    source: str, ruleset: str | None, other_chart: str | None, progress: Progress | None = None
+) -> tuple[tuple[PackedRules, ...], tuple[PointsSolution, ...]]:
+    """The rules of each chart, with the numbers that a ruleset changes, and the endless game."""
+    from solvent.games.football.packed import pack_rules
     from solvent.games.football.solver.points import solve_points, solve_two_charts
 
-    if len(rules) == 1:
-        return (solve_points(rules[0], progress=progress),)
-    return solve_two_charts(*rules, progress=progress)
+    numbers = Ruleset.of(ruleset and parse_value(ruleset))
+    rules = pack_rules(load_chart(source), numbers)
+    if other_chart is None:
+        return (rules,), (solve_points(rules, progress=progress),)
+    both = rules, pack_rules(load_chart(other_chart), numbers)
+    return both, solve_two_charts(*both, progress=progress)

@@ -25,7 +25,7 @@ keys for the other side, format and version apart. The value of a kickoff is the
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import resources
 from math import isfinite
 from pathlib import Path
@@ -40,6 +40,9 @@ LARGEST_FILE = 50_000_000
 """Bytes of a file that is read."""
 
 FOLDER = resources.files("solvent.games.football") / "charts"
+
+
+FORMAT = {"format": "solvent-expected-points", "version": 1}
 
 
 class ExpectedPointsError(ValueError):
@@ -77,15 +80,15 @@ class ExpectedPoints:
 
     def __post_init__(self) -> None:
         """Check that all values are numbers, and that those of the other side go with them."""
-        for name in ("first_down", "situations", "kickoff", "free_kick"):
-            value = getattr(self, name)
-            values = value if isinstance(value, tuple) else () if value is None else (value,)
-            for number in values:
-                if type(number) is not float or not isfinite(number):
-                    raise ExpectedPointsError(
-                        f"{name} of the expected points has the value {shown(number)}; allowed are "
-                        f"finite decimal numbers"
-                    )
+        if not all(isinstance(t, str) for t in (self.chart, self.chart_hash, self.ruleset_hash)):
+            raise ExpectedPointsError("chart, chart_hash and ruleset_hash must be text")
+        numbers = (self.kickoff, self.free_kick, *self.first_down, *(self.situations or ()))
+        for number in numbers:
+            if type(number) is not float or not isfinite(number):
+                raise ExpectedPointsError(
+                    f"the expected points have the value {shown(number)}; allowed are finite "
+                    f"decimal numbers"
+                )
         if (other := self.other) is not None and (
             other.other is not None
             or (self.ruleset_hash, self.kickoff) != (other.ruleset_hash, other.kickoff)
@@ -137,25 +140,17 @@ class ExpectedPoints:
                     f"expected points of {named!r} are not for {what}: made for "
                     f"{ours[:12]}, this is {theirs[:12]}; {make}"
                 )
-        self._check_lengths(ruleset)
-        self.other_side._check_lengths(ruleset)
-
-    def _check_lengths(self, ruleset: Ruleset) -> None:
         lines = ruleset.field * (ruleset.field - 1) // 2
-        for name, values, count in (
-            ("first_down", self.first_down, ruleset.field - 1),
-            ("situations", self.situations, (ruleset.downs + 1) * lines),
-        ):
-            if values is not None and len(values) != count:
-                raise ExpectedPointsError(f"{name} has {len(values)} values; expected {count}")
+        sizes = {"first_down": ruleset.field - 1, "situations": (ruleset.downs + 1) * lines}
+        for side in (self, self.other_side):
+            for name, size in sizes.items():
+                values = getattr(side, name)
+                if values is not None and len(values) != size:
+                    raise ExpectedPointsError(f"{name} has {len(values)} values; expected {size}")
 
     def json_text(self) -> str:
         """The file's text."""
-        content: dict[str, Any] = {
-            "format": "solvent-expected-points",
-            "version": 1,
-            **self._content(),
-        }
+        content = {**FORMAT, **self._content()}
         if self.other is not None:
             content["other"] = self.other._content()
         lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
@@ -189,45 +184,27 @@ def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
         raise ExpectedPointsError(f"{file}: larger than {LARGEST_FILE} bytes")
     try:
         table = parse_json(content)
-    except ValueError as error:
-        raise ExpectedPointsError(f"{file}: not JSON ({error})") from error
-    if not isinstance(table, dict) or table.pop("format", None) != "solvent-expected-points":
-        raise ExpectedPointsError(
-            f'{file}: not expected points; they say "format": "solvent-expected-points"'
-        )
-    if (version := table.pop("version", None)) != 1:
-        raise ExpectedPointsError(f"{file}: version {shown(version)}; this program reads version 1")
-    other = table.pop("other", None)
-    return _parsed(table, file, None if other is None else _parsed(other, f"{file}, other"))
+        found = {name: table.pop(name, None) for name in FORMAT}
+        if found != FORMAT:
+            raise ValueError(f"it begins with {shown(found)}; expected {FORMAT}")
+        other = table.pop("other", None)
+        return _parsed(table, None if other is None else _parsed(other))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ExpectedPointsError(f"{file}: not expected points; {error}") from error
 
 
-def _parsed(table: Any, file: str, other: ExpectedPoints | None = None) -> ExpectedPoints:
+def _parsed(table: dict[str, Any], other: ExpectedPoints | None = None) -> ExpectedPoints:
     """The values of one side, and those of the other if there are any."""
-    if not isinstance(table, dict):
-        raise ExpectedPointsError(f"{file}: {shown(table)} is no mapping of values")
-    names = set(ExpectedPoints.__dataclass_fields__) - {"other"}
-    if set(table) != names:
-        different = ", ".join(map(shown, sorted(set(table) ^ names)))
-        raise ExpectedPointsError(f"{file}: keys missing or unknown: {different}")
-    for name, value in table.items():
-        kind: type | tuple[type, ...] = object
-        if name.startswith("chart") or name == "ruleset_hash":
-            kind = str
-        elif name in ("first_down", "situations"):
-            kind = (list, type(None)) if name == "situations" else list
-        if not isinstance(value, kind):
-            wanted = "text" if kind is str else "a list of numbers"
-            raise ExpectedPointsError(f"{file}: {name!r} is {shown(value)}; it must be {wanted}")
-    try:
-        return ExpectedPoints(**{n: _floats(value) for n, value in table.items()}, other=other)
-    except ExpectedPointsError as error:
-        raise ExpectedPointsError(f"{file}: {error}") from error
+    names = {item.name for item in fields(ExpectedPoints)} - {"other"}
+    if different := set(table) ^ names:
+        raise ValueError(f"keys missing or unknown: {', '.join(map(shown, sorted(different)))}")
+    return ExpectedPoints(**{n: _floats(value) for n, value in table.items()}, other=other)
 
 
 def _floats(value: Any) -> Any:
     """Whole numbers as floats, also in a list; anything else as it is."""
     if isinstance(value, list):
-        return tuple(float(n) if is_number(n) else n for n in value)
+        return tuple(map(_floats, value))
     return float(value) if is_number(value) else value
 
 

@@ -72,13 +72,13 @@ from solvent.games.football.situation import (
     Restart,
     Situation,
     Situations,
+    check_situation,
     chooser,
     kick,
     situation_at,
     situation_index,
 )
 from solvent.model.arrays import Bools, Floats, Ints
-from solvent.model.parameters import shown
 
 NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK = 0, 1, 2
 """The kicks in the order of ``kick_start``."""
@@ -135,17 +135,8 @@ class PackedRules:
         Raises:
             ValueError: If the ruleset has no such situation.
         """
-        down, to_go, to_goal, punting = situation
-        rules = self.ruleset
-        if not (1 <= down <= rules.downs and 1 <= to_go <= to_goal < rules.field) or (
-            punting and down != rules.downs
-        ):
-            raise ValueError(
-                f"{shown(tuple(situation))} is no situation; allowed are downs from 1 to "
-                f"{rules.downs}, 1 to {rules.field - 1} yards to the goal and no more yards to go, "
-                f"and punt formation on the last down"
-            )
-        return situation_index(rules, situation)
+        check_situation(self.ruleset, situation)
+        return situation_index(self.ruleset, situation)
 
     def situation_at(self, index: int) -> Situation:
         """The situation of a number."""

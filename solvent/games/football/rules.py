@@ -40,7 +40,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ from solvent.games.football.story import told_result
 from solvent.games.football.table import tabulate
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
 from solvent.model.game import merged
-from solvent.model.parameters import Spread, check_choice, shown, spread
+from solvent.model.parameters import Spread, check_choice, is_number, shown, spread
 
 FORMS = ("drive", "points", "play")
 
@@ -134,38 +134,39 @@ class FootballStrategy(Words):
         (chart, other), ruleset = self.charts, self.loaded_ruleset
         if self.form != "points" or self.kickoff_value is None or self.expected_points is not None:
             self.loaded_points.check_is_for(chart, ruleset, other, situations=self.form == "play")
-        if self.kickoff_value is not None:
-            _check_number(self.kickoff_value, "kickoff_value")
+        if not (self.kickoff_value is None or is_number(self.kickoff_value)):
+            raise ValueError(
+                f"kickoff_value is {shown(self.kickoff_value)}; allowed are finite numbers"
+            )
         if not isinstance(self.punting, bool):
             raise ValueError(f"punting is {shown(self.punting)}; allowed are true and false")
         if self.form == "points":
-            began = (self.down, self.to_go, self.to_goal, self.punting)
-            if began != (1, None, 80, False):
+            if (self.down, self.to_go, self.to_goal, self.punting) != (1, None, 80, False):
                 raise ValueError(
                     "form 'points' begins with a kickoff; down, to_go, to_goal and punting are for "
                     "the other forms"
                 )
-        else:
-            if self.kickoff_value is not None:
-                raise ValueError("kickoff_value is for form 'points' only")
-            if self.form == "play" and self.loaded_points.situations is None:
-                raise ValueError(
-                    "form 'play' needs expected points of all situations; those of "
-                    f"{self.loaded_points.chart!r} hold first downs only; "
-                    f"{how_to_make(ruleset, situations=True, two_charts=self.two_charts)}"
-                )
-            self.initial()
-
-    @cached_property
-    def loaded_chart(self) -> Chart:
-        """The chart itself."""
-        return as_chart(self.chart)
+            return
+        if self.kickoff_value is not None:
+            raise ValueError("kickoff_value is for form 'points' only")
+        if self.form == "play" and self.loaded_points.situations is None:
+            raise ValueError(
+                "form 'play' needs expected points of all situations; those of "
+                f"{self.loaded_points.chart!r} hold first downs only; "
+                f"{how_to_make(ruleset, situations=True, two_charts=self.two_charts)}"
+            )
+        self.initial()
 
     @cached_property
     def charts(self) -> tuple[Chart, Chart]:
         """The chart of each player, from which it plays when it has the ball."""
-        own = self.loaded_chart
+        own = as_chart(self.chart)
         return own, own if self.other_chart is None else as_chart(self.other_chart, "other_chart")
+
+    @property
+    def loaded_chart(self) -> Chart:
+        """Player 0's chart."""
+        return self.charts[0]
 
     @property
     def two_charts(self) -> bool:
@@ -181,28 +182,26 @@ class FootballStrategy(Words):
     @cached_property
     def loaded_points(self) -> ExpectedPoints:
         """The expected points themselves."""
-        if self.expected_points is None:
+        given, (chart, other) = self.expected_points, self.charts
+        if given is None:
+            whole = self.form == "play"
             return shipped_expected_points(
-                self.loaded_chart,
-                self.loaded_ruleset,
-                situations=self.form == "play",
-                other_chart=self.charts[1],
+                chart, self.loaded_ruleset, situations=whole, other_chart=other
             )
-        if isinstance(self.expected_points, ExpectedPoints):
-            return self.expected_points
-        if not isinstance(self.expected_points, (str, Path)):
-            raise ValueError(
-                f"expected_points is {shown(self.expected_points)}; allowed are the path of a "
-                f"file, and the values themselves"
-            )
-        return read_expected_points(self.expected_points)
+        if isinstance(given, ExpectedPoints):
+            return given
+        if isinstance(given, (str, Path)):
+            return read_expected_points(given)
+        raise ValueError(
+            f"expected_points is {shown(given)}; allowed are the path of a file, and the values "
+            f"themselves"
+        )
 
     @cached_property
     def kickoff(self) -> float:
         """K, the value of receiving the kickoff after a score."""
-        return (
-            self.loaded_points.kickoff if self.kickoff_value is None else float(self.kickoff_value)
-        )
+        given = self.kickoff_value
+        return self.loaded_points.kickoff if given is None else float(given)
 
     @cached_property
     def actions(self) -> tuple[Actions, Actions]:
@@ -210,15 +209,13 @@ class FootballStrategy(Words):
 
         In the form ``"points"`` both have the same, unless each has a chart of its own.
         """
-        if self.form == "points":
-            own, other = self.charts
-            return (
-                Actions.of(own, offence=True, defence=True, kicks=True, other_chart=other),
-                Actions.of(other, offence=True, defence=True, kicks=True, other_chart=own),
-            )
+        own, other = self.charts
+        both = self.form == "points"
+        if not both:
+            other = own
         return (
-            Actions.of(self.loaded_chart, offence=True, defence=False, kicks=False),
-            Actions.of(self.loaded_chart, offence=False, defence=True, kicks=False),
+            Actions.of(own, offence=True, defence=both, kicks=both, other_chart=other),
+            Actions.of(other, offence=both, defence=True, kicks=both, other_chart=own),
         )
 
     @cached_property
@@ -231,26 +228,29 @@ class FootballStrategy(Words):
     @cached_property
     def info(self) -> GameInfo:
         """Players, actions and sources."""
+        charts = dict.fromkeys(f"chart {chart.name!r}: {chart.source}" for chart in self.charts)
+        own = ("my ball", "kickoff", "free kick") if self.form == "points" else ()
+        labels = ("down", "to go", "to goal", "punt formation", "over", *own)
         return GameInfo(
             name="football-strategy",
             players=2,
             actions=(self.actions[0].names, self.actions[1].names),
             acyclic=False,
             reward_range=self._reward_range(),
-            sources=(
-                *SOURCES,
-                *dict.fromkeys(f"chart {chart.name!r}: {chart.source}" for chart in self.charts),
-            ),
+            sources=(*SOURCES, *charts),
             parameters=self._parameters(),
-            observation_labels=self._labels(),
+            observation_labels=(*labels, *(f"choice {code}" for code in self.choices)),
             unit="points",
         )
 
     def _parameters(self) -> tuple[tuple[str, Any], ...]:
-        """The parameters as JSON has them; charts and values that have no file by their hashes."""
-        parameters: dict[str, Any] = {"chart": _named(self.chart), "form": self.form}
-        if self.other_chart is not None:
-            parameters["other_chart"] = _named(self.other_chart)
+        """The parameters as JSON has them; charts without a file by their names."""
+        given = {"chart": self.chart, "form": self.form, "other_chart": self.other_chart}
+        parameters: dict[str, Any] = {
+            name: value.name if isinstance(value, Chart) else str(value)
+            for name, value in given.items()
+            if value is not None
+        }
         if self.loaded_ruleset.parameters:
             parameters["ruleset"] = self.loaded_ruleset.parameters
         if isinstance(self.expected_points, (str, Path)):
@@ -258,28 +258,26 @@ class FootballStrategy(Words):
         if self.form == "points":
             parameters["kickoff_value"] = self.kickoff
         else:
-            parameters["down"] = self.down
-            parameters["to_go"] = (
-                self.loaded_ruleset.first_down if self.to_go is None else self.to_go
-            )
-            parameters["to_goal"] = self.to_goal
-            parameters["punting"] = self.punting
+            parameters |= {"down": self.down, "to_go": self._to_go}
+            parameters |= {"to_goal": self.to_goal, "punting": self.punting}
         return tuple(parameters.items())
+
+    @property
+    def _to_go(self) -> Spread:
+        return self.loaded_ruleset.first_down if self.to_go is None else self.to_go
 
     def _reward_range(self) -> tuple[float, float]:
         """The same to both sides, so that the players' rewards sum to 0 in every environment."""
         if self.form == "points":
             return (-inf, inf)  # Safeties may follow one another.
-        sides = (self.loaded_points, self.loaded_points.other_side)
+        rules, sides = self.loaded_ruleset, (self.loaded_points, self.loaded_points.other_side)
+        kickoff = max(abs(side.kickoff) for side in sides)
         ends = [end for side in sides for end in (*side.first_down, *(side.situations or ()))]
-        kickoff, free_kick = (
-            max(abs(getattr(side, name)) for side in sides) for name in ("kickoff", "free_kick")
-        )
         most = max(
             *map(abs, ends),
-            self.loaded_ruleset.touchdown + 1 + kickoff,
-            self.loaded_ruleset.field_goal + kickoff,
-            self.loaded_ruleset.safety + free_kick,
+            rules.touchdown + 1 + kickoff,
+            rules.field_goal + kickoff,
+            rules.safety + max(abs(side.free_kick) for side in sides),
         )
         return (-most, most)
 
@@ -287,19 +285,18 @@ class FootballStrategy(Words):
         """Return the start: a kickoff by player 1, or a situation of player 0."""
         if self.form == "points":
             return (Outcome(Fraction(1), Position("kickoff", offence=1)),)
-        last_line = self.loaded_ruleset.field - 1
-        to_go = self.loaded_ruleset.first_down if self.to_go is None else self.to_go
-        chances: dict[Position, Fraction] = {}
-        for down, p in spread(self.down, "down", 1, self.loaded_ruleset.downs).items():
-            if self.punting and down < self.loaded_ruleset.downs:
+        rules = self.loaded_ruleset
+        starts = []
+        for down, p in spread(self.down, "down", 1, rules.downs).items():
+            if self.punting and down < rules.downs:
                 raise ValueError(
                     f"punting is true on down {down}; punt formation is for the last down"
                 )
-            for x, q in spread(self.to_goal, "to_goal", 1, last_line).items():
-                for y, r in spread(to_go, "to_go", 1, self.loaded_ruleset.field).items():
+            for x, q in spread(self.to_goal, "to_goal", 1, rules.field - 1).items():
+                for y, r in spread(self._to_go, "to_go", 1, rules.field).items():
                     start = Position("call", 0, down, min(y, x), x, self.punting)
-                    chances[start] = chances.get(start, Fraction(0)) + p * q * r
-        return tuple(Outcome(probability, state) for state, probability in chances.items())
+                    starts.append(Outcome(p * q * r, start))
+        return merged(starts)
 
     def legal_actions(self, state: Position) -> tuple[tuple[int, ...], ...]:
         """Return both players' legal actions; one of them has a choice only, or both at once."""
@@ -389,25 +386,20 @@ class FootballStrategy(Words):
 
     def _outcome(self, state: Position, consequence: Consequence) -> Outcome:
         """A consequence for the offence of a state, as the players of this form meet it."""
-        following = self._following(state, consequence)
-        reward: Fraction | int = consequence.points
-        if following == OVER:
-            reward += Fraction(self._value(consequence))
-        return Outcome(
-            consequence.probability, following, reward if state.offence == 0 else -reward
-        )
-
-    def _following(self, state: Position, consequence: Consequence) -> Position:
-        """The state that a consequence leads to."""
         side = state.offence if consequence.same_side else 1 - state.offence
+        following, reward = OVER, Fraction(consequence.points)
         match consequence.next:
             case Situation() as situation if self.form == "points" or (
                 self.form == "drive" and consequence.same_side
             ):
-                return Position("call", side, *situation)
+                following = Position("call", side, *situation)
             case Restart.FREE_KICK if self.form == "points":
-                return Position("free kick", side)
-        return OVER
+                following = Position("free kick", side)
+            case _:
+                reward += Fraction(self._value(consequence))
+        return Outcome(
+            consequence.probability, following, reward if state.offence == 0 else -reward
+        )
 
     def _value(self, consequence: Consequence) -> float:
         """Return the offence's value after a consequence that ends play, points apart.
@@ -431,27 +423,16 @@ class FootballStrategy(Words):
         """Return True if the possession, the play, or the wait for a score has ended."""
         return state.phase == "over"
 
-    def _labels(self) -> tuple[str, ...]:
-        """The names of an observation's entries."""
-        own = ("my ball", "kickoff", "free kick") if self.form == "points" else ()
-        choices = (f"choice {code}" for code in self.choices)
-        return ("down", "to go", "to goal", "punt formation", "over", *own, *choices)
-
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:
         """Down and yards over the most there are, and flags."""
-        seen = [
-            state.down / self.loaded_ruleset.downs,
-            state.to_go / self.loaded_ruleset.field,
-            state.to_goal / self.loaded_ruleset.field,
-            float(state.punting),
-            float(state.phase == "over"),
-        ]
+        rules, over = self.loaded_ruleset, state.phase == "over"
+        yards = state.to_go / rules.field, state.to_goal / rules.field
+        seen = [state.down / rules.downs, *yards, float(state.punting), float(over)]
         if self.form == "points":
-            live = state.phase != "over"
+            mine = not over and state.offence == player
             seen += [
-                float(live and state.offence == player),
-                float(state.phase == "kickoff"),
-                float(state.phase == "free kick"),
+                float(mine),
+                *(float(state.phase == kick) for kick in ("kickoff", "free kick")),
             ]
         seen += [float(state.choice == code) for code in self.choices]
         return np.array(seen, np.float32)
@@ -460,12 +441,13 @@ class FootballStrategy(Words):
         """Down and distance, the field from the offence's goal line on the left, the call sheet."""
         if state.phase == "over":
             return "play is over"
-        team = f"player {state.offence}"
-        if state.phase in KICKOFFS or state.phase == "free kick":
-            return f"{team} is to kick: {state.phase}"
+        if not state.down:
+            return f"player {state.offence} is to kick: {state.phase}"
         if state.phase == "choice":
-            penalty, play = parse_result(state.choice).options
-            calls = [f"player {self.who_chooses(state)} takes {penalty.code} or {play.code}"]
+            calls = [
+                f"player {self.who_chooses(state)} takes "
+                + " or ".join(option.code for option in parse_result(state.choice).options)
+            ]
         else:
             legal = self.legal_actions(state)
             calls = [
@@ -484,13 +466,3 @@ class FootballStrategy(Words):
             ValueError: If the chart's probabilities are too fine for exact arithmetic in 53 bits.
         """
         return tabulate(self)
-
-
-def _named(chart: str | Path | Chart) -> str:
-    """Return a chart as it stands in the parameters."""
-    return chart.name if isinstance(chart, Chart) else str(chart)
-
-
-def _check_number(value: Any, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
-        raise ValueError(f"{name} is {shown(value)}; allowed are finite numbers")

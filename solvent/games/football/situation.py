@@ -34,6 +34,7 @@ import numpy as np
 from solvent.games.football.results import Result
 from solvent.games.football.ruleset import Ruleset, parse_kick
 from solvent.model.arrays import Bools, Ints
+from solvent.model.parameters import shown
 
 OFFENCE, DEFENCE = 0, 1
 
@@ -464,6 +465,23 @@ def situation_index(ruleset: Ruleset, situation: Situation) -> int:
     lines = ruleset.field * (ruleset.field - 1) // 2
     block = ruleset.downs if punting else down - 1
     return block * lines + (to_goal - 1) * to_goal // 2 + to_go - 1
+
+
+def check_situation(rules: Ruleset, situation: Situation) -> None:
+    """Raise unless a ruleset has the situation.
+
+    Raises:
+        ValueError: If it has not.
+    """
+    down, to_go, to_goal, punting = situation
+    if not (1 <= down <= rules.downs and 1 <= to_go <= to_goal < rules.field) or (
+        punting and down != rules.downs
+    ):
+        raise ValueError(
+            f"{shown(tuple(situation))} is no situation; allowed are downs from 1 to "
+            f"{rules.downs}, 1 to {rules.field - 1} yards to the goal and no more yards to go, "
+            f"and punt formation on the last down"
+        )
 
 
 def situation_at(ruleset: Ruleset, index: int) -> Situation:

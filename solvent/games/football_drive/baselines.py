@@ -38,42 +38,24 @@ class RuleOfThumb(NamedTuple):
     """A play for each case, by its number.
 
     Attributes:
-        first: Play on first down.
-        second_short: Play on second down, with a short distance to the line to gain.
-        second_long: Play on second down, with a longer one.
-        third_near_short: Play on third down, near the other team's goal and with a short distance.
-        third_near_long: Play on third down, near it and with a longer distance.
-        third_far_short: Play on third down, far from it and with a short distance.
-        third_far_long: Play on third down, far from it and with a longer distance.
-        fourth_near_short: Play on fourth down, near it and with a short distance.
-        fourth_near_long: Play on fourth down, near it and with a longer distance.
-        fourth_far_short: Play on fourth down, far from it and with a short distance.
-        fourth_far_long: Play on fourth down, far from it and with a longer distance.
+        plays: [11] the plays on first down; on second down with a short and with a longer distance
+            to the line to gain; then on third and on fourth down, for each of them near the other
+            team's goal with a short and a longer distance, and far from it with either.
         short: The longest distance that is short, in yards.
     """
 
-    first: int
-    second_short: int
-    second_long: int
-    third_near_short: int
-    third_near_long: int
-    third_far_short: int
-    third_far_long: int
-    fourth_near_short: int
-    fourth_near_long: int
-    fourth_far_short: int
-    fourth_far_long: int
+    plays: tuple[int, ...]
     short: int = SHORT
 
 
 DRIVE_RULES: Mapping[str, RuleOfThumb] = {
-    "always-run": RuleOfThumb(*[RUN] * 11),
-    "always-pass": RuleOfThumb(*[PASS] * 11),
+    "always-run": RuleOfThumb((RUN,) * 11),
+    "always-pass": RuleOfThumb((PASS,) * 11),
     "kick-on-fourth": RuleOfThumb(
-        RUN, PASS, PASS, RUN, PASS, RUN, PASS, KICK, KICK, PUNT, PUNT, short=2
+        (RUN, PASS, PASS, RUN, PASS, RUN, PASS, KICK, KICK, PUNT, PUNT), short=2
     ),
-    "run-or-punt": RuleOfThumb._make([*[RUN] * 10, PUNT, 2]),
-    "patek-bertsekas": RuleOfThumb(PASS, RUN, PASS, RUN, PASS, RUN, PASS, RUN, KICK, RUN, PUNT),
+    "run-or-punt": RuleOfThumb((*(RUN,) * 10, PUNT), short=2),
+    "patek-bertsekas": RuleOfThumb((PASS, RUN, PASS, RUN, PASS, RUN, PASS, RUN, KICK, RUN, PUNT)),
 }
 """Rules by name. ``patek-bertsekas`` is the best of their 1,296."""
 
@@ -86,7 +68,7 @@ def rules_of_thumb(short: int = SHORT) -> Iterator[RuleOfThumb]:
     """
     third, near, far = (RUN, PASS), (RUN, PASS, KICK), (RUN, PASS, PUNT)
     for later in product(third, third, third, third, near, near, far, far):
-        yield RuleOfThumb(PASS, RUN, PASS, *later, short=short)
+        yield RuleOfThumb((PASS, RUN, PASS, *later), short=short)
 
 
 def rule_policy(rule: RuleOfThumb, game: TabularGame, name: str) -> TabularPolicy:
@@ -103,7 +85,7 @@ def rule_policy(rule: RuleOfThumb, game: TabularGame, name: str) -> TabularPolic
     # The number of the case among the fields; a drive that has ended has none, and any will do.
     case = 2 * ~near + ~short
     field = np.select([down <= 1, down == 2, down == 3], [0 * down, 1 + ~short, 3 + case], 7 + case)
-    return TabularPolicy.deterministic(game, np.array(rule[:-1])[field], name=name)
+    return TabularPolicy.deterministic(game, np.array(rule.plays)[field], name=name)
 
 
 def drive_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:

@@ -49,6 +49,7 @@ than n * 2e-13 * 13.6, the distance of the best and the worst payoff.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -60,7 +61,7 @@ from numpy.typing import NDArray
 
 from solvent.games.football.field import pitch
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words, reachable
-from solvent.model.arrays import Ints, grouped_sum
+from solvent.model.arrays import Bools, Ints, grouped_sum
 from solvent.model.parameters import Spread, check_integer, shown, spread
 
 RUN, PASS, PUNT, KICK = range(4)
@@ -178,44 +179,62 @@ class FootballDrive(Words):
 
     def transition(self, state: Drive, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Play the down. Outcomes are in the order of their states."""
-        weights: dict[Drive, int] = {}
-        if joint_action[0] == KICK:
-            whole = 20 * RANGE
-            good = 19 * max(RANGE - state.to_goal, 0)
-            weights[Drive(TOUCHBACK, 0, 0, "field goal")] = good
-            weights[Drive(state.to_goal, 0, 0, "lost")] = whole - good
-        else:
-            whole = WHOLE
-            for (keeps, yards), weight in plays(joint_action[0]).items():
-                after = self._advance(state, yards) if keeps else self._lose(state, yards)
-                weights[after] = weights.get(after, 0) + weight
+        [action] = joint_action
+        found, weights = self._outcomes(np.array([state[:3]]), action)
+        chances: dict[Drive, int] = {}
+        for after, weight in zip(map(_drive, found[0].tolist()), weights[0].tolist(), strict=True):
+            chances[after] = chances.get(after, 0) + weight
         return tuple(
-            Outcome(Fraction(weight, whole), after, payoff(after))
-            for after, weight in sorted(weights.items())
+            Outcome(Fraction(weight, _whole(action)), after, payoff(after))
+            for after, weight in sorted(chances.items())
             if weight
         )
 
-    def _advance(self, state: Drive, yards: int) -> Drive:
-        """The ball moves and is not lost to a defender."""
-        to_goal, to_go = state.to_goal - yards, state.to_go - yards
-        if to_goal <= 0:
-            return Drive(TOUCHBACK, 0, 0, "touchdown")
-        if to_goal > self.field:
-            return Drive(TOUCHBACK, 0, 0, "safety")
-        if to_go <= 0:
-            return first_down(to_goal)
-        if state.down == DOWNS:
-            return Drive(to_goal, 0, 0, "lost")
-        return Drive(to_goal, to_go, state.down + 1)
+    def _outcomes(self, positions: Ints, action: int) -> tuple[Ints, Ints]:
+        """The states after a play in P positions, one for each of K moves of the ball.
 
-    def _lose(self, state: Drive, yards: int) -> Drive:
-        """The other team gets the ball after it has moved."""
-        to_goal = state.to_goal - yards
-        if to_goal <= 0:
-            return Drive(TOUCHBACK, 0, 0, "lost")
-        if to_goal > self.field:
-            return Drive(self.their_ball, 0, 0, "other's touchdown")
-        return Drive(to_goal, 0, 0, "lost")
+        Args:
+            positions: [P, 3] yards to the goal, yards to go and the down.
+            action: The play.
+
+        Returns:
+            [P, K, 4] to goal, to go, down and the number of the ending, and [P, K] weights in units
+            of 1 / :func:`_whole`. Several moves may lead to the same state.
+        """
+        to_goal, to_go, down = positions.T[:, :, None]
+        if action == KICK:
+            good = 19 * np.maximum(RANGE - to_goal, 0)
+            lost = np.where([True, False], TOUCHBACK, to_goal)
+            ending = np.array([ENDINGS.index("field goal"), ENDINGS.index("lost")])
+            states = np.stack(np.broadcast_arrays(lost, 0, 0, ending), axis=-1)
+            return states, np.concatenate((good, 20 * RANGE - good), axis=1)
+        moves = plays(action)
+        keeps, yards = (np.array(part) for part in zip(*moves, strict=True))
+        weights = np.tile(np.array(list(moves.values())), (len(positions), 1))
+        return self._moved(to_goal - yards, to_go - yards, down, keeps), weights
+
+    def _moved(self, to_goal: Ints, to_go: Ints, down: Ints, keeps: Bools) -> Ints:
+        """The states after the ball has moved, [..., 4].
+
+        Args:
+            to_goal: Yards to the goal afterwards.
+            to_go: Yards to the line to gain afterwards.
+            down: The down that was played.
+            keeps: Whether the ball is not lost to a defender.
+        """
+        cases: list[tuple[Bools, tuple[Ints | int, Ints | int, Ints | int, str]]] = [
+            (keeps & (to_goal <= 0), (TOUCHBACK, 0, 0, "touchdown")),
+            (keeps & (to_goal > self.field), (TOUCHBACK, 0, 0, "safety")),
+            (to_goal <= 0, (TOUCHBACK, 0, 0, "lost")),
+            (to_goal > self.field, (self.their_ball, 0, 0, "other's touchdown")),
+            (keeps & (to_go <= 0), (to_goal, np.minimum(10, to_goal), 1, "")),
+            (keeps & (down < DOWNS), (to_goal, to_go, down + 1, "")),
+            (np.ones_like(keeps), (to_goal, 0, 0, "lost")),
+        ]
+        where = [case for case, _ in cases]
+        ends = [(x, y, d, ENDINGS.index(ending)) for _, (x, y, d, ending) in cases]
+        columns = (np.select(where, list(column)) for column in zip(*ends, strict=True))
+        return np.stack(np.broadcast_arrays(*columns), axis=-1)
 
     def is_terminal(self, state: Drive) -> bool:
         """Return True if the drive has ended."""
@@ -235,19 +254,16 @@ class FootballDrive(Words):
 
     def draw(self, state: Drive) -> str:
         """The field, with the ball and the line to gain, and down and distance."""
-        if state.ended == "lost":
-            news = f"The ball is lost, {state.to_goal} yards from the other team's goal."
-        elif state.ended:
-            news = {
-                "field goal": "The field goal is good: 3 points.",
-                "other's touchdown": "The other team scores a touchdown.",
-                "safety": "A safety: 2 points for the other team.",
-                "touchdown": "Touchdown!",
-            }[state.ended]
-        else:
-            ordinal = ("First", "Second", "Third", "Fourth")[state.down - 1]
-            distance = "goal" if state.to_go == state.to_goal else str(state.to_go)
-            news = f"{ordinal} and {distance}, {state.to_goal} yards to the goal."
+        down = ("Over", "First", "Second", "Third", "Fourth")[state.down]
+        distance = "goal" if state.to_go == state.to_goal else str(state.to_go)
+        news = {
+            "": f"{down} and {distance}, {state.to_goal} yards to the goal.",
+            "lost": f"The ball is lost, {state.to_goal} yards from the other team's goal.",
+            "field goal": "The field goal is good: 3 points.",
+            "other's touchdown": "The other team scores a touchdown.",
+            "safety": "A safety: 2 points for the other team.",
+            "touchdown": "Touchdown!",
+        }[state.ended]
         ball = None if state.ended not in ("", "lost") else self.field - state.to_goal
         gain = None if state.ended or ball is None else ball + state.to_go
         return "\n".join((*pitch(self.field, ball, gain), news))
@@ -271,11 +287,9 @@ class FootballDrive(Words):
         after: Drive = outcome.state
         if action == KICK:
             return f"The field goal is {'good' if after.ended == 'field goal' else 'missed'}."
-        ways = {
-            (keeps, yards): weight
-            for (keeps, yards), weight in plays(action).items()
-            if (self._advance if keeps else self._lose)(state, yards) == after
-        }
+        found, weights = self._outcomes(np.array([state[:3]]), action)
+        moves = zip(plays(action), found[0].tolist(), weights[0].tolist(), strict=True)
+        ways = {move: weight for move, end, weight in moves if _drive(end) == after}
         [(keeps, yards)] = dice.choices(list(ways), list(ways.values()))
         if action == PUNT:
             return f"A punt of {yards} yards."
@@ -287,8 +301,52 @@ class FootballDrive(Words):
         return f"{'Fumble' if action == RUN else 'Interception'} at {gain}."
 
     def tabulate(self) -> TabularGame:
-        """The arrays of the game, all states at once (rows as `transition` orders them)."""
-        return _tabulate(self)
+        """The arrays of the game, all positions at once (rows as `transition` orders them)."""
+        shape = (self.field + 1, self.field + 1, DOWNS + 1, len(ENDINGS))
+        size = int(np.prod(shape))
+        positions = np.array([state[:3] for state in all_positions(self.field)], np.int64)
+        keys, weights = [], []
+        for action in (RUN, PASS, PUNT, KICK):
+            found, weight = self._outcomes(positions, action)
+            row = 4 * np.arange(len(positions))[:, None] + action
+            codes = np.ravel_multi_index(tuple(np.moveaxis(found, -1, 0)), shape)
+            keys.append((row * size + codes).ravel())
+            weights.append(weight.ravel())
+        key, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+        sums = grouped_sum(inverse, np.concatenate(weights), len(key))
+        key, sums = key[sums > 0], sums[sums > 0]
+        row, target = np.divmod(key, size)
+        # Rows are numbered by position; positions and the codes of states ascend alike.
+        live = np.ravel_multi_index((*positions.T, np.zeros(len(positions), int)), shape)
+        codes = np.union1d(live, target)
+        states = tuple(_drive(s) for s in np.stack(np.unravel_index(codes, shape), 1).tolist())
+        acts = np.isin(codes, live)
+        next_state = np.searchsorted(codes, target)
+        rows = np.bincount(row, minlength=4 * len(positions))
+        table = TabularGame(
+            info=self.info,
+            states=states,
+            row_start=np.concatenate(([0], np.cumsum(4 * acts))),
+            outcome_start=np.concatenate(([0], np.cumsum(rows))),
+            next_state=next_state,
+            probability=sums / np.where(row % 4 == KICK, _whole(KICK), WHOLE),
+            outcome_reward=np.array([float(payoff(state)) for state in states])[next_state],
+            mask=(np.repeat(acts[:, None], 4, axis=1), acts[:, None]),
+            initial=np.array([float(self._starts.get(state, 0)) for state in states]),
+            observation=(np.stack([self.observe(state, 0) for state in states]),),
+        )
+        return reachable(table)
+
+
+def _drive(columns: Sequence[int]) -> Drive:
+    """A state from its columns, see :meth:`FootballDrive._outcomes`."""
+    to_goal, to_go, down, ending = columns
+    return Drive(to_goal, to_go, down, ENDINGS[ending])
+
+
+def _whole(action: int) -> int:
+    """The sum of the weights of a play's outcomes."""
+    return 20 * RANGE if action == KICK else WHOLE
 
 
 def first_down(to_goal: int) -> Drive:
@@ -376,113 +434,6 @@ def plays(action: int) -> dict[tuple[bool, int], int]:
         if weight:
             moves[keeps, yards] = moves.get((keeps, yards), 0) + weight
     return moves
-
-
-class _Codes:
-    """Whole numbers for states, ascending as the states are, with arrays in place of fields."""
-
-    def __init__(self, field: int) -> None:
-        self.shape = (field + 1, field + 1, DOWNS + 1, len(ENDINGS))
-
-    def of(self, to_goal: Ints, to_go: Ints | int, down: Ints | int, ended: str = "") -> Ints:
-        ending = ENDINGS.index(ended)
-        parts = np.broadcast_arrays(to_goal, to_go, down, ending)
-        return np.asarray(np.ravel_multi_index(tuple(parts), self.shape), np.int64)
-
-    def states(self, codes: Ints) -> tuple[Drive, ...]:
-        fields = np.stack(np.unravel_index(codes, self.shape), axis=1).tolist()
-        return tuple(Drive(x, y, d, ENDINGS[e]) for x, y, d, e in fields)
-
-
-def _tabulate(game: FootballDrive) -> TabularGame:
-    """Build the arrays without walking through the states one by one.
-
-    Every branch of every play is taken in all positions at once; branches of one play that lead
-    to the same state are then merged. Probabilities are quotients of integers that floats hold,
-    so each is the float nearest to its rational.
-    """
-    codes = _Codes(game.field)
-    positions = np.array([state[:3] for state in all_positions(game.field)], np.int64)
-    to_goal, to_go, down = (column[:, None] for column in positions.T)
-    number = len(positions)
-
-    rows, targets, weights = [], [], []
-    for action in (RUN, PASS, PUNT):
-        moves = plays(action)
-        keeps, yards = (np.array(part) for part in zip(*moves, strict=True))
-        target = np.where(
-            keeps,
-            _advanced(codes, game.field, to_goal - yards, to_go - yards, down),
-            _lost(codes, game, to_goal - yards),
-        )
-        rows.append(np.repeat(4 * np.arange(number) + action, len(moves)))
-        targets.append(target.ravel())
-        weights.append(np.tile(np.array(list(moves.values())), number))
-    kicked = 4 * np.arange(number) + KICK
-    good = 19 * np.maximum(RANGE - to_goal[:, 0], 0)
-    rows += [kicked, kicked]
-    targets += [
-        np.full(number, codes.of(np.array(TOUCHBACK), 0, 0, "field goal")),
-        codes.of(to_goal[:, 0], 0, 0, "lost"),
-    ]
-    weights += [good, 20 * RANGE - good]
-
-    size = int(np.prod(codes.shape))
-    key, inverse = np.unique(
-        np.concatenate(rows) * size + np.concatenate(targets), return_inverse=True
-    )
-    weight = grouped_sum(inverse, np.concatenate(weights), len(key))
-    key, weight = key[weight > 0], weight[weight > 0]
-    row, target = np.divmod(key, size)
-
-    live = codes.of(*positions.T)
-    state_codes = np.union1d(live, target)
-    states = codes.states(state_codes)
-    # Rows are numbered by position; positions and codes ascend alike.
-    row_count = np.where(np.isin(state_codes, live), 4, 0)
-    initial = np.zeros(len(states))
-    for state, probability in game._starts.items():
-        initial[np.searchsorted(state_codes, codes.of(np.array(state[0]), *state[1:3]))] = float(
-            probability
-        )
-    next_state = np.searchsorted(state_codes, target)
-    payoffs = np.array([float(payoff(state)) for state in states])
-    return reachable(
-        TabularGame(
-            info=game.info,
-            states=states,
-            row_start=np.concatenate(([0], np.cumsum(row_count))),
-            outcome_start=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=4 * number)))),
-            next_state=next_state,
-            probability=weight / np.where(row % 4 == KICK, 20 * RANGE, WHOLE),
-            outcome_reward=payoffs[next_state],
-            mask=(np.repeat(row_count[:, None] > 0, 4, axis=1), row_count[:, None] > 0),
-            initial=initial,
-            observation=(np.stack([game.observe(state, 0) for state in states]),),
-        )
-    )
-
-
-def _advanced(codes: _Codes, field: int, to_goal: Ints, to_go: Ints, down: Ints) -> Ints:
-    """Return the result of `FootballDrive._advance` for all positions and moves at once."""
-    x, y = np.clip(to_goal, 1, field), np.clip(to_go, 1, field)
-    short = np.where(
-        down == DOWNS,
-        codes.of(x, 0, 0, "lost"),
-        codes.of(x, y, np.minimum(down + 1, DOWNS)),
-    )
-    within = np.where(to_go <= 0, codes.of(x, np.minimum(10, x), 1), short)
-    touchdown, safety = (
-        codes.of(np.array(TOUCHBACK), 0, 0, ended) for ended in ("touchdown", "safety")
-    )
-    return np.where(to_goal <= 0, touchdown, np.where(to_goal > field, safety, within))
-
-
-def _lost(codes: _Codes, game: FootballDrive, to_goal: Ints) -> Ints:
-    """Return the result of `FootballDrive._lose` for all positions and moves at once."""
-    at = np.where(to_goal <= 0, TOUCHBACK, np.minimum(to_goal, game.field))
-    theirs = codes.of(np.array(game.their_ball), 0, 0, "other's touchdown")
-    return np.where(to_goal > game.field, theirs, codes.of(at, 0, 0, "lost"))
 
 
 def _plain(start: Spread) -> list[int] | dict[str, str]:

@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
-import pettingzoo
 import pytest
 from reduced_football import CHART, CHARTS, NO_CHOICE, RULES, reduced, reduced_points
 
@@ -30,7 +29,6 @@ from solvent.model import (
     compile_game,
     parametrize_with_game_checks,
 )
-from solvent.registration import register_envs
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_strategy.txt"
 
@@ -79,143 +77,76 @@ def call(down: int, to_go: int, to_goal: int, punting: bool = False, offence: in
     return Position("call", offence, down, to_go, to_goal, punting)
 
 
-# What a drive pays. The reduced chart's first play is 1, 3 and "off2/2" against A, B and C.
-
-
-def test_a_drive_goes_on_while_the_offence_has_the_ball() -> None:
-    assert outcomes(reduced(), call(1, 3, 6), 0, 0) == [(1, call(2, 2, 5), 0)]
-    assert outcomes(reduced(), call(1, 3, 6), 0, 1) == [(1, call(1, 3, 3), 0)]
-
-
-def test_a_drive_pays_points_and_the_negative_of_the_others_ball() -> None:
-    game = reduced()
-    points = game.loaded_points
-    # Play 1 against A on the last down: lost on downs five yards from the goal, four for them.
-    lost = -Fraction(points.first_down[4 - 1])
-    assert outcomes(game, call(2, 2, 6), 0, 0) == [(1, OVER, lost)]
-    touchdown = [
-        (Fraction(34, 36), OVER, 7 - Fraction(points.kickoff)),
-        (Fraction(2, 36), OVER, 6 - Fraction(points.kickoff)),
-    ]
-    assert outcomes(game, call(1, 1, 1), 0, 0) == touchdown
-    backwards = reduced(chart=CHARTS[1])
-    safety = -2 - Fraction(backwards.loaded_points.free_kick)
-    assert outcomes(backwards, call(1, 3, 6), 0, 0) == [(1, OVER, safety)]
-    # A fumble seven yards behind the line is the defence's touchdown, an interception run back
-    # nine yards too; both are the same branch.
-    scored = outcomes(backwards, call(1, 2, 2), 1, 1)
-    assert (Fraction(34, 108), OVER, Fraction(points.kickoff) - 7) in scored
-
-
-def test_a_field_goal_does_not_depend_on_the_defence() -> None:
-    game = reduced()
-    kickoff = Fraction(game.loaded_points.kickoff)
-    missed = -Fraction(game.loaded_points.first_down[6 - 1])
-    for defence in range(3):
-        assert outcomes(game, call(1, 2, 2), 4, defence) == [
-            (Fraction(3, 4), OVER, 3 - kickoff),
-            (Fraction(1, 4), OVER, missed),
-        ]
-
-
-def test_declaring_punt_formation_leads_to_it_and_the_next_call_punts() -> None:
-    game = reduced()
-    for defence in range(3):
-        declared = outcomes(game, call(2, 2, 8), 5, defence)
-        assert declared == [(1, call(2, 2, 8, punting=True), 0)]
-    # "punt6" from eight yards; theirs is seven yards from the other goal.
-    theirs = -Fraction(game.loaded_points.first_down[7 - 1])
-    assert outcomes(game, call(2, 2, 8, punting=True), 5, 0) == [(1, OVER, theirs)]
-    # In punt formation neither the quick kick (3) nor the field goal (4) is on offer.
-    assert game.legal_actions(call(2, 2, 2, punting=True))[0] == (0, 1, 5)
-
-
-def test_a_choice_is_a_state_in_which_the_offended_team_alone_has_a_choice() -> None:
-    game = reduced()
+def test_the_forms_go_as_their_rules_say() -> None:
+    """The reduced chart's first play is 1, 3 and "off2/2" against A, B and C."""
+    drive, points, play = reduced(), reduced("points"), reduced("play")
+    backwards, scored = reduced(chart=CHARTS[1]), reduced("points", CHARTS[1])
+    both, own, turned = two_charts("drive"), two_charts("points"), two_charts("play")
+    ours, theirs, after = drive.loaded_points, both.loaded_points.other_side, play.loaded_points
+    kickoff, letter = Fraction(ours.kickoff), scored.actions[0].defence
     waiting = Position("choice", 0, 1, 3, 6, choice="off2/2")
-    assert outcomes(game, call(1, 3, 6), 0, 2) == [(1, waiting, 0)]
-    # The defence takes the penalty (half the three yards to the goal line, so one) or the play.
-    assert game.legal_actions(waiting) == ((0,), (3, 4))
-    assert outcomes(game, waiting, 0, 3) == [(1, call(1, 4, 7), 0)]
-    assert outcomes(game, waiting, 0, 4) == [(1, call(2, 1, 4), 0)]
-    other = Position("choice", 0, 1, 3, 6, choice="def2/4o")
-    assert game.legal_actions(other) == ((6, 7), (0,))
-
-
-def test_the_points_form_begins_with_a_kickoff_that_the_kicker_chooses() -> None:
-    game = reduced("points")
-    [start] = game.initial()
-    assert start.state == Position("kickoff", 1)
-    assert game.legal_actions(start.state) == ((0,), (11, 12))
-    onside = outcomes(game, start.state, 0, 12)
-    assert onside == [
-        (Fraction(1, 3), call(1, 3, 5, offence=1), 0),
-        (Fraction(2, 3), call(1, 3, 3, offence=0), 0),
+    assert after.situations is not None
+    worth = [Fraction(value) for value in after.situations]
+    goal = [
+        (Fraction(3, 4), OVER, 3 - kickoff),
+        (Fraction(1, 4), OVER, -Fraction(ours.first_down[6 - 1])),
     ]
+    for rule, game, state, joint, expected in (
+        ("the next down", drive, call(1, 3, 6), (0, 0), [(1, call(2, 2, 5), 0)]),
+        ("a first down", drive, call(1, 3, 6), (0, 1), [(1, call(1, 3, 3), 0)]),
+        ("lost on downs, five yards away", drive, call(2, 2, 6), (0, 0),
+         [(1, OVER, -Fraction(ours.first_down[4 - 1]))]),
+        ("a touchdown", drive, call(1, 1, 1), (0, 0),
+         [(Fraction(34, 36), OVER, 7 - kickoff), (Fraction(2, 36), OVER, 6 - kickoff)]),
+        ("a safety", backwards, call(1, 3, 6), (0, 0), [(1, OVER, -2 - Fraction(ours.free_kick))]),
+        *(("a field goal", drive, call(1, 2, 2), (4, d), goal) for d in range(3)),
+        *(("declaring a punt", drive, call(2, 2, 8), (5, d), [(1, call(2, 2, 8, True), 0)])
+          for d in range(3)),
+        ("a punt of six", drive, call(2, 2, 8, True), (5, 0),
+         [(1, OVER, -Fraction(ours.first_down[7 - 1]))]),
+        ("a choice waits", drive, call(1, 3, 6), (0, 2), [(1, waiting, 0)]),
+        ("half the distance to the goal line", drive, waiting, (0, 3), [(1, call(1, 4, 7), 0)]),
+        ("the play is taken", drive, waiting, (0, 4), [(1, call(2, 1, 4), 0)]),
+        ("an onside kick", points, Position("kickoff", 1), (0, 12),
+         [(Fraction(1, 3), call(1, 3, 5, offence=1), 0), (Fraction(2, 3), call(1, 3, 3), 0)]),
+        ("a safety of player 0", scored, call(1, 3, 6), (0, letter),
+         [(1, Position("free kick", 0), -2)]),
+        ("a safety of player 1", scored, call(1, 3, 6, offence=1), (letter, 0),
+         [(1, Position("free kick", 1), 2)]),
+        # Situations are numbered by down, yards to the goal and yards to go; 36 for each down.
+        ("a play", play, call(1, 3, 4), (0, 0), [(1, OVER, worth[36 + 3 + 1])]),
+        ("a play that loses the ball", play, call(2, 3, 4), (0, 0), [(1, OVER, -worth[15 + 2])]),
+        ("a play declares a punt", play, call(2, 3, 4), (5, 0), [(1, OVER, worth[72 + 6 + 2])]),
+        ("the other side's values", both, call(2, 2, 6), (0, 0),
+         [(1, OVER, -Fraction(theirs.first_down[4 - 1]))]),
+        ("the offence's chart", own, call(1, 3, 6), (0, own.actions[1].defence + 2),
+         [(1, waiting, 0)]),
+        ("player 1's chart", own, call(1, 3, 6, offence=1), (own.actions[0].defence + 1, 0),
+         [(1, call(2, 2, 5, offence=1), 0)]),
+        ("a play of two charts", turned, call(1, 3, 4), (0, 0), [(1, OVER, worth[36 + 4])]),
+    ):  # fmt: skip
+        assert outcomes(game, state, *joint) == expected, rule
 
 
-def test_in_the_points_form_a_safety_is_paid_and_a_free_kick_follows() -> None:
-    game = reduced("points", chart=CHARTS[1])
-    first_letter = game.actions[0].defence
-    for offence in (0, 1):
-        joint = (0, first_letter) if offence == 0 else (first_letter, 0)
-        free_kick = Position("free kick", offence)
-        paid = -2 if offence == 0 else 2
-        assert outcomes(game, call(1, 3, 6, offence=offence), *joint) == [(1, free_kick, paid)]
-        assert game.legal_actions(free_kick) == ((0,), (0,))
-        received = outcomes(game, free_kick, 0, 0)
-        assert {s.offence for _, s, _ in received if s != OVER} == {1 - offence}
-
-
-def test_a_play_pays_what_the_situation_is_worth() -> None:
-    game = reduced("play")
-    worth = game.loaded_points.situations
-    assert worth is not None
-    # Situations are numbered by down, yards to the goal and yards to go; 36 for each down.
-    assert outcomes(game, call(1, 3, 4), 0, 0) == [(1, OVER, Fraction(worth[36 + 3 + 1]))]
-    assert outcomes(game, call(2, 3, 4), 0, 0) == [(1, OVER, -Fraction(worth[15 + 2]))]
-    assert outcomes(game, call(2, 3, 4), 5, 0) == [(1, OVER, Fraction(worth[72 + 6 + 2]))]
-
-
-# A chart for each side.
-
-
-def test_a_call_is_looked_up_in_the_chart_of_the_side_that_has_the_ball() -> None:
-    game = two_charts("points")
-    first, second = game.actions
+def test_who_may_do_what() -> None:
+    drive, points, own = reduced(), reduced("points"), two_charts("points")
+    for game, state, legal in (
+        # In punt formation neither the quick kick (3) nor the field goal (4) is on offer.
+        (drive, call(2, 2, 2, punting=True), ((0, 1, 5), (0, 1, 2))),
+        # The offended team alone takes the penalty or the play.
+        (drive, Position("choice", 0, 1, 3, 6, choice="off2/2"), ((0,), (3, 4))),
+        (drive, Position("choice", 0, 1, 3, 6, choice="def2/4o"), ((6, 7), (0,))),
+        (points, Position("kickoff", 1), ((0,), (11, 12))),
+        (points, Position("free kick", 1), ((0,), (0,))),
+        (own, call(1, 3, 6, offence=1), ((6, 7), (0, 1, 2, 3, 4))),
+    ):
+        assert game.legal_actions(state) == legal, state
+    first, second = own.actions
     kicks = ("quick kick", "field goal", "punt")
     assert first.names[:9] == ("1", "2", "3", *kicks, "A", "B", "take the penalty")
     assert second.names[:11] == ("1", "2", "3", "4", *kicks, "A", "B", "C", "take the penalty")
-    # Player 0's first play is "off2/2" against C; player 1's is "1" against B.
-    waiting = Position("choice", 0, 1, 3, 6, choice="off2/2")
-    assert outcomes(game, call(1, 3, 6), 0, second.defence + 2) == [(1, waiting, 0)]
-    theirs = call(1, 3, 6, offence=1)
-    assert outcomes(game, theirs, first.defence + 1, 0) == [(1, call(2, 2, 5, offence=1), 0)]
-    assert game.legal_actions(theirs) == ((6, 7), (0, 1, 2, 3, 4))
-    assert game.draw(theirs).splitlines()[-2:] == [
-        "player 1 calls 1-4, quick kick",
-        "player 0 calls A-B",
-    ]
-    assert "choice off1/4" in game.info.observation_labels
+    assert "choice off1/4" in own.info.observation_labels
     assert "choice off1/4" not in two_charts("drive").info.observation_labels
-
-
-def test_a_drive_ends_with_what_the_other_side_has_from_its_own_chart() -> None:
-    game = two_charts("drive")
-    ours, theirs = game.loaded_points, game.loaded_points.other_side
-    assert outcomes(game, call(2, 2, 6), 0, 0) == [(1, OVER, -Fraction(theirs.first_down[4 - 1]))]
-    assert theirs.first_down != ours.first_down
-    # "punt6" blocked behind the goal line cannot be here; a loss of nine yards is a safety.
-    backwards = FootballStrategy(
-        CHARTS[1],
-        ruleset=Ruleset.read(RULES),
-        expected_points=replace(reduced_points(CHARTS[1], Ruleset.read(RULES)), other=theirs),
-        to_goal=4,
-        other_chart=OTHER,
-    )
-    safety = -2 - Fraction(theirs.free_kick)
-    assert outcomes(backwards, call(1, 3, 6), 0, 0) == [(1, OVER, safety)]
-    assert theirs.free_kick != ours.free_kick
 
 
 def test_expected_points_are_of_both_charts(tmp_path: Path) -> None:
@@ -246,9 +177,6 @@ def test_the_forms_with_a_clock_are_for_one_chart() -> None:
         make_game("football-strategy", form="half", other_chart="dice")
 
 
-# Values, by the general solver.
-
-
 # Tables.
 
 
@@ -256,22 +184,16 @@ def test_the_table_of_the_full_field_says_what_the_rules_say() -> None:
     game = FootballStrategy("standard")
     table = game.tabulate()
     assert len(table.states) > 19_000
-    letters = range(game.loaded_chart.defences)
     for state in (call(1, 10, 80), call(3, 2, 9), call(4, 14, 38), call(4, 3, 60, punting=True)):
-        for action in game.legal_actions(state)[0]:
-            for letter in letters:
-                row = table.row(table.index[state], (action, letter))
-                branch = slice(table.outcome_start[row], table.outcome_start[row + 1])
-                found = zip(
-                    table.probability[branch].tolist(),
-                    [table.states[i] for i in table.next_state[branch].tolist()],
-                    table.outcome_reward[branch].tolist(),
-                    strict=True,
-                )
-                assert list(found) == [
-                    (float(p), following, float(reward))
-                    for p, following, reward in outcomes(game, state, action, letter)
-                ]
+        for joint in product(*game.legal_actions(state)):
+            row = table.row(table.index[state], joint)
+            branch = slice(table.outcome_start[row], table.outcome_start[row + 1])
+            following = [table.states[i] for i in table.next_state[branch].tolist()]
+            columns = table.probability[branch].tolist(), table.outcome_reward[branch].tolist()
+            assert list(zip(following, *columns, strict=True)) == [
+                (after, float(p), float(reward))
+                for p, after, reward in outcomes(game, state, *joint)
+            ]
 
 
 def test_probabilities_too_fine_for_a_table_are_refused() -> None:
@@ -285,14 +207,6 @@ def test_probabilities_too_fine_for_a_table_are_refused() -> None:
 # Expected points.
 
 
-def test_expected_points_go_through_their_file(tmp_path: Path) -> None:
-    for situations in (False, True):
-        points = reduced_points(CHART, Ruleset.read(RULES), situations=situations)
-        file = tmp_path / "points.json"
-        file.write_text(points.json_text(), encoding="utf-8")
-        assert read_expected_points(file) == points
-
-
 def test_every_shipped_chart_has_expected_points() -> None:
     for name in SHIPPED:
         points = shipped_expected_points(load_chart(name), Ruleset())
@@ -303,15 +217,15 @@ def test_every_shipped_chart_has_expected_points() -> None:
 def test_expected_points_belong_to_a_chart_and_a_ruleset() -> None:
     ruleset = Ruleset.read(RULES)
     points = reduced_points(CHART, ruleset)
-    with pytest.raises(ExpectedPointsError, match="not for the chart 'single'"):
-        FootballStrategy(NO_CHOICE, ruleset=ruleset, expected_points=points, to_goal=4)
-    with pytest.raises(ExpectedPointsError, match="'reduced' are not for the ruleset"):
-        FootballStrategy(CHART, ruleset={**RULES, "downs": 3}, expected_points=points, to_goal=4)
-    with pytest.raises(ExpectedPointsError, match="no expected points are shipped for chart"):
-        FootballStrategy(CHART, ruleset=ruleset, to_goal=4)
     short = ExpectedPoints(CHART.name, CHART.hash, ruleset.hash, (1.0,), 0.0, 0.0)
-    with pytest.raises(ExpectedPointsError, match="first_down has 1 values; expected 8"):
-        FootballStrategy(CHART, ruleset=ruleset, expected_points=short, to_goal=4)
+    for chart, rules, given, message in (
+        (NO_CHOICE, RULES, points, "not for the chart 'single'"),
+        (CHART, {**RULES, "downs": 3}, points, "'reduced' are not for the ruleset"),
+        (CHART, RULES, None, "no expected points are shipped for chart"),
+        (CHART, RULES, short, "first_down has 1 values; expected 8"),
+    ):
+        with pytest.raises(ExpectedPointsError, match=message):
+            FootballStrategy(chart, ruleset=rules, expected_points=given, to_goal=4)
 
 
 # Parameters.
@@ -363,41 +277,6 @@ def test_the_parameters_of_a_game_make_it_again(tmp_path: Path) -> None:
         again = make_game(game.info.name, **dict(game.info.parameters))
         assert again.info == game.info
         assert compile_game(again).model_hash == compile_game(game).model_hash
-
-
-# Environments.
-
-
-def test_the_environments_have_their_names(tmp_path: Path) -> None:
-    register_envs()
-    chart_file, points_file = tmp_path / "chart.csv", tmp_path / "points.json"
-    chart_file.write_text(csv_text(CHART), encoding="utf-8")
-    points = reduced_points(CHART, Ruleset.read(RULES))
-    points_file.write_text(points.json_text(), encoding="utf-8")
-    parameters: dict[str, Any] = {
-        "chart": str(chart_file),
-        "ruleset": RULES,
-        "expected_points": str(points_file),
-        "to_goal": 4,
-    }
-    env = gym.make("solvent/FootballStrategy-v0", opponent="uniform", **parameters)
-    assert env.spec is not None
-    again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
-    assert (again.reset(seed=3)[0] == env.reset(seed=3)[0]).all()
-    vector = gym.make_vec(
-        "solvent/FootballStrategy-v0", num_envs=3, opponent="uniform", seat=1, **parameters
-    )
-    assert vector.reset(seed=1)[0].shape == (3, len(reduced().info.observation_labels))
-    both = pettingzoo.make("parallel", "solvent/football-strategy", **parameters)
-    assert set(both.reset(seed=1)[0]) == {"player_0", "player_1"}
-
-    from solvent.envs.pettingzoo_games import football_strategy
-
-    turns = football_strategy.env(**parameters)
-    turns.reset(seed=1)
-    assert turns.agent_selection == "player_0"
-    alike = football_strategy.parallel_env(**parameters)
-    assert alike.game is both.game
 
 
 # Drawings and one game.

@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from reduced_football import MIXED, RULES
 from typer.testing import CliRunner
@@ -74,6 +75,35 @@ def test_points_and_sheets_take_the_rules_as_solve_does(chart: str) -> None:
         assert "Did you mean 'safety'?" in refused.stderr
         refused = run("chart", command, chart, "--ruleset", "3")
         assert refused.stderr == "solvent: ruleset is 3; allowed is a mapping of parameters\n"
+
+
+def test_a_sheet_says_what_both_sides_call(chart: str) -> None:
+    words = [
+        "chart",
+        "sheet",
+        chart,
+        "--ruleset",
+        json.dumps(RULES),
+        "--down",
+        "2",
+        "--to-goal",
+        "4",
+    ]
+    lines = run(*words).stdout.splitlines()
+    assert lines[0] == "2nd and 3 at the other's 4 on chart mixed"
+    assert re.fullmatch(r"-?\d\.\d{6} points to the offence", lines[1])
+    for call in ("quick kick", "field goal", "punt", "A", "B"):
+        assert re.search(rf"\b{call} +\d+\.\d\d% +\d+\.\d{{4}}", "\n".join(lines)), call
+    sheet = json.loads(run(*words, "--json").stdout)
+    mine, theirs = ([c["chance"] for c in sheet[side]] for side in ("offence", "defence"))
+    against = np.array(sheet["payoff"]) @ theirs
+    assert mine @ against == pytest.approx(sheet["value"])
+    losses = [call["loss"] for call in sheet["offence"]]
+    assert sheet["value"] - against == pytest.approx(losses)
+    for numbers in (["--down", "3"], ["--to-goal", "9"], ["--to-go", "8"], ["--punting"]):
+        refused = run(*words[:5], *numbers)
+        assert refused.exit_code == 2
+        assert "is no situation; allowed are downs from 1 to 2" in refused.stderr, numbers
 
 
 def test_points_are_made_and_given_as_the_error_says(chart: str) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from solvent.exact import Solution, policy_value, solve
 from solvent.games.football_drive.baselines import (
@@ -18,13 +16,10 @@ from solvent.games.football_drive.baselines import (
     rules_of_thumb,
 )
 from solvent.games.football_drive.rules import (
-    KICK,
     PASS,
-    PUNT,
     RUN,
     Drive,
     FootballDrive,
-    all_positions,
     first_down,
     payoff,
     poisson,
@@ -63,30 +58,6 @@ def test_the_optimal_play_on_first_down(game: TabularGame, solution: Solution) -
     chosen = actions(solution)
     play = [int(chosen[game.index[first_down(x)]]) for x in range(1, 101)]
     assert play == [RUN] * 65 + [PASS] * 29 + [RUN] * 5 + [PASS]
-
-
-def test_a_fumble_beyond_the_goal_line_is_a_touchback(game: TabularGame) -> None:
-    # Were it a touchdown: of 20 runs beyond the line 19 are touchdowns already, worth 6.8 more.
-    paid = game.outcome_reward.copy()
-    run = game.row_action[0][game.outcome_row] == RUN
-    paid[run & ended(game, "touchdown")] += 6.8 / 19
-    values = solve(replace(game, outcome_reward=paid)).values
-    assert values[game.index[START]] == pytest.approx(-0.882731, abs=5e-7)
-
-
-def test_after_a_safety_the_ball_of_the_other_team_counts(game: TabularGame) -> None:
-    # Were it left out, a safety would cost 2 points, and a first down near the own goal line
-    # would be no place to run.
-    paid = game.outcome_reward.copy()
-    paid[ended(game, "safety")] = -2
-    other = solve(replace(game, outcome_reward=paid))
-    play = [int(actions(other)[game.index[first_down(x)]]) for x in range(1, 101)]
-    assert play == [RUN] * 65 + [PASS] * 35
-
-
-def ended(game: TabularGame, how: str) -> np.ndarray:
-    """Which outcomes end the drive in a certain way, [N]."""
-    return np.isin(game.next_state, [i for i, s in enumerate(game.states) if s.ended == how])
 
 
 def improved(game: TabularGame, values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -128,54 +99,6 @@ def test_rounded_poisson_variables_are_poisson_variables(mean: int) -> None:
             reached += mass
             assert abs(sum(masses[: k + 1]) - reached * 2**48) <= Decimal("0.5")
             mass = mass * mean / (k + 1)
-
-
-def test_an_evaluation_written_by_hand_with_unrounded_probabilities_agrees(
-    game: TabularGame, solution: Solution
-) -> None:
-    # Backwards over positions, straight from the description, in floats and to 60 terms.
-    chosen = dict(zip(game.states, actions(solution).tolist(), strict=True))
-    p6, p10, p12 = (stats.poisson.pmf(np.arange(60), mean) for mean in (6, 10, 12))
-    values: dict[Drive, float] = {}
-
-    def theirs(z: int) -> float:
-        return -6.8 * z / 100
-
-    def lost(x: int) -> float:
-        return theirs(20) if x <= 0 else theirs(x) if x <= 100 else -6.8 + theirs(20)
-
-    def kept(x: int, y: int, down: int) -> float:
-        if x <= 0:
-            return 6.8 + theirs(20)
-        if x > 100:
-            return -2 + theirs(20)
-        if y <= 0:
-            return values[first_down(x)]
-        return values[Drive(x, y, down + 1)] if down < 4 else theirs(x)
-
-    def value(x: int, y: int, down: int, action: int) -> float:
-        if action == KICK:
-            good = max(0, 0.95 - 0.95 * x / 60)
-            return good * (3 + theirs(20)) + (1 - good) * theirs(x)
-        if action == PUNT:
-            return sum(p * lost(x - 6 * k - 6) for k, p in enumerate(p10))
-        if action == RUN:
-            return sum(
-                p * (0.95 * kept(x - k + 2, y - k + 2, down) + 0.05 * lost(x - k + 2))
-                for k, p in enumerate(p6)
-            )
-        complete = sum(
-            p * (0.45 * kept(x - k + 2, y - k + 2, down) + 0.05 * lost(x - k + 2))
-            for k, p in enumerate(p12)
-        )
-        sacked = sum(p * kept(x + k, y + k, down) for k, p in enumerate(p6))
-        return complete + 0.05 * sacked + 0.45 * kept(x, y, down)
-
-    # A first down is won nearer to the goal; otherwise the down rises.
-    order = sorted(all_positions(100), key=lambda s: (s.to_goal - s.to_go, -s.down, s.to_goal))
-    for state in order:
-        values[state] = value(*state[:3], chosen[state])
-        assert values[state] == pytest.approx(solution.values[game.index[state]], abs=1e-11)
 
 
 def test_where_the_ball_is_after_their_touchdown_changes_no_play(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -45,23 +44,6 @@ SMALL = [
 @parametrize_with_game_checks(SMALL)
 def test_the_game_conforms(game: Any, check: Callable[[Any], None]) -> None:
     check(game)
-
-
-def test_the_rarest_gains_stand_in_the_table_of_a_long_field() -> None:
-    """Of weight 2^-48, where a shorter field would count them among the touchdowns."""
-    game = FootballDrive(start=60, field=60)
-    table, state = game.tabulate(), first_down(60)
-    rarest = 1.0
-    for action in (RUN, PASS, PUNT, KICK):
-        row = table.row(table.index[state], (action, 0))
-        span = slice(table.outcome_start[row], table.outcome_start[row + 1])
-        next_states = [table.states[t] for t in table.next_state[span].tolist()]
-        chances = table.probability[span].tolist()
-        rarest = min(rarest, *chances)
-        found = dict(zip(next_states, chances, strict=True))
-        rules = game.transition(state, (action,))
-        assert found == {o.state: float(o.probability) for o in rules}
-    assert rarest < 2.0**-47
 
 
 def after(state: Drive, action: int) -> dict[Drive, Outcome]:
@@ -231,15 +213,6 @@ def test_the_drawing_says_what_happens(state: Drive, news: str) -> None:
     assert gained == [3 + (100 - state.to_goal + state.to_go) // 2] * (3 if marked else 0)
 
 
-def test_a_position_is_seen_in_shares_of_the_field() -> None:
-    game = FootballDrive(start=20, field=50)
-    seen = game.observe(Drive(40, 5, 3), 0)
-    np.testing.assert_allclose(seen, [0.8, 0.1, 0.75, 0])
-    assert seen.dtype == np.float32
-    ends = [game.observe(Drive(20, 0, 0, ended), 0)[3] for ended in football_drive.ENDINGS]
-    np.testing.assert_allclose(ends, np.linspace(0, 1, len(ends)))
-
-
 # The environment.
 
 
@@ -264,14 +237,6 @@ def rows(first: str) -> list[list[str]]:
 
 def number(text: str) -> float:
     return float(text.replace("−", "-"))
-
-
-def test_the_headings_are_those_of_every_game() -> None:
-    assert re.findall(r"^## (.*)$", PAGE, re.MULTILINE) == [
-        "Description", "Action Space", "Observation Space", "Starting State", "Rewards",
-        "Episode End", "Arguments", "Rules and sources", "Exact solution", "References",
-        "Version History",
-    ]  # fmt: skip
 
 
 def test_the_values_of_the_page(

@@ -59,7 +59,7 @@ from solvent.games.football.results import PENALTIES
 from solvent.games.football.solver.backup import Strategies, backup_of
 from solvent.games.football.solver.points import solve_points
 from solvent.model.arrays import Floats, Ints, grouped_sum
-from solvent.model.parameters import shown
+from solvent.model.parameters import is_number, shown
 
 FIELD_GOAL_SHARE = 3 / 7
 """The value of a field goal in units of a touchdown (the paper's section on the matrix)."""
@@ -103,9 +103,7 @@ class Constants:
         """Check that all are numbers."""
         for item in fields(self)[:-1]:
             value = getattr(self, item.name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise ValueError(f"{item.name} is {shown(value)}; allowed are numbers")
-            if not np.isfinite(value):
+            if not is_number(value):
                 raise ValueError(f"{item.name} is {shown(value)}; allowed are finite numbers")
 
     @property

@@ -43,7 +43,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import fmean
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -56,8 +56,6 @@ from solvent.games.football.solver.backup import (
     Equilibria,
     SituationChain,
     Strategies,
-    against_defence,
-    against_offence,
     backup_of,
     offence_view,
     opposite,
@@ -180,8 +178,7 @@ class PointsSolution(DriveSolution):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class CallSheet:
+class CallSheet(NamedTuple):
     """The matrix game of one call.
 
     Attributes:
@@ -214,32 +211,13 @@ def call_sheet(rules: PackedRules, solution: DriveSolution, situation: Situation
     backup, s = backup_of(rules), rules.index(situation)
     actions = np.flatnonzero(rules.legal[s])
     return CallSheet(
-        situation=situation,
-        actions=tuple(actions.tolist()),
-        payoff=backup.payoffs(backup.results(solution.view)[0])[s, actions],
-        offence_strategy=solution.offence_strategy[s, actions],
-        defence_strategy=solution.defence_strategy[s],
-        value=float(solution.values[s]),
-        duality_gap=float(solution.duality_gap[s]),
-    )
-
-
-def call_values(rules: PackedRules, solution: DriveSolution) -> tuple[Floats, Floats]:
-    """Return the values of all calls against the other side's optimal strategy, to the offence.
-
-    Args:
-        rules: Chart and ruleset.
-        solution: Solution of a drive or of the endless game.
-
-    Returns:
-        [S, A] of the offence's actions, NaN where illegal; [S, m] of the defence's calls.
-    """
-    backup = backup_of(rules)
-    payoffs = backup.payoffs(backup.results(solution.view)[0])
-    offence = against_defence(payoffs, solution.defence_strategy)
-    return (
-        np.where(rules.legal, offence, np.nan),
-        against_offence(payoffs, solution.offence_strategy),
+        situation,
+        tuple(actions.tolist()),
+        backup.payoffs(backup.results(solution.view)[0])[s, actions],
+        solution.offence_strategy[s, actions],
+        solution.defence_strategy[s],
+        float(solution.values[s]),
+        float(solution.duality_gap[s]),
     )
 
 
@@ -348,7 +326,7 @@ def _solve(
     found = _Iteration(backups, nothing, after_score(rules[0], 1.0))
     try:
         found.run(progress)
-        proof = _Proof(found)
+        half_width, errors = _proof(found, tolerance)
     except (CertificateError, ImproperGameError) as failure:
         rounds = found.rounds
         found = _Iteration(backups, nothing, after_score(rules[0], 1.0))
@@ -358,18 +336,10 @@ def _solve(
                 found.run(progress)
             found.discount = 0.0
             found.evaluate()
-            proof = _Proof(found)
+            half_width, errors = _proof(found, tolerance)
         except (CertificateError, ImproperGameError):
             raise failure from None
-    half_width = proof.kickoff_error(tolerance)
-    errors = [proof.miss * proof.length(side) + half_width for side in range(len(rules))]
-    largest = max(float(error.max()) for error in errors)
-    if not largest <= tolerance:
-        raise CertificateError(
-            f"expected points are proved to within {largest:.1e} only, which is more than "
-            f"{tolerance:.1e}"
-        )
-    return [_of_side(found, side, errors[side], half_width) for side in range(len(rules))]
+    return [_of_side(found, side, error, half_width) for side, error in enumerate(errors)]
 
 
 def _of_side(found: _Iteration, side: int, error: Floats, half_width: float) -> PointsSolution:
@@ -523,72 +493,59 @@ def _settling(kicks: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return settling
 
 
-class _Proof:
+def _proof(found: _Iteration, tolerance: float) -> tuple[float, list[Floats]]:
     """The certificate of the module's text, for a given K and for K itself.
 
     Args:
         found: The iteration's last state.
+        tolerance: Largest error accepted, in points.
+
+    Returns:
+        The h of the module's text, and the error of the values where each side has the ball, [S].
 
     Raises:
         ImproperGameError: If play need not end.
-
-    Attributes:
-        miss: The e of the certificate.
+        CertificateError: If the error could not be bounded by `tolerance`.
     """
+    miss, fixed = 0.0, []
+    for side, (backup, calls) in enumerate(zip(found.backups, found.calls, strict=True)):
+        view = offence_view(found.view, side)
+        miss = max(miss, equilibrium_miss(backup, view, calls, free_kick=True))
+        decided = backup.results(view)[1]
+        fixed.append(Half(backup, Strategies(calls.offence, calls.defence, decided)))
+    # Each side as the free one: first where it has the ball, then where the other has it.
+    free = [(fixed[side], fixed[side - 1]) for side in range(len(fixed))]
+    chain = SituationChain([half.backup for half in free[0]], [half.strategies for half in free[0]])
+    start = chain.values(np.zeros_like(found.view), 0.0, 1.0, within=ROUGH)
+    starts = start, np.roll(start, len(start) // 2)
+    lengths = [longest_play(*pair) for pair in zip(free, [EITHER] * 2, starts, strict=False)]
 
-    def __init__(self, found: _Iteration) -> None:
-        self._found, self.miss = found, 0.0
-        fixed = []
-        for side, (backup, calls) in enumerate(zip(found.backups, found.calls, strict=True)):
-            view = offence_view(found.view, side)
-            self.miss = max(self.miss, equilibrium_miss(backup, view, calls, free_kick=True))
-            own = Strategies(calls.offence, calls.defence, backup.results(view)[1])
-            fixed.append(Half(backup, own))
-        # Each side as the free one: first where it has the ball, then where the other has it.
-        self._halves = [(fixed[side], fixed[side - 1]) for side in range(len(fixed))]
-        backups = [half.backup for half in self._halves[0]]
-        length = SituationChain(backups, [half.strategies for half in self._halves[0]]).values(
-            np.zeros_like(found.view), 0.0, 1.0, within=ROUGH
-        )
-        starts = length, np.roll(length, len(length) // 2)
-        self._lengths = [
-            longest_play(halves, start=start)
-            for halves, start in zip(self._halves, starts, strict=False)
-        ]
-
-    def length(self, side: int) -> Floats:
-        """The larger w, [S], where a side has the ball: of its own, or of the other side's."""
-        own, other = self._lengths[side], self._lengths[side - 1]
-        return np.maximum(np.split(own, 2)[0], np.split(other, 2)[1])[:-2]
-
-    def kickoff_error(self, tolerance: float) -> float:
-        """The h of the module's text.
-
-        Raises:
-            CertificateError: If there is none up to `tolerance`.
-        """
-        kickoff = self._found.kickoff
-        slope = min(slope for _, slope in _settling(self._found.kicks))
-        half_width = 16 * self.miss * float(np.max(self._lengths)) / (1 + slope)
-        while half_width <= tolerance:
-            if self._is_beyond(half_width) and self._is_beyond(-half_width):
-                return half_width
-            half_width *= 4
-        raise CertificateError(
-            f"the value of a kickoff, {kickoff:.9f}, is not proved to within {tolerance:.1e}"
-        )
-
-    def _is_beyond(self, shift: float) -> bool:
+    def is_beyond(shift: float) -> bool:
         """Return True if K + shift is proved to lie on that side of the K with K = F(K)."""
-        found = self._found
-        kickoff = found.kickoff + shift
         assert found.slope is not None
         view = found.view + shift * found.slope
-        found_by = [
+        responses = [
             best_response(halves, offence_view(view, side), EITHER, length=length)
-            for side, (halves, length) in enumerate(zip(self._halves, self._lengths, strict=True))
+            for side, (halves, length) in enumerate(zip(free, lengths, strict=True))
         ]
-        error = max(float(answer.error.max()) for answer in found_by)
+        error = max(float(response.error.max()) for response in responses)
         if shift > 0:
-            return kickoff > fmean(answer.receiving for answer in found_by) + error
-        return kickoff < fmean(-answer.kicking for answer in found_by) - error
+            return found.kickoff + shift > fmean(r.receiving for r in responses) + error
+        return found.kickoff + shift < fmean(-r.kicking for r in responses) - error
+
+    slope = min(slope for _, slope in _settling(found.kicks))
+    half_width = 16 * miss * float(np.max(lengths)) / (1 + slope)
+    while half_width <= tolerance and not (is_beyond(half_width) and is_beyond(-half_width)):
+        half_width *= 4
+    # The larger w where a side has the ball: of its own, or of the other side's.
+    errors = [
+        miss * np.maximum(np.split(own, 2)[0], np.split(lengths[side - 1], 2)[1])[:-2] + half_width
+        for side, own in enumerate(lengths)
+    ]
+    largest = max(float(error.max()) for error in errors)
+    if not largest <= tolerance:
+        raise CertificateError(
+            f"the values of a kickoff, {found.kickoff:.9f}, and of all situations are proved to "
+            f"within {largest:.1e} points only, which is more than {tolerance:.1e}"
+        )
+    return half_width, errors

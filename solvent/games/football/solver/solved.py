@@ -16,13 +16,13 @@ from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.position import Position
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver.backup import Strategies, backup_of
-from solvent.games.football.solver.points import (
-    DriveSolution,
-    call_values,
-    solve_drive,
-    solve_points,
+from solvent.games.football.solver.backup import (
+    Strategies,
+    against_defence,
+    against_offence,
+    backup_of,
 )
+from solvent.games.football.solver.points import DriveSolution, solve_drive, solve_points
 from solvent.model import Game
 from solvent.model.arrays import Floats, Ints
 
@@ -131,8 +131,17 @@ class SolvedFootball(DriveSolution):
 
     @cached_property
     def calls(self) -> tuple[Floats, Floats]:
-        """The value of every call against the other side's strategy, see :func:`call_values`."""
-        return call_values(self.rules, self)
+        """The values of all calls against the other side's optimal strategy, to the offence.
+
+        [S, A] of the offence's actions, NaN where illegal; [S, m] of the defence's calls.
+        """
+        backup = backup_of(self.rules)
+        payoffs = backup.payoffs(backup.results(self.view)[0])
+        offence = against_defence(payoffs, self.defence_strategy)
+        return (
+            np.where(self.rules.legal, offence, np.nan),
+            against_offence(payoffs, self.offence_strategy),
+        )
 
     @cached_property
     def strategies(self) -> Strategies:

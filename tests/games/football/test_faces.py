@@ -1,12 +1,13 @@
-"""The pictures and tables of football: what is shown is what the exact solution says."""
+"""Football in the terminal, in the explorer and on the page of a report."""
 
 from __future__ import annotations
 
 import base64
-import json
+import random
 import re
 import runpy
-from collections.abc import Callable
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,23 +16,23 @@ import numpy as np
 import pytest
 from reduced_football import BACKWARDS, CHART, MIXED, RULES, reduced
 
-from solvent.exact import score, solve
-from solvent.exact.matrix_game import solve_matrix_game
-from solvent.games import FootballStrategy
+from solvent import make_game
+from solvent.exact import SolvedGame, score, solve
 from solvent.games.football.baselines.players import STRATEGIES
 from solvent.games.football.chart import Chart
-from solvent.games.football.chart_files import SHIPPED, csv_text, load_chart
-from solvent.games.football.expected_points import shipped_expected_points
+from solvent.games.football.chart_files import as_chart
+from solvent.games.football.explorer import state_sections
+from solvent.games.football.field import pitch
 from solvent.games.football.packed import pack_rules
+from solvent.games.football.play import FootballCalls, chart_text
+from solvent.games.football.position import Position
 from solvent.games.football.report import (
     GO,
     KICK,
-    MOST_TO_GO,
     PUNT,
     QUICK_KICK,
     WAY_COLOURS,
     both_sides,
-    by_chart,
     fourth_downs,
     maps,
     points_by_down,
@@ -39,12 +40,159 @@ from solvent.games.football.report import (
     sheets_data,
     untabled_football,
 )
+from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.points import call_sheet, solve_points
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
+from solvent.games.football_clock.play import session_of
 from solvent.model import TabularPolicy, compile_game
+from solvent.play.prompt import Choices
 from solvent.report.page import render
+
+
+def test_a_pitch_shows_the_ball_and_the_line_to_gain() -> None:
+    edge = "▒▒▒·····|····|····|¦···|····▒▒▒"
+    assert pitch(49, 21, 32) == (
+        edge,
+        "▒▒▒·····|····●····|¦···|····▒▒▒",
+        edge,
+        "       10   20   19    9",
+    )
+
+
+GAME = FootballStrategy(chart="standard")
+
+
+def test_the_gain_told_is_the_way_of_the_ball() -> None:
+    state = Position("call", 0, 2, 6, 40)
+    gains = 0
+    for play, defence in product(range(20), range(10)):
+        for outcome in GAME.transition(state, (play, defence)):
+            told = GAME.tell(state, (play, defence), outcome, random.Random(1))
+            after: Position = outcome.state
+            gain = re.match(r"(?:(Gain|Long gain|Loss) of (\d+)|(No gain))", told)
+            if gain and after.phase == "call":
+                yards = int(gain[2] or 0) * (-1 if gain[1] == "Loss" else 1)
+                assert after.to_goal == 40 - yards
+                assert ("first down" in told) == (after.down == 1)
+                gains += 1
+            if told.startswith("Incomplete"):
+                assert after == Position("call", 0, 3, 6, 40)
+            if told.startswith(("Interception", "Fumble")):
+                assert after.phase == "over"
+            assert (after.phase == "choice") == (" or " in told)
+    assert gains > 50
+
+
+def test_calls_have_words() -> None:
+    chart = as_chart("standard")
+    assert re.match(r"run: \d+ yards on average", GAME.explain(0, 0))
+    # Computed here from the chart's own cells.
+    cells = [cell[0][1] for cell in chart.cells[19]]
+    gains = [result.yards for result in cells if result.kind == "gain"]
+    lost = sum(result.kind == "incomplete" for result in cells)
+    words = GAME.explain(19, 0)
+    assert words.startswith(f"pass: {sum(gains) / len(gains):.0f} yards on average, ")
+    assert f"{10 * lost}% incomplete" in words
+    assert re.match(r"runs gain -?[\d.]+ yards on average, passes -?[\d.]+$", GAME.explain(0, 1))
+    for player, names in enumerate(GAME.info.actions):
+        assert all(GAME.explain(action, player) for action in range(len(names)))
+
+
+@pytest.mark.parametrize("name", ["standard", "aerial", "dice"])
+def test_the_chart_fits_the_terminal_and_is_whole(name: str) -> None:
+    chart = as_chart(name)
+    lines = "\n".join(chart_text(chart)).splitlines()
+    assert max(map(len, lines)) <= 79
+    letters = "".join(re.findall(r"\b[A-Z]\b", "".join(ln for ln in lines if ln[:3] == "   ")))
+    assert letters == chart.letters
+    rows = [line.split() for line in lines if re.match(r" *\d+ ", line)]
+    shown = [cell for number in range(1, 1 + chart.plays) for row in rows
+             if row[0] == str(number) for cell in row[1:]]  # fmt: skip
+    codes = [max(cell, key=lambda entry: entry[0]) for row in chart.cells for cell in row]
+    assert [cell.rstrip("+") for cell in shown] == [result.code for _, result in codes]
+
+
+def test_calls_are_chosen_by_their_own_numbers_and_letters() -> None:
+    assert session_of(GAME) is FootballCalls
+    kicks = {20: "quick kick", 21: "field goal"}
+    names = {number - 1: str(number) for number in range(1, 21)} | kicks
+    choices = Choices(names, {action + 1: action for action in names})
+    assert choices.listed() == "1-20, 21 quick kick, 22 field goal"
+    for answer, action in {"3": 2, "20": 19, "21": 20, "quick": 20, "f": 21}.items():
+        assert choices.meant(answer) == [action]
+    letters = Choices({23: "A", 24: "B", 25: "C", 26: "E"}, {1: 23, 2: 24, 3: 25, 4: 26})
+    assert letters.listed() == "A-C, E"
+    for answer, action in {"a": 23, "2": 24, "e": 26}.items():
+        assert letters.meant(answer) == [action]
+
+
+@cache
+def drive() -> SolvedGame:
+    return solve(make_game("football-strategy"))
+
+
+@pytest.mark.parametrize(("to_go", "to_goal"), [(1, 40), (10, 80), (3, 3), (8, 65)])
+def test_the_ways_of_the_last_down_are_worth_what_the_map_says(to_go: int, to_goal: int) -> None:
+    state = Position("call", 0, 4, to_go, to_goal)
+    sections = {one.title: one.html for one in state_sections(drive(), state, True)}
+    shown = dict(
+        re.findall(
+            r'row">([^<]+)</th><td class="n"><data value="([^"]+)"', sections["The 4th down"]
+        )
+    )
+    values = fourth_downs(drive()).values[:, 100 - to_goal - 1, to_go - 1]
+    normal = max(float(shown["go for it"]), float(shown["quick kick"]))
+    assert normal == pytest.approx(values[0], abs=1e-9)
+    assert float(shown["punt formation"]) == pytest.approx(values[1], abs=1e-9)
+    if "field goal" in shown:
+        assert float(shown["field goal"]) == pytest.approx(values[2], abs=1e-9)
+    best = max(map(float, shown.values()))
+    assert best == pytest.approx(drive().value_of(state), abs=1e-9)
+
+
+def test_who_plays_is_not_told_what_is_optimal() -> None:
+    for down in (1, 4):
+        state = Position("call", 0, down, 5, 50)
+        told = " ".join(one.html for one in state_sections(drive(), state, False))
+        assert "%" not in told
+        assert "<data" not in told
+        assert "played" not in told
+        assert "%" in " ".join(one.html for one in state_sections(drive(), state, True))
+
+
+def test_both_call_sheets_are_the_optimal_strategies() -> None:
+    state = Position("call", 0, 2, 7, 60)
+    chart = next(
+        one.html for one in state_sections(drive(), state, True) if one.title == "The chart"
+    )
+    mine = re.findall(r'row">([^<]+)</th><th class="n dim">([\d.]*)%?<', chart)
+    strategy = drive().policy(state, 0)
+    expected = [f"{100 * strategy[n]:.1f}" if strategy[n] else "" for n in range(20)]
+    assert [share for _, share in mine[:20]] == expected
+    heads = chart.partition("</thead>")[0].rpartition("<tr>")[2]
+    theirs = re.findall(r'<th class="n dim">([\d.]*)%?<', heads)
+    other = drive().policy(state, 1).values()
+    assert theirs == [f"{100 * chance:.1f}" if chance else "" for chance in other]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        Position("call", 0, 0, 10, 80),
+        Position("call", 0, 5, 10, 80),
+        Position("call", 0, 1, 0, 80),
+        Position("call", 0, 1, 90, 80),
+        Position("call", 0, 1, 10, 100),
+        Position("call", 0, 1, 10, -20),
+        Position("call", 0, 1, 10, 80, punting=True),
+    ],
+)
+def test_what_is_no_situation_has_no_value(state: Position) -> None:
+    with pytest.raises(ValueError, match="is no situation"):
+        drive().value_of(state)
+
 
 DOCS = Path(__file__).parents[3] / "docs" / "games"
 
@@ -63,38 +211,6 @@ def standard() -> SolvedFootball:
 @pytest.fixture(scope="module", params=[BACKWARDS, MIXED], ids=lambda chart: chart.name)
 def small(request: pytest.FixtureRequest) -> SolvedFootball:
     return solved_of(reduced(chart=request.param))
-
-
-def test_the_ways_of_the_last_down_are_worth_what_their_matrices_say(small: SolvedFootball) -> None:
-    rules, found = small.rules, fourth_downs(small)
-    field, downs, plays = rules.ruleset.field, rules.ruleset.downs, rules.chart.plays
-    assert found.way.shape == (field - 1, min(MOST_TO_GO, field - 1))
-    for x, y in np.ndindex(*found.way.shape):
-        to_goal, to_go = field - 1 - x, y + 1
-        if to_go > to_goal:
-            assert found.way[x, y] == -1
-            assert np.isnan(found.values[:, x, y]).all()
-            continue
-        here = Situation(downs, to_go, to_goal)
-        sheet = call_sheet(rules, small, here)
-        chosen = [i for i, action in enumerate(sheet.actions) if action <= plays]
-        ways = {
-            GO: solve_matrix_game(sheet.payoff[chosen]).value,
-            PUNT: call_sheet(rules, small, here._replace(punting=True)).value,
-        }
-        if plays + 1 in sheet.actions:
-            ways[KICK] = sheet.payoff[sheet.actions.index(plays + 1), 0]
-        expected = [ways[GO], ways[PUNT], ways.get(KICK, np.nan)]
-        assert found.values[:, x, y] == pytest.approx(expected, nan_ok=True)
-        way = GO if found.way[x, y] == QUICK_KICK else found.way[x, y]
-        assert ways[way] == pytest.approx(small.values[rules.index(here)])
-        others = [value for name, value in ways.items() if name != way]
-        assert found.margin[x, y] == pytest.approx(ways[way] - max(others), abs=1e-9)
-        quick = small.offence_strategy[rules.index(here), plays]
-        if way == GO:
-            assert found.quick_kick[x, y] == quick
-            assert (found.way[x, y] == QUICK_KICK) == (quick >= 0.5)
-        assert np.isfinite(found.fake[x, y]) == (way == PUNT)
 
 
 def test_the_standard_map_has_all_ways_and_its_colours_say_which(standard: SolvedFootball) -> None:
@@ -167,14 +283,6 @@ def test_the_documented_points_are_those_of_the_solver(standard: SolvedFootball)
         assert numbers == [round(float(values[-x]), 2) for x in (99, 80, 65, 50, 35, 20, 10, 1)]
 
 
-def test_bars_near_the_goal_are_why_a_first_down_at_ten_is_worth_less() -> None:
-    chart = load_chart("standard")
-    barred = shipped_expected_points(chart, Ruleset()).first_down
-    assert barred[9] < barred[10]
-    rules = pack_rules(chart, Ruleset(barred=()))
-    assert (np.diff(solve_points(rules).expected_points(rules).first_down) < 0).all()
-
-
 def test_the_pictures_in_the_documentation_are_those_of_the_solver(
     standard: SolvedFootball,
 ) -> None:
@@ -184,17 +292,6 @@ def test_the_pictures_in_the_documentation_are_those_of_the_solver(
         assert set(re.findall(r"https?://[^\s\"'<>]+", drawn)) == {"http://www.w3.org/2000/svg"}
         assert "href" not in drawn
         assert len(drawn) < 100_000
-
-
-def test_lines_of_expected_points_end_before_the_other_goal(standard: SolvedFootball) -> None:
-    lines = by_chart(standard)
-    assert list(lines) == list(SHIPPED)
-    for name, values in lines.items():
-        shipped = shipped_expected_points(load_chart(name), Ruleset())
-        assert values == pytest.approx(shipped.first_down[::-1], abs=1e-7)
-    assert points_by_down(standard)["4th and 10"][79] == pytest.approx(
-        standard.values[standard.rules.index(Situation(4, 10, 20))]
-    )
 
 
 @pytest.mark.parametrize("chart", [BACKWARDS, MIXED], ids=lambda chart: chart.name)
@@ -214,31 +311,6 @@ def test_baselines_lose_what_the_general_scoring_says(chart: Chart) -> None:
     assert baselines["optimal"].gap == 0
     assert baselines["optimal"].normalized == 1
     assert all(b.gap > 0 for b in baselines.values() if b.name != "optimal")
-
-
-def test_until_the_next_score_the_kernels_say_what_the_table_says() -> None:
-    ruleset = Ruleset.read(RULES)
-    points = solve_points(pack_rules(MIXED, ruleset)).expected_points(pack_rules(MIXED, ruleset))
-    game = FootballStrategy(MIXED, "points", ruleset, points)
-    known = untabled_football(game)
-    assert known is not None
-    table = compile_game(game)
-    solution = solve(table)
-    assert known.solved.value == pytest.approx(solution.value)
-    assert known.solved.lower <= known.solved.value <= known.solved.upper
-    [uniform] = [b for b in known.baselines if b.name == "uniform"]
-    best = best_gaps(table, solution)
-    # The table's uniform player picks its kickoff at random too, which loses more.
-    assert uniform.exploitability is not None
-    assert uniform.exploitability[0] == pytest.approx(best[0], abs=0.2)
-    assert uniform.gap > 0
-
-
-def best_gaps(table: Any, solution: Any) -> list[float]:
-    return [
-        score(table, TabularPolicy.uniform(table, player=p), solution).optimality_gap
-        for p in (0, 1)
-    ]
 
 
 def test_what_the_kernels_do_not_solve_is_left_to_the_table() -> None:
@@ -265,39 +337,3 @@ def test_the_page_of_a_drive_needs_no_table() -> None:
     assert text.count("data-baseline=") == len(STRATEGIES) + 2
     assert "{{ data }}" not in text
     assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)[^\s\"'<>]+", text)
-
-
-def test_agents_of_a_drive_have_their_curves_and_the_sheets(
-    tmp_path: Path, task_maker: Callable[..., dict[str, Any]]
-) -> None:
-    rules = {**RULES, "downs": 2}
-    ruleset = Ruleset.read(rules)
-    chart = tmp_path / "mixed.csv"
-    chart.write_text(csv_text(MIXED))
-    packed = pack_rules(load_chart(chart), ruleset)
-    points = tmp_path / "points.json"
-    points.write_text(solve_points(packed).expected_points(packed).json_text())
-    parameters = {
-        "chart": str(chart),
-        "ruleset": rules,
-        "expected_points": str(points),
-        "to_goal": 5,
-    }
-    task = task_maker(
-        tmp_path,
-        "solvent/FootballStrategy-v0",
-        "football-strategy",
-        parameters,
-        [("ppo", 2), ("dqn", 1)],
-    )
-    (tmp_path / "results.json").write_text(json.dumps({"tasks": [task]}))
-    text = render(tmp_path)
-    assert "Recorded exploitability over the training on solvent/FootballStrategy-v0" in text
-    assert text.count('data-policy="greedy"') == 3
-    for title in (
-        "Learning curves, as recorded",
-        "Call sheets",
-        "Expected points",
-        "The 2nd-down map",
-    ):
-        assert f"<h3>{title}</h3>" in text

@@ -1,4 +1,4 @@
-"""Football's baselines: what they are, and the figures that the documentation states of them."""
+"""Players that need no learning, and the figures that the documentation states of them."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from claims import check_claims
-from reduced_football import MIXED, NO_CHOICE, RULES, random_chart, reduced, reduced_points
+from reduced_football import CHARTS, MIXED, RULES, random_chart, reduced, reduced_points
 
 from solvent import make_game
-from solvent.baselines import baseline_names
 from solvent.baselines.q_learning import MinimaxQ
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.exact import ImproperGameError, best_response, policy_value, solve
-from solvent.games import FootballStrategy, Pig
+from solvent.exact import ImproperGameError, best_response, policy_value, solve, solve_matrix_game
+from solvent.games import FootballStrategy
 from solvent.games.football.baselines.agent import (
     PAPER,
     Constants,
     agent_strategies,
+    field_goal,
     fit_constants,
+    result_utilities,
 )
 from solvent.games.football.baselines.habits import (
-    run_defences,
     run_plays,
 )
 from solvent.games.football.baselines.players import (
-    BASELINES,
     STRATEGIES,
     optimal_football,
     suits_football,
@@ -40,6 +40,7 @@ from solvent.games.football.baselines.players import (
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import csv_text, load_chart
 from solvent.games.football.packed import PackedRules, pack_rules
+from solvent.games.football.results import parse_result
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.backup import Strategies, backup_of
@@ -48,6 +49,116 @@ from solvent.games.football.solver.responses import FootballLosses
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.transforms import against
+
+CODES = ("4", "5", "8", "10", "-2", "-4", "inc", "fum", "fum-4", "int20", "off5", "def5", "def5f",
+         "off10/7", "def5/12", "def5/inc")  # fmt: skip
+CODED = Chart.from_codes("coded", [[code] for code in CODES], ["punt40"], ["punt45"])
+
+
+@cache
+def coded(chart: Chart = CODED) -> PackedRules:
+    return pack_rules(chart, Ruleset())
+
+
+PRORATED = Constants(
+    first_down=10, turnover=50, penalty=0, share=1, favourable_share=0.25, favourable_gain=5
+)
+
+
+def utility(at: tuple[Any, ...], code: str, constants: Constants = PRORATED) -> float:
+    rules = coded()
+    worth, _ = result_utilities(rules, constants)
+    found = CODED.results.index(parse_result(code))
+    return float(worth[rules.index(Situation(*at)), found])
+
+
+def test_the_constants_are_those_that_match_the_printed_tables() -> None:
+    # Fitted to McCulloch 2015, Tables 1 and 2, on the printed game's chart.
+    fitted = Constants()
+    assert (fitted.first_down, fitted.turnover, fitted.penalty) == (51.8, 261, -8)
+    assert (fitted.share, fitted.favourable_share, fitted.favourable_gain) == (0.02, 0.3, 4)
+    assert not fitted.penalty_alone
+
+
+FAVOURABLE = replace(PRORATED, favourable_gain=4)
+JUMP = replace(PRORATED, share=0.25)
+PENALIZED = replace(PRORATED, penalty=-8)
+ALONE = replace(PENALIZED, penalty_alone=True)
+
+UTILITIES: tuple[tuple[str, tuple[int, int, int], str, float, Constants], ...] = (
+    ("yards and a share of the first down", (1, 10, 80), "4", 4 + 10 * 4 / 10, PRORATED),
+    ("a loss takes its share", (1, 10, 80), "-2", -2 - 10 * 2 / 10, PRORATED),
+    ("a first down", (2, 7, 80), "8", 8 + 10, PRORATED),
+    ("no more than the whole bonus is lost", (2, 1, 80), "-4", -4 - 10, PRORATED),
+    ("a touchdown is a first down too", (2, 6, 7), "10", 7 + 10 + 40, PRORATED),
+    ("a touchdown of the defence", (2, 6, 97), "fum-4", -3 - 40 - 50, PRORATED),
+    ("a fumble", (1, 10, 80), "fum", -50, PRORATED),
+    ("an interception", (1, 10, 80), "int20", 20 - 50, PRORATED),
+    ("a punt", (1, 10, 80), "punt40", 40 - 50, PRORATED),
+    ("a fumble on the last down", (4, 10, 80), "fum", -20, PRORATED),
+    ("lost on downs", (4, 10, 80), "8", 8 - 20, PRORATED),
+    ("a punt on the last down", (4, 10, 80), "punt40", 40 - 20, PRORATED),
+    ("a first down on the last down", (4, 10, 80), "10", 10 + 10, PRORATED),
+    ("a safety", (1, 10, 98), "-4", -2 - 30, PRORATED),
+    ("a penalty on the offence", (1, 10, 80), "off5", -5 - 10 * 5 / 10, PRORATED),
+    ("a penalty on first down makes none", (1, 10, 80), "def5", 5 + 10 * 5 / 10, PRORATED),
+    ("an automatic first down", (1, 10, 80), "def5f", 5 + 10, PRORATED),
+    ("a penalty to the line to gain", (1, 5, 80), "def5", 5 + 10, PRORATED),
+    ("the offended defence takes the worse", (1, 10, 80), "off10/7", -10 - 10, PRORATED),
+    ("the offended offence takes the better", (1, 10, 80), "def5/12", 12 + 10, PRORATED),
+    ("a gain makes the down favourable", (2, 10, 80), "4", 4 + 4 + 2.5, FAVOURABLE),
+    ("a loss does not", (1, 10, 80), "-2", -2 - 2, FAVOURABLE),
+    ("a last down is not favourable", (3, 10, 80), "4", 4 + 4, FAVOURABLE),
+    ("nor one that a penalty repeats", (2, 10, 80), "def5", 5 + 5, FAVOURABLE),
+    ("the rest is a jump", (2, 12, 80), "8", 8 + 10 * 0.25 * 8 / 12 + 2.5, JUMP),
+    ("the jump is made", (2, 9, 80), "10", 10 + 10, JUMP),
+    ("a penalty's constant", (1, 10, 80), "def5", 5 + 5 - 8, PENALIZED),
+    ("it counts in a choice", (1, 10, 80), "off10/7", -10 - 10 - 8, PENALIZED),
+    ("it may stand alone", (1, 10, 80), "def5f", -8, ALONE),
+    ("also in a choice", (1, 10, 80), "off10/7", -8, ALONE),
+)
+
+
+def test_the_utility_of_a_result_is_as_the_paper_says() -> None:
+    for rule, at, code, wanted, constants in UTILITIES:
+        assert utility(at, code, constants) == pytest.approx(wanted), rule
+
+
+def test_a_field_goal_gets_three_sevenths_of_a_touchdown() -> None:
+    rules = coded()
+    worth, _ = result_utilities(rules, PRORATED)
+    last = worth[rules.index(Situation(4, 5, 20)), field_goal(rules)]
+    assert last == pytest.approx(28 / 36 * 3 / 7 * 40 - 8 / 36 * 20)
+
+
+@pytest.mark.parametrize("chart", [*CHARTS, load_chart("dice")], ids=lambda chart: chart.name)
+def test_the_strategies_are_an_equilibrium_of_the_utilities(chart: Chart) -> None:
+    reduced = chart in CHARTS
+    rules = pack_rules(chart, Ruleset.read(RULES if reduced else {}))
+    strategies = agent_strategies(rules)
+    payoffs = backup_of(rules).payoffs(result_utilities(rules)[0])
+    plays, last = chart.plays, rules.ruleset.downs
+    step = 1 if reduced else 997
+    for s in range(0, rules.n_situations, step):
+        down, _, _, punting = rules.situation[s].tolist()
+        calls = [c for c in np.flatnonzero(rules.legal[s]) if c <= plays]
+        if punting:
+            calls.append(plays + 2)
+        game = solve_matrix_game(payoffs[s, calls])
+        assert (payoffs[s, calls] @ strategies.defence[s]).max() == pytest.approx(
+            game.value, abs=1e-7
+        )
+        assert strategies.offence[s].sum() == pytest.approx(1)
+        if down < last or punting:
+            secured = (strategies.offence[s, calls] @ payoffs[s, calls]).min()
+            assert secured == pytest.approx(game.value, abs=1e-7)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "10", True, None])
+def test_constants_are_numbers(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"turnover is .*; allowed are"):
+        Constants(turnover=value)
+
 
 CHART = random_chart(1)
 
@@ -110,13 +221,6 @@ def small(form: str = "drive", chart: Chart = CHART) -> FootballTable:
     return FootballTable.of(compile_game(strategy), strategy)
 
 
-def test_the_names_are_registered_for_football_only() -> None:
-    assert set(BASELINES) == {"optimal", *STRATEGIES}
-    assert not set(STRATEGIES) & set(baseline_names(compile_game(Pig(5))))
-    # What this table is, its parameters do not say: it has no file.
-    assert not set(STRATEGIES) & set(baseline_names(small().game))
-
-
 def test_all_are_legal_and_no_better_than_the_optimum() -> None:
     for chart in (CHART, MIXED, random_chart(6)):
         football = small("drive", chart)
@@ -139,19 +243,6 @@ def test_the_optimum_against_one_opponent_is_a_best_response(tmp_path: Path) -> 
     found = solve(left)
     values = policy_value(left, optimal_football(left), optimal_football(left, 1))
     assert left.at_start(values) == pytest.approx(found.value, abs=1e-9)
-
-
-def test_runs_and_passes_in_a_fixed_proportion() -> None:
-    rules = standard()
-    open_field = (rules.situation[:, 0] < 4) & (rules.situation[:, 2] > 20)
-    assert run_plays(rules).sum() == 8
-    for name, share in (("run-heavy", 0.8), ("pass-heavy", 0.2)):
-        found = strategies(name)
-        offence = found.offence[open_field, : rules.chart.plays]
-        assert offence[:, run_plays(rules)].sum(axis=1) == pytest.approx(share)
-        assert found.defence[:, run_defences(rules)].sum(axis=1) == pytest.approx(share)
-        # Near the goal passes are barred, and the legal ones keep their proportion to runs.
-        assert found.offence.sum(axis=1) == pytest.approx(1)
 
 
 def test_tendencies_follow_down_and_distance() -> None:
@@ -178,32 +269,6 @@ def test_fitted_constants_are_near_those_of_the_page() -> None:
         name, value = constant.rsplit(" ", 1)
         digits = len(value.split(".")[1])
         assert round(getattr(fitted, name.replace(" ", "_")), digits) == float(value), name
-
-
-def test_constants_are_recovered_from_strategies_made_with_them() -> None:
-    fit, rules = script("constants"), standard()
-    begin = Constants(first_down=20, turnover=80, penalty=0, share=0.5, favourable_share=0.1)
-    jump = Constants(30, turnover=150, penalty=-5, share=0.3, favourable_share=0.2)
-    for constants in (
-        replace(jump, favourable_gain=3),
-        Constants(first_down=10, turnover=50, penalty=0, share=1, favourable_gain=5),
-    ):
-        found, s = agent_strategies(rules, constants), rules.index(KICK_OFF_LINE)
-        offence, defence = found.offence[s, :20], found.defence[s]
-        fitted, distance = fit.fit_to_strategies(
-            rules, KICK_OFF_LINE, offence, defence, begin, evaluations=20
-        )
-        assert distance < 1e-9
-        for name in (*fit.FITTED, "favourable_gain"):
-            wanted = getattr(constants, name)
-            assert getattr(fitted, name) == pytest.approx(wanted, abs=1e-6), name
-        assert (fitted.touchdown, fitted.last_down) == (begin.touchdown, begin.last_down)
-        # As a paper prints them, in hundredths of a percent.
-        fitted, distance = fit.fit_to_strategies(
-            rules, KICK_OFF_LINE, offence.round(4), defence.round(4), begin, evaluations=20
-        )
-        assert 0 < distance < 2e-3
-        assert fitted.first_down == pytest.approx(constants.first_down, rel=0.01)
 
 
 def test_a_penaltys_two_readings_are_told_apart_by_the_strategies_of_one_situation() -> None:
@@ -405,14 +470,6 @@ def test_the_page_states_what_every_baseline_loses() -> None:
     ]
     stated = PAGE.read_text().splitlines()
     assert not [row for row in rows if row not in stated], "\n".join(rows)
-
-
-def test_habits_do_without_runs_or_passes() -> None:
-    rules = pack_rules(NO_CHOICE, reduced("drive", NO_CHOICE).loaded_ruleset)
-    for name in ("run-heavy", "pass-heavy", "tendencies"):
-        found = STRATEGIES[name](rules)
-        np.testing.assert_allclose(found.offence.sum(axis=1), 1)
-        np.testing.assert_allclose(found.defence.sum(axis=1), 1)
 
 
 @pytest.mark.slow

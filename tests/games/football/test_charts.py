@@ -1,0 +1,523 @@
+"""Results, charts, their files and the model that makes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import football_charts
+import pytest
+from bad_files import CONTENTS
+from example_counts import examples
+from football_charts import charts, yards_table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from solvent.cli.app import app
+from solvent.games.football import chart_files
+from solvent.games.football.chart import (
+    Chart,
+    ChartError,
+    cell_text,
+    parse_cell,
+)
+from solvent.games.football.chart_files import (
+    LARGEST_FILE,
+    SHIPPED,
+    csv_text,
+    load_chart,
+    read_csv,
+)
+from solvent.games.football.chart_model import (
+    ChartParameters,
+    make_chart,
+    pass_ladder,
+    run_ladder,
+)
+from solvent.games.football.expected_points import (
+    ExpectedPointsError,
+    parse_expected_points,
+)
+from solvent.games.football.packed import pack_rules
+from solvent.games.football.results import Result, parse_result
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.solver.points import solve_points
+
+CODES_OF_RESULTS = {
+    "5": Result("gain", 5),
+    "-3": Result("gain", -3),
+    "0": Result("gain"),
+    "12o": Result("gain", 12, out_of_bounds=True),
+    "inc": Result("incomplete"),
+    "fum": Result("fumble"),
+    "fum-2": Result("fumble", -2),
+    "fum6": Result("fumble", 6),
+    "int15": Result("interception", 15),
+    "int-4": Result("interception", -4),
+    "int15r10": Result("interception", 15, return_yards=10),
+    "off15": Result("offence-penalty", 15),
+    "def5": Result("defence-penalty", 5),
+    "def15f": Result("defence-penalty", 15, first_down=True),
+    "off10/7": Result("choice", options=(Result("offence-penalty", 10), Result("gain", 7))),
+    "def15f/int9r2": Result(
+        "choice",
+        options=(
+            Result("defence-penalty", 15, first_down=True),
+            Result("interception", 9, return_yards=2),
+        ),
+    ),
+    "long": Result("long-gain"),
+    "punt40": Result("punt", 40),
+    "punt40r8": Result("punt", 40, return_yards=8),
+    "punt40fum": Result("fumbled-punt", 40),
+    "block": Result("blocked-punt"),
+}
+
+
+def test_a_code_says_what_the_table_of_the_module_says() -> None:
+    assert {code: parse_result(code) for code in CODES_OF_RESULTS} == CODES_OF_RESULTS
+    assert [result.code for result in CODES_OF_RESULTS.values()] == [*CODES_OF_RESULTS]
+
+
+def test_other_spellings_are_read_and_not_written() -> None:
+    canonical = {
+        "+5": "5", " 007 ": "7", "-0": "0", "12O": "12o", "FUM+0": "fum", "Int15R0": "int15",
+        "Off10 / +7O": "off10/7o",
+    }  # fmt: skip
+    assert {written: parse_result(written).code for written in canonical} == canonical
+
+
+@given(football_charts.kicking)
+def test_code_and_repr_lead_back_to_the_result(result: Result) -> None:
+    assert parse_result(result.code) == result
+    assert parse_result(result.code.upper()) == result
+    assert eval(repr(result)) == result
+
+
+NO_CODES = (
+    "", "x", "5oo", "inco", "int", "intr5", "off", "def", "long5", "punt", "r3", "incfum",
+    "punt40r", "punt40r5fum", "5/off5", "inc/5", "off5/def5", "off5/off5/3", "off5/", "/5",
+    "٣", "1e3", "5.5", "--5", "off5/" * 2000, "9" * 5000,
+)  # fmt: skip
+
+ABSURD = {
+    " 5x ": "'5x' is not a result; results look like 5, -3, 12o, ",
+    "100": "yards of gain is 100; allowed are whole numbers from -99 to 99",
+    "fum150": "yards of fumble is 150",
+    "int15r100": "return of interception is 100; allowed are whole numbers from 0 to 99",
+    "off0": "yards of offence-penalty is 0; allowed are whole numbers from 1 to 99",
+    "off-5": "yards of offence-penalty is -5",
+    "def5/120": "yards of gain is 120",
+    "off5f": "first_down is for defence-penalty, not for 'offence-penalty'",
+    "5r3": "return_yards is for interception and punt, not for 'gain'",
+}
+
+GAIN, PENALTY = Result("gain", 3), Result("offence-penalty", 5)
+CHOICE = Result("choice", options=(PENALTY, GAIN))
+
+NO_RESULTS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"kind": "gian"}, r"kind of result is 'gian'; .* Did you mean 'gain'\?$"),
+    ({"kind": "gain", "yards": True}, "yards of gain is True"),
+    ({"kind": "incomplete", "yards": 1}, "yards of incomplete is 1"),
+    ({"kind": "gain", "options": (PENALTY, GAIN)}, "options is for choice, not for 'gain'$"),
+    *(
+        ({"kind": "choice", "options": options}, "a choice is a penalty and a play, in this order")
+        for options in ((), (PENALTY,), (PENALTY, PENALTY), (PENALTY, CHOICE), (GAIN, PENALTY))
+    ),
+)
+
+
+def test_what_is_no_result_is_refused_in_a_short_message() -> None:
+    for code in NO_CODES:
+        with pytest.raises(
+            ValueError, match=r"not a result|a penalty and a play|is for"
+        ) as refusal:
+            parse_result(code)
+        assert len(str(refusal.value)) < 300
+    for code, message in ABSURD.items():
+        with pytest.raises(ValueError, match=f"^{message}"):
+            parse_result(code)
+    for arguments, message in NO_RESULTS:
+        with pytest.raises(ValueError, match=f"^{message}"):
+            Result(**arguments)
+
+
+GAIN = Result("gain", 3)
+
+
+def small(**changes: list[str]) -> Chart:
+    """Two plays against two defences."""
+    given = {"1": ["3", "fum*1 | 4*3"], "2": ["def5/12o", "inc"], "Q": ["punt30"] * 2,
+             "P": ["punt40r8", "block*1 | punt40*35"], **changes}  # fmt: skip
+    return Chart.from_codes("small", [given["1"], given["2"]], given["Q"], given["P"])
+
+
+def test_results_are_distinct_ascending_and_include_the_options_of_choices() -> None:
+    chart = small()
+    assert list(chart.results) == sorted(set(chart.results))
+    codes = {result.code for result in chart.results}
+    assert codes == {"3", "fum", "4", "def5/12o", "def5", "12o", "inc", "punt30", "punt40r8",
+                     "block", "punt40"}  # fmt: skip
+
+
+def test_the_hash_is_of_the_cells_alone() -> None:
+    chart = small()
+    renamed = Chart("other", chart.cells, chart.quick_kick, chart.punt, "elsewhere")
+    assert renamed.hash == chart.hash
+    changed = [small(**{heading: ["-1", "inc"]}) for heading in "12QP"]
+    assert len({chart.hash, *(other.hash for other in changed)}) == 5
+    # Nor can a play be mistaken for a defence.
+    row = Chart.from_codes("row", [["3", "4"]], ["punt30"] * 2, ["punt30"] * 2)
+    column = Chart.from_codes("row", [["3"], ["4"]], ["punt30"], ["punt30"])
+    assert row.hash != column.hash
+
+
+NO_CELLS = (
+    (" ", "empty"),
+    ("3*0 | 4*1", "weight '0'"),
+    ("3*-1 | 4*2", "weight '-1'"),
+    ("3*1.5 | 4*2", r"weight '1\.5'"),
+    ("3*1000001 | 4*2", "weight '1000001'"),
+    ("3*" + "9" * 5000, "weight"),
+    ("3 | 4*1", "'3' has no weight"),
+    ("3*1 | ", "'' has no weight"),
+    ("3*1*2", r"weight '1\*2'"),
+)
+
+WRONG_CELLS = (
+    (((Fraction(1, 2), GAIN),), "sum to 1/2, not to 1"),
+    (((Fraction(2), GAIN), (Fraction(-1), Result("incomplete"))), "probability -1"),
+    ((), "sum to 0"),
+    (parse_cell("punt40"), "'punt40' kicks; only the columns Q and P may"),
+    (parse_cell("def5/punt40"), "'def5/punt40' kicks"),
+)
+
+NO_CHARTS = (
+    ("bad", [], [], "0 plays and 0 defences"),
+    ("bad", [[]], [], "1 plays and 0 defences"),
+    ("bad", [["3"]] * 100, ["3"], "100 plays and 1 defences"),
+    ("bad", [["3"] * 27], ["3"] * 27, "1 plays and 27 defences"),
+    ("bad", [["3", "4"], ["3"]], ["3", "4"], "column 2: 1 cells where column 1 has 2"),
+    ("bad", [["3", "4"]], ["3"], "column Q: 1 cells"),
+    *((name, [["3"]], ["punt30"], "name is") for name in ("two\nlines", " blank", "x" * 81)),
+)
+
+
+def test_what_is_no_cell_and_no_chart() -> None:
+    for text, message in NO_CELLS:
+        with pytest.raises(ValueError, match=message):
+            parse_cell(text)
+    good = parse_cell("3")
+    for cell, message in WRONG_CELLS:
+        with pytest.raises(ChartError, match=f"chart 'bad', column 2, row B: .*{message}"):
+            Chart("bad", ((good, good), (good, cell)), (good, good), (good, good))
+    for name, plays, kick, message in NO_CHARTS:
+        with pytest.raises(ChartError, match=message):
+            Chart.from_codes(name, plays, kick, kick)
+
+
+# The shipped charts.
+
+
+def test_the_standard_chart_has_the_published_cells() -> None:
+    # McCulloch 2015, figure 1 and the text around it.
+    chart = load_chart("standard")
+    published = {(1, "D"): "1", (2, "B"): "fum", (3, "D"): "2", (4, "B"): "2", (4, "E"): "5"}
+    assert {place: cell_text(chart.cell(*place)) for place in published} == published
+
+
+def test_shape_and_variety() -> None:
+    for name in SHIPPED:
+        chart = load_chart(name)
+        assert (chart.plays, chart.defences) == ((9, 6) if name == "dice" else (20, 10))
+        assert len(chart.results) > 60
+        # Only the dice chart rolls; punts apart, the others are tables of single results.
+        rolls = {len(cell) > 1 for line in chart.cells for cell in line}
+        assert rolls == {name == "dice"}
+        # No play and no defence is dominated in yards.
+        table = yards_table(chart)
+        for lines in (table, -table.T):
+            below = (lines[:, None, :] > lines[None, :, :]).any(axis=2)
+            assert below.sum() == len(lines) * (len(lines) - 1)
+
+
+CHART_PAGE = Path(__file__).parents[3] / "docs/games/football-charts.md"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_play_and_every_defence_is_called_somewhere_in_the_equilibrium(name: str) -> None:
+    chart = load_chart(name)
+    rules = pack_rules(chart, Ruleset())
+    solution = solve_points(rules)
+    # Everything counted has at least a thousandth, in at least one situation of a thousand.
+    for strategy in (solution.offence_strategy[:, : chart.plays], solution.defence_strategy):
+        called = (strategy > 1e-3).mean(axis=0)
+        assert called.min() > 1e-3, called
+        assert strategy.max(axis=0).min() > 0.1
+    # And the figures of the page are these.
+    index = {tuple(situation): i for i, situation in enumerate(rules.situation.tolist())}
+    places = [index[1, 10, to_goal, 0] for to_goal in (80, 50, 20)]
+    [row] = re.findall(rf"^\| `{name}` \| (\d+) \| (.*) \|$", CHART_PAGE.read_text("utf-8"), re.M)
+    assert int(row[0]) == len(chart.results)
+    expected = [solution.kickoff_value, *solution.values[places]]
+    assert row[1].split(" | ") == [f"{value:.2f}" for value in expected]
+    if name == "standard":
+        assert (solution.offence_strategy[places[0]] > 1e-9).sum() == 8
+        assert (solution.defence_strategy[places[0]] > 1e-9).sum() == 8
+
+
+TINY = """\
+# name: tiny
+# source: made up, for "tests"
+# size: 2 x 3
+defence,1,2,Q,P
+A,-1,4,punt33,punt41r5
+B,3,inc*3 | 20*1,punt36,punt40
+C,fum,off10/7,punt35,block
+"""
+
+
+def tiny() -> Chart:
+    return Chart.from_codes(
+        "tiny",
+        [["-1", "3", "fum"], ["4", "inc*3 | 20*1", "off10/7"]],
+        ["punt33", "punt36", "punt35"],
+        ["punt41r5", "punt40", "block"],
+        'made up, for "tests"',
+    )
+
+
+def test_a_file_is_read_as_it_looks(tmp_path: Path) -> None:
+    for suffix in (".csv", ".CSV"):
+        path = tmp_path / f"chart{suffix}"
+        path.write_text(TINY)
+        assert load_chart(path) == load_chart(str(path)) == tiny()
+
+
+@given(charts())
+@settings(max_examples=100, deadline=None)
+def test_a_chart_written_and_read_is_itself(chart: Chart) -> None:
+    assert read_csv(csv_text(chart).encode(), "a.csv") == chart
+    # As solutions keep it.
+    assert Chart.from_table(json.loads(json.dumps(chart.table))) == chart
+
+
+def test_letters_headings_and_codes_in_any_case_and_rows_in_any_order() -> None:
+    head, table = TINY.splitlines()[:3], TINY.splitlines()[3:]
+    text = "\n".join([*head, table[0].upper(), *(line.lower() for line in table[:0:-1])])
+    assert read_csv(text.encode(), "tiny.csv") == tiny()
+
+
+WRONG_CSV = (
+    ("A,-1,4,", "A,-1,,", r"row A \(line 5\), column 2: the cell is empty"),
+    ("fum,off10/7", "fim,off10/7", r"row C \(line 7\), column 1: 'fim' is not a result"),
+    ("A,-1", "A,-101", r"row A \(line 5\), column 1: yards of gain is -101"),
+    ("20*1", "20*0", r"row B \(line 6\), column 2: weight '0'"),
+    ("20*1", "20", r"row B \(line 6\), column 2: '20' has no weight"),
+    ("B,3,", "B,punt30,", "chart 'tiny', column 1, row B: 'punt30' kicks"),
+    ("B,3,", "A,3,", r"row A \(line 6\): the rows are ABC, each once"),
+    ("B,3,", "D,3,", r"row D \(line 6\): the rows are ABC, each once"),
+    ("B,3,", "B,", r"row B \(line 6\): 3 cells where 4 are expected"),
+    ("C,fum,off10/7,punt35,block\n", "", "no row C; the rows are ABC"),
+    ("1,2,Q,P", "2,1,Q,P", "line 4: a chart of 2 x 3 begins with .*; found 'defence,2,1,Q,P'"),
+    ("# size: 2 x 3\n", "", "line 3: a chart of 20 x 10 begins"),
+    ("2 x 3", "2 x 27", "the size is '2 x 27'; .* at most 99 x 26"),
+    ("B,3,", 'B,"3,', "line 6: not CSV"),
+    ("name: tiny", "name: " + "x" * 100, "name is 'x"),
+)
+"""What is put in the place of what in a chart's file, and what the refusal says."""
+
+NO_CSV = (
+    (b"", "line 1: a chart of 20 x 10 begins"),
+    (TINY.encode("utf-16"), "not UTF-8"),
+    (b"#" * (LARGEST_FILE + 1), "larger than 1000000 bytes"),
+    *((content, "") for content in CONTENTS.values()),
+)
+
+
+def test_what_is_wrong_with_a_file_is_said_with_its_place() -> None:
+    for old, new, message in WRONG_CSV:
+        assert TINY.count(old) == 1
+        with pytest.raises(ChartError, match=r"^tiny\.csv[:,] ?" + message):
+            read_csv(TINY.replace(old, new).encode(), "tiny.csv")
+    for content, message in NO_CSV:
+        with pytest.raises(ChartError, match=r"^bad\.csv.*" + message) as caught:
+            read_csv(content, "bad.csv")
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 300
+
+
+@given(st.integers(0, len(TINY) - 1), st.text(max_size=3), st.integers(0, 3))
+@settings(max_examples=examples(300), deadline=None)
+def test_a_damaged_file_is_read_as_a_chart_or_refused_as_one(
+    place: int, inserted: str, removed: int
+) -> None:
+    damaged = TINY[:place] + inserted + TINY[place + removed :]
+    message = "damaged"
+    try:
+        chart = read_csv(damaged.encode("utf-8", "surrogatepass"), "damaged")
+    except ChartError as error:
+        message = str(error)
+    else:
+        assert read_csv(csv_text(chart).encode(), "again") == chart
+    assert message.startswith("damaged")
+    assert len(message) < 400
+
+
+def test_expected_points_are_not_believed() -> None:
+    held = {
+        "format": "solvent-expected-points", "version": 1, "chart": "a", "chart_hash": "b",
+        "ruleset_hash": "c", "kickoff": 1, "free_kick": 1, "first_down": [1.5], "situations": None,
+    }  # fmt: skip
+    assert parse_expected_points(json.dumps(held).encode(), "some.file").kickoff == 1.0
+    changed: tuple[tuple[str, Any, str], ...] = (
+        ("kickoff", 10**400, "the expected points have the value 1000"),
+        ("kickoff", "0.7", "the expected points have the value '0.7'"),
+        ("kickoff", float("nan"), "NaN is not allowed"),
+        ("first_down", [[0.5]], "the expected points have the value (0.5,)"),
+        ("first_down", [True], "the expected points have the value True"),
+        ("first_down", 3, "not expected points"),
+        ("chart", ["x" * 100_000], "chart, chart_hash and ruleset_hash must be text"),
+        ("version", 2, "it begins with {'format': 'solvent-expected-points', 'version': 2}"),
+        ("x" * 100_000, 0, "keys missing or unknown: 'xxx"),
+        ("other", 3, "not expected points"),
+        ("other", {"x": 1}, "keys missing or unknown: 'chart', "),
+    )
+    contents = [
+        (json.dumps({**held, name: value}).encode(), message) for name, value, message in changed
+    ]
+    contents += [(b"", "not expected points"), (b"[]", "not expected points")]
+    for content, message in (*contents, *((content, "") for content in CONTENTS.values())):
+        with pytest.raises(ExpectedPointsError) as caught:
+            parse_expected_points(content, "some.file")
+        assert message in str(caught.value)
+        assert str(caught.value).startswith("some.file")
+        assert len(str(caught.value)) < 300
+
+
+def test_charts_by_name_and_what_is_no_name() -> None:
+    for name in SHIPPED:
+        assert load_chart(name).name == name
+    for name, message in (
+        ("standart", "no chart 'standart'; charts are standard, cautious.*mean 'standard'"),
+        ("chart.xlsx", r"read and written as \.csv, not '\.xlsx'$"),
+        ("chart.json", r"\.csv, not '\.json'; release 0\.2 converts .*--out FILE\.csv"),
+    ):
+        with pytest.raises(ChartError, match=message):
+            load_chart(name)
+
+
+PAGE = (Path(__file__).parents[3] / "docs/games/football-charts.md").read_text("utf-8")
+
+
+def block(language: str) -> str:
+    return PAGE.split(f"```{language}\n")[1].split("```")[0]
+
+
+def test_the_page_shows_what_the_command_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = csv_text(load_chart("standard")).splitlines()
+    row = lines[6].split(",")
+    row[14] = "1o2"
+    Path("mychart.csv").write_text("\n".join([*lines[:6], ",".join(row), *lines[7:]]))
+    prompt, expected = block("console").splitlines()
+    program, *words = prompt.removeprefix("$ ").split()
+    result = CliRunner().invoke(app, words, prog_name=program)
+    assert (result.exit_code, result.stderr.rstrip()) == (2, expected)
+
+
+def test_the_command_checks_shows_and_writes_charts(tmp_path: Path) -> None:
+    out = tmp_path / "again.csv"
+    result = CliRunner().invoke(app, ["chart", "check", "dice", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert load_chart("dice").hash in result.output
+    assert load_chart(out) == load_chart("dice")
+    refused = CliRunner().invoke(app, ["chart", "check", "dice", "--out", str(tmp_path / "x.json")])
+    assert refused.exit_code == 2
+    shown = CliRunner().invoke(app, ["chart", "show", "standard"], env={"COLUMNS": "200"}).stdout
+    table = {words[0]: words[1:] for words in map(str.split, shown.splitlines()) if words}
+    chart = load_chart("standard")
+    assert table["play"] == list(chart.letters)
+    for play in range(1, 21):
+        codes = [cell_text(chart.cell(play, letter)) for letter in chart.letters]
+        assert table[str(play)] == codes
+
+
+CHART_FOLDER = Path(chart_files.__file__).parent / "charts"
+PLAIN = ChartParameters(noise=0, penalties=0)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_command_in_a_shipped_file_makes_it_again_byte_for_byte(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    remark, _, command = load_chart(name).source.partition("; ")
+    program, *words = command.split()
+    assert (remark, program) == ("an original", "solvent")
+    result = CliRunner().invoke(app, words, prog_name=program)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / f"{name}.csv").read_bytes() == (CHART_FOLDER / f"{name}.csv").read_bytes()
+
+
+parameters = st.builds(
+    ChartParameters,
+    seed=st.integers(0, 2**63 - 1),
+    plays=st.integers(5, 25),
+    defences=st.integers(5, 12),
+    run_tenths=st.integers(-50, 50),
+    pass_tenths=st.integers(-100, 100),
+    risk=st.integers(0, 200),
+    incomplete=st.integers(0, 150),
+    noise=st.integers(0, 2000),
+    penalties=st.integers(0, 50),
+    dice=st.integers(0, 3),
+    published=st.integers(0, 1),
+)
+
+
+@given(parameters)
+@settings(max_examples=examples(60), deadline=None)
+@pytest.mark.slow
+def test_all_parameters_allowed_make_a_chart(given: ChartParameters) -> None:
+    chart = make_chart("random", given)
+    assert (chart.plays, chart.defences) == (given.plays, given.defences)
+    assert make_chart("random", given) == chart
+
+
+def test_parameters_out_of_range_are_refused() -> None:
+    for field in fields(ChartParameters):
+        for value in (-1000, 10**30, 2.0, "3", True):
+            wrong: dict[str, Any] = {field.name: value}
+            with pytest.raises(ValueError, match=f"{field.name} is {value!r}; allowed are whole"):
+                ChartParameters(**wrong)
+
+
+def test_the_page_of_the_charts_gives_the_ends_of_the_ladders() -> None:
+    page = (Path(__file__).parents[3] / "docs/games/football-charts.md").read_text("utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines()]
+    numbers = {row[0]: [float(cell.replace("−", "-") or 0) for cell in row[1:]]
+               for row in rows if len(row) == 9 and row[0] and row[1][0].isdigit()}  # fmt: skip
+    assert numbers == {
+        name: [
+            depth, one.turnover, one.sack, one.incomplete, one.long,
+            one.low / 10, one.typical / 10, one.top / 10,
+        ]
+        for name, depth, one in (
+            ("plunge", 0, run_ladder(0, PLAIN)),
+            ("widest run", 0.4, run_ladder(1000, PLAIN)),
+            ("shortest pass", 0.4, pass_ladder(0, PLAIN)),
+            ("longest pass", 1, pass_ladder(1000, PLAIN)),
+        )
+    }  # fmt: skip
+
+
+# Who stands where.
