@@ -17,7 +17,7 @@ import solvent
 from solvent.baselines import baseline_names, baselines_of, make_baseline
 from solvent.baselines.baseline import Baseline
 from solvent.cli.app import app
-from solvent.exact import policy_value, save_policy, score, solve
+from solvent.exact import save_policy, score, solve
 from solvent.model import (
     DISCOUNT_END,
     GymnasiumTable,
@@ -27,7 +27,6 @@ from solvent.model import (
     discounted,
 )
 from solvent.model import registry as games
-from solvent.model.discount import undiscounted
 from solvent.model.registry import Environment, GameSpec, make_game, spec_of
 
 NIM = parlour().Nim()
@@ -155,39 +154,7 @@ OWN = {
 }
 
 
-def test_without_the_discount_the_table_is_as_before_but_for_rounding() -> None:
-    plain = compile_game(make_game("pig", target=6))
-    again = undiscounted(discounted(plain, 0.9))
-    assert again.states == plain.states
-    assert (again.next_state == plain.next_state).all()
-    assert again.probability == pytest.approx(plain.probability, rel=1e-15)
-    assert (again.outcome_reward == plain.outcome_reward).all()
-    assert again.info.parameters == plain.info.parameters
-    assert again.info.unit == plain.info.unit
-    assert solve(again).value == pytest.approx(solve(plain).value, abs=1e-12)
-    assert undiscounted(plain) is plain
-
-
 # Environments
-
-
-@pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
-def test_an_environment_s_mean_return_is_the_discounted_value(observation: str) -> None:
-    kwargs = {**COMBAT, "discount": 0.8, "observation": observation}
-    vector = gym.make_vec("solvent/FFCombat-v0", num_envs=500, **kwargs)
-    table: TabularGame = vector.unwrapped.game  # type: ignore[attr-defined]
-    exact = table.at_start(policy_value(table, TabularPolicy.uniform(table)))
-    vector.reset(seed=5)
-    rng, returns = np.random.default_rng(1), []
-    for _ in range(100):
-        masks = np.asarray(vector.unwrapped.action_masks())  # type: ignore[attr-defined]
-        actions = (rng.random(masks.shape) * masks).argmax(axis=1)
-        _, reward, over, _, _ = vector.step(actions)
-        returns += reward[over].tolist()
-    assert len(returns) > 2000
-    assert abs(np.mean(returns) - exact) < 5 / np.sqrt(len(returns))
-    plain = compile_game(make_game("ff-combat", **COMBAT))
-    assert exact < 0.6 * plain.at_start(policy_value(plain, TabularPolicy.uniform(plain)))
 
 
 def test_an_environment_s_optimal_opponent_is_that_of_the_objective() -> None:

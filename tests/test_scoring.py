@@ -11,12 +11,7 @@ from gymnasium import wrappers
 
 import solvent
 from solvent import exact
-from solvent.envs import (
-    MaskObservation,
-    SeatEnv,
-    TabularEnv,
-    pettingzoo_games,
-)
+from solvent.envs import MaskObservation, SeatEnv, TabularEnv, pettingzoo_games
 from solvent.exact import score as score_table
 from solvent.model import TabularGame, TabularPolicy, against, compile_game
 

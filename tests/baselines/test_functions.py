@@ -10,7 +10,6 @@ import pytest
 
 import solvent
 from solvent import policy_from
-from solvent.envs.spaces import observations
 from solvent.model import TabularGame, TabularPolicy, compile_game, legal_action_table, project
 
 
@@ -82,16 +81,6 @@ def test_the_largest_action_value_is_chosen_and_the_lowest_on_ties(game: Tabular
     assert (tied.probabilities[~game.terminal] == [1, 0]).all()
 
 
-def test_the_greedy_policy_is_chosen_before_an_action_is_found_illegal(game: TabularGame) -> None:
-    # As in `predict(deterministic=True)`: the largest of all actions, of which one is replaced.
-    f = linear(game)
-    greedy = policy_from(game, f, outputs="logits", deterministic=True)
-    values = policy_from(game, f, outputs="action_values")
-    np.testing.assert_array_equal(greedy.probabilities, values.probabilities)
-    same = policy_from(game, lambda seen: softmax(f(seen)), deterministic=True)
-    np.testing.assert_array_equal(greedy.probabilities, same.probabilities)
-
-
 @pytest.mark.parametrize("outputs", ["probabilities", "logits", "action_values"])
 def test_masked_is_chosen_among_legal_actions_only(game: TabularGame, outputs: str) -> None:
     f = linear(game)
@@ -106,23 +95,6 @@ def test_masked_is_chosen_among_legal_actions_only(game: TabularGame, outputs: s
     np.testing.assert_allclose(policy[live], expected, atol=1e-6)
 
 
-def test_a_mask_is_applied_to_logits_before_they_underflow(pig: TabularGame) -> None:
-    # exp(-2000) is 0, but of two legal actions that are so unlikely one is still the likelier.
-    width = pig.mask[0].shape[1]
-    game = solvent.compile_game(solvent.make_game("greed", limit=6, sides=3))
-    rare = np.full(game.mask[0].shape[1], -2000.0)
-    never_first = game.on_turn(0) & ~game.mask[0][:, -1]
-    assert width >= 2
-    assert never_first.any()
-    rare[-1] = 0.0
-    policy = policy_from(
-        game, lambda seen: np.tile(rare, (len(seen), 1)), outputs="logits", illegal="mask"
-    )
-    rows = policy.probabilities[never_first]
-    legal = game.mask[0][never_first]
-    np.testing.assert_allclose(rows, legal / legal.sum(axis=1, keepdims=True))
-
-
 def test_a_function_may_be_told_what_is_legal(game: TabularGame) -> None:
     def last_legal(seen: Any, masks: Any) -> Any:
         assert masks.dtype == bool
@@ -134,27 +106,6 @@ def test_a_function_may_be_told_what_is_legal(game: TabularGame) -> None:
     both = game.mask[0].all(axis=1)
     assert (policy.probabilities[both] == [0, 1]).all()
     assert (policy.probabilities[live & ~both] == [1, 0]).all()
-
-
-def test_it_is_asked_where_it_acts_in_batches_of_what_environments_show(pig: TabularGame) -> None:
-    for kind in ("vector", "onehot", "index"):
-        for player in (0, 1):
-            asked: list[Any] = []
-
-            def f(seen: Any, asked: list[Any] = asked) -> Any:
-                asked.append(seen)
-                return np.zeros(len(seen), int)
-
-            policy = policy_from(pig, f, observation=kind, player=player, batch_size=50)
-            rows = observations(pig, player, kind)
-            acting = pig.on_turn(player)
-            expected = rows[acting] if kind != "index" else rows[acting, 0]
-            first = -(-len(expected) // 50)
-            np.testing.assert_array_equal(np.concatenate(asked[:first]), expected)
-            assert {len(seen) for seen in asked[: first - 1]} == {50}
-            assert {seen.dtype for seen in asked} == {rows.dtype}
-            assert policy.player == player
-            assert (policy.probabilities[~acting & ~pig.terminal].max(axis=1) == 1).all()
 
 
 def test_a_module_of_pytorch_is_asked_as_it_is_after_training(game: TabularGame) -> None:

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from gymnasium import wrappers
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
-from gymnasium.wrappers import vector
 from wrapped_envs import DICTIONARIES, HARMLESS, REFUSED, Wrap
 
 import solvent
 from solvent.baselines.functions import SINGLES
-from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv
+from solvent.envs import SeatEnv, TabularEnv
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
 COMBAT = "solvent/FFCombat-v0"
@@ -150,11 +149,6 @@ def small() -> TabularGame:
     return compile_game(rules)
 
 
-class OwnVector(gym.vector.VectorWrapper):  # type: ignore[type-arg]
-    def step(self, actions: Any) -> Any:
-        return self.env.step(1 - actions)
-
-
 @pytest.mark.parametrize("name", REFUSED | DICTIONARIES)
 def test_a_wrapper_that_is_not_known_is_refused_with_the_way_out(
     name: str, small: TabularGame
@@ -164,19 +158,6 @@ def test_a_wrapper_that_is_not_known_is_refused_with_the_way_out(
         for policy in (lambda seen: np.zeros(len(seen), int), TabularPolicy.uniform(small)):
             with pytest.raises(ValueError, match=f"^{name} is not known .*as a function of what"):
                 solvent.score(env, policy)
-
-
-def test_a_vector_wrapper_that_is_not_known_is_refused(small: TabularGame) -> None:
-    for wrapped in (
-        OwnVector(TabularVectorEnv(small, 4)),
-        vector.TransformObservation(TabularVectorEnv(small, 4), lambda seen: seen),
-    ):
-        for env in (wrapped, vector.RecordEpisodeStatistics(wrapped)):
-            with pytest.raises(ValueError, match=f"^{type(wrapped).__name__} is not known"):
-                solvent.score(env, lambda seen: np.zeros(len(seen), int))
-    passed = vector.RecordEpisodeStatistics(TabularVectorEnv(small, 4))
-    expected = solvent.score(small, logits, outputs="logits")
-    assert solvent.score(passed, logits, outputs="logits") == expected
 
 
 @pytest.mark.parametrize("wrap", HARMLESS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bad_files import bad_files, forge, read_raw
+from bad_files import bad_files, forge
 
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
 from solvent.exact import StoreError
@@ -58,12 +58,6 @@ def test_what_is_no_network_is_named(
         load_network(forge(file, header, **arrays))
     assert message in str(caught.value)
     assert len(str(caught.value)) < len(str(file)) + 250
-
-
-def test_a_network_without_layers_is_none(file: Path) -> None:
-    nothing = dict.fromkeys(read_raw(file)[1])
-    with pytest.raises(StoreError, match="a network has at least one layer"):
-        load_network(forge(file, {"layers": 0}, **nothing))
 
 
 def test_other_files_are_one_line(tmp_path: Path) -> None:

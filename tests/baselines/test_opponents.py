@@ -67,15 +67,6 @@ def test_a_mixture_keeps_order_and_weights(tmp_path: Path) -> None:
     assert opponents[2][0] is policy
 
 
-def test_many_environments_share_policies_and_tables(tmp_path: Path) -> None:
-    path = str(saved(tmp_path, 1))
-    envs = [make(opponent={"optimal": 1, path: 1}) for _ in range(20)]
-    assert len({id(env.game) for env in envs}) == 1
-    assert len({id(env.episode.table) for env in envs}) == 1
-    first, second = (make_opponents(GAME, {"optimal": 1, path: 1})[0] for _ in range(2))
-    assert [a[0] is b[0] for a, b in zip(first, second, strict=True)] == [True, True]
-
-
 def test_a_spec_survives_json(tmp_path: Path) -> None:
     mixture = {"optimal": 1, str(saved(tmp_path, 0)): 2.5}
     env = gym.make("solvent/Greed-v0", opponent=mixture, seat=1, observation="index", **SMALL)

@@ -74,25 +74,3 @@ def test_it_does_not_matter_how_moves_are_divided() -> None:
     assert parts.moves == 3_000
     assert (whole.values == parts.values).all()
     assert (whole.values != other.values).any()
-
-
-def test_a_share_of_the_calls_can_stay_uniform() -> None:
-    learner = MinimaxQ(DRIVE)
-    assert (
-        learner.policy(1).probabilities == TabularPolicy.uniform(DRIVE, player=1).probabilities
-    ).all()
-    learner.learn(5_000)
-    learned, uniform = learner.policy(0), TabularPolicy.uniform(DRIVE)
-    half = learner.policy(0, exploration=0.5).probabilities
-    np.testing.assert_allclose(half, (learned.probabilities + uniform.probabilities) / 2)
-
-
-def test_what_they_cannot_learn_is_refused() -> None:
-    game = compile_game(FightingFantasy(stamina=2, opponent_stamina=2, luck=1))
-    for number in (0, 1.5, -3):
-        with pytest.raises(ValueError, match=f"steps is {number}"):
-            q_learning(game, steps=number)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match=f"moves is {number}"):
-            MinimaxQ(DRIVE).learn(number)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"player 1 has a choice in pig; fold"):
-        q_learning(compile_game(Pig(target=5)))

@@ -14,7 +14,6 @@ from reduced_football import MIXED, reduced
 from solvent.baselines.stage_games import (
     FictitiousPlay,
     MirrorDescentSweeps,
-    Policies,
     RegretMatching,
     StageGames,
 )
@@ -153,26 +152,6 @@ def test_mirror_descent_takes_the_step_of_the_paper() -> None:
     gap = 4 * (3 * x[0] - x[1]) / 3 / 5
     y = 1 / (1 + np.exp(gap))
     assert learner.policy(1).probabilities[0] == pytest.approx([y, 1 - y])
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_sweeps_can_be_divided_and_watched(name: str) -> None:
-    game = GAMES["drive"]
-    whole, parts = LEARNERS[name](game), LEARNERS[name](game)
-    seen: list[tuple[int, float]] = []
-
-    def watch(policies: Policies, sweep: int) -> None:
-        assert [policy.player for policy in policies] == [0, 1]
-        seen.append((sweep, game.at_start(policy_value(game, *policies))))
-
-    whole.learn(5)
-    parts.learn(2, watch)
-    parts.learn(3, watch)
-    assert [sweep for sweep, _ in seen] == [1, 2, 3, 4, 5]
-    assert parts.sweeps == 5
-    assert len({value for _, value in seen}) > 1
-    for player in (0, 1):
-        assert (whole.policy(player).probabilities == parts.policy(player).probabilities).all()
 
 
 @pytest.mark.parametrize("name", LEARNERS)

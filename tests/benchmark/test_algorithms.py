@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 import tomllib
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ from solvent.benchmark.algorithms import (
     as_algorithm,
     find_algorithm,
 )
-from solvent.benchmark.policies import Learned, learned_policies, recorded_score, scores_of
+from solvent.benchmark.policies import learned_policies, recorded_score, scores_of
 from solvent.benchmark.records import figures
 from solvent.benchmark.run import Run, RunCallback, perform
 from solvent.benchmark.suites import Task
@@ -90,17 +88,6 @@ def test_an_algorithm_is_found_where_it_is() -> None:
 def test_what_is_no_algorithm_is_refused(name: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         find_algorithm(name) if isinstance(name, str) else as_algorithm(name, "mine")
-
-
-def test_hyperparameters_are_changed_by_name(tmp_path: Path) -> None:
-    walk = find_algorithm("own_algorithms:walk")
-    changed, other = (replace(walk, run=partial(walk.run, share=share)) for share in (1.0, 0.25))
-    record = perform(tmp_path, run_of(COMBAT, changed))
-    assert record.gap == record.mode_gap
-    assert record.hyperparameters == {"share": 1.0}
-    with pytest.raises(ValueError, match=r"another training: its hyperparameters\['share'\] is 1"):
-        perform(tmp_path, run_of(COMBAT, other))
-    assert pickle.dumps(changed)
 
 
 def test_a_run_is_recorded_in_full(tmp_path: Path) -> None:
@@ -203,18 +190,6 @@ def test_what_an_algorithm_keeps_is_gone_on_with(tmp_path: Path) -> None:
 def test_what_is_no_policy_is_refused(returned: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         learned_policies(task_game(COMBAT), returned)
-
-
-def test_self_play_returns_a_pair() -> None:
-    game = task_game(BOTH)
-    pair = tuple(TabularPolicy.uniform(game.table, player=p) for p in (0, 1))
-    found = learned_policies(game, pair)
-    assert [one.sampled.player for one in found] == [0, 1]
-    assert learned_policies(game, [Learned(one, one.mode()) for one in pair])[1].mode.player == 1
-    with pytest.raises(ValueError, match="allowed are a pair of policies"):
-        learned_policies(game, pair[0])
-    with pytest.raises(ValueError, match="is a policy of player 1, not of 0"):
-        learned_policies(game, pair[::-1])
 
 
 def test_environments_are_those_of_the_task() -> None:

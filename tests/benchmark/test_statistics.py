@@ -71,21 +71,6 @@ def test_a_profile_by_hand() -> None:
     assert not profile.is_interval
 
 
-def test_a_profile_is_the_papers() -> None:
-    random = np.random.default_rng(1)
-    scores = random.random((20, 3))  # Runs along the first axis, as in the paper.
-    thresholds = np.linspace(0, 1, 11)
-    profile = performance_profile(scores.T.tolist(), thresholds)
-    assert profile.mean.tolist() == pytest.approx([np.mean(scores > tau) for tau in thresholds])
-    assert profile.low is not None
-    assert profile.high is not None
-    assert (profile.low <= profile.mean).all()
-    assert (profile.mean <= profile.high).all()
-    # A share of 60 runs: the band is about as wide as that of a binomial, stratified or not.
-    middle = (profile.high - profile.low)[5]
-    assert middle == pytest.approx(2 * 1.96 * math.sqrt(0.25 / 60), rel=0.25)
-
-
 def test_the_probability_of_improvement_by_hand() -> None:
     found = probability_of_improvement([[1.0, 3.0], [5.0]], [[2.0, 3.0], [4.0, 6.0]])
     # 1 loses twice, 3 wins and ties: 1.5 of 4. And 5 wins one of two.

@@ -92,25 +92,6 @@ def test_the_rows_are_the_statistics_of_the_records(bench: BenchRecord, summary:
     assert one.probability == probability_of_improvement(*both)
 
 
-def test_the_time_to_a_gap_is_read_from_the_curves(
-    bench: BenchRecord, curves: Curves, summary: Summary
-) -> None:
-    """Runs are at their gap after all their steps, and at three times as much before."""
-    for task in bench.tasks:
-        [uniform] = [one.gap for one in task.baselines]
-        for algorithm in NOISE:
-            row = summary.row(algorithm, task.name, "sampled")
-            assert row is not None
-            assert [time.share for time in row.times] == [0.1, 0.01, 0.001]
-            gaps = [agent.gap for agent in task.agents if agent.algorithm == algorithm]
-            for time in row.times:
-                there = sum(gap <= time.share * uniform for gap in gaps)
-                assert time.steps.reached == time.cpu_seconds.reached == there
-                assert time.steps.runs == 10
-                if there < 5:
-                    assert math.isinf(time.steps.median)
-
-
 def test_a_run_without_a_score_does_not_take_its_task_away(bench: BenchRecord) -> None:
     """Left out, the task that went worst would make its algorithm the better."""
     first = bench.tasks[0]

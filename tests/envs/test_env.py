@@ -38,7 +38,6 @@ from solvent.model import (
     TabularPolicy,
     against,
     compile_game,
-    legal_action_table,
     one_hot,
 )
 
@@ -71,35 +70,6 @@ def test_the_checkers_have_nothing_to_say(observation: str) -> None:
         check_sb3_env(env)
 
 
-def test_every_step_is_an_outcome_of_the_row_that_the_action_plays() -> None:
-    for seed in range(10):
-        game = random_table(seed)
-        env = TabularEnv(game, observation="index")
-        played = legal_action_table(game.mask[0])
-        rng = np.random.default_rng(seed)
-        state, info = env.reset(seed=seed)
-        assert game.initial[state] > 0
-        for _ in range(300):
-            action = int(rng.integers(played.shape[1]))
-            row = game.row(state, (int(played[state, action]), 0))
-            after, reward, terminated, truncated, info = env.step(action)
-            outcomes = {
-                (int(game.next_state[n]), float(game.outcome_reward[n]))
-                for n in range(game.outcome_start[row], game.outcome_start[row + 1])
-                if game.probability[n] > 0
-            }
-            assert (after, reward) in outcomes
-            assert terminated is bool(game.terminal[after])
-            assert truncated is False
-            assert type(reward) is float
-            assert info["illegal_action"] is not bool(game.mask[0][state, action])
-            legal = game.mask[0][after] if not terminated else np.ones_like(game.mask[0][after])
-            assert (info["action_mask"] == legal).all()
-            assert (env.action_masks() == legal).all()
-            assert info["action_mask"].dtype == np.int8
-            state = env.reset()[0] if terminated else after
-
-
 @both_forms
 def test_observations_and_masks_are_those_of_the_rules(make: Callable[..., Any]) -> None:
     envs = [make(observation=kind) for kind in KINDS]
@@ -121,24 +91,6 @@ def test_observations_and_masks_are_those_of_the_rules(make: Callable[..., Any])
             assert np.flatnonzero(info["action_mask"]).tolist() == list(legal)
             told = [env.step(1) for env in envs]
             over = told[0][2]
-
-
-def test_both_seats_are_paid_their_own_rating() -> None:
-    env = seat_env(seat="random")
-    paid: dict[int, set[float]] = {0: set(), 1: set()}
-    for seed in range(300):
-        _, info = env.reset(seed=seed)
-        over, total = False, 0.0
-        while not over:
-            _, reward, over, _, info = env.step(env.action_space.sample(info["action_mask"]))
-            total += reward
-        mine, other = (
-            -1 if score > RULES.limit else score
-            for score in (env.state.scores if info["seat"] == 0 else env.state.scores[::-1])
-        )
-        assert total == (0.5 if mine == other else float(mine > other))
-        paid[info["seat"]].add(total)
-    assert paid[0] == paid[1] == {0.0, 0.5, 1.0}
 
 
 def test_an_episode_that_the_opponent_ends_at_once_is_paid_by_the_first_step() -> None:

@@ -9,50 +9,12 @@ from scipy import stats
 from solvent.envs.kernels import tabular
 from solvent.envs.random_stream import DRAWS, RandomStream, first_state
 
-BITS = 64
-
 
 def test_the_first_states_from_1() -> None:
     # By hand: 1 -> 1 + 2^13 -> that xor 2^6 -> that xor itself times 2^17.
     stream = RandomStream(1)
     assert stream.draw() == 1082269761 >> 11
     assert stream.state == (2**13 + 2**6 + 1) ^ ((2**13 + 2**6 + 1) << 17) == 1082269761
-
-
-def test_the_period_is_2_to_the_64_minus_1() -> None:
-    """The step is a linear map T over GF(2); its order is computed exactly."""
-
-    def image(x: int) -> int:
-        stream = RandomStream(x)
-        stream.draw()
-        return stream.state
-
-    step = [image(1 << bit) for bit in range(BITS)]
-    identity = [1 << bit for bit in range(BITS)]
-
-    def times(a: list[int], b: list[int]) -> list[int]:
-        """The columns of a∘b."""
-        product = []
-        for column in b:
-            total = 0
-            for bit in range(BITS):
-                if column >> bit & 1:
-                    total ^= a[bit]
-            product.append(total)
-        return product
-
-    def power(exponent: int) -> list[int]:
-        result, square = identity, step
-        while exponent:
-            if exponent & 1:
-                result = times(result, square)
-            square, exponent = times(square, square), exponent >> 1
-        return result
-
-    order, factors = 2**64 - 1, (3, 5, 17, 257, 641, 65537, 6700417)
-    assert np.prod(np.array(factors, object)) == order
-    assert power(order) == identity
-    assert all(power(order // factor) != identity for factor in factors)
 
 
 def test_the_compiled_twin_draws_the_same() -> None:

@@ -17,14 +17,11 @@ from gymnasium.vector import AutoresetMode
 from reduced_football import reduced_points
 from timed_football import CHART, CLOCK, RULES
 
-from solvent import make_game
 from solvent.envs import TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, without_table
-from solvent.exact import solve
 from solvent.games.football.chart_files import csv_text
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.greed.kernel import solve_greed
-from solvent.model import compile_game
 from solvent.registration import register_envs
 
 register_envs()
@@ -190,15 +187,6 @@ def test_the_id_with_the_module_registers_by_itself() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "(5,) (2, 5)"
-
-
-def test_against_the_optimal_opponent_the_value_is_that_of_the_game(
-    football: dict[str, Any],
-) -> None:
-    """On a short field, with the short chart."""
-    env: Any = gym.make("solvent/FootballStrategy-v0", opponent="optimal", to_goal=4, **football)
-    game = compile_game(make_game("football-strategy", to_goal=4, **football))
-    assert solve(env.unwrapped.game).value == pytest.approx(solve(game).value, abs=1e-9)
 
 
 @pytest.mark.slow

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from solvent.envs import TabularEnv
-from solvent.envs.batch_simulator import spread_states
-from solvent.envs.rendering import CELL, GAUGES, MARGIN, PANEL, Screen
-from solvent.games import FightingFantasy, Pig
+from solvent.envs.rendering import CELL, GAUGES, MARGIN, Screen
+from solvent.games import FightingFantasy
 from solvent.games.football.field import BALL, END_ZONE, GRASS, TO_GAIN, paint_pitch, pitch
-from solvent.model import compile_game
 
 COMBAT = FightingFantasy(stamina=12, opponent_stamina=(3, 12), luck=4)
 
@@ -56,17 +54,6 @@ def test_a_gauge_is_as_long_as_its_share() -> None:
     assert lengths == [0, 5 * CELL[0], 10 * CELL[0]]
 
 
-def test_the_characters_of_a_board_stand_in_their_columns() -> None:
-    picture = Screen(columns=9, rows=2, title="test").picture(". X . X O\nO X X . .")
-    for row in range(2):
-        for column in range(9):
-            cell = picture[
-                MARGIN + row * CELL[1] : MARGIN + (row + 1) * CELL[1],
-                MARGIN + column * CELL[0] : MARGIN + (column + 1) * CELL[0],
-            ]
-            assert (cell != PANEL).any() == (column % 2 == 0)
-
-
 def test_a_window_opens_follows_the_play_and_closes() -> None:
     import pygame
 
@@ -80,16 +67,6 @@ def test_a_window_opens_follows_the_play_and_closes() -> None:
     env.close()
     assert not pygame.display.get_init()
     env.close()
-
-
-def test_the_screen_fits_every_state() -> None:
-    for rules in (COMBAT, Pig(target=12)):
-        table = compile_game(rules)
-        size = Screen.for_states(rules, spread_states(table)).size
-        for state in table.states:
-            lines = rules.draw(state).split("\n")
-            assert len(lines) * CELL[1] + 2 * MARGIN <= size[1]
-            assert max(map(len, lines)) * CELL[0] + 2 * MARGIN <= size[0]
 
 
 def test_a_football_field_is_painted_with_ball_and_line_to_gain() -> None:

@@ -61,20 +61,6 @@ def test_rows_have_their_outcomes_and_probabilities(game: TabularGame) -> None:
         np.testing.assert_allclose(shares / DRAWS, wanted, rtol=0, atol=3e-16 * len(shares))
 
 
-def test_equal_distributions_and_equal_certain_outcomes_are_stored_once() -> None:
-    game = compile_game(Greed(40, 6))
-    table = outcome_table(game)
-    assert len(table.threshold) < len(game.next_state) / 50
-    length = np.diff(game.outcome_start)
-    certain = game.outcome_start[:-1][length == 1]
-    ways = set(zip(game.next_state[certain], game.outcome_reward[certain], strict=True))
-    # A start is an outcome without reward.
-    starts = {(s, 0.0) for s in np.flatnonzero(game.initial).tolist()}
-    assert len(starts) == 1
-    assert len(table.to) == len(ways | starts) + length[length > 1].sum() < len(game.next_state)
-    assert table.to.dtype == np.uint32
-
-
 @pytest.mark.parametrize("game", FOR_TWO.values(), ids=FOR_TWO)
 def test_every_joint_action_leads_to_its_row(game: TabularGame) -> None:
     table = seat_table(game, (0, 1), "index")
@@ -129,20 +115,6 @@ def test_cells_of_a_game_for_one_are_the_rows_that_are_played(
     for draw in draws.tolist() if starts else []:
         least = guide[draw >> 53 - (len(guide).bit_length() - 1)]
         assert 0 <= least <= bisect_right(edges, draw)
-
-
-def test_observations_and_pay_are_those_of_the_seat() -> None:
-    game = FOR_TWO["greed"]
-    both = table_for_two(game, (0, 1), "vector")
-    for seat in (0, 1):
-        one = table_for_two(game, (seat,), "vector")
-        part = slice(seat * game.n_states, (seat + 1) * game.n_states)
-        for array in ("observation", "mask", "rank"):
-            assert (getattr(both, array)[part] == getattr(one, array)).all()
-        assert (one.observation == game.observation[seat]).all()
-        assert (one.mask == (game.mask[seat] | game.terminal[:, None])).all()
-    for rules, bonus in ((Greed(3, 2), 1.0), (Pig(3), 1.0), (Pig(3, signed=True), 0.0)):
-        assert table_for_two(compile_game(rules), (0, 1), "vector").bonus.tolist() == [0, bonus]
 
 
 @pytest.mark.parametrize("game", FOR_TWO.values(), ids=FOR_TWO)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pettingzoo.test import parallel_api_test
@@ -51,18 +49,6 @@ def test_gymnasiums_checks_pass(name: str) -> None:
         check_env(env.unwrapped, skip_render_check=True)
     env.reset(seed=0)
     assert "player 0" in env.render()
-
-
-def test_a_spec_survives_json_and_environments_share_their_sampler() -> None:
-    env = gym.make("solvent/FootballHalf-v0", timeouts=0, opponent={"uniform": 2, "paper-agent": 1})
-    assert env.spec is not None
-    again = gym.make(EnvSpec.from_json(json.loads(json.dumps(env.spec.to_json()))))
-    assert again.spec == env.spec
-    assert (env.reset(seed=3)[0] == again.reset(seed=3)[0]).all()
-    first, second = env.unwrapped, again.unwrapped
-    assert isinstance(first, SeatEnv)
-    assert isinstance(second, SeatEnv)
-    assert first.episode.shared[-1] is second.episode.shared[-1]
 
 
 def test_bad_arguments() -> None:

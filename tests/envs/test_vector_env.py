@@ -120,12 +120,6 @@ def test_the_pool_is_replaced_between_steps(mode: AutoresetMode) -> None:
         assert_steps_equal(native, sync, 20, seed=size)
 
 
-def test_without_seeds_no_two_environments_go_the_same_way() -> None:
-    native, other = (FORMS["one player"](50, observation="index") for _ in range(2))
-    assert (native.reset()[0] != other.reset()[0]).any()
-    assert len(set(native.get_state()["stream"].tolist())) == 50
-
-
 def arrays(result: Any) -> list[NDArray[Any]]:
     """All arrays in what a call returned."""
     if isinstance(result, (dict, tuple)):

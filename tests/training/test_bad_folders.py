@@ -112,14 +112,6 @@ def test_a_checkpoint_beside_a_result_is_removed(folder: Path, small: TabularGam
     assert not (folder / "checkpoint.npz").exists()
 
 
-def test_what_a_killed_training_left_is_cleared_away(waiting: Path, small: TabularGame) -> None:
-    left = waiting / f".solvent-{'0a' * 8}"
-    left.write_bytes(b"half")
-    start(small, waiting, name="dqn")
-    names = {path.name for path in waiting.iterdir()}
-    assert names.isdisjoint({left.name, NAME, "checkpoint.npz"})
-
-
 # The record
 
 

@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from solvent.exact import score, solve
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import TabularPolicy, against, compile_game
 from solvent.training import TrainingResult, train
-from solvent.training.exploring_starts import exploring_starts, importance
+from solvent.training.exploring_starts import importance
 
 GAME = FightingFantasy(stamina=[2, 5], opponent_stamina=[2, 5], luck=[0, 3])
 
@@ -34,18 +33,6 @@ def test_at_stake_is_what_the_worst_choice_loses() -> None:
     forced = compile_game(FightingFantasy(stamina=2, opponent_stamina=2, luck=0))
     with pytest.raises(ValueError, match="no choice makes a difference"):
         importance(forced, solve(forced))
-
-
-def test_the_share_of_starts() -> None:
-    table = compile_game(GAME)
-    solution = solve(table)
-    weights = importance(table, solution)
-    begun = exploring_starts(table, 0.25, weights)
-    np.testing.assert_allclose(
-        begun.initial, 0.75 * table.initial + 0.25 * weights / weights.sum(), atol=1e-15
-    )
-    assert begun.initial.sum() == pytest.approx(1)
-    assert exploring_starts(table, 0.0, weights).model_hash == table.model_hash
 
 
 def test_training_is_scored_from_the_games_own_start(tmp_path: Path) -> None:
@@ -123,17 +110,6 @@ def test_a_task_that_needs_them_has_them(tmp_path: Path) -> None:
         request = json.loads((folder / "run.json").read_text())["request"]
         assert request["stakes"] == used
         assert "exploring_starts" not in request["hyperparameters"]
-
-
-@pytest.mark.slow
-def test_against_several_opponents_no_share_is_the_tuned_one(tmp_path: Path) -> None:
-    several = {"opponent": {"uniform": 1, "paper-agent": 1}, "to_goal": 4}
-    small = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
-    train(
-        "solvent/FootballAgent-v0", "maskable_ppo", timesteps=128, env_kwargs=several,
-        hyperparameters=small, evaluations=1, folder=tmp_path, progress=False,
-    )  # fmt: skip
-    assert json.loads((tmp_path / "run.json").read_text())["request"]["stakes"] == 0
 
 
 def test_a_share_that_cannot_be_had_is_refused(tmp_path: Path) -> None:

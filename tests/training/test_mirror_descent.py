@@ -157,19 +157,6 @@ def test_seat_1_answers_what_seat_0_has_become(football: TabularGame) -> None:
     assert torch.equal(learner._target(transitions, 0, values), own)
 
 
-def test_temperature_falls_geometrically_at_first_and_steps_to_a_tenth(
-    football: TabularGame,
-) -> None:
-    learner = made(football, step_size=0.5, temperature=0.4, last_temperature=0.1)
-    found = []
-    for remaining in (1.0, 0.85, 0.7, 0.25, 0.0):
-        learner._current_progress_remaining = remaining
-        found.append(learner._step())
-    sizes, temperatures = zip(*found, strict=True)
-    assert sizes == pytest.approx((0.5, 0.4325, 0.365, 0.1625, 0.05))
-    assert temperatures == pytest.approx((0.4, 0.2, 0.1, 0.1, 0.1))
-
-
 def test_the_critic_learns_what_a_pair_of_actions_pays_and_nothing_after_the_end(
     football: TabularGame,
 ) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pytest
 from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.vec_env import DummyVecEnv
 
@@ -45,30 +42,3 @@ def test_it_equals_the_vector_environment_of_stable_baselines3(small: TabularGam
                 last = other["terminal_observation"]
                 np.testing.assert_array_equal(mine["terminal_observation"], last)
     assert ended > 100
-
-
-def test_the_state_can_be_saved_and_restored(small: TabularGame) -> None:
-    env, other = native(small), native(small)
-    env.seed(1)
-    env.reset()
-    other.reset()
-    actions = np.random.default_rng(0).integers(0, 2, (40, N))
-    for a in actions[:20]:
-        env.step(a)
-    other.set_state(env.get_state())
-    np.testing.assert_array_equal(get_action_masks(env), get_action_masks(other))
-    for a in actions[20:]:
-        first: Any = env.step(a)
-        second: Any = other.step(a)
-        for mine, theirs in zip(first[:3], second[:3], strict=True):
-            np.testing.assert_array_equal(mine, theirs)
-
-
-def test_what_it_cannot_do_is_refused(small: TabularGame) -> None:
-    env = native(small)
-    with pytest.raises(AttributeError, match="no method 'reset'"):
-        env.env_method("reset")
-    with pytest.raises(ValueError, match="set as a whole"):
-        env.set_attr("render_mode", "ansi", indices=[0])
-    with pytest.raises(ValueError, match=r"autoreset_mode is .*NEXT_STEP.*; .*SAME_STEP"):
-        NativeVecEnv(TabularVectorEnv(small, 2))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -83,13 +82,6 @@ class Batchwise(BaseFeaturesExtractor):
         return normed
 
 
-def altered(model: Any, method: Callable[[Any], Any]) -> Any:
-    """A model with a method of its policy's distribution replaced."""
-    dist = model.policy.action_dist
-    dist.mode = lambda: method(dist)
-    return model
-
-
 def made(kind: Any, policy: Any, game: TabularGame, **arguments: Any) -> Any:
     return kind(policy, TabularEnv(game), seed=0, device="cpu", **arguments)
 
@@ -124,12 +116,6 @@ def test_a_class_that_chooses_actions_of_its_own_is_refused_with_a_state(
         # The way out.
         found = solvent.score(small, lambda seen: model.predict(seen, deterministic=True)[0])
         assert 0 < found.value < 1
-
-
-def test_a_distribution_of_ones_own_is_refused(small: TabularGame) -> None:
-    model = altered(made(PPO, "MlpPolicy", small), lambda dist: dist.sample() * 0)
-    with pytest.raises(ValueError, match=r"PPO plays by its predict another .* state Combat.*: 0;"):
-        solvent.score(small, model)
 
 
 class Tempered(ActorCriticPolicy):

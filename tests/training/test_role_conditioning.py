@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from reduced_football import reduced
@@ -11,7 +9,7 @@ from two_players import random_policy
 
 from solvent.exact import policy_value
 from solvent.games.greed.rules import Greed
-from solvent.model import TabularGame, TabularPolicy, compile_game, one_hot
+from solvent.model import TabularGame, compile_game, one_hot
 from solvent.training.role_conditioning import with_roles, without_roles
 
 
@@ -43,11 +41,3 @@ def test_the_network_is_told_its_role(football: TabularGame) -> None:
     seen = np.concatenate(one_hot(with_roles(football)).observation)
     live = np.tile(~football.terminal, 2)
     assert len(np.unique(seen[live], axis=0)) == 2 * (~football.terminal).sum()
-
-
-def test_players_who_have_the_same_actions_have_no_roles() -> None:
-    game = compile_game(Greed(6, 2))
-    assert with_roles(game) is game
-    elsewhere = replace(game, initial=np.roll(game.initial, 1))
-    policy = TabularPolicy.uniform(elsewhere, player=1)
-    assert without_roles(policy, game).model_hash == game.model_hash

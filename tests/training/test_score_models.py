@@ -16,11 +16,9 @@ from typer.testing import CliRunner
 
 import solvent
 from solvent.cli.app import app
-from solvent.envs import SeatEnv, TabularEnv
-from solvent.envs.spaces import observed
-from solvent.model import TabularGame, TabularPolicy
+from solvent.envs import TabularEnv
+from solvent.model import TabularGame
 from solvent.training import extract, extract_policy, load_model
-from solvent.training.extract import network_player
 
 COMBAT = "solvent/FFCombat-v0"
 
@@ -87,16 +85,6 @@ def test_what_a_network_sees_is_read_off_its_space(small: TabularGame) -> None:
             np.testing.assert_array_equal(found.probabilities, told.probabilities, err_msg=kind)
 
 
-def test_a_seat_against_an_opponent() -> None:
-    pig = solvent.compile_game(solvent.make_game("pig", target=8))
-    env = SeatEnv(pig, TabularPolicy.uniform(pig, player=0), seat=1)
-    model = made("a2c", env).learn(200)
-    policy = solvent.policy_from(env, model)
-    assert policy.player == 1
-    assert solvent.score(env, model).value == solvent.score(env, policy).value
-    assert solvent.score(pig, model, player=1).value < solvent.score(env, model).value
-
-
 def test_a_policy_of_the_past_is_refused_by_name(tmp_path: Path) -> None:
     model = RecurrentPPO("MlpLstmPolicy", COMBAT, n_steps=8, device="cpu")
     with pytest.raises(ValueError, match="depends on what it saw before"):
@@ -108,23 +96,3 @@ def test_a_policy_of_the_past_is_refused_by_name(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, [*words, "--algorithm", "recurrent_ppo"], prog_name="solvent")
     assert run.exit_code != 0
     assert "RecurrentPPO has a policy of all that it saw before" in " ".join(run.stderr.split())
-
-
-def test_the_plain_arrays_of_quantiles_choose_as_the_network(small: TabularGame) -> None:
-    model = made("qr_dqn", TabularEnv(small, observation="onehot")).learn(300)
-    player = network_player(model, masked=False, observation="onehot")
-    greedy = extract(model, small).mode.probabilities
-
-    class Looked:
-        """What the network asks a simulation for, in the states of a table."""
-
-        def observe(self, chosen: Any, player: Any, form: str = "onehot") -> Any:
-            return observed(small, 0, form)[chosen]
-
-        def legal(self, chosen: Any, player: Any) -> Any:
-            return small.mask[0][chosen].astype(np.int8)
-
-    acting = np.flatnonzero(small.on_turn(0))
-    chosen = player.mixes(Looked(), acting, np.zeros(len(acting), np.int64))  # type: ignore[arg-type]
-    np.testing.assert_array_equal(chosen, greedy[acting])
-    assert player.network.weights[-1].shape[1] == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from reduced_football import reduced
 
 from solvent.benchmark.progress import Moment
-from solvent.exact import StoreError, load_policy, nash_conv, score, solve
+from solvent.exact import load_policy, nash_conv, score, solve
 from solvent.games.greed.rules import Greed, Position
 from solvent.model import TabularGame, compile_game
 from solvent.training import SelfPlayEvaluation, TrainingResult, read_curve, train_self_play
@@ -129,28 +128,6 @@ def test_files_columns_and_scores_are_those_of_the_policies(
     assert last.value == pytest.approx(-last.gap)
     assert read_curve(trained.folder / "curve.csv", SelfPlayEvaluation) == trained.curve
     assert not (trained.folder / "checkpoint.npz").exists()
-
-
-def test_a_finished_training_is_read_back(
-    trained: TrainingResult, greed: TabularGame, tmp_path: Path
-) -> None:
-    """Scores are those of the policies, whatever the record states."""
-    folder, settings = tmp_path / "run", {"timesteps": ENOUGH_TO_LEARN, "refresh": 2000}
-    shutil.copytree(trained.folder, folder)
-    record = json.loads((folder / "run.json").read_text())
-    names = ("scores", "mode_scores", "average_scores")
-    for stated in (record["result"][name][seat] for name in names for seat in (0, 1)):
-        stated["exploitability"] -= 1e-6
-    (folder / "run.json").write_text(json.dumps(record))
-    again = start(greed, "maskable_ppo", folder, **settings)
-    for name in (*names, "curve"):
-        assert getattr(again, name) == getattr(trained, name)
-    with pytest.raises(ValueError, match=r"holds another training: its refresh is 2000, not 3000"):
-        start(greed, "maskable_ppo", folder, **(settings | {"refresh": 3000}))
-    record["result"]["scores"] = []
-    (folder / "run.json").write_text(json.dumps(record))
-    with pytest.raises(StoreError, match=r"run\.json: not the record of a training"):
-        start(greed, "maskable_ppo", folder, **settings)
 
 
 def test_where_both_act_at_once_they_explore_and_need_an_even_number(
