@@ -14,7 +14,7 @@ In self-play it returns a pair, seat 0 first, or one function for both seats.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +27,6 @@ from solvent.benchmark.records import BaselineRecord, figures
 from solvent.benchmark.task_game import TaskGame
 from solvent.envs.spaces import observed
 from solvent.exact import CertificateError, ImproperGameError, Score, Solution
-from solvent.exact.learning_curve import Evaluation
 from solvent.exact.nonterminating import costs_for_ever
 from solvent.exact.response import response_values
 from solvent.exact.scoring import LEARNED, comparable_score, without_value
@@ -162,32 +161,23 @@ def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: S
     return (1 - 2 * policy.player) * (solution.value - value)
 
 
-def scores_of(game: TaskGame, policies: Sequence[TabularPolicy]) -> list[Score]:
-    """Return the scores of a policy for each seat that is learned.
+def figures_of_run(
+    game: TaskGame,
+    policies: Sequence[Learned],
+    score: Callable[..., Score] = recorded_score,
+) -> dict[str, Any]:
+    """Return the figures of a run, as :class:`solvent.benchmark.records.AgentRecord` names them.
 
     Args:
         game: The game of the task.
-        policies: The policies, seat 0 first.
+        policies: The policies of each learned seat, seat 0 first.
+        score: Function from a table, a policy and a solution to a score.
     """
-    return [recorded_score(game.table, policy, game.solution) for policy in policies]
-
-
-def evaluation(
-    game: TaskGame, policies: Sequence[Learned], timesteps: int, seconds: float
-) -> Evaluation:
-    """Return a point of a learning curve.
-
-    Args:
-        game: The game of the task.
-        policies: The policy of each learned seat.
-        timesteps: Environment steps taken so far.
-        seconds: CPU time so far.
-    """
-    sampled = figures(scores_of(game, [one.sampled for one in policies]))
-    mode = figures(scores_of(game, [one.mode for one in policies]))
-    return Evaluation(
-        timesteps, sampled["value"], sampled["gap"], mode["value"], mode["gap"], seconds
+    sampled, greedy = (
+        figures([score(game.table, getattr(one, kind), game.solution) for one in policies])
+        for kind in ("sampled", "mode")
     )
+    return sampled | {f"mode_{name}": figure for name, figure in greedy.items()}
 
 
 def score_baselines(

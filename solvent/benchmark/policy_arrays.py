@@ -19,13 +19,14 @@ shapes follow from the game, and are compared before anything is unpacked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvent.benchmark.policies import Learned
 from solvent.exact.archive import ArraySchema, Schema, Shapes, read_archive, write_archive
 from solvent.exact.store import StoreError
 from solvent.model import TabularGame, TabularPolicy
@@ -40,18 +41,6 @@ POLICIES = Schema(
     {"task": str, "model_hash": str, "seeds": list},
     {"greedy_*": ArraySchema("", 2), "sampled_*": ArraySchema("uint16", 2)},
 )
-
-
-class RunPolicies(NamedTuple):
-    """The learned policies of a run.
-
-    Attributes:
-        sampled: The policy of each seat.
-        greedy: The greedy policy of each seat.
-    """
-
-    sampled: tuple[TabularPolicy, ...]
-    greedy: tuple[TabularPolicy, ...]
 
 
 class Decisions:
@@ -174,7 +163,7 @@ class Decisions:
 
 
 def write_policies(
-    path: str | Path, task: str, game: TabularGame, runs: dict[int, RunPolicies]
+    path: str | Path, task: str, game: TabularGame, runs: Mapping[int, Sequence[Learned]]
 ) -> None:
     """Write the policies of a task's runs.
 
@@ -188,12 +177,10 @@ def write_policies(
         StoreError: If the file cannot be written.
     """
     arrays: dict[str, NDArray[Any]] = {}
-    for seat, policy in enumerate(next(iter(runs.values())).sampled):
-        own = Decisions(game, policy.player)
-        arrays[f"greedy_{seat}"] = np.array([own.greedy_of(r.greedy[seat]) for r in runs.values()])
-        arrays[f"sampled_{seat}"] = np.array(
-            [own.shares_of(r.sampled[seat]) for r in runs.values()]
-        )
+    for seat, policies in enumerate(zip(*runs.values(), strict=True)):
+        own = Decisions(game, policies[0].sampled.player)
+        arrays[f"greedy_{seat}"] = np.array([own.greedy_of(one.mode) for one in policies])
+        arrays[f"sampled_{seat}"] = np.array([own.shares_of(one.sampled) for one in policies])
     header = {
         "kind": POLICIES.kind,
         "task": task,
@@ -210,7 +197,7 @@ def read_policies(
     players: Sequence[int],
     seeds: Sequence[int],
     wanted: Sequence[int] | None = None,
-) -> dict[int, RunPolicies]:
+) -> dict[int, tuple[Learned, ...]]:
     """Read and check the policies of a task's runs.
 
     Args:
@@ -242,7 +229,7 @@ def read_policies(
         }
 
     _, arrays = read_archive(path, POLICIES, expected, largest=0)
-    found: dict[int, RunPolicies] = {}
+    found: dict[int, tuple[Learned, ...]] = {}
     for seat, own in enumerate(decided):
         for name in (f"greedy_{seat}", f"sampled_{seat}"):
             if name not in arrays:
@@ -252,14 +239,13 @@ def read_policies(
     for row, seed in enumerate(seeds):
         if wanted is not None and seed not in wanted:
             continue
-        sampled, greedy = [], []
+        policies = []
         for seat, own in enumerate(decided):
             actions, shares = arrays[f"greedy_{seat}"][row], arrays[f"sampled_{seat}"][row]
             try:
-                greedy.append(own.greedy(actions))
-                sampled.append(own.sampled(shares))
+                policies.append(Learned(own.sampled(shares), own.greedy(actions)))
                 own.check_greedy(actions, shares)
             except ValueError as error:
                 raise StoreError(f"{path}: seed {seed}, seat {seat}: {error}") from error
-        found[seed] = RunPolicies(tuple(sampled), tuple(greedy))
+        found[seed] = tuple(policies)
     return found

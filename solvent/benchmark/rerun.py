@@ -7,7 +7,7 @@ person names it or has installed it. A submission names no code, only a hash tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import SystemRandom
 from tempfile import TemporaryDirectory
@@ -15,10 +15,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from solvent.benchmark.algorithms import algorithm_points, find_algorithm
-from solvent.benchmark.policy_arrays import Decisions, RunPolicies, read_policies
+from solvent.benchmark.policies import Learned
+from solvent.benchmark.policy_arrays import Decisions, read_policies
 from solvent.benchmark.privilege import MARK
-from solvent.benchmark.run import Run, perform
-from solvent.benchmark.submissions import POLICIES, Submission, installed_suite, run_policies
+from solvent.benchmark.run import Run, perform, run_policies
+from solvent.benchmark.submissions import POLICIES, Submission, installed_suite
 from solvent.benchmark.suites import Suite
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact.store import StoreError
@@ -81,12 +82,12 @@ def train_again(
         yield task_name, agent.seed
 
 
-def _equal(game: TaskGame, trained: RunPolicies, submitted: RunPolicies) -> bool:
+def _equal(game: TaskGame, trained: Sequence[Learned], submitted: Sequence[Learned]) -> bool:
     """Return whether policies are equal up to the rounding of packed policies."""
-    for seat, player in enumerate(game.seats):
+    for player, *pair in zip(game.seats, trained, submitted, strict=True):
         own = Decisions(game.table, player)
-        actions, others = (own.greedy_of(each.greedy[seat]) for each in (trained, submitted))
-        shares, packed = (own.shares_of(each.sampled[seat]) for each in (trained, submitted))
+        actions, others = (own.greedy_of(one.mode) for one in pair)
+        shares, packed = (own.shares_of(one.sampled) for one in pair)
         apart = np.abs(shares.astype(int) - packed)
         if (actions != others).any() or (apart > 1).any():
             return False

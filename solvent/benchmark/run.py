@@ -26,7 +26,7 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,20 +38,14 @@ from solvent.benchmark.algorithms import (
     as_algorithm,
     find_algorithm,
 )
-from solvent.benchmark.policies import (
-    Learned,
-    evaluation,
-    learned_policies,
-    scores_of,
-)
+from solvent.benchmark.policies import Learned, figures_of_run, learned_policies
 from solvent.benchmark.privilege import named, saw_solution
 from solvent.benchmark.progress import Finished, Moment, Report
-from solvent.benchmark.records import AgentRecord, FailureRecord, figures
+from solvent.benchmark.records import AgentRecord, FailureRecord
 from solvent.benchmark.run_folder import RunFolder, request_beside
 from solvent.benchmark.suites import Task
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact import StoreError, load_policy, save_policy
-from solvent.exact.layered.lock import FolderLock
 from solvent.exact.learning_curve import CurvePoint, Evaluation, read_curve, write_curve
 from solvent.model.parameters import brief, check_integer, is_number
 
@@ -244,7 +238,9 @@ class RunCallback:
     def _evaluate(self, policy: Any, timesteps: int) -> Evaluation:
         seen = self._algorithm.observation
         self.policies = learned_policies(self._game, policy, name=self._name, observation=seen)
-        point = evaluation(self._game, self.policies, timesteps, self.seconds)
+        found = figures_of_run(self._game, self.policies)
+        exact = {name: found[name] for name in ("value", "gap", "mode_value", "mode_gap")}
+        point = Evaluation(timesteps=timesteps, seconds=self.seconds, **exact)
         self.curve = [one for one in self.curve if one.timesteps < timesteps] + [point]
         write_curve(self._path, self.curve, Evaluation, saw=saw_solution(self.settings))
         return point
@@ -278,37 +274,35 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
             at work in it.
     """
     algorithm, game = run.found(), task_game(run.task)
-    place = out / run.folder
-    folder = RunFolder(place, _request(run, algorithm, game))
-    if folder.can_be_read_back():
-        return _read_back(folder, run, algorithm, game)
+    folder = RunFolder(out / run.folder, _request(run, algorithm, game))
+    held = folder.finish(lambda: _learn(folder, run, algorithm, game, report))
+    return _read_back(folder, held, run, algorithm, game)
+
+
+def _learn(
+    folder: RunFolder, run: Run, algorithm: Algorithm, game: TaskGame, report: Report | None
+) -> None:
+    """Do a run, or go on with it, in its folder."""
     _ = game.solution  # Where there is none, nothing is to be learned.
-    with FolderLock(place):
-        if folder.open(resume=True):
-            return _read_back(folder, run, algorithm, game)
-        name = f"{run.algorithm} {run.seed}"
-        callback = RunCallback(game, algorithm, run.budget, place, name, report)
-        try:
-            returned = algorithm.run(MakeEnv(game, algorithm), run.seed, run.budget, callback)
-            policies = callback.end(returned)
-        except OutOfTime:
-            assert callback.policies is not None
-            policies = callback.policies
-        except (Exception, SystemExit):
-            # With nothing kept, the run may begin anew with an algorithm that has been mended.
-            if not any(callback.folder.iterdir()):
-                folder.record.unlink(missing_ok=True)
-            raise
-        for path, policy in zip(_files(place, game), _both(policies), strict=True):
-            save_policy(path, policy)
-        folder.write(
-            {
-                "timesteps": callback.curve[-1].timesteps,
-                "cpu_seconds": callback.curve[-1].seconds,
-                "hyperparameters": plain(callback.settings),
-            }
-        )
-    return _read_back(folder, run, algorithm, game)
+    place, name = folder.folder, f"{run.algorithm} {run.seed}"
+    callback = RunCallback(game, algorithm, run.budget, place, name, report)
+    try:
+        returned = algorithm.run(MakeEnv(game, algorithm), run.seed, run.budget, callback)
+        policies = callback.end(returned)
+    except OutOfTime:
+        assert callback.policies is not None
+        policies = callback.policies
+    except (Exception, SystemExit):
+        # With nothing kept, the run may begin anew with an algorithm that has been mended.
+        if not any(callback.folder.iterdir()):
+            folder.record.unlink(missing_ok=True)
+        raise
+    for paths, policy in zip(_files(place, game), policies, strict=True):
+        save_policy(paths[0], policy.sampled)
+        save_policy(paths[1], policy.mode)
+    last = callback.curve[-1]
+    settings = {"hyperparameters": plain(callback.settings)}
+    folder.write({"timesteps": last.timesteps, "cpu_seconds": last.seconds, **settings})
 
 
 def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
@@ -368,36 +362,43 @@ def _request(run: Run, algorithm: Algorithm, game: TaskGame) -> dict[str, Any]:
     }
 
 
-def _both(policies: Sequence[Learned]) -> list[Any]:
-    """Return the sampled policies of all seats, then the greedy ones."""
-    return [*(one.sampled for one in policies), *(one.mode for one in policies)]
-
-
-def _files(place: Path, game: TaskGame) -> list[Path]:
-    """Return the files of the sampled policies of all seats, then of the greedy ones."""
+def _files(place: Path, game: TaskGame) -> list[tuple[Path, Path]]:
+    """Return the files of the sampled and the greedy policy of each seat."""
     endings = ("",) if len(game.seats) == 1 else ("_0", "_1")
-    return [place / f"policy{kind}{end}.npz" for kind in ("", "_mode") for end in endings]
+    return [(place / f"policy{end}.npz", place / f"policy_mode{end}.npz") for end in endings]
 
 
-def _read_back(folder: RunFolder, run: Run, algorithm: Algorithm, game: TaskGame) -> AgentRecord:
+def run_policies(place: Path, game: TaskGame) -> tuple[Learned, ...]:
+    """Read the policies of a run from its folder in a bench.
+
+    Args:
+        place: The folder of the run.
+        game: The game of the task.
+
+    Raises:
+        StoreError: If one is missing, damaged, or for another game.
+    """
+    return tuple(
+        Learned(*(load_policy(path, game.table) for path in paths)) for paths in _files(place, game)
+    )
+
+
+def _read_back(
+    folder: RunFolder, held: dict[str, Any], run: Run, algorithm: Algorithm, game: TaskGame
+) -> AgentRecord:
     """Return the record of a finished run, its figures computed from its policies."""
-    held = folder.read()
     result = held["result"]
     hyperparameters = result.get("hyperparameters")
     system = {"versions": held.get("versions"), "hardware": held.get("hardware")}
     for what in (hyperparameters, *system.values()):
         if not isinstance(what, dict):
             raise StoreError(f"{folder.record}: not the record of a run, or damaged")
-    policies = [load_policy(path, game.table) for path in _files(folder.folder, game)]
-    half = len(policies) // 2
-    mode = figures(scores_of(game, policies[half:]))
     shown_as = named(run.algorithm, hyperparameters)
     return AgentRecord(
         name=f"{shown_as} {run.seed}",
         algorithm=shown_as,
         seed=run.seed,
-        **figures(scores_of(game, policies[:half])),
-        **{f"mode_{name}": figure for name, figure in mode.items()},
+        **figures_of_run(game, run_policies(folder.folder, game)),
         timesteps=result["timesteps"],
         cpu_seconds=round(result["cpu_seconds"], 1),
         folder=run.folder,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections.abc import Callable
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +21,7 @@ from solvent import __version__
 from solvent.benchmark.json_files import read_json
 from solvent.benchmark.privilege import seen_of_solution
 from solvent.exact import StoreError, write_atomically
+from solvent.exact.layered.lock import FolderLock
 from solvent.exact.policy_files import checked_request
 from solvent.exact.store import remove_temporary
 from solvent.model.parameters import is_number, shown
@@ -62,13 +64,26 @@ class RunFolder:
         """The request as one text, which a checkpoint has to repeat."""
         return json.dumps(self.request, sort_keys=True)
 
-    def open(self, resume: bool) -> bool:
-        """Claim the folder for this run and clear it; return whether the run is already finished.
+    def finish(self, work: Callable[[], object], resume: bool = True) -> dict[str, Any]:
+        """Do the work of this run, unless it is finished, and return its record.
+
+        Args:
+            work: Does the work, or goes on with it, and writes the record.
+            resume: Whether to go on from the files in the folder; otherwise the run begins again.
 
         Raises:
-            ValueError: If it holds another one.
-            StoreError: If it cannot be written to or its record is damaged.
+            ValueError: If the folder holds another run.
+            StoreError: If it cannot be written to, its record is damaged, or another process is at
+                work in it.
         """
+        if not (resume and self._can_be_read_back()):
+            with FolderLock(self.folder):
+                if not self._open(resume):
+                    work()
+        return self.read()
+
+    def _open(self, resume: bool) -> bool:
+        """Claim the folder for this run and clear it; return whether the run is finished."""
         if resume and self.record.exists():
             finished = self._is_finished()
             if finished:  # It was killed before it had removed the checkpoint.
@@ -79,13 +94,8 @@ class RunFolder:
         remove_temporary(self.folder)
         return finished
 
-    def can_be_read_back(self) -> bool:
-        """Return whether the run is finished and nothing needs to be written, so no lock is needed.
-
-        Raises:
-            ValueError: If the folder holds another one.
-            StoreError: If its record is damaged.
-        """
+    def _can_be_read_back(self) -> bool:
+        """Return whether the run is finished and nothing needs to be written or locked."""
         try:
             return self.record.exists() and self._is_finished() and not self.checkpoint.exists()
         except OSError:  # Nor can it be written to: whoever locks it says why.

@@ -22,6 +22,7 @@ import itertools
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from math import inf, isnan, nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,7 +30,8 @@ from typing import Any
 
 from solvent.benchmark import card as cards
 from solvent.benchmark.card import Card, read_card, write_card
-from solvent.benchmark.policy_arrays import RunPolicies, read_policies, write_policies
+from solvent.benchmark.policies import Learned, figures_of_run
+from solvent.benchmark.policy_arrays import read_policies, write_policies
 from solvent.benchmark.privilege import saw_solution
 from solvent.benchmark.records import (
     FILE,
@@ -37,14 +39,13 @@ from solvent.benchmark.records import (
     BenchRecord,
     SuiteRecord,
     TaskRecord,
-    figures,
     read_bench,
     write_results,
 )
+from solvent.benchmark.run import run_policies
 from solvent.benchmark.run_folder import request_beside
 from solvent.benchmark.suites import Suite, find_suite, suite_hash, suite_points, suite_seeds
 from solvent.benchmark.task_game import TaskGame, task_game
-from solvent.exact.policy_files import load_policy
 from solvent.exact.scoring import LEARNED, comparable_score
 from solvent.exact.store import StoreError
 from solvent.model.parameters import brief, check_choice, shown
@@ -264,24 +265,6 @@ def installed_suite(card: Card, where: str) -> Suite:
     return find_suite(card.suite)
 
 
-def run_policies(place: Path, game: TaskGame) -> RunPolicies:
-    """Read the policies of a run from its folder in a bench.
-
-    Args:
-        place: The folder of the run.
-        game: The game of the task.
-
-    Raises:
-        StoreError: If one is missing, damaged, or for another game.
-    """
-    endings = ("_0", "_1") if len(game.seats) == 2 else ("",)
-    sampled, greedy = (
-        tuple(load_policy(place / f"{kind}{end}.npz", game.table) for end in endings)
-        for kind in ("policy", "policy_mode")
-    )
-    return RunPolicies(sampled, greedy)
-
-
 def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRecord:
     """Write the policies of a task, and return its record with their scores."""
     path = out / POLICIES / f"{task.name}.npz"
@@ -308,7 +291,7 @@ def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRe
 
 
 def _checked(
-    folder: Path, stated: TaskRecord, game: TaskGame, runs: Mapping[int, RunPolicies]
+    folder: Path, stated: TaskRecord, game: TaskGame, runs: Mapping[int, Sequence[Learned]]
 ) -> TaskRecord:
     """Return a task's record with computed figures, which must agree with those stated."""
     where = f"{folder / FILE}: {stated.name}"
@@ -333,11 +316,11 @@ def _checked(
     return replace(own, agents=tuple(agents))
 
 
-def _doubts(task: TaskRecord, runs: Mapping[int, RunPolicies]) -> Iterator[str]:
+def _doubts(task: TaskRecord, runs: Mapping[int, Sequence[Learned]]) -> Iterator[str]:
     """Yield doubts about the runs of a checked task."""
     equal: dict[bytes, list[int]] = {}
     for seed, run in runs.items():
-        content = b"".join(policy.probabilities.tobytes() for policy in run.sampled)
+        content = b"".join(policy.sampled.probabilities.tobytes() for policy in run)
         equal.setdefault(content, []).append(seed)
     for seeds in equal.values():
         if len(seeds) > 1:
@@ -347,16 +330,11 @@ def _doubts(task: TaskRecord, runs: Mapping[int, RunPolicies]) -> Iterator[str]:
         yield f"{task.name}: {optimal} of {len(scores)} policies are optimal"
 
 
-def _scored(game: TaskGame, policies: RunPolicies, where: str) -> dict[str, Any]:
+def _scored(game: TaskGame, policies: Sequence[Learned], where: str) -> dict[str, Any]:
     """Return the figures of a run, as :class:`AgentRecord` names them."""
-    found: dict[str, Any] = {}
-    for prefix, own in (("", policies.sampled), ("mode_", policies.greedy)):
-        scores = [
-            comparable_score(game.table, policy, game.solution, tolerance=LEARNED) for policy in own
-        ]
-        if any(isnan(score.value) for score in scores):
-            raise StoreError(f"{where}: a policy has no value: rewards cancel for ever")
-        found |= {f"{prefix}{name}": figure for name, figure in figures(scores).items()}
+    found = figures_of_run(game, policies, partial(comparable_score, tolerance=LEARNED))
+    if isnan(found["value"]) or isnan(found["mode_value"]):
+        raise StoreError(f"{where}: a policy has no value: rewards cancel for ever")
     return found
 
 

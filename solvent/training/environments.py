@@ -9,33 +9,13 @@ import gymnasium as gym
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from solvent.envs import TabularVectorEnv
-from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
+from solvent.envs.registration import ENVIRONMENTS, compiled_game
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.parameters import UnexpectedArgumentError, check_choice, shown
-from solvent.model.registry import make_game
 from solvent.registration import register_envs
 
 OF_AN_ENVIRONMENT = ("observation", "illegal", "render_mode")
 """Arguments of every environment of this package; all others are parameters of the game."""
-
-
-def has_table(game: str | Game | TabularGame) -> bool:
-    """Check whether training uses a game's table; otherwise a simulator samples the game.
-
-    Args:
-        game: The id of an environment, or a game.
-    """
-    return not (isinstance(game, str) and game in ENVIRONMENTS) or samples_table(game)
-
-
-def players_of(env_id: str) -> int:
-    """Return the number of players in the game of one of the project's environments.
-
-    Args:
-        env_id: Id of the environment.
-    """
-    entry = ENVIRONMENTS[env_id]
-    return make_game(entry.game, **entry.parameters).info.players
 
 
 def make_vector_env(

@@ -22,12 +22,14 @@ from solvent.benchmark.policies import learned_exploitability, recorded_score
 from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
 from solvent.envs import SeatVectorEnv, VectorEnv
 from solvent.envs.env import learned_seat
+from solvent.envs.registration import ENVIRONMENTS
 from solvent.envs.table_batch import BothSeats
 from solvent.exact import Score, Solution, cached_solution, load_policy, save_policy
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
-from solvent.model.parameters import shown
+from solvent.model.parameters import check_choice, check_integer, is_number, shown
+from solvent.model.registry import make_game
 from solvent.training.algorithms import Learner
 from solvent.training.callback import (
     CurveCallback,
@@ -40,7 +42,6 @@ from solvent.training.callback import (
 from solvent.training.environments import (
     make_registered_env,
     make_vector_env,
-    players_of,
     table_for_self_play,
 )
 from solvent.training.exploring_starts import (
@@ -90,6 +91,9 @@ class TrainingRequest:
         refresh: Steps between one snapshot and the next.
         evaluations: Number of points of the learning curve after the first.
         solution: Solution of the game that is played, if available.
+
+    Raises:
+        ValueError: If an argument is not one of those allowed.
     """
 
     game: str | Game | TabularGame
@@ -105,6 +109,28 @@ class TrainingRequest:
     refresh: int | None
     evaluations: int | None
     solution: Solution | None
+
+    def __post_init__(self) -> None:
+        """Check the arguments that do not depend on the game."""
+        for name, value in (
+            ("exploring_starts", self.exploring_starts),
+            ("exploring_starts", self.setup.exploring_starts),
+            ("latest", self.latest),
+        ):
+            within = "above 0 and up to 1" if name == "latest" else "from 0 to 1"
+            if value is not None and not (
+                is_number(value) and 0 <= value <= 1 and (value > 0 or name != "latest")
+            ):
+                raise ValueError(f"{name} is {shown(value)}; allowed are numbers {within}")
+        allowed = (UNIFORM,) if self.self_play else (UNIFORM, IMPORTANCE)
+        check_choice(self.start_weights, "start_weights", allowed)
+        for name, least, most in (
+            ("snapshots", 0, 1000),
+            ("refresh", 1, 10**12),
+            ("evaluations", 1, 10**6),
+        ):
+            if getattr(self, name) is not None:
+                check_integer(getattr(self, name), name, least, most)
 
     def name(self, game: Game | TabularGame) -> str:
         """Return the id of the environment, or the name of the given game."""
@@ -460,7 +486,8 @@ class WithoutTable(Training):
                 f"{asked.start_weights}; {asked.game} has no table, so that every episode begins "
                 f"as the game does"
             )
-        self.players = players_of(asked.game)
+        entry = ENVIRONMENTS[asked.game]
+        self.players = make_game(entry.game, **entry.parameters).info.players
         if asked.self_play and self.players == 1:
             raise ValueError(f"{asked.game} is a game for one; self-play needs one for two")
         seat = {"seat": "random"} if self.players == 2 else {}

@@ -33,15 +33,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from solvent.baselines.network import NetworkPlayer
-from solvent.benchmark.privilege import IMPORTANCE, UNIFORM, seen_of_solution
+from solvent.benchmark.privilege import UNIFORM, seen_of_solution
 from solvent.benchmark.progress import Report, bar_for
 from solvent.benchmark.run_folder import RunFolder
+from solvent.envs.registration import ENVIRONMENTS, samples_table
 from solvent.exact import Score, Solution, StoreError
-from solvent.exact.layered.lock import FolderLock
 from solvent.model import Game, TabularGame, TabularPolicy
-from solvent.model.parameters import check_choice, check_integer, shown
+from solvent.model.parameters import check_integer
 from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, find_algorithm
-from solvent.training.environments import has_table
 from solvent.training.hyperparameters import prepare, requested
 from solvent.training.kinds import OneSeat, SelfPlay, Training, TrainingRequest, WithoutTable
 from solvent.training.learning import learn
@@ -238,13 +237,10 @@ def train(
         self_play = True
     chosen = find_algorithm(algorithm, SELF_PLAY_ALGORITHMS if self_play else ALGORITHMS)
     raw = requested(chosen.hyperparameters, env_id, hyperparameters, timesteps)
-    setup = prepare(raw, chosen.model)
-    allowed = (UNIFORM,) if self_play else (UNIFORM, IMPORTANCE)
-    _share(setup.exploring_starts, "exploring_starts")
     asked = TrainingRequest(
         game=env_id or game,
         learner=chosen,
-        setup=setup,
+        setup=prepare(raw, chosen.model),
         env_kwargs=env_kwargs,
         record={
             "algorithm": algorithm,
@@ -253,62 +249,39 @@ def train(
             "hyperparameters": {k: v for k, v in raw.items() if k != "exploring_starts"},
         },
         self_play=self_play,
-        exploring_starts=_share(exploring_starts, "exploring_starts"),
-        start_weights=check_choice(start_weights, "start_weights", allowed),
-        snapshots=_whole(snapshots, "snapshots", 0, 1000),
-        latest=_share(latest, "latest", positive=True),
-        refresh=_whole(refresh, "refresh", 1, 10**12),
-        evaluations=_whole(evaluations, "evaluations", 1, 10**6),
+        exploring_starts=exploring_starts,
+        start_weights=start_weights,
+        snapshots=snapshots,
+        latest=latest,
+        refresh=refresh,
+        evaluations=evaluations,
         solution=solution,
     )
     kind: type[Training] = SelfPlay if self_play else OneSeat
-    training = (kind if has_table(asked.game) else WithoutTable)(asked)
+    if env_id is not None and env_id in ENVIRONMENTS and not samples_table(env_id):
+        kind = WithoutTable
+    training = kind(asked)
     try:
         run = RunFolder(Path(folder), training.request)
-        if resume and run.can_be_read_back():
-            return _result(run, training)
-        with FolderLock(run.folder):
-            if not run.open(resume):
-                bar = bar_for(f"{training.title} seed {seed}")
-                with bar if progress is True else nullcontext(progress or None) as report:
-                    learn(run, training, report)
-            return _result(run, training)
+
+        def work() -> None:
+            bar = bar_for(f"{training.title} seed {seed}")
+            with bar if progress is True else nullcontext(progress or None) as report:
+                learn(run, training, report)
+
+        return _result(run, run.finish(work, resume)["result"], training)
     finally:
         training.close()
 
 
-def _share(value: float | None, name: str, *, positive: bool = False) -> float | None:
-    """Check an optional share.
-
-    Raises:
-        ValueError: If it is not a number within 0..1, or is 0 and has to be positive.
-    """
-    if value is None:
-        return None
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1 or (positive and value == 0):
-        allowed = "above 0 and up to 1" if positive else "from 0 to 1"
-        raise ValueError(f"{name} is {shown(value)}; allowed are numbers {allowed}")
-    return value
-
-
-def _whole(value: int | None, name: str, least: int, most: int) -> int | None:
-    """Check an optional whole number.
-
-    Raises:
-        ValueError: If it is not a whole number from `least` to `most`.
-    """
-    return None if value is None else check_integer(value, name, least, most)
-
-
-def _result(run: RunFolder, training: Training) -> TrainingResult:
+def _result(run: RunFolder, result: dict[str, Any], training: Training) -> TrainingResult:
     """Read the result of a finished run from its files.
 
     Args:
         run: Folder of the run.
+        result: The result in its record.
         training: The kind of training.
     """
-    result = run.read()["result"]
     try:
         found = training.read(run.folder, result)
         facts = {name: result[name] for name in ("timesteps", "cpu_seconds")}

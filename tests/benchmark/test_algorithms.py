@@ -20,8 +20,12 @@ from solvent.benchmark.algorithms import (
     as_algorithm,
     find_algorithm,
 )
-from solvent.benchmark.policies import learned_policies, recorded_score, scores_of
-from solvent.benchmark.records import figures
+from solvent.benchmark.policies import (
+    Learned,
+    figures_of_run,
+    learned_policies,
+    recorded_score,
+)
 from solvent.benchmark.run import Run, RunCallback, perform
 from solvent.benchmark.suites import Task
 from solvent.benchmark.tabular import FICTITIOUS_PLAY, REGRET_MATCHING, TABULAR_MIRROR_DESCENT
@@ -139,7 +143,8 @@ def test_sweeps_over_the_table_take_a_step_for_each_state(name: str, tmp_path: P
     assert len(curve) == 20
     assert all(point.timesteps % states == 0 for point in curve)
     uniform = [TabularPolicy.uniform(game.table, player=seat) for seat in (0, 1)]
-    assert record.gap < figures(scores_of(game, uniform))["gap"] / 20
+    both = [Learned(one, one) for one in uniform]
+    assert record.gap < figures_of_run(game, both)["gap"] / 20
     short = replace(SWEPT, timesteps=states - 1)
     assert SWEEPING[name].refusal(task_game(short)) == (
         f"a sweep takes {states:,} timesteps; the budget has {states - 1:,}"

@@ -121,15 +121,6 @@ def test_runs_are_many_equal_by_seed_and_evenly_measured() -> None:
     np.testing.assert_allclose(first.means["Q"], first.numbers["Q"].mean(axis=0))
 
 
-def test_what_has_converged_stays() -> None:
-    game = random_table(0, cyclic=False)
-    drawn = curves(game, {"": lambda rng: value_iteration(game)}, "rms", until=50, along="sweeps")
-    assert len(drawn.at) == 50
-    assert drawn.means[""][0] > 0.1
-    assert (drawn.means[""][10:] == drawn.means[""][-1]).all()
-    assert drawn.means[""][-1] < 1e-9
-
-
 def test_a_matrix_is_enough() -> None:
     drawn = curves(
         ROCK_PAPER_SCISSORS,

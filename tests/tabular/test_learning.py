@@ -188,22 +188,6 @@ def test_ordinary_and_weighted_importance_sampling_by_hand() -> None:
     assert pairs == {(0, 0), (2, 3), (4, 3), (6, 3)}
 
 
-def test_a_trace_carries_a_reward_back_to_the_start() -> None:
-    """With lambda 1 the first episode changes all states on the way, with 0 the last one."""
-    game = random_walk()
-    pi = TabularPolicy.uniform(game)
-    for seed in range(20):
-        V = after(
-            td_lambda(environment(game), pi, lambda_=1.0, rng=np.random.default_rng(seed)), 1
-        ).V
-        W = after(
-            td_lambda(environment(game), pi, lambda_=0.0, rng=np.random.default_rng(seed)), 1
-        ).V
-        assert V is not None
-        assert W is not None
-        assert (np.count_nonzero(V), np.count_nonzero(W)) in {(0, 0), (3, 1), (4, 1), (5, 1)}
-
-
 def test_td_beats_monte_carlo_on_the_random_walk() -> None:
     """Sutton and Barto (2018), Example 6.2: V begins at 1/2, and 100 runs are averaged."""
     game = random_walk()
@@ -375,17 +359,6 @@ def test_equal_generators_learn_the_same(name: str) -> None:
     )
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
-
-
-def test_a_constant_step_size_stalls_where_one_that_falls_goes_on() -> None:
-    game = random_table(3)
-    for alpha, low, high in ((0.5, 0.6, 2.0), (slow, 0.0, 0.55)):
-        early, late = means(
-            game,
-            lambda env, rng, alpha=alpha: q_learning(env, alpha=alpha, epsilon=1.0, rng=rng),
-            200, 2000, quantity="rms",
-        )  # fmt: skip
-        assert low < late / early < high
 
 
 def test_the_maximum_is_biased_and_two_tables_are_not() -> None:

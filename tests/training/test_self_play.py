@@ -20,9 +20,9 @@ from solvent.training.exploring_starts import exploring_starts, free_choice
 
 STEPS = 2_048
 ENOUGH_TO_LEARN = 12_000
-BOTH_SEATS = {"n_envs": 128, "n_steps": 8, "batch_size": 256, "n_epochs": 2}
+BOTH_SEATS = {"n_envs": 64, "n_steps": 8, "batch_size": 256, "n_epochs": 2}
 SETTINGS: dict[str, dict[str, Any]] = {
-    "ppo": {"n_envs": 64, "n_steps": 16, "batch_size": 128, "n_epochs": 4},
+    "ppo": {"n_envs": 32, "n_steps": 16, "batch_size": 128, "n_epochs": 4},
     "masked_dqn": {"n_envs": 16, "batch_size": 64, "learning_starts": 500, "gradient_steps": 1},
 }
 
