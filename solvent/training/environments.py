@@ -12,6 +12,7 @@ from solvent.envs import TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.parameters import UnexpectedArgumentError, check_choice, shown
+from solvent.model.registry import make_game
 from solvent.registration import register_envs
 
 OF_AN_ENVIRONMENT = ("observation", "illegal", "render_mode")
