@@ -36,7 +36,6 @@ from pydantic import (
     model_validator,
 )
 
-from solvent.games.gamebook.combat_description import Combat, FightingFantasy, ResultsTable
 from solvent.games.gamebook.expressions import (
     Expression,
     Operation,
@@ -47,7 +46,9 @@ from solvent.games.gamebook.expressions import (
 from solvent.games.gamebook.hero import (
     Amount,
     AtLeast1,
+    Combat,
     Condition,
+    FightingFantasy,
     Fixed,
     Flag,
     Hero,
@@ -55,6 +56,7 @@ from solvent.games.gamebook.hero import (
     Known,
     NotNegative,
     Pieces,
+    ResultsTable,
     Settable,
     Slot,
     UsedItem,
@@ -637,7 +639,7 @@ class Book(Frame):
     :func:`~solvent.games.gamebook.loader.load_book`.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="allow")
 
     format: Literal["solvent-gamebook"]
     version: int

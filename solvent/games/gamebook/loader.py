@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any
 
-from pydantic import BaseModel, RootModel, ValidationError
+from pydantic import ValidationError
 
 from solvent.games.gamebook import values
 from solvent.games.gamebook.book import Book, Frame
 from solvent.games.gamebook.checker import check_whole
 from solvent.games.gamebook.hero import Constants, Hero, Known
-from solvent.games.gamebook.problems import BookError, Problem, similar
+from solvent.games.gamebook.problems import BookError, Problem
 from solvent.games.gamebook.source import Source, parse_source, read_content
+from solvent.model.parameters import shown
 
 MOST_PROBLEMS = 100
 """Largest number of errors that are reported for a file."""
@@ -64,12 +65,11 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
     try:
         book = _validated(source.data, known)
     except ValidationError as error:
-        problems = _in_order([_problem(source, *fault) for fault in _faults(error)])
-        more = error.error_count() - MOST_PROBLEMS
-        if more > 0:
-            last = problems[-1].line
-            message = f"there are {more} errors more"
-            problems.append(Problem(file, last, None, message, "correct the others first"))
+        found = [_problem(source, *fault) for fault in islice(_faults(error), MOST_PROBLEMS + 1)]
+        problems = _in_order(found[:MOST_PROBLEMS])
+        if len(found) > MOST_PROBLEMS:
+            last, cure = problems[-1].line, "correct the others first"
+            problems.append(Problem(file, last, None, "there are more errors", cure))
         return None, problems
     book._digest = hashlib.sha256(content).hexdigest()
     problems = [
@@ -123,90 +123,23 @@ def _problem(source: Source, path: values.Path, text: str, severity: Any = "erro
 
 
 def _faults(error: ValidationError) -> Iterator[tuple[values.Path, str]]:
-    """Return the errors that pydantic found, in the words of the format."""
-    for fault in error.errors(include_url=False)[:MOST_PROBLEMS]:
+    """Return the errors that pydantic found, each as a path and a message with a cure."""
+    for fault in error.errors(include_url=False):
         path = tuple(step for step in fault["loc"] if step != "[key]")
         found = fault.get("ctx", {}).get("error")
         if isinstance(found, values.ModelError):
             for inside, message in found.found:
                 yield (*path, *inside), message
+        elif found is not None:
+            said = str(found)
+            yield path, said if "; " in said else f"is {_shown(fault['input'])}; it {said}"
+        elif fault["type"] == "missing":
+            yield path, f"is missing; add {path[-1]}"
         else:
-            yield path, _text(fault, path)
-
-
-def _text(fault: Any, path: values.Path) -> str:
-    """The message and the cure of one error."""
-    kind, given, context = fault["type"], fault["input"], fault.get("ctx", {})
-    wrong = f"is {_shown(given)}; it should be"
-    match kind:
-        case "missing":
-            return f"is missing; add {path[-1]}"
-        case "extra_forbidden":
-            return f"is an unknown key; {similar(str(path[-1]), keys_at(path[:-1]))}"
-        case "value_error":
-            message = str(context["error"])
-            return message if "; " in message else f"is {_shown(given)}; it {message}"
-        case "greater_than_equal":
-            return f"{wrong} at least {context['ge']}"
-        case "greater_than":
-            return f"{wrong} above {context['gt']}"
-        case "less_than_equal":
-            return f"{wrong} at most {context['le']}"
-        case "too_short" | "string_too_short":
-            return "is empty; add something, or leave it out"
-        case "too_long":
-            return f"has {len(given)} entries; at most {context['max_length']} are allowed"
-        case "literal_error":
-            return f"{wrong} {context['expected']}"
-    return f"{wrong} {WANTED.get(kind, 'something else, see the page on the format')}"
-
-
-WANTED = {
-    "int_type": "a whole number",
-    "string_type": "text",
-    "bool_type": "true or false",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
-    "list_type": "a list",
-}
-"""The expected value, by the type of the error."""
-
-
-def keys_at(path: values.Path) -> list[str]:
-    """Return the allowed keys of the mapping at a path, if it belongs to a model."""
-    kind: Any = Book
-    for step in path:
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            fields = {field.alias or name: field for name, field in kind.model_fields.items()}
-            kind = _plain(fields[step].annotation) if step in fields else None
-        else:
-            inside = get_args(kind)
-            kind = _plain(inside[-1]) if inside else None
-    if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
-        return []
-    return [field.alias or name for name, field in kind.model_fields.items()]
-
-
-def _plain(kind: Any) -> Any:
-    """Return a type without annotations and None; for a root model the type inside."""
-    while True:
-        if get_origin(kind) is Annotated:
-            kind = get_args(kind)[0]
-        elif get_origin(kind) in (UnionType, Union):
-            [kind] = [part for part in get_args(kind) if part is not type(None)]
-        elif isinstance(kind, type) and issubclass(kind, RootModel):
-            kind = kind.model_fields["root"].annotation
-        else:
-            return kind
+            yield path, f"is {_shown(fault['input'])}; {fault['msg'].replace('Input', 'it')}"
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    if value is None:
-        return "empty"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if isinstance(value, (dict, list)):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    return "empty" if value is None else shown(value)

@@ -30,8 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import Book, Choices, Place
-from solvent.games.gamebook.page import STEPS, FinalState, Page, Position
-from solvent.games.gamebook.page_text import draw_page, place_text
+from solvent.games.gamebook.page import STEPS, FinalState, Page, Position, draw_page, place_text
 from solvent.games.gamebook.problems import one_line, similar
 from solvent.games.gamebook.story import Odds, Story
 from solvent.games.gamebook.tabulation import tabulate

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
 from solvent.games.gamebook.expressions import LARGEST_NUMBER, NAME, RESERVED
+from solvent.games.gamebook.problems import similar
 
 LARGEST_SECTION = 99_999
 """The largest number of a section."""
@@ -45,7 +46,7 @@ class ModelError(ValueError):
 class Model(BaseModel):
     """The base of all models: no unknown keys, no values of another type."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     def faults(self, known: Any) -> Iterator[Fault]:
         """Yield the faults of the model beyond the types of its values.
@@ -58,7 +59,11 @@ class Model(BaseModel):
 
     @model_validator(mode="after")
     def _check(self, info: ValidationInfo) -> Any:
-        found = list(self.faults(info.context))
+        keys = [field.alias or name for name, field in type(self).model_fields.items()]
+        found: list[Fault] = [
+            ((key,), f"is an unknown key; {similar(key, keys)}") for key in self.model_extra or ()
+        ]
+        found = found or list(self.faults(info.context))
         if found:
             raise ModelError(found)
         return self

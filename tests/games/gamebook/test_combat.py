@@ -14,9 +14,9 @@ from tree_checks import solve_as_tree
 from solvent.exact import solve_exactly
 from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.rules import Combat
+from solvent.games.gamebook.combat import Blow, Standing, fight_on
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import Page
-from solvent.games.gamebook.rounds import Blow, Standing, fight_on
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TooManyStatesError
 
@@ -194,28 +194,6 @@ def test_escape_from_a_fight_with_losses_besides_and_safe_rounds() -> None:
         assert fought(results_table_book(TWO_WOLVES + way + keys + count), rule) == plain.outcomes()
 
 
-def test_what_no_field_decides_is_no_part_of_a_state() -> None:
-    way = "\n      escape: {after: 0, goto: 3}"
-
-    def local(keys: str) -> set[int]:
-        states = results_table_book(ONE_WOLF + way + keys).tabulate().states
-        return {len(page.local) for page in states if page.step == "escape"}
-
-    [plain] = local("")
-    # In rounds of their own a state knows the hero's skill before, in and after them.
-    assert local("\n      added: {hero: 2, enemy: 1 + 1}") == {plain}
-    assert local("\n      invulnerable: {rounds: ..2}") == {plain + 1}
-    assert local(BESIDES) == {plain + 2}
-
-
-def test_when_invulnerability_is_over_it_makes_no_difference_between_states() -> None:
-    way = "\n      escape: {after: 0, goto: 3}"
-    keys = "\n      invulnerable: {rounds: ..1, when: endurance > 7}"
-    states = results_table_book(ONE_WOLF + way + keys, hero=8).tabulate().states
-    safe = {(page.local[2], page.local[-1]) for page in states if page.step == "escape"}
-    assert safe == {(0, 1), (1, 0)}
-
-
 def test_no_escape_is_offered_where_its_condition_fails() -> None:
     game = results_table_book(ONE_WOLF + "\n      escape: {after: 0, when: skill > 15, goto: 3}")
     assert not any(page.step == "escape" for page in game.tabulate().states)
@@ -226,14 +204,6 @@ def test_rounds_that_change_nothing_are_drawn_again() -> None:
     blows = [Blow(3, 0, 0), Blow(1, None, 0), Blow(1, 0, None)]
     odds = fight_on(Standing(0, 0, 0, 0), [5], 0, 5, lambda *_: blows, lambda _: False)
     assert odds == {Standing(0, 1, 0, 0): Fraction(1, 2), Standing(0, 0, 0, 5): Fraction(1, 2)}
-
-
-def test_rounds_that_change_nothing_count_while_rounds_are_counted() -> None:
-    def blows(enemy: int, rounds: int) -> list[Blow]:
-        return [Blow(9, 0, 0), Blow(1, None, 0)] if rounds == 0 else [Blow(1, 0, None)]
-
-    odds = fight_on(Standing(0, 0, 0, 0), [5], 1, 5, blows, lambda _: False)
-    assert odds == {Standing(1, 1, 0, 0): Fraction(1, 10), Standing(1, 0, 0, 5): Fraction(9, 10)}
 
 
 def fantasy_book(
@@ -367,13 +337,6 @@ def test_a_hero_without_stamina_has_lost() -> None:
     page = Page(1, 0, "", (8, 0, 5))
     [outcome] = game.transition(page, (0,))
     assert outcome.state.ending == "lost"
-
-
-def test_a_chain_of_enemies_makes_no_more_states_than_the_hero_has_endurance() -> None:
-    pack = ", ".join(f"{{name: Wolf {i}, skill: 2, endurance: 5}}" for i in range(20))
-    fight = f"      enemies: [{pack}]\n      victory: 2\n      defeat: {{ending: lost}}"
-    table = results_table_book(fight, hero=12).tabulate()
-    assert table.n_states < 12 + 12
 
 
 def test_a_fight_that_would_take_very_long_is_refused() -> None:

@@ -25,18 +25,6 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(file)
 
 
-def test_the_page_is_drawn_with_its_options_numbered_as_actions_are(path: str) -> None:
-    env = gym.make("solvent/Gamebook-v0", book=path, render_mode="ansi")
-    _, info = env.reset(seed=1)
-    over = False
-    while not over:
-        page = env.render()
-        numbers = [int(line[:3]) for line in page.split("\n") if line[3:5] == ". "]
-        assert numbers == np.flatnonzero(info["action_mask"]).tolist()
-        _, _, over, _, info = env.step(numbers[-1])
-    assert "Evening falls" not in env.render()
-
-
 def test_a_text_is_what_the_rules_draw() -> None:
     game = small_mill()
     env = TextObservation(TabularEnv(game))
@@ -50,14 +38,6 @@ def test_a_text_is_what_the_rules_draw() -> None:
         text, _, over, _, info = env.step(int(rng.choice(np.flatnonzero(info["action_mask"]))))
     assert len(pages) > 5
     assert "A pedlar sits by the road" in "".join(pages)
-
-
-def test_samples_of_texts_are_texts() -> None:
-    space = TextObservation(TabularEnv(small_mill()), max_length=50).observation_space
-    assert all(space.contains(space.sample()) for _ in range(20))
-    assert space.contains("█ ½ — é")
-    assert not space.contains("x" * 51)
-    assert not space.contains(3)
 
 
 def test_an_environment_that_is_read_survives_its_spec(path: str) -> None:

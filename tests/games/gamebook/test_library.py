@@ -8,28 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gamebooks import MILL, small
+from gamebooks import MILL
 from small_mill import TEXT, small_mill
 
 from solvent import make_game
-from solvent.games.gamebook.library import book_names, open_book
-from solvent.games.gamebook.page_text import WIDTH
+from solvent.games.gamebook.library import open_book
 from solvent.games.gamebook.problems import BookError
-from solvent.games.gamebook.rules import Gamebook
 from solvent.model import compile_game
-
-
-@pytest.mark.parametrize("name", book_names())
-def test_the_books_of_the_package_open_by_name(name: str) -> None:
-    game = open_book(name)
-    assert game.info.parameters == (("book", name),)
-    assert len(game.book.sections) >= 15
-
-
-def test_a_book_opens_by_path() -> None:
-    game = make_game("gamebook", book=str(MILL))
-    assert isinstance(game, Gamebook)
-    assert game.book.title == "The Mill"
 
 
 def test_the_parameters_make_the_game_again(tmp_path: Path) -> None:
@@ -57,20 +42,6 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(ModuleNotFoundError, match=r"needs yaml: pip install 'solvent\[books\]'"):
         open_book(str(MILL))
-
-
-def test_long_texts_are_broken_into_lines_and_paragraphs_are_kept() -> None:
-    words = "word " * 40
-    text = f"{words}\n\n    second\n    paragraph."
-    book = small(
-        f"  1:\n    text: |\n      {text.replace(chr(10), chr(10) + '      ')}\n    ending: won"
-    )
-    game = Gamebook(book)
-    [page] = [state for state in compile_game(game).states if state.ending]
-    drawn = game.draw(page).split("\n")
-    assert max(map(len, drawn)) <= WIDTH
-    assert drawn[drawn.index("") :].count("") >= 2
-    assert any(line.strip() == "second paragraph." for line in drawn)
 
 
 def test_the_reader_sees_what_the_solver_forgets() -> None:

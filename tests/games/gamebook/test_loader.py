@@ -6,18 +6,16 @@ import copy
 import hashlib
 import json
 import pickle
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from gamebooks import HERO, MILL, changed, faults, mill, refused, small
 
-from solvent.games.fighting_fantasy.rules import DAMAGE, Damage
+from solvent.games.fighting_fantasy.rules import DAMAGE
 from solvent.games.gamebook.book import Book, Fight, Node, Roll
-from solvent.games.gamebook.combat_description import FightingFantasy, Loss, ResultsTable
 from solvent.games.gamebook.expressions import evaluate, parse
+from solvent.games.gamebook.hero import FightingFantasy
 from solvent.games.gamebook.loader import MOST_PROBLEMS, load_book, parse_book
 from solvent.games.gamebook.problems import BookError
 from solvent.games.gamebook.rules import Gamebook
@@ -108,45 +106,6 @@ def test_a_fight_takes_from_the_book_what_it_does_not_say(book: Book) -> None:
     assert rats.defeat.ending == "death"
 
 
-def test_a_table_of_results_is_turned_into_columns(book: Book) -> None:
-    used = book.combat.results_table
-    assert isinstance(used, ResultsTable)
-    first, middle, last = used.table.ascending
-    assert (first.high, middle.high, last.high) == (-3, 2, None)
-    assert first.losses[0] == Loss(enemy=0, hero=None)
-    assert last.losses[9] == Loss(enemy=None, hero=0)
-    assert middle.losses[7] == Loss(enemy=5, hero=1)
-    miller = fight(mill())
-    rested, bare = miller.bonuses
-    assert (rested.first, rested.last, bare.first, bare.last) == (1, 2, 1, None)
-    assert evaluate(bare.amount, {"axe": 0}) == -2
-    assert [evaluate(miller.dealt, {"gold": gold}) for gold in (9, 10)] == [1, 2]
-    assert (miller.suffered, miller.added.enemy, miller.invulnerable) == (1, 0, None)
-
-
-def test_rounds_of_a_bonus_and_of_invulnerability() -> None:
-    for rounds, counts in {"2": [2], "2..4": [2, 3, 4], "..3": [1, 2, 3], "2..": [2, 3, 4]}.items():
-        text = changed(
-            ("rounds: ..2", f"rounds: {rounds}"),
-            ("dealt: 1 + (gold >= 10)", f"invulnerable: {{rounds: {rounds}, when: axe > 0}}"),
-        )
-        found = fight(text)
-        assert found.invulnerable is not None
-        for counting in (found.bonuses[0], found.invulnerable):
-            assert [n for n in range(1, 5) if counting.counts_in(n)] == counts
-        assert [evaluate(found.invulnerable.holds, {"axe": axe}) for axe in (0, 2)] == [0, 1]
-
-
-def test_damage_may_be_changed() -> None:
-    for given, damage in (
-        ("three", Damage(won_lucky=3)),
-        ("{lost: 3, won_unlucky: 0}", Damage(lost=3, won_unlucky=0)),
-    ):
-        found = parse_book(changed(("luck: luck}", f"luck: luck, damage: {given}}}")).encode())
-        assert found.combat.fighting_fantasy is not None
-        assert found.combat.fighting_fantasy.damage == damage
-
-
 def test_texts_labels_and_rows(book: Book) -> None:
     choices = root(book, 2).exit.root
     assert [choice.when for choice in choices] == [1, 1, parse("gold >= 3")]
@@ -201,29 +160,11 @@ def test_what_is_no_book_at_all() -> None:
         assert refused(value).cure
 
 
-def test_a_book_cannot_run_code(tmp_path: Path) -> None:
-    mark = tmp_path / "mark"
-    for attempt in (f"open('{mark}', 'w')", "__import__('os')", "open(gold)", "gold.__class__"):
-        section = f'  1: {{do: [{{gain: {{gold: "{attempt}"}}}}], ending: won}}\n'
-        problem = refused(f"{HERO}sections:\n{section}")
-        assert problem.section == 1
-        assert not mark.exists()
-
-
 def test_of_very_many_faults_some_are_told(tmp_path: Path) -> None:
-    [found] = faults(mill() + "".join(f"key{i}: 1\n" for i in range(300_000)), tmp_path)
+    [found] = faults(mill() + "".join(f"key{i}: 1\n" for i in range(40_000)), tmp_path)
     assert found.message == "more than 30000 keys here"
-    rows = "".join(f"  {i}: {{goto: 99999}}\n" for i in range(10, 15_000))
+    rows = "".join(f"  {i}: {{goto: 99999}}\n" for i in range(10, 2_000))
     for text in (mill() + rows.replace("goto", "guto"), HERO + "sections:\n" + rows):
         problems = faults(text, tmp_path)
         assert len(problems) == MOST_PROBLEMS + 1
-        assert any("errors more" in problem.message for problem in problems)
-
-
-def test_the_games_do_not_load_what_reads_files() -> None:
-    code = (
-        "import sys, solvent.games, solvent.games.gamebook.library, solvent.games.gamebook.twee;"
-        "print([m for m in ('yaml', 'pydantic') if m in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+        assert any("more errors" in problem.message for problem in problems)

@@ -49,10 +49,3 @@ def test_absorption_is_the_solution_of_the_linear_equations(seed: int) -> None:
     for i in range(n):
         assert sum(found[i].values()) == 1
         assert [float(found[i].get(j, 0)) for j in range(m)] == pytest.approx(expected[i])
-
-
-def test_a_game_that_never_ends_is_refused() -> None:
-    transitions = {"a": {"b": HALF}, "b": {"c": Fraction(1)}, "c": {"b": Fraction(1)}}
-    ends: dict[str, dict[str, Fraction]] = {"a": {"out": HALF}, "b": {}, "c": {}}
-    with pytest.raises(ValueError, match="never ends"):
-        absorption(transitions, ends)

@@ -10,7 +10,6 @@ from gamebooks import mill
 
 from solvent.games.gamebook.book import WAYS_ON, Book, Fight
 from solvent.games.gamebook.effects import steps
-from solvent.games.gamebook.expressions import parse
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.source import parse_source
 
@@ -77,23 +76,6 @@ def test_the_whole_book_is_the_example() -> None:
     assert BLOCKS[-1] == mill()
 
 
-def test_the_parts_make_a_hero() -> None:
-    book = book_with({1: {"ending": "victory"}})
-    assert book.fields.keys() >= {
-        "skill",
-        "endurance",
-        "gold",
-        "saw_light",
-        "sword",
-        "rope",
-        "tracking",
-    }
-    at_first = {
-        field.name for field in book.fields.values() if field.kind == "flag" and field.initial == 1
-    }
-    assert at_first == {"by_day", "unhurt"}
-
-
 def test_every_way_on_of_the_page_is_read() -> None:
     blocks = [block for block in BLOCKS[:-1] if key_of(block) in WAYS_ON]
     assert len(blocks) > 8
@@ -115,33 +97,6 @@ def test_every_key_of_a_fight_is_described() -> None:
     assert sorted(described) == sorted(Fight.model_fields)
 
 
-def test_every_effect_of_the_table_is_read() -> None:
-    table = PAGE[PAGE.index("| effect | |") : PAGE.index("Each effect is an item")]
-    shown = [line.split("|")[1] for line in table.splitlines()[2:] if line]
-    found = []
-    for cell in shown:
-        parts = re.findall(r"`([^`]+)`", cell)
-        if parts[0].startswith("if:"):
-            effects = ["{" + ", ".join(p.replace("[…]", "[{set: cursed}]") for p in parts) + "}"]
-        else:
-            effects = ["{" + part + "}" for part in parts]
-        for effect in effects:
-            read = data(effect)
-            book = book_with({1: {"do": [read], "ending": "victory"}})
-            assert steps(book.sections[1].do, book)
-            found += [key for key in read if key not in ("then", "else")]
-    assert found == [
-        "gain", "lose", "set", "set", "clear", "take", "take", "drop", "drop", "empty", "eat", "if"
-    ]  # fmt: skip
-
-
 def test_every_way_on_is_described() -> None:
     table = PAGE[PAGE.index("| way on | |") : PAGE.index("Wherever a way on leads")]
     assert re.findall(r"^\| `(\w+):", table, re.MULTILINE) == list(WAYS_ON)
-
-
-def test_the_expressions_of_the_page_are_read() -> None:
-    table = PAGE[PAGE.index("| numbers, names |") : PAGE.index("`not` binds")]
-    for text in ("3", "min(a, b)", "a // b", "count(backpack)", "room(backpack)", "2d6", "digit"):
-        assert f"`{text}`" in table
-        parse(text)

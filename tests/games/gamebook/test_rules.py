@@ -8,17 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gamebooks import HERO, changed, small
+from gamebooks import changed, small
 from generated_books import generated_book
 
 from solvent.exact import solve_exactly
-from solvent.games.gamebook.book import Book
-from solvent.games.gamebook.hero import Known
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import Page
-from solvent.games.gamebook.problems import BookError
 from solvent.games.gamebook.rules import Gamebook
-from solvent.games.gamebook.source import parse_source
 from solvent.model import TooManyStatesError, compile_game, parametrize_with_game_checks
 from solvent.model.context import modified_exactly
 
@@ -342,32 +338,6 @@ def test_what_matters_no_more_is_forgotten_and_changes_no_value() -> None:
         assert short.table.n_states < long.table.n_states
 
 
-def test_flags_start_as_the_book_says() -> None:
-    head = HERO.replace("cursed: ,", "cursed: {initial: true, description: Woe}, lit: true,")
-    assert "lit: true" in head
-    book = small("\n  1: {branch: [{when: cursed and lit, ending: won}, {ending: lost}]}\n", head)
-    flags = {field.name: field for field in book.fields.values() if field.kind == "flag"}
-    assert {n: (f.initial, f.description) for n, f in flags.items()} == {
-        "cursed": (1, "Woe"),
-        "lit": (1, ""),
-        "rested": (0, ""),
-    }
-    assert solve_value(Gamebook(book).tabulate()) == 1
-
-
-def test_probabilities_of_many_digits_mean_exactly_that() -> None:
-    sections = """
-  1:
-    chances:
-      - {probability: 123456789012345678901/300000000000000000000, goto: 2}
-      - {probability: 0.588477369958847736996666666666, goto: 2}
-      - {probability: 2/3000000000000000000000000000000, goto: 3}
-  2: {ending: won}
-  3: {ending: lost}
-"""
-    assert after(sections)[3, "lost"] == Fraction(2, 3 * 10**30)
-
-
 def test_a_probability_that_is_0_as_a_float_is_refused_with_its_section() -> None:
     small_chance = "1/1" + "0" * 99
     rest = "9" * 99 + "/1" + "0" * 99
@@ -406,58 +376,6 @@ def test_a_book_with_too_many_states_is_refused() -> None:
         Gamebook(generated_book(14, seed=1)).tabulate_exactly(max_states=10)
 
 
-def test_effects_that_can_come_to_too_much_are_refused_with_their_section() -> None:
-    variables = "".join(f"  v{i}: {{initial: 0, max: 60}}\n" for i in range(12))
-    reads = " + ".join(f"v{i}" for i in range(12))
-    throws = ", ".join(f"v{i}: 10d6" for i in range(12))
-    head = HERO.replace("variables:\n", "variables:\n" + variables)
-    book = small(
-        f"""
-  1: {{do: [{{gain: {{{throws}}}}}], goto: 2}}
-  2: {{choices: [{{label: a, when: {reads} > 400, ending: won}}, {{label: b, ending: lost}}]}}
-""",
-        head,
-    )
-    with pytest.raises(TooManyStatesError, match="section 1: the effects can come to more than"):
-        Gamebook(book).tabulate()
-
-
-def test_a_book_that_can_begin_in_too_many_ways_is_refused() -> None:
-    variables = "".join(f"  v{i}: {{initial: 10d6, max: 60}}\n" for i in range(12))
-    reads = " + ".join(f"v{i}" for i in range(12))
-    book = small(
-        f"""
-  1: {{choices: [{{label: a, when: {reads} > 400, ending: won}}, {{label: b, ending: lost}}]}}
-""",
-        HERO.replace("variables:\n", "variables:\n" + variables),
-    )
-    with pytest.raises(TooManyStatesError, match="can begin in more than"):
-        Gamebook(book).initial()
-
-
-def test_a_repeat_with_too_many_states_is_refused_with_its_section() -> None:
-    book = small(
-        """
-  1:
-    repeat:
-      do: [{gain: {gold: 1}}]
-      chances: [{probability: 1/2, again: true}, {probability: 1/2, goto: 2}]
-  2: {choices: [{label: a, when: gold > 3, ending: won}, {label: b, ending: lost}]}
-""",
-        HERO.replace("gold: {initial: 5, max: 9}", "gold: {initial: 5, max: 9999}"),
-    )
-    with pytest.raises(TooManyStatesError, match="section 1: the repeat"):
-        Gamebook(book).tabulate()
-
-
-def test_states_are_made_when_asked_for_and_can_be_sliced() -> None:
-    states = Gamebook(generated_book(10, seed=3, endurance=3)).tabulate().states
-    assert list(states[2:5]) == [states[2], states[3], states[4]]
-    assert states[-1] == states[len(states) - 1]
-    with pytest.raises(IndexError, match="no state"):
-        states[len(states)]
-
-
 def test_ranges_too_large_for_one_number_are_kept_apart() -> None:
     wide = "".join(f"  v{i}: {{initial: {i}, min: -1000000, max: 1000000}}\n" for i in range(5))
     reads = " + ".join(f"v{i}" for i in range(5))
@@ -488,28 +406,6 @@ def test_a_page_is_drawn_with_text_hero_and_numbered_options() -> None:
     assert "gold" in drawn
     # The bag is full, so nothing can be bought.
     assert drawn.endswith("  0. leave\n  2. sell meal for 1 gold")
-
-
-def test_a_long_word_is_broken_into_lines_without_copying_its_rest_for_each(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delattr("textwrap.TextWrapper._handle_long_word")
-    word = "abcdefgh" * 1000
-    game = Gamebook(small(f"\n  1: {{text: {word}, ending: won}}\n"))
-    page = Page(1, 0, "", (None,) * len(game.book.fields))
-    lines = game.draw(page).splitlines()
-    assert max(map(len, lines)) == 76
-    assert "".join(lines[2:]).startswith(word)
-
-
-def test_a_circle_of_sections_is_refused_at_once() -> None:
-    text = f"{HERO}sections:\n  1: {{goto: 2}}\n  2: {{goto: 1}}\n"
-    with pytest.raises(BookError, match="the sections lead in a circle: 1 → 2 → 1"):
-        parse_book(text.encode())
-    known = Known(sections=frozenset((1, 2)))
-    data = parse_source(text.encode(), "book.yaml").data
-    with pytest.raises(ValueError, match="leads back to itself"):
-        Gamebook(Book.model_validate(data, context=known))
 
 
 def test_observations_are_those_of_the_rules_and_tell_states_apart() -> None:

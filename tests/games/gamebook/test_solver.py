@@ -12,12 +12,11 @@ from gamebooks import small
 from generated_books import generated_book
 from tree_checks import assert_tree_equals_table, solve_as_tree
 
-from solvent.exact import optimal_occupancy, policy_value, solve, solve_exactly, state_visitation
-from solvent.exact.rational import row_value
+from solvent.exact import optimal_occupancy, solve, solve_exactly
 from solvent.games import Pig
 from solvent.games.gamebook.library import open_book
 from solvent.games.gamebook.loader import parse_book
-from solvent.games.gamebook.page import FinalState, Page
+from solvent.games.gamebook.page import FinalState
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, compile_game
 from solvent.model.rational import RationalGame
@@ -228,11 +227,6 @@ whenever: [{when: endurance <= 0, ending: lost}]
     }
 
 
-def test_a_field_that_is_kept_has_to_be_there() -> None:
-    with pytest.raises(ValueError, match="'Small' has no field 'gld'; did you mean 'gold'\\?"):
-        Gamebook(small(FERRY), keep=("rope", "gld"))
-
-
 @pytest.mark.parametrize("book", [*BOOKS, open_book("red-lamp").book])
 def test_rationals_are_those_of_the_tree_state_by_state(book: object) -> None:
     game = Gamebook(book)  # type: ignore[arg-type]
@@ -260,42 +254,6 @@ def test_the_bracket_of_the_floats_holds_the_rational(book: object) -> None:
     exact = solve_exactly(model).value
     assert Fraction(solution.lower) <= exact <= Fraction(solution.upper)
     assert solution.upper - solution.lower < 1e-12
-
-
-def test_best_play_in_floats_is_that_in_rationals() -> None:
-    model = Gamebook(BOOKS[0]).tabulate_exactly()
-    rational = solve_exactly(model)
-    exact = optimal_occupancy(model, rational)
-    solution = solve(model.table)
-    floats = optimal_occupancy(model.table, solution)
-    visits = state_visitation(model.table, solution.policies[0])
-    for index, p in floats.visits.items():
-        assert p == pytest.approx(visits[index], abs=1e-12)
-    assert sum(p for _, p in exact.ends()) == 1
-    paid = sum(p * Gamebook(BOOKS[0]).reward(page) for page, p in exact.ends())
-    assert paid == rational.value
-
-    def place(page: Page) -> tuple[int, str]:
-        return page.section, page.step
-
-    exact_importance = {found.group: found.importance for found in exact.decisions(place, 1000)}
-    float_importance = {found.group: found.importance for found in floats.decisions(place, 1000)}
-    for group, worth in float_importance.items():
-        assert float(exact_importance.get(group, 0)) == pytest.approx(float(worth), abs=1e-9)
-    values = policy_value(model.table, solution.policies[0])
-    assert model.table.at_start(values) == pytest.approx(float(rational.value), abs=1e-12)
-
-
-def test_stakes_are_what_the_second_best_action_loses() -> None:
-    model = Gamebook(BOOKS[1]).tabulate_exactly()
-    solution = solve_exactly(model)
-    play = optimal_occupancy(model, solution)
-    [decision] = play.decisions(lambda page: page, most=1)
-    index = model.table.index[decision.group]
-    rows = range(model.table.row_start[index], model.table.row_start[index + 1])
-    values = sorted((row_value(model, solution, row) for row in rows), reverse=True)
-    assert values[0] == solution.value_of(index)
-    assert decision.importance == play.visits[index] * (values[0] - values[1])
 
 
 def rational(table: TabularGame) -> RationalGame:

@@ -139,10 +139,3 @@ def test_json_is_read() -> None:
     value = {"title": 'Snow ❄ 🐺 / \\ " \t\n', "n": [1, {"a": True, "b": None}], "1": {}, "e": ""}
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
         assert data(text, "book.json") == value
-
-
-def test_json_with_tabs_and_without_spaces() -> None:
-    text = '{\n\t"a":1,\n\t"b":[1,2],\n\t"c\\/d":"x"\n}'
-    read = parse_source(text.encode(), "book.json")
-    assert read.data == {"a": 1, "b": [1, 2], "c/d": "x"}
-    assert read.at(("b",)) == (3, [1, 2])

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from solvent.exact import solve
-from solvent.games import open_book
-from solvent.model import compile_game
 from solvent.training import train
 
 
@@ -22,17 +19,3 @@ def test_the_most_probable_actions_play_the_teaching_book_optimally(
         "solvent/Gamebook-v0", algorithm, seed=seed, folder=tmp_path, evaluations=1, progress=False
     )
     assert result.mode_score.optimality_gap == pytest.approx(0, abs=1e-12)
-
-
-def test_a_short_training_is_scored_exactly(tmp_path: Path) -> None:
-    result = train(
-        "solvent/Gamebook-v0",
-        "maskable_ppo",
-        timesteps=2048,
-        folder=tmp_path,
-        evaluations=1,
-        progress=False,
-    )
-    assert result.mode_score.optimum == pytest.approx(solve(compile_game(open_book())).value)
-    assert 0 <= result.mode_score.optimality_gap <= 0.735
-    assert result.score.illegal_mass == 0

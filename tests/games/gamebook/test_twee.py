@@ -119,7 +119,6 @@ def test_a_story_in_json(start: dict[str, object]) -> None:
 # The patterns that say what a link, a header and code are. Where much in a text looks like a
 # beginning, the time that they take grows with the square of its length, or worse.
 LINK = re.compile(r"\[\[(.+?)\](?:\[[^\]\n]*\])?\]")
-HEADER = re.compile(r"((?:\\.|[^\\\[\]{}])*)(?:\[((?:\\.|[^\\\]])*)\])?\s*(?:\{.*\})?\s*")
 CODE = re.compile(r"<<\w|\(\w+:|\{[^}\n]*\}|\$\w")
 
 
@@ -150,72 +149,6 @@ def _target(inside: str) -> str:
     if "->" in inside:
         return inside.rpartition("->")[2].strip()
     return (inside.partition("<-")[0] if "<-" in inside else inside.rpartition("|")[2]).strip()
-
-
-@given(st.text("[]{}\\a ", max_size=14))
-@example("a   [b c] {} ")
-@example("a\\[b]\\")
-def test_a_header_is_what_the_pattern_says(header: str) -> None:
-    header = header.strip()
-    match = HEADER.fullmatch(header)
-    name = re.sub(r"\\(.)", r"\1", header if match is None else match[1]).strip()
-    if not name:
-        with pytest.raises(StoryError, match="the passage has no name"):
-            parse_twee(f"::{header}\n")
-        return
-    assert set(parse_twee(f"::{header}\n:: Start\n").passages) == {name, "Start"}
-
-
-MANY = 200_000
-
-
-PIECES = ("[[", "[[a]", "[[a][", "][", "[[a]][", "{", "(", "\\", " ", "\n", "\n::", "[[a]]")
-
-
-def test_a_large_text_of_any_kind_is_read() -> None:
-    """Each takes milliseconds; where the time grew with the square it would take hours."""
-    for piece in PIECES:
-        much = piece * (MANY // len(piece))
-        for text in (
-            f":: Start\n{much}\n",
-            f":: Start\n\n::a{much}x\n",
-            f":: Start\n\n:: a{much}{{x\n",
-            f":: Start\n\n:: a [{much}\n",
-            f":: Start\n\n:: a {{{much} x\n",
-        ):
-            try:
-                said = book_text(parse_twee(text))
-            except StoryError as error:
-                said = str(error).ljust(400)
-                fits = len(said) == 400 and "\n" not in said
-            else:
-                fits = True
-            assert said.strip()
-            assert fits
-
-
-def test_a_story_whose_data_is_deep_or_no_text_is_refused_in_one_line() -> None:
-    deep = "[" * 900 + "]" * 900
-    story = '{"passages": [{"name": "A", "text": "", "tags": %s}], "start": %s, "startnode": %s}'
-    assert parse_twine_json(story % (deep, '"A"', deep)).start == "A"
-    for start in (deep, f'"{"x" * MANY}"', "{}", "1e999"):
-        with pytest.raises(StoryError) as error:
-            parse_twine_json(story % ("[]", start, "null"))
-        assert len(str(error.value)) < 400
-    with pytest.raises(StoryError, match="not JSON"):
-        parse_twine_json("[" * MANY)
-
-
-def test_a_link_to_nothing_is_a_fault_of_the_book(tmp_path: Path) -> None:
-    story = parse_twee(":: Start\nHere. [[On->There]] [[Stop]]\n:: Stop\nDone.\n")
-    [problem] = faults(book_text(story), tmp_path)
-    assert problem.message == "choices.0.goto: there is no section 3"
-
-
-def test_a_story_that_goes_in_circles_is_read(tmp_path: Path) -> None:
-    story = parse_twee(":: Start\n[[Again->Start]] [[Stop]]\n:: Stop\nDone.\n")
-    [problem] = faults(book_text(story), tmp_path)
-    assert "circle: 1 → 1" in problem.message
 
 
 def test_what_is_no_story_is_refused_with_the_place_in_it() -> None:
