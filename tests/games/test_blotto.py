@@ -82,18 +82,3 @@ def test_the_divisions_are_drawn_and_seen() -> None:
     np.testing.assert_allclose(game.observe(state, 0), [0.5, 0, 0.25, 0.75])
     np.testing.assert_allclose(game.observe(state, 1), [0.25, 0.75, 0.5, 0])
     assert not game.observe(Battle((), ()), 0).any()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"soldiers": 5}, "soldiers is 5; allowed are lists of two"),
-        ({"soldiers": [5, 0]}, "soldiers of player 1 is 0; .*1 to 100"),
-        ({"fields": 1}, "fields is 1; .*2 to 6"),
-        ({"soldiers": [5, 30]}, "30 soldiers can be divided among 3 fields in 496 ways"),
-        ({"spoils": 0}, "spoils is 0; allowed are True and False"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Blotto(**parameters)

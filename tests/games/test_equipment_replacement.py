@@ -92,19 +92,3 @@ def test_without_a_price_the_machine_is_always_new() -> None:
 def test_the_machine_is_drawn_and_seen() -> None:
     assert GAME.draw(Machine(2, 1)) == "2 periods left, worn 1 of 3"
     np.testing.assert_allclose(GAME.observe(Machine(2, 1), 0), [2 / 3, 1 / 3])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"horizon": 0}, "horizon is 0"),
-        ({"worst": 0}, "worst is 0"),
-        ({"wear": 11}, "wear is 11; .*0 to 10"),
-        ({"operating": -1}, "operating is -1"),
-        ({"wearing": "12"}, "wearing is '12'; allowed are lists"),
-        ({"wearing": [0]}, "the sum of wearing is 0"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        EquipmentReplacement(**parameters)

@@ -70,20 +70,3 @@ def test_the_capital_is_seen() -> None:
     np.testing.assert_allclose(GAME.observe(Capital(3), 0), [0.3])
     assert GAME.draw(Capital(3)).startswith("capital █")
     assert GAME.draw(Capital(3)).endswith(" 3/10")
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"heads": 0}, "heads is 0; allowed are numbers between 0 and 1"),
-        ({"heads": 1}, "heads is 1; allowed are numbers between 0 and 1"),
-        ({"heads": 1.5}, r"heads is 1\.5; allowed are numbers from 0 to 1"),
-        ({"goal": 1}, "goal is 1; .*2 to 1000"),
-        ({"goal": 1001}, "goal is 1001"),
-        ({"capital": 0}, "capital is 0; .*1 to 99"),
-        ({"capital": 100}, "capital is 100"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Gambler(**parameters)

@@ -118,23 +118,3 @@ def test_the_track_shows_the_car() -> None:
     assert GAME.draw(FINISHED).splitlines()[-1] == "over the finish"
     assert "[" not in GAME.draw(FINISHED)
     np.testing.assert_allclose(GAME.observe(Car(3, 4, 1, 2), 0), [3 / 7, 0.5, 0.25, 0.5])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"track": "oval"}, "track is 'oval'; allowed are bend, book"),
-        ({"track": ["S.", "F"]}, "rows of equal length"),
-        ({"track": ["S.x", "..F"]}, "each #, ., S, F"),
-        ({"track": ["...", "..F"]}, "with a starting line S"),
-        ({"track": ["S..", "..."]}, "a finish F"),
-        ({"track": []}, "track is "),
-        ({"track": ["SF" + "." * 1999]}, "at most 2000 cells"),
-        ({"track": 7}, "track is 7"),
-        ({"noise": 1}, "noise is 1; allowed are numbers from 0, less than 1"),
-        ({"noise": -0.1}, r"noise is -0\.1"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Racetrack(**parameters)

@@ -56,17 +56,3 @@ def test_the_row_shows_the_place() -> None:
     assert RandomWalk().draw(Place(4)) == " #  .  .  . [.] .  #"
     assert RandomWalk().draw(Place(6)) == " #  .  .  .  .  . [#]"
     np.testing.assert_allclose(RandomWalk().observe(Place(3), 0), [0.5])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"states": 0}, "states is 0; .*1 to 999"),
-        ({"states": 1001}, "states is 1001"),
-        ({"states": 6}, "states is 6; allowed are odd numbers"),
-        ({"left": 1}, "left is 1; .*-1 to 0"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(parameters: dict[str, int], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        RandomWalk(**parameters)

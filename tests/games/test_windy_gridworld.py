@@ -109,15 +109,3 @@ def test_the_board_shows_the_cell_and_the_wind() -> None:
     assert lines[3] == " S  .  .  .  .  .  . [G] .  ."
     assert lines[-1] == " 0  0  0  1  1  1  2  2  1  0"
     np.testing.assert_allclose(WindyGridworld().observe(Cell(3, 9), 0), [0.5, 1.0])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"moves": "queen"}, "moves is 'queen'; allowed are four, king, nine"),
-        ({"stochastic": 1}, "stochastic is 1; allowed are True and False"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        WindyGridworld(**parameters)

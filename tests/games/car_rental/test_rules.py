@@ -171,17 +171,3 @@ def test_the_cars_are_seen() -> None:
     first, second = game.draw(Cars(5, 20)).splitlines()
     assert first == "first location  █████░░░░░░░░░░░░░░░  5/20"
     assert second == "second location ████████████████████ 20/20"
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"capacity": 0}, "capacity is 0; .*1 to 30"),
-        ({"capacity": 31}, "capacity is 31"),
-        ({"shuttle": 1}, "shuttle is 1; allowed are True and False"),
-        ({"parking": "no"}, "parking is 'no'; allowed are True and False"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        CarRental(**parameters)

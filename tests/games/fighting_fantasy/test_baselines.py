@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from combat_paper import paper
 
-from solvent.baselines import baseline_names, make_baseline
+from solvent.baselines import make_baseline
 from solvent.exact import policy_value, score, solve
-from solvent.games import FightingFantasy, Pig
+from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.baselines import RULES, TREE, TREE_THREE
 from solvent.games.fighting_fantasy.rules import TEST, Combat, round_probabilities
 from solvent.model import TabularGame, compile_game
@@ -117,14 +117,6 @@ def test_the_trees_kept_are_those_that_the_papers_method_grows(damage: str, kept
     assert as_data(paper.paper_tree(damage)) == kept
 
 
-def test_both_trees_of_the_paper_ask_for_luck_first_and_skill_next() -> None:
-    # Section 2.4: "If l < 6.5 ..."; "in both cases, the next-level question is about" the SKILL.
-    # At low LUCK it comes second but one: the tree first splits off LUCK of 3 or less.
-    assert TREE[:2] == ("luck", 6.5)
-    assert TREE[3][:2] == ("difference", 1.5)
-    assert TREE[2][3][:2] == ("difference", -3.5)
-
-
 def test_the_tree_answers_with_the_codes_of_the_figure() -> None:
     # The caption of Fig. 4 explains 0, 2 and 3; no leaf says 1.
     def leaves(branch: Any) -> list[int]:
@@ -163,10 +155,3 @@ def test_every_rule_is_a_policy_below_the_optimum(name: str, parameters: dict[st
     table = compile_game(FightingFantasy(**parameters))
     result = score(table, make_baseline(name, table), solve(table))
     assert result.optimality_gap >= -1e-12
-
-
-def test_other_games_do_not_have_them() -> None:
-    pig = compile_game(Pig(target=5))
-    assert not set(RULES) & set(baseline_names(pig))
-    with pytest.raises(ValueError, match="baseline of pig is 'never'; allowed are"):
-        make_baseline("never", pig)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from combat_paper import paper
 
 from solvent.baselines import make_baseline
 from solvent.exact import GameTree, policy_value, solve, solve_tree
@@ -36,15 +34,6 @@ def test_equation_6_equals_the_solver_exactly() -> None:
         assert victory_without_luck(round_probabilities(difference), hero, opponent) == exact
 
 
-def test_equation_6_in_floats_over_the_whole_box() -> None:
-    for difference in range(-10, 11):
-        p_w, p_d, p_l = (float(p) for p in round_probabilities(difference))
-        for hero, opponent in np.ndindex(24, 24):
-            value = victory_without_luck((p_w, p_d, p_l), hero + 1, opponent + 1)
-            expected = paper.box().value[difference + 10, hero, opponent, 0]
-            assert value == pytest.approx(expected, rel=1e-12, abs=1e-15)
-
-
 @pytest.mark.parametrize(
     "rounds", [("1/3", "1/6", "1/2"), (0.7, 0, 0.3), (0, "1/2", "1/2"), ("1/4", "3/4", 0)]
 )
@@ -68,19 +57,6 @@ def test_equations_6_and_13_hold_for_any_probabilities_of_a_round(rounds: tuple[
         assert float(formula) == pytest.approx(expected, abs=1e-13)
 
 
-def test_30_draws_are_enough_for_equation_6() -> None:
-    errors = [
-        victory_without_luck(rounds, hero, opponent)
-        - victory_without_luck(rounds, hero, opponent, draws=30)
-        for rounds in (round_probabilities(difference) for difference in (-4, 0, 4))
-        for hero, opponent in ((12, 12), (24, 24), (24, 12))
-    ]
-    assert 0 < max(errors) < Fraction(3, 10**17)
-    rounds = round_probabilities(0)
-    coarse = victory_without_luck(rounds, 12, 12) - victory_without_luck(rounds, 12, 12, draws=3)
-    assert coarse > Fraction(1, 1000)
-
-
 @pytest.mark.parametrize(("difference", "luck"), [(-2, 12), (-2, 7), (0, 9), (3, 5), (0, 1)])
 def test_equation_13_equals_exact_policy_evaluation(difference: int, luck: int) -> None:
     table = compile_game(FightingFantasy(difference, [1, 14], [1, 14], luck, luck_cost=0))
@@ -94,14 +70,6 @@ def test_equation_13_equals_exact_policy_evaluation(difference: int, luck: int) 
         )
         formula = victory_with_constant_luck(rounds, luck_succeeds(luck), hero + 1, opponent + 1)
         assert float(formula) == pytest.approx(expected, abs=1e-13)
-
-
-def test_equation_13_without_success_is_equation_6_with_single_hits() -> None:
-    rounds = round_probabilities(1)
-    for hero, opponent in ((5, 4), (9, 7)):
-        # Every hit deals 1, as an opponent of twice the STAMINA would take from hits of 2.
-        expected = victory_without_luck(rounds, hero, 2 * opponent)
-        assert victory_with_constant_luck(rounds, Fraction(0), hero, opponent) == expected
 
 
 def test_equation_13_as_printed_is_no_probability() -> None:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from solvent.games.fighting_fantasy.rules import KEEP, TEST, Combat, FightingFantasy, decided_round
+from solvent.games.fighting_fantasy.rules import KEEP, TEST, Combat, FightingFantasy
 
 GAME = FightingFantasy(skill_difference=[-2, 2], stamina=9, opponent_stamina=9, luck=7)
 
@@ -64,24 +64,3 @@ def test_the_dice_told_lead_to_the_state_that_follows(result: str, action: int) 
 def test_the_first_round_is_told_too() -> None:
     for outcome in GAME.initial():
         check_attacks(GAME.tell(None, (), outcome, random.Random(3)).split("\n"), outcome.state)
-
-
-def test_as_many_rounds_are_drawn_as_by_the_dice() -> None:
-    # The number of drawn rounds is geometric, whoever wins the one after them.
-    dice = random.Random(1)
-    state = Combat(0, 9, 9, 5, "won")
-    [outcome, *_] = GAME.transition(state, (KEEP,))
-    drawn = [GAME.tell(state, (KEEP,), outcome, dice).count("a draw") for _ in range(3000)]
-    p = 146 / 1296
-    assert decided_round(0)["won"] * 2 == 1
-    error = (p / (1 - p) ** 2 / len(drawn)) ** 0.5
-    assert abs(sum(drawn) / len(drawn) - p / (1 - p)) < 4 * error
-
-
-def test_of_rounds_without_dice_nothing_is_told() -> None:
-    game = FightingFantasy(round_probabilities=["1/2", "1/4", "1/4"])
-    state = Combat(0, 9, 9, 5, "won")
-    for outcome in game.transition(state, (KEEP,)):
-        assert game.tell(state, (KEEP,), outcome, random.Random(1)) == (
-            "The opponent loses 2 STAMINA."
-        )

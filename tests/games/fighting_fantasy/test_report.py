@@ -14,7 +14,7 @@ import pytest
 from solvent import make_game
 from solvent.benchmark.records import read_bench
 from solvent.exact import solve
-from solvent.games.fighting_fantasy.report import ABSENT, grid_of, loss_by_stamina
+from solvent.games.fighting_fantasy.report import ABSENT, loss_by_stamina
 from solvent.games.fighting_fantasy.rules import TEST, Combat
 from solvent.model import compile_game
 from solvent.report.page import render
@@ -63,28 +63,6 @@ def test_every_cell_is_the_value_of_a_combat_that_starts_there(data: Any) -> Non
         )
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"round_probabilities": ["1/2", "1/4", "1/4"]},
-        {"skill_difference": 1, "stamina_weight": "1/4", "luck_weight": 1},
-    ],
-)
-def test_maps_know_the_odds_and_the_score_of_the_combat(parameters: dict[str, Any]) -> None:
-    game = make_game("ff-combat", stamina=4, opponent_stamina=5, luck=3, **parameters)
-    table = compile_game(game)
-    grid = grid_of(table)
-    values = grid.values(solve(table).values).reshape(grid.shape)
-    assert np.nanmax(values) <= 1
-    best = game.info.reward_range[1]
-    start = {"stamina": 4, "opponent_stamina": 4, "luck": 2}
-    sooner = make_game("ff-combat", **{**parameters, **start})
-    assert values[0, 2, 3, 3] * best == pytest.approx(solve(compile_game(sooner)).value)
-    text = render(game)
-    assert ("100% expected score" in text) == (best != 1)
-    assert ("100% probability of victory" in text) == (best == 1)
-
-
 def test_codes_are_the_choices_of_the_policies(data: Any, solved: SolvedTask) -> None:
     table = solved.table
     policies = [(data["optimal"], solved.solution.policies[0])]
@@ -124,12 +102,6 @@ def test_frames_mark_the_cells_that_differ(data: Any, solved: SolvedTask) -> Non
         assert (own <= best + 2e-5)[present].all()
         kinds |= set((codes // 4)[present].tolist())
     assert kinds == {0, 1, 2}
-
-
-def test_agents_without_a_mistake_have_no_frames(solved: SolvedTask) -> None:
-    grid = grid_of(solved.table)
-    codes = grid.codes(solved.solution.policies[0])
-    assert set(codes[grid.present].tolist()) == {0, 1, 2, 3}
 
 
 def test_losses_by_stamina_sum_to_the_gap(solved: SolvedTask, results: Path) -> None:

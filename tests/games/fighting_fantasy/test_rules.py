@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import asdict, fields
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import combat_checks
-import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -29,7 +27,6 @@ from solvent.games.fighting_fantasy.rules import (
     Damage,
     decided_round,
     ff_combat,
-    next_round_in,
     round_probabilities,
 )
 from solvent.model import Outcome, check_game, compile_game, parametrize_with_game_checks
@@ -207,20 +204,6 @@ def test_the_probabilities_of_a_difference_make_the_combat_of_that_difference(
     assert solve(by_chance).value == solve(by_skill).value
 
 
-@pytest.mark.parametrize(("rounds", "value"), [([0, 0.9, 0.1], 0), (["1/9", "8/9", 0], 1)])
-def test_where_no_round_is_won_or_none_lost_all_is_decided(rounds: list[Any], value: int) -> None:
-    game = compile_game(FightingFantasy(0, 5, 6, 3, round_probabilities=rounds))
-    assert solve(game).value == value
-    assert {s.round for s in game.states} == {"over", "won" if value else "lost"}
-
-
-def test_combats_of_any_probabilities_are_played_by_name() -> None:
-    rounds = ["2/5", "1/5", "2/5"]
-    env = gym.make("solvent/FFCombat-v0", round_probabilities=rounds, luck_weight="1/20")
-    game = make_game("ff-combat", round_probabilities=rounds, luck_weight="1/20")
-    assert env.unwrapped.game.model_hash == compile_game(game).model_hash  # type: ignore[attr-defined]
-
-
 def test_parameters_beyond_the_paper_are_listed_where_they_are_given() -> None:
     assert "round_probabilities" not in dict(ff_combat().info.parameters)
     given = ff_combat(round_probabilities=(Fraction(1, 3), 0, Fraction(2, 3)), luck_weight=0.5)
@@ -348,36 +331,6 @@ def test_a_wrong_parameter_is_named() -> None:
             make(**parameters)
 
 
-@pytest.mark.parametrize(
-    ("make", "name", "low", "high"),
-    [
-        *(
-            (FightingFantasy, *row)
-            for row in [
-                ("skill_difference", -20, 20),
-                ("stamina", 1, 99),
-                ("opponent_stamina", 1, 99),
-                ("luck", 0, 99),
-                ("stamina_above", 0, 98),
-                ("luck_above", -1, 98),
-            ]
-        ),
-        *((Damage, f.name, int(f.name in ("won", "lost")), 99) for f in fields(Damage)),
-    ],
-)
-def test_the_bounds_of_a_parameter_are_allowed_and_nothing_beyond(
-    make: Any, name: str, low: int, high: int
-) -> None:
-    for value in (low, high):
-        game = make(**{name: value})
-        known = vars(game) if make is FightingFantasy else asdict(game)
-        assert known[name] == value
-    for value in (low - 1, high + 1):
-        message = rf"{name} is {value}; allowed are whole numbers from {low} to {high}$"
-        with pytest.raises(ValueError, match=message):
-            make(**{name: value})
-
-
 def test_damage_is_a_name_a_mapping_or_itself() -> None:
     for damage in ({"won_lucky": 3}, Damage(won_lucky=3)):
         parameters = dict(FightingFantasy(damage=damage).info.parameters)
@@ -415,14 +368,6 @@ def test_a_combat_is_described_by_the_statistics_of_both_sides() -> None:
     others = {"stamina": 6, "opponent_stamina": 5, "luck": 3, "damage": "three",
               "stamina_above": 1, "luck_above": 2}  # fmt: skip
     assert ff_combat(**others) == FightingFantasy(**others)  # type: ignore[arg-type]
-
-
-def test_the_info_of_a_combat_tells_how_a_round_ends() -> None:
-    for difference in (-3, 0, 4):
-        assert next_round_in(ff_combat().info, difference) == decided_round(difference)
-    given = ff_combat(round_probabilities=["1/2", "1/3", "1/6"]).info
-    # Draws are conditioned out, whatever the SKILLs.
-    assert next_round_in(given, 0) == {"won": Fraction(3, 4), "lost": Fraction(1, 4)}
 
 
 @pytest.mark.parametrize(

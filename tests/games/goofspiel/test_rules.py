@@ -102,16 +102,3 @@ def test_against_bids_at_random_it_is_best_to_bid_the_prize(cards: int) -> None:
     matching = np.where(held, matching, table.mask[0].argmax(axis=1))
     policy = TabularPolicy.deterministic(table, matching)
     assert table.at_start(policy_value(table, policy, uniform)) == pytest.approx(best.value)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"cards": 1}, "cards is 1; .*2 to 7"),
-        ({"cards": 8}, "cards is 8"),
-        ({"order": "shuffled"}, "order is 'shuffled'; allowed are ascending, descending, random"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Goofspiel(**parameters)

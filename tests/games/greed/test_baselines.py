@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solvent.baselines import baseline_names, baseline_policies, make_baseline
+from solvent.baselines import baseline_policies, make_baseline
 from solvent.exact import Solution, exploitability, solve
-from solvent.games import Greed, Pig
+from solvent.games import Greed
 from solvent.games.greed.baselines import PLANS, SAMPLE_GAME
 from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.rules import Position
@@ -38,15 +38,6 @@ def dice(name: str, player: int, scores: tuple[int, int], phase: str = "play") -
     return int(row.argmax())
 
 
-def test_the_policies_are_offered_for_both_players_of_greed_and_for_no_other_game() -> None:
-    expected = {"optimal", "uniform", "first-legal", *PLANS} - {"sample-game"}
-    for player in (0, 1):
-        assert set(baseline_names(table(*SMALL), player)) == expected
-    assert not set(PLANS) & set(baseline_names(compile_game(Pig(5))))
-    with pytest.raises(ValueError, match=r"baseline of greed is 'sample-game'"):
-        make_baseline("sample-game", table(*SMALL))
-
-
 @pytest.mark.parametrize(("limit", "sides"), [(1, 1), (2, 6), (9, 1), (11, 5), (6, 20)])
 @pytest.mark.parametrize("player", [0, 1])
 def test_every_policy_is_legal_and_no_better_than_the_optimum(
@@ -56,28 +47,6 @@ def test_every_policy_is_legal_and_no_better_than_the_optimum(
     for policy in baseline_policies(game, player=player).values():
         assert policy.player == player
         assert exploitability(game, policy, solution(limit, sides)) > -1e-12
-
-
-def test_stand_at_90_stands_from_18_of_20_on() -> None:
-    assert dice("stand-at-90", 0, (18, 20)) == 0
-    assert dice("stand-at-90", 1, (5, 17)) == 1
-    # 17.5 is as near to 18 as the expected sum of whole dice of 2.5 gets.
-    assert dice("stand-at-90", 0, (0, 0)) == 7
-    assert dice("stand-at-90", 0, (15, 15), "last") == 0
-    # Scores 16 to 20 win; from 13 two dice lead to 18 on average.
-    assert dice("stand-at-90", 0, (13, 15), "last") == 2
-
-
-def test_the_largest_safe_roll_never_busts() -> None:
-    game = table(*SMALL)
-    for player in (0, 1):
-        policy = make_baseline("largest-safe-roll", game, player)
-        for index in np.flatnonzero(game.on_turn(player)):
-            own = game.states[index].scores[player]
-            rolled = int(policy.probabilities[index].argmax())
-            assert own + 4 * rolled <= 20
-            if game.states[index].phase == "play":
-                assert own + 4 * (rolled + 1) > 20
 
 
 def test_the_expected_score_maximiser_counts_a_bust_as_0() -> None:

@@ -8,7 +8,6 @@ import re
 import pytest
 
 from solvent.games.greed.rules import Greed, Position
-from solvent.play import play
 
 
 def joint(player: int, dice: int) -> tuple[int, int]:
@@ -48,21 +47,3 @@ def test_of_very_many_dice_the_sum_is_told_and_of_a_stand_nothing() -> None:
     for action, branch, said in (((100, 0), 250, "100 dice = 350."), ((0, 0), 0, "")):
         outcome = game.transition(state, action)[branch]
         assert game.tell(state, action, outcome, random.Random(1)) == said
-
-
-def test_thirty_actions_are_one_short_question() -> None:
-    asked: list[str] = []
-
-    def ask(prompt: str) -> str:
-        asked.append(prompt)
-        return "? all" if len(asked) == 2 else "?" if len(asked) == 1 else "q"
-
-    shown: list[str] = []
-    play(Greed(limit=50), seed=1, input=ask, output=shown.append)
-    assert set(asked) == {"0 stand, 1-15 roll that many > "}
-    first, last = (i for i, line in enumerate(shown) if line.startswith("With the best"))
-    # The best first, and a sentence about the rest; then everything.
-    assert "(best)" in shown[first + 1]
-    assert shown[last - 1].endswith("`? all` lists all.")
-    listed = [line for line in shown[last + 1 :] if re.match("  (stand|roll)", line)]
-    assert len(listed) == 16

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from solvent import make_game
-from solvent.benchmark.records import read_bench
 from solvent.exact import locate_gap, solve
 from solvent.games import Greed
 from solvent.games.greed.kernel import solve_greed
@@ -22,15 +21,12 @@ from solvent.games.greed.report import (
     STAND,
     chosen,
     dice_colours,
-    greed_sections,
     maps_of,
     picture,
     write_pictures,
 )
 from solvent.model import TabularPolicy, compile_game
-from solvent.model.text import small
 from solvent.report.page import render
-from solvent.report.solved import solve_task
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -58,20 +54,6 @@ def test_the_colours_are_the_optimal_numbers_of_dice(limit: int, sides: int) -> 
         found = drawn(root.findall(f"{SVG}g")[0], limit + 1)
         assert found.tolist() == [[palette[n] for n in row] for row in dice.tolist()]
         assert (found == STAND).any()
-
-
-def test_the_brightness_of_a_rating_rises_with_it() -> None:
-    solution = solve_greed(12, 6)
-    for item, rating in zip(maps_of(solution), (solution.normal, solution.last), strict=True):
-        [group] = [
-            g
-            for g in ElementTree.fromstring(picture(item)).findall(f"{SVG}g")
-            if g.get("transform", "").endswith(" 0)")
-        ]
-        colours = drawn(group, 13)
-        light = [[sum(bytes.fromhex(c[1:])[:2]) for c in row] for row in colours.tolist()]
-        order = np.argsort(rating, axis=None)
-        assert (np.diff(np.asarray(light).ravel()[order]) >= 0).all()
 
 
 def test_large_limits_are_thinned_and_stay_small() -> None:
@@ -145,27 +127,6 @@ def test_what_an_agent_chooses_is_marked_where_it_loses() -> None:
         assert missed
         ratings = {pair: kernel.ratings(*pair, last=True) for pair in missed}
         assert costly == {pair: pytest.approx(own.max() - own[0]) for pair, own in ratings.items()}
-
-
-def test_the_area_of_a_dot_is_in_proportion_to_the_loss(results: Path) -> None:
-    solved = solve_task(read_bench(results).tasks[2], results)
-    [section] = [s for s in greed_sections(solved) if s.title == "What the agents choose"]
-    figures = section.html.split("<figure>")[1:]
-    agents = [
-        chosen(solved.table, policy, location, phase)[1]
-        for agent in solved.agents
-        for policy, location in zip(agent.policies, agent.locations, strict=True)
-        for phase in ("play", "last")
-    ]
-    counts = [int(n) for n in re.findall(r'data-costly="(\d+)"', render(results))]
-    assert counts == [len(costly) for costly in agents]
-    for figure, costly in zip(figures, agents, strict=True):
-        assert f"up to {small(max(costly.values()))}</figcaption>" in figure
-        radii = np.array([float(r) for r in re.findall(r'<circle [^>]*r="([\d.]+)"', figure)])
-        share = np.array(list(costly.values())) / max(costly.values())
-        assert len(radii) == len(share) > 1
-        clear = radii > 0.81  # Smaller ones are as large as can be seen.
-        assert radii[clear] / radii.max() == pytest.approx(share[clear] ** 0.5, abs=2e-3)
 
 
 def test_too_large_a_game_has_its_maps_alone() -> None:

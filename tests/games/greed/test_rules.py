@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvent import make_game
-from solvent.exact import solve
-from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.rules import STAND, Greed, Position
 from solvent.model import (
     TooManyStatesError,
     check_game,
     compile_game,
-    dice_sum,
     parametrize_with_game_checks,
-    ways_to_sum,
 )
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "greed.txt"
@@ -137,38 +132,6 @@ def test_the_drawing_has_the_odds_of_going_bust() -> None:
 # Where the source, Addis 2023, cannot be taken at its word (see the module's docstring).
 
 
-def test_erratum_the_rating_of_a_roll_weights_sums_by_their_chance_and_ends_at_the_limit() -> None:
-    solution = solve_greed(100, 6)
-    # As printed: the sum over t = n..sn of 1 - rating, without p_T(t). It passes 1, and asks for
-    # positions beyond the limit.
-    printed = sum(1 - solution.normal[0, t] for t in range(24, 101))
-    assert printed > 1
-    assert 6 * 24 > 100
-    chances = dice_sum(24)
-    meant = sum(float(chances[t]) * (1 - solution.normal[0, t]) for t in range(24, 101))
-    assert meant == pytest.approx(0.513841733041, abs=1e-12)
-
-
-def test_erratum_no_dice_open_the_last_turn_not_one_die() -> None:
-    game, state = Greed(), Position(0, (50, 50), "play")
-    assert {o.state.phase for o in game.transition(state, (0, 0))} == {"last"}
-    assert {o.state.phase for o in game.transition(state, (1, 0))} == {"play"}
-
-
-def test_erratum_a_sum_below_0_has_no_chance() -> None:
-    # The last-turn rating asks for p_T(s_o - s_p), negative when the mover is ahead.
-    assert [ways_to_sum(-2, n) for n in range(4)] == [0] * 4
-    assert solve_greed(20, 6).ratings(7, 5, last=True)[:3] == pytest.approx([1, 1, 1])
-
-
-def test_erratum_two_dice_at_2_to_6_have_two_sides_and_lead_to_three_positions() -> None:
-    outcomes = Greed(100, 2).transition(Position(0, (2, 6), "play"), (2, 0))
-    # Printed with the next mover's score first: (6,4), (6,5), (6,6) and (6,7).
-    assert [o.state.scores[::-1] for o in outcomes] == [(6, 4), (6, 5), (6, 6)]
-    assert [o.probability for o in outcomes] == [Fraction(1, 4), Fraction(1, 2), Fraction(1, 4)]
-    assert len(Greed(100, 6).transition(Position(0, (2, 6), "play"), (2, 0))) == 11
-
-
 # One game at (20, 4): dice rolled, and which branch of the chance that follows is taken.
 WALK = [(4, 7), (5, 8), (3, 2), (2, 3), (1, 1), (0, 0), (1, 2)]
 
@@ -195,21 +158,3 @@ def transcript() -> str:
 
 def test_a_game_goes_as_written_down() -> None:
     assert transcript() == GOLDEN.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(("limit", "sides"), [(1, 1), (3, 6), (12, 1), (13, 2), (20, 4)])
-def test_both_seats_are_alike_and_the_ratings_of_both_players_sum_to_1(
-    limit: int, sides: int
-) -> None:
-    game = compile_game(Greed(limit, sides))
-    values = solve(game).values
-    ratings = solve_greed(limit, sides)
-    for state, value in zip(game.states, values.tolist(), strict=True):
-        if state.phase == "over":
-            continue
-        mine, other = state.scores[state.player], state.scores[1 - state.player]
-        rating = (ratings.last if state.phase == "last" else ratings.normal)[mine, other]
-        assert value == pytest.approx(rating if state.player == 0 else 1 - rating, abs=1e-12)
-        mirrored = Position(1 - state.player, state.scores[::-1], state.phase)
-        if mirrored in game.index:
-            assert value + values[game.index[mirrored]] == pytest.approx(1, abs=1e-12)

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
 
 from solvent import solve
 from solvent.games import Inventory
@@ -73,21 +72,3 @@ def test_the_published_values_and_orders() -> None:
 def test_the_shop_is_drawn_and_seen() -> None:
     assert GAME.draw(Shop(2, 1)) == "2 periods left, 1 of 3 in stock"
     np.testing.assert_allclose(GAME.observe(Shop(2, 1), 0), [2 / 3, 1 / 3])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"horizon": 0}, "horizon is 0"),
-        ({"capacity": 0}, "capacity is 0"),
-        ({"stock": 4}, "stock is 4; .*0 to 3"),
-        ({"price": -1}, "price is -1"),
-        ({"fixed_cost": 0.5}, "fixed_cost is 0.5"),
-        ({"demand": "121"}, "demand is '121'; allowed are lists"),
-        ({"demand": [1, -1]}, r"demand\[1\] is -1"),
-        ({"demand": []}, "the sum of demand is 0"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Inventory(**parameters)

@@ -69,20 +69,3 @@ def test_boutons_theorem_in_every_position(heaps: list[int], misere: bool) -> No
         if any(state.heaps):
             wins = 1 if state.player == 0 else -1
             assert value == (-wins if lost(state.heaps, misere) else wins), state
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"heaps": []}, "the number of heaps is 0"),
-        ({"heaps": [1] * 7}, "the number of heaps is 7; .* 1 to 6"),
-        ({"heaps": [1, 16]}, r"heaps\[1\] is 16; .* 1 to 15"),
-        ({"heaps": [0]}, r"heaps\[0\] is 0"),
-        ({"heaps": "345"}, "heaps is '345'; allowed are lists"),
-        ({"heaps": 3}, "heaps is 3; allowed are lists"),
-        ({"misere": 1}, "misere is 1; allowed are True and False"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Nim(**parameters)

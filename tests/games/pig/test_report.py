@@ -13,7 +13,7 @@ import pytest
 
 from solvent.exact import SolvedTable, solve
 from solvent.games import Pig
-from solvent.games.pig.report import HoldSurface, hold_surface, picture, pig_sections
+from solvent.games.pig.report import HoldSurface, hold_surface, pig_sections
 from solvent.games.pig.rules import HOLD, Turn
 from solvent.report.solved import SolvedTask
 
@@ -86,32 +86,6 @@ def test_the_numbers_of_the_page_are_the_policy_of_either_player() -> None:
             assert chance[own, other] == np.float32(table.value_of(state))
         seen += inside
     assert seen == (surface().action == 1).sum() > 100
-
-
-def test_the_colours_of_the_map_are_the_smallest_totals() -> None:
-    found = surface()
-    drawn = picture(found)
-    at = found.hold_at
-    colours: dict[str, set[int]] = {}
-    painted = 0
-    for colour, path in re.findall(r'<path stroke="(#\w+)" d="([^"]+)"', drawn):
-        for x, y, length in re.findall(r"M(\d+) (\d+)\.5h(\d+)", path):
-            run = at[int(x) : int(x) + int(length), int(y)]
-            colours.setdefault(colour, set()).update(run.tolist())
-            painted += len(run)
-    assert painted == (at >= 0).sum()
-    assert all(len(totals) == 1 for totals in colours.values())
-    assert len(colours) == len(set(at[at >= 0].tolist())) > 3
-
-
-def test_runs_of_totals_skip_what_no_roll_makes() -> None:
-    action = np.full((9, 9, 9), -1)
-    action[0, 0, [0, 2, 3, 5, 6, 8]] = [0, 0, 1, 1, 0, 1]
-    made = HoldSurface(9, action, np.zeros((9, 9)))
-    assert made.intervals(0, 0) == [3, 5, 8, 8]
-    assert made.intervals(1, 0) == []
-    assert (made.hold_at[0, 0], made.hold_at[1, 0]) == (3, 0)
-    assert picture(made).count("<circle") == 1
 
 
 @pytest.mark.slow

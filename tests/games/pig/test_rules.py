@@ -66,39 +66,10 @@ def test_who_reaches_the_target_wins_at_once(signed: bool, loss: int) -> None:
     assert game.info.reward_range == (loss, 1)
 
 
-def test_a_player_sees_its_own_side_first() -> None:
-    state = Turn(1, (5, 2), 4)
-    assert GAME.turn(state) == 1
-    np.testing.assert_allclose(GAME.observe(state, 0), [0, 0.5, 0.2, 0.4])
-    np.testing.assert_allclose(GAME.observe(state, 1), [1, 0.2, 0.5, 0.4])
-    assert GAME.observe(state, 0).dtype == np.float32
-
-
 def test_the_board_shows_both_scores_and_the_turn() -> None:
     assert GAME.draw(Turn(1, (5, 2), 4)) == (
         "player 0:   5   player 1:   2   (to 10)\nplayer 1 on turn with 4"
     )
-
-
-def test_parameters_within_their_bounds_are_taken() -> None:
-    for target, sides in ((1, 2), (1000, 100)):
-        game = Pig(target=target, sides=sides)
-        assert dict(game.info.parameters) == {"target": target, "sides": sides, "signed": False}
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"target": 0}, r"target is 0; .*1.*1000"),
-        ({"target": 1001}, r"target is 1001"),
-        ({"sides": 1}, r"sides is 1; .*2.*100"),
-        ({"sides": 101}, r"sides is 101"),
-        ({"signed": 1}, r"signed is 1; allowed are True and False"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(parameters: dict[str, int], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Pig(**parameters)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -69,11 +69,6 @@ def test_every_keep_is_one_action_and_keeping_all_is_none() -> None:
     assert [a for a in legal if a >= GAME.keeps] == list(range(31, 44))
 
 
-def test_after_the_third_roll_a_box_has_to_be_filled() -> None:
-    [legal] = GAME.legal_actions(Turn((1, 2, 3, 4, 6), 0, ("aces", "chance"), 0, False))
-    assert legal == (box_action(GAME, "aces"), box_action(GAME, "chance"))
-
-
 @pytest.mark.parametrize(
     ("box", "dice", "scored"),
     [
@@ -181,34 +176,6 @@ def test_the_largest_score_is_1575() -> None:
     assert chance > 0
 
 
-def test_what_is_seen_tells_states_apart() -> None:
-    state = Turn((1, 1, 3, 5, 6), 1, BOXES[1:], 21, True)
-    seen = GAME.observe(state, 0)
-    labels = GAME.info.observation_labels
-    shown = {label: float(value) for label, value in zip(labels, seen, strict=True) if value}
-    dice = {f"die {i + 1} shows {face}": 1.0 for i, face in enumerate(state.dice)}
-    of_card = {f"{box} open": 1.0 for box in BOXES[1:]} | {"bonus for a Yahtzee": 1.0}
-    scored = {"threes": 3, "fives": 5, "sixes": 6, "chance": 16}
-    in_boxes = {f"points for {box}": pytest.approx(n / 50) for box, n in scored.items()}
-    upper = {"1 rolls left": 1.0, "upper section": pytest.approx(1 / 3)}
-    assert shown == dice | of_card | in_boxes | upper
-
-
-def test_words_say_what_an_action_does() -> None:
-    state = Turn((2, 2, 3, 5, 6), 1, ("twos", "chance"), 0, False)
-    words = GAME.labels(state)
-    assert words[0] == "roll all dice"
-    assert words[0b10011] == "keep 2 2 6"
-    assert words[box_action(GAME, "chance")] == "chance, 18 points"
-    assert tuple(words) == GAME.legal_actions(state)[0]
-    assert GAME.draw(state).splitlines() == [
-        "dice 2 2 3 5 6   1 roll left",
-        "upper twos",
-        "lower chance",
-        "0 points in the upper section, 63 for the bonus",
-    ]
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -227,13 +194,6 @@ def test_words_say_what_an_action_does() -> None:
 def test_bad_parameters_are_named(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Yahtzee(**parameters)
-
-
-def test_boxes_may_be_a_list_or_a_text_in_any_order() -> None:
-    assert Yahtzee(boxes=["chance", "aces"]) == Yahtzee(boxes="aces,chance")
-    assert Yahtzee(boxes=list(reversed(BOXES))) == GAME
-    assert eval(repr(Yahtzee(boxes="chance", dice=2))) == Yahtzee(boxes="chance", dice=2)
-    assert Yahtzee(faces=3, bonus_at=9).scorecard == (*UPPER[:3], *LOWER)
 
 
 @pytest.mark.parametrize(

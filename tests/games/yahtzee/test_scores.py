@@ -85,18 +85,6 @@ def test_the_scores_of_known_policies(game: Yahtzee) -> None:
     assert of_table == pytest.approx(greedy, abs=1e-10)
 
 
-def test_greedy_takes_the_most_points_in_a_turn() -> None:
-    """With one box there is nothing but the turn; with two it may be worth less."""
-    one = solved_yahtzee(Yahtzee("chance"))
-    assert score_policy(one, "greedy").value == pytest.approx(one.value, abs=1e-12)
-    # Three rolls for the sum of five dice: a die of 4 or more is kept once no other roll is left,
-    # and one of 5 or 6 before that.
-    last = sum(range(1, 7)) / 6
-    once = (last * 3 + 4 + 5 + 6) / 6
-    twice = (once * 4 + 5 + 6) / 6
-    assert one.value == pytest.approx(5 * twice, abs=1e-12)
-
-
 def test_the_distribution_of_points_is_that_of_rollouts() -> None:
     solution = solved_yahtzee(GAME)
     found = score_policy(solution, "optimal", scores=True)
@@ -125,11 +113,6 @@ def test_the_distribution_of_points_is_that_of_rollouts() -> None:
     assert np.abs(below - np.cumsum(found.scores)).max() < 0.06
     median = found.quantile(0.5)
     assert found.scores[:median].sum() < 0.5 <= found.scores[: median + 1].sum() + 1e-12
-
-
-def test_a_network_of_another_form_is_refused() -> None:
-    with pytest.raises(ValueError, match="net takes 24 numbers and has 35 actions; this form"):
-        score_policy(solved_yahtzee(FORMS[1]), network(GAME, "mode", masked=True))
 
 
 def test_the_command_scores_networks_folders_and_policies_by_name(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -15,7 +14,7 @@ from side_by_side import assert_equal, assert_steps_equal
 
 from solvent.envs import TabularVectorEnv
 from solvent.envs.env import Env
-from solvent.envs.registration import aec_env, rules_and_source
+from solvent.envs.registration import rules_and_source
 from solvent.envs.simulation import OnePlayerSampler
 from solvent.envs.vector_env import VectorEnv
 from solvent.games.yahtzee.episodes import YahtzeeEpisodes, sampler_of
@@ -81,23 +80,6 @@ def test_what_is_seen_and_legal_is_as_the_rules_say() -> None:
     assert jokers > 20
 
 
-def test_indicators_tell_states_apart() -> None:
-    game = SMALL[0]
-    env = YahtzeeEpisodes(game, 200, "onehot")
-    env.seed(range(200), np.ones(200, bool), np.random.default_rng(0))
-    env.begin(np.arange(200))
-    known: dict[bytes, Any] = {}
-    rng = np.random.default_rng(1)
-    for _ in range(40):
-        seen, mask = env.look()
-        assert set(np.unique(seen)) <= {0.0, 1.0}
-        for i in range(200):
-            assert known.setdefault(seen[i].tobytes(), env.state(i)) == env.state(i)
-        told = np.empty(200), np.empty(200, bool), np.empty(200, bool)
-        env.step((mask * rng.random(mask.shape)).argmax(axis=1), *told, mask, seen)
-    assert len(known) > 300
-
-
 def test_gymnasiums_checks_pass() -> None:
     env = gym.make("solvent/Yahtzee-v0", render_mode="ansi")
     with warnings.catch_warnings():
@@ -115,30 +97,6 @@ def test_a_saved_state_is_checked() -> None:
         wrong = {**saved, name: np.full_like(saved[name], value)}
         with pytest.raises(ValueError, match=f"saved {name} goes from {value}"):
             env.set_state(wrong)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"observation": "index"}, "observation is 'index'; allowed are onehot, vector"),
-        ({"opponent": "optimal"}, "yahtzee, a game for one, got an unexpected.*'opponent'"),
-        ({"boxes": "ones"}, "a box is 'ones'"),
-        ({"dise": 3}, "Did you mean 'dice'"),
-    ],
-)
-def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
-    for make in (gym.make, gym.make_vec):
-        with pytest.raises(ValueError, match=message):
-            make("solvent/Yahtzee-v0", **arguments)
-
-
-def test_it_is_a_game_for_one(tmp_path: Path) -> None:
-    from solvent.training import train
-
-    with pytest.raises(ValueError, match="yahtzee is a game for one"):
-        aec_env("yahtzee")
-    with pytest.raises(ValueError, match="Yahtzee-v0 is a game for one; self-play needs one for"):
-        train("solvent/Yahtzee-v0", self_play=True, folder=tmp_path / "run", progress=False)
 
 
 def test_small_forms_are_sampled_from_a_table() -> None:

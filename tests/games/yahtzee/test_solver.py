@@ -14,7 +14,6 @@ import solvent
 from solvent.exact import StoreError
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
-from solvent.games.yahtzee.arrays import hands_of, rules_arrays
 from solvent.games.yahtzee.layers import (
     YahtzeeLayers,
     YahtzeeSolution,
@@ -61,22 +60,6 @@ def test_the_layers_are_the_table_state_by_state(game: Yahtzee) -> None:
         [chosen] = [action for action, chance in policy.items() if chance]
         assert policy.keys() == of_table.keys()
         assert of_table[chosen] == pytest.approx(max(of_table.values()), abs=1e-9)
-
-
-@pytest.mark.parametrize("game", SMALL, ids=str)
-def test_cards_are_the_states_before_the_first_roll(game: Yahtzee) -> None:
-    cards = [state for state in compile_game(game).states if state.open and not state.dice]
-    layers = YahtzeeLayers(game)
-    assert layers.n_states == len(cards)
-    assert len({layers.place(card) for card in cards}) == len(cards)
-
-
-def test_there_are_462_keeps_and_252_rolls() -> None:
-    rules = rules_arrays(Yahtzee())
-    assert len(hands_of(5, 6)) == len(rules.dice) == 462
-    assert len(rules.dice) - rules.base == 252
-    # Every choice of dice of every roll, keeping all left out.
-    assert (rules.kept[rules.base :] >= 0).sum() == 4368 - 252
 
 
 def random_states(game: Yahtzee, seed: int, count: int) -> list[Turn]:
