@@ -14,24 +14,35 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.gamebook.book import Place
+from solvent.games.gamebook.book import Book, Place
 from solvent.games.gamebook.liveness import Touched
 from solvent.games.gamebook.page import Columns, PageLayout, Pages, Position, grouped
+from solvent.games.gamebook.story import Story
+from solvent.model import Game
 from solvent.model.arrays import Ints, concatenated_ranges
 from solvent.model.rational import RationalGame
 from solvent.model.tabular import TabularGame
 from solvent.model.walk import TooManyStatesError
 
-if TYPE_CHECKING:
-    from solvent.games.gamebook.rules import Gamebook
+
+class GamebookRules(Game, Protocol):
+    """The part of :class:`solvent.games.gamebook.rules.Gamebook` that the table uses."""
+
+    @property
+    def book(self) -> Book: ...
+    @property
+    def story(self) -> Story: ...
+    def observe_all(
+        self, at: Position, values: NDArray[Any], local: NDArray[Any]
+    ) -> NDArray[np.float32]: ...
 
 
-def tabulate(game: Gamebook, max_states: int) -> RationalGame:
+def tabulate(game: GamebookRules, max_states: int) -> RationalGame:
     """Return the arrays of a book.
 
     Args:
@@ -67,7 +78,7 @@ class Projection(NamedTuple):
 
 
 class _Tabulation:
-    def __init__(self, game: Gamebook, max_states: int) -> None:
+    def __init__(self, game: GamebookRules, max_states: int) -> None:
         self._game = game
         self._max_states = max_states
         self._touched = Touched(game.book, game.story.liveness, game.story.pages)
