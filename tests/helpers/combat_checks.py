@@ -1,8 +1,4 @@
-"""Assertions about Fighting Fantasy combat that go through the rules.
-
-The tests of the rules make them, and so do the mutation tests, which plant an error in the rules
-and assert that the same assertions fail.
-"""
+"""Assertions about Fighting Fantasy combat that go through the rules."""
 
 from __future__ import annotations
 

@@ -77,6 +77,9 @@ KEEP, TEST = 0, 1
 Rounds: TypeAlias = tuple[Fraction, Fraction, Fraction]
 """Probabilities (p_w, p_d, p_l) that a round is won, drawn and lost."""
 
+Case: TypeAlias = tuple[Fraction, int, int]
+"""Probability, STAMINA lost by the loser of a round, and the LUCK left."""
+
 LARGEST_WEIGHT = 100
 """The largest weight of a point of STAMINA or LUCK that is left at a victory."""
 
@@ -138,6 +141,22 @@ class Damage:
         for item in fields(self):
             least = 1 if item.name in ("won", "lost") else 0
             check_integer(getattr(self, item.name), f"damage.{item.name}", least, 99)
+
+    def cases(self, *, won: bool, test: bool, luck: int, cost: int = 1) -> list[Case]:
+        """Return what a round can cost its loser: probability, STAMINA, and the LUCK left.
+
+        Args:
+            won: Whether the hero has won the round.
+            test: Whether LUCK is tested.
+            luck: LUCK before the test.
+            cost: LUCK that a test uses up.
+        """
+        if not test:
+            return [(Fraction(1), self.won if won else self.lost, luck)]
+        q, left = luck_succeeds(luck), luck - cost
+        lucky = self.won_lucky if won else self.lost_lucky
+        unlucky = self.won_unlucky if won else self.lost_unlucky
+        return [(q, lucky, left), (1 - q, unlucky, left)]
 
 
 DAMAGE: Mapping[str, Damage] = {
@@ -304,17 +323,8 @@ class FightingFantasy(Words):
 
     def transition(self, state: Combat, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Deal the damage of the round, then fight on until a round is not drawn."""
-        damage = self._damage
-        won = state.round == "won"
-        if joint_action[0] == KEEP:
-            cases = [(Fraction(1), damage.won if won else damage.lost, state.luck)]
-        else:
-            q = luck_succeeds(state.luck)
-            lucky = damage.won_lucky if won else damage.lost_lucky
-            unlucky = damage.won_unlucky if won else damage.lost_unlucky
-            left = state.luck - self.luck_cost
-            cases = [(q, lucky, left), (1 - q, unlucky, left)]
-
+        won, test = state.round == "won", joint_action[0] == TEST
+        cases = self._damage.cases(won=won, test=test, luck=state.luck, cost=self.luck_cost)
         branches: dict[Combat, Fraction] = {}
         for probability, points, luck in cases:
             hero = state.hero if won else max(state.hero - points, 0)
@@ -635,22 +645,81 @@ def luck_succeeds(luck: int) -> Fraction:
 def _tabulate(game: FightingFantasy) -> TabularGame:
     """Build the arrays without walking through the states one by one.
 
-    The arrays cover the whole grid (difference, hero, opponent, luck, round); each action has at
-    most four outcomes there, and unreachable states are dropped afterwards. Outcomes have few
-    distinct probabilities, so each of these is computed once, as a rational.
+    The arrays cover the whole grid (difference, hero, opponent, luck, round); unreachable states
+    are dropped afterwards.
     """
     differences = np.array(sorted(game._starts[0]))
     top_hero, top_opponent, top_luck = game._maxima
-    damage = game._damage
     rounds = ("won", "lost", "over")
     shape = (len(differences), top_hero + 1, top_opponent + 1, top_luck + 1, len(rounds))
     grid = np.indices(shape).reshape(len(shape), -1)
-    d, hero, opponent, luck, phase = grid
-    both_stand = (hero > 0) & (opponent > 0)
-    live = np.flatnonzero(both_stand & (phase < 2))
-    over = np.flatnonzero(((hero > 0) != (opponent > 0)) & (phase == 2))
-    d, hero, opponent, luck, phase = grid[:, live]
+    _, hero, opponent, _, phase = grid
+    over = phase == 2
+    live = (hero > 0) & (opponent > 0) & ~over
+    states = np.flatnonzero(live | (((hero > 0) != (opponent > 0)) & over))
+    target, probability = _outcomes(game, differences, grid[:, live], shape)
 
+    index = np.full(grid.shape[1], -1)
+    index[states] = np.arange(len(states))
+    branch = probability > 0
+    legal = branch.any(axis=2)
+    mask = np.zeros((len(states), 2), bool)
+    mask[index[live]] = legal
+    next_state = index[target[branch]]
+    difference, hero, opponent, luck, phase = grid[:, states]
+    counts = (opponent == 0) & (hero > game.stamina_above) & (luck > game.luck_above)
+    scores = np.array(
+        [[float(game._score(h, x)) for x in range(top_luck + 1)] for h in range(top_hero + 1)]
+    )
+    payoff = np.where((phase == 2) & counts, scores[hero, luck], 0.0)
+    initial = np.zeros(len(states))
+    cells, chances = _starts(game, differences, shape)
+    initial[index[cells]] = chances
+    seen = (
+        differences[difference] / 20,
+        hero / top_hero,
+        opponent / top_opponent,
+        luck / max(top_luck, 1),
+        np.array([1, -1, 0])[phase],
+    )
+    return reachable(
+        TabularGame(
+            info=game.info,
+            states=tuple(
+                Combat(int(differences[i]), h, o, x, rounds[r])
+                for i, h, o, x, r in grid[:, states].T.tolist()
+            ),
+            row_start=np.concatenate(([0], np.cumsum(mask.sum(axis=1)))),
+            outcome_start=np.concatenate(([0], np.cumsum(branch.sum(axis=2)[legal]))),
+            next_state=next_state,
+            probability=probability[branch],
+            outcome_reward=payoff[next_state],
+            mask=(mask, np.asarray(mask.any(axis=1))[:, None]),
+            initial=initial,
+            observation=(np.stack(seen, axis=1).astype(np.float32),),
+        )
+    )
+
+
+def _outcomes(
+    game: FightingFantasy, differences: Ints, cells: Ints, shape: Sequence[int]
+) -> tuple[Ints, Floats]:
+    """Return the outcomes of both actions in some cells of the grid.
+
+    Outcomes have few distinct probabilities, so each of these is computed once, as a rational.
+
+    Args:
+        game: The combat.
+        differences: [D] the SKILL differences.
+        cells: [5, n] cells in which a decision is taken.
+        shape: Shape of the grid.
+
+    Returns:
+        The cell that each outcome leads to and its probability, 0 for none: [n, 2, 4] both, of
+        which keeping the damage has two outcomes at most, and a test four.
+    """
+    d, hero, opponent, luck, phase = cells
+    damage, won = game._damage, phase == 0
     # [D, 3, 37] probability that a test goes n of 36 ways and that the next round is won, is lost,
     # or is not fought.
     chance = np.array(
@@ -662,8 +731,7 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
             for results in (game._next_round(int(x)) for x in differences)
         ]
     )
-    lucky = np.array([int(luck_succeeds(x) * 36) for x in range(top_luck + 1)])[luck]
-    won = phase == 0
+    lucky = np.array([int(luck_succeeds(x) * 36) for x in range(shape[3])])[luck]
 
     def branches(points: Ints, luck_left: Ints, ways: Ints) -> list[tuple[Ints, Ints]]:
         """Return the two outcomes (target, ways of the test) of the given damage."""
@@ -675,8 +743,7 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
         second = np.ravel_multi_index((*at, np.where(fallen, 2, 1)), shape)
         return [(first, ways), (second, np.where(fallen, 0, ways))]
 
-    whole = np.full_like(luck, 36)
-    keep = branches(np.where(won, damage.won, damage.lost), luck, whole)
+    keep = branches(np.where(won, damage.won, damage.lost), luck, np.full_like(luck, 36))
     less = np.maximum(luck - game.luck_cost, 0)
     good = branches(np.where(won, damage.won_lucky, damage.lost_lucky), less, lucky)
     bad = branches(np.where(won, damage.won_unlucky, damage.lost_unlucky), less, 36 - lucky)
@@ -689,61 +756,7 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
     target = np.stack([t for t, _ in slots], axis=1).reshape(-1, 2, 4)
     ways = np.stack([w for _, w in slots], axis=1).reshape(-1, 2, 4)
     ways[luck == 0, TEST] = 0
-    probability = chance[d[:, None, None], target % len(rounds), ways]
-
-    states = np.sort(np.concatenate((live, over)))
-    index = np.full(grid.shape[1], -1)
-    index[states] = np.arange(len(states))
-    branch = probability > 0
-    legal = branch.any(axis=2)
-    row_count = np.zeros(len(states), np.int64)
-    row_count[index[live]] = legal.sum(axis=1)
-    next_state = index[target[branch]]
-    fields_of = grid[:, states]
-    counts = (
-        (fields_of[4] == 2)
-        & (fields_of[2] == 0)
-        & (fields_of[1] > game.stamina_above)
-        & (fields_of[3] > game.luck_above)
-    )
-    scores = np.array(
-        [[float(game._score(h, x)) for x in range(top_luck + 1)] for h in range(top_hero + 1)]
-    )
-    payoff = np.where(counts, scores[fields_of[1], fields_of[3]], 0.0)
-    mask = np.zeros((len(states), 2), bool)
-    mask[index[live]] = legal
-    named = [
-        Combat(int(differences[i]), int(h), int(o), int(x), rounds[r])
-        for i, h, o, x, r in fields_of.T.tolist()
-    ]
-    initial = np.zeros(len(states))
-    cells, chances = _starts(game, differences, shape)
-    initial[index[cells]] = chances
-    sign = np.array([1, -1, 0])[fields_of[4]]
-    observation = np.stack(
-        (
-            differences[fields_of[0]] / 20,
-            fields_of[1] / top_hero,
-            fields_of[2] / top_opponent,
-            fields_of[3] / max(top_luck, 1),
-            sign,
-        ),
-        axis=1,
-    ).astype(np.float32)
-    return reachable(
-        TabularGame(
-            info=game.info,
-            states=tuple(named),
-            row_start=np.concatenate(([0], np.cumsum(row_count))),
-            outcome_start=np.concatenate(([0], np.cumsum(branch.sum(axis=2)[legal]))),
-            next_state=next_state,
-            probability=probability[branch],
-            outcome_reward=payoff[next_state],
-            mask=(mask, (row_count > 0)[:, None]),
-            initial=initial,
-            observation=(observation,),
-        )
-    )
+    return target, chance[d[:, None, None], target % shape[4], ways]
 
 
 def _starts(game: FightingFantasy, differences: Ints, shape: Sequence[int]) -> tuple[Ints, Floats]:

@@ -34,7 +34,6 @@ from solvent.games.fighting_fantasy.rules import (
     KEEP,
     TEST,
     decided_round,
-    luck_succeeds,
     round_probabilities,
 )
 from solvent.games.gamebook.book import Book, Fight
@@ -371,13 +370,7 @@ class FightingFantasyCombat(Combat):
         """Deal the damage of a round, and fight on until the next decision."""
         enemy, stamina, rounds, *constants = local
         health, luck = hero
-        damage = self._damage
-        cases = [(ONE, damage.won if won else damage.lost, luck)]
-        if action == TEST:
-            q = luck_succeeds(luck)
-            lucky = damage.won_lucky if won else damage.lost_lucky
-            unlucky = damage.won_unlucky if won else damage.lost_unlucky
-            cases = [(q, lucky, luck - 1), (1 - q, unlucky, luck - 1)]
+        cases = self._damage.cases(won=won, test=action == TEST, luck=luck)
         rounds = min(rounds + 1, self._escape_after)
         result: Moments = {}
         for probability, points, luck_left in cases:
