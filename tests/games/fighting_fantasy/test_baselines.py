@@ -112,7 +112,10 @@ def as_data(tree: Any, node: int = 0) -> Any:
     return tree.names[tree.feature[node]], float(tree.threshold[node]), *branches
 
 
-@pytest.mark.parametrize(("damage", "kept"), [("standard", TREE), ("three", TREE_THREE)])
+@pytest.mark.parametrize(
+    ("damage", "kept"),
+    [("standard", TREE), pytest.param("three", TREE_THREE, marks=pytest.mark.slow)],
+)
 def test_the_trees_kept_are_those_that_the_papers_method_grows(damage: str, kept: Any) -> None:
     assert as_data(paper.paper_tree(damage)) == kept
 

@@ -143,7 +143,12 @@ def test_the_page_lists_every_quantity_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("quantity", "published", "recomputed"), table("quantity"), ids=lambda cell: cell[:48]
+    ("quantity", "published", "recomputed"),
+    [
+        pytest.param(*row, marks=pytest.mark.slow if "variant" in row[0] else ())
+        for row in table("quantity")
+    ],
+    ids=lambda cell: cell[:48],
 )
 def test_published(quantity: str, published: str, recomputed: str) -> None:
     value = QUANTITIES[quantity]()

@@ -128,6 +128,9 @@ FIGHTS: list[tuple[str, int, int, dict[str, Any]]] = [
      {"dealt": 2, "suffered": 2, "besides": (0, 2)}),
     (TWO_WOLVES + DOUBLED + BESIDES, 9, 10, {"dealt": 2, "suffered": 2, "besides": (1, 2)}),
     (TWO_WOLVES + SAFE + BESIDES, 5, 10, {"besides": (1, 2), "safe": range(2, 4)}),
+    (TWO_WOLVES + SAFE.replace("2..3", "..2"), 5, 10, {"safe": range(1, 3)}),
+    (TWO_WOLVES + SAFE.replace("2..3", "3.."), 5, 10, {"safe": range(3, 99)}),
+    (TWO_WOLVES + SAFE.replace("==", "<"), 5, 10, {}),
 ]  # fmt: skip
 
 
@@ -136,21 +139,6 @@ def test_a_fight_is_every_sequence_of_digits() -> None:
         kwargs: dict[str, Any] = {"skills": (skill,), "enemies": WOLVES, **others}
         plain = Plain(hero=hero, table=COLUMNS, **kwargs)
         assert fought(results_table_book(text, hero, skill)) == plain.outcomes(), text
-
-
-def test_who_is_invulnerable_loses_nothing_in_those_rounds() -> None:
-    fight = TWO_WOLVES.replace("skill: 6", "skill: 9")
-    rounds = {"..2": range(1, 3), "2": range(2, 3), "2..3": range(2, 4), "3..": range(3, 99)}
-    for written, safe in rounds.items():
-        for when in ("", ", when: skill == 10", ", when: skill < 10"):
-            keys = f"\n      invulnerable: {{rounds: {written}{when}}}\n      added: {{hero: 1}}"
-            plain = Plain(5, (10,), ((9, 5), (9, 4)), COLUMNS, besides=(0, 1),
-                          safe=() if "<" in when else safe)  # fmt: skip
-            assert fought(results_table_book(fight + keys, hero=5)) == plain.outcomes()
-    strong = ONE_WOLF.replace("skill: 9", "skill: 20")
-    assert fought(results_table_book(strong))["defeat", 0] > 0
-    safe_ever = f"{strong}\n      invulnerable: {{rounds: 1..}}"
-    assert fought(results_table_book(safe_ever)) == {("victory", 6): 1}
 
 
 Rule = Callable[[int, int, int, int], bool]

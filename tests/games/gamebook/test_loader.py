@@ -12,10 +12,8 @@ from pathlib import Path
 import pytest
 from gamebooks import HERO, MILL, changed, faults, mill, refused, small
 
-from solvent.games.fighting_fantasy.rules import DAMAGE
 from solvent.games.gamebook.book import Book, Fight, Node, Roll
-from solvent.games.gamebook.expressions import evaluate, parse
-from solvent.games.gamebook.hero import FightingFantasy
+from solvent.games.gamebook.expressions import parse
 from solvent.games.gamebook.loader import MOST_PROBLEMS, load_book, parse_book
 from solvent.games.gamebook.problems import BookError
 from solvent.games.gamebook.rules import Gamebook
@@ -86,24 +84,6 @@ def test_blocks_are_numbered_in_the_order_of_the_text(book: Book) -> None:
         ("goto", True),
     ]
     assert (repeat.end, repeat.inner[0].end) == (7, 7)
-
-
-def test_a_fight_takes_from_the_book_what_it_does_not_say(book: Book) -> None:
-    rats = fight(mill(), 4)
-    assert [(e.name, e.skill, e.health) for e in rats.enemies] == [
-        ("Old rat", 6, 4),
-        ("Young rat", 7, 2),
-    ]
-    used = book.used_in(rats)
-    assert isinstance(used, FightingFantasy)
-    assert (used.skill, used.spent, used.damage) == (
-        "skill",
-        ("endurance", "luck"),
-        DAMAGE["standard"],
-    )
-    assert [evaluate(b.amount, {"axe": axe}) for b in rats.bonuses for axe in (0, 1)] == [0, 1]
-    # The rule of whenever that looks at endurance only.
-    assert rats.defeat.ending == "death"
 
 
 def test_texts_labels_and_rows(book: Book) -> None:

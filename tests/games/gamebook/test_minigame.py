@@ -13,25 +13,6 @@ from solvent.games.gamebook.story import absorption
 HALF = Fraction(1, 2)
 
 
-def test_the_ruin_of_a_gambler() -> None:
-    # With odds r = q / p against, ruin from i of n has probability (r^i - r^n) / (1 - r^n).
-    p, n = Fraction(2, 5), 7
-    q = 1 - p
-    transitions = {
-        i: {i + step: chance for step, chance in ((1, p), (-1, q)) if 0 < i + step < n}
-        for i in range(1, n)
-    }
-    ends = {
-        i: {**({"rich": p} if i == n - 1 else {}), **({"ruin": q} if i == 1 else {})}
-        for i in range(1, n)
-    }
-    found = absorption(transitions, ends)
-    r = q / p
-    for i in range(1, n):
-        assert found[i]["ruin"] == (r**i - r**n) / (1 - r**n)
-        assert found[i]["rich"] == 1 - found[i]["ruin"]
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_absorption_is_the_solution_of_the_linear_equations(seed: int) -> None:
     rng = random.Random(seed)

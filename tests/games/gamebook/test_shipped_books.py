@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from solvent.baselines import make_baseline
 from solvent.cli.app import app
-from solvent.exact import Solution, policy_value, solve, solve_exactly
+from solvent.exact import Solution, policy_value, solve, solve_exactly, with_table
 from solvent.exact.occupancy import optimal_occupancy
 from solvent.games.gamebook.library import book_path, open_book
 from solvent.games.gamebook.loader import check_book
@@ -56,8 +56,9 @@ class Solved(NamedTuple):
 @cache
 def solved_book(name: str) -> Solved:
     game = open_book(name)
-    table = game.tabulate()
-    return Solved(game, table, solve(table))
+    found = with_table(solve(game))  # Kept on disk, and used by other tests.
+    assert found is not None
+    return Solved(game, found.table, found.solution)
 
 
 @pytest.fixture(params=[TEACHING, FULL])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 from gamebooks import faults
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from solvent.games.gamebook.book import Book
@@ -114,41 +113,6 @@ def test_a_story_in_json(start: dict[str, object]) -> None:
     story = parse_twine_json(twine(**start))
     assert (story.title, story.start, list(story.passages)) == ("Two", "Top", ["Top", "Low"])
     assert graph(parse_book(book_text(story).encode())) == {"Top": [("Down", "Low")], "Low": []}
-
-
-# The patterns that say what a link, a header and code are. Where much in a text looks like a
-# beginning, the time that they take grows with the square of its length, or worse.
-LINK = re.compile(r"\[\[(.+?)\](?:\[[^\]\n]*\])?\]")
-CODE = re.compile(r"<<\w|\(\w+:|\{[^}\n]*\}|\$\w")
-
-
-@given(st.text("[]->|{}(a:$< \n", max_size=25))
-@example("[[a]")
-@example("[[]]]")
-@example("[[a[[b]][c]] [[d]][e]]")
-@example("{{}")
-def test_links_and_code_are_what_the_patterns_find(text: str) -> None:
-    [passage] = parse_twine_json(
-        json.dumps({"passages": [{"name": "A", "text": text}], "start": "A"})
-    ).passages.values()
-    found = [match[1] for match in LINK.finditer(text)]
-    assert [link.target for link in passage.links] == [_target(inside) for inside in found]
-    assert passage.has_code == (CODE.search(text) is not None)
-    labels = iter(link.label for link in passage.links)
-    lines = []
-    for line in text.split("\n"):
-        labelled = LINK.sub(lambda match: next(labels), line)
-        if LINK.sub("", line).strip(" *->"):
-            lines.append(labelled.rstrip())
-        elif labelled == line:
-            lines.append("")
-    assert passage.text == re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip("\n"))
-
-
-def _target(inside: str) -> str:
-    if "->" in inside:
-        return inside.rpartition("->")[2].strip()
-    return (inside.partition("<-")[0] if "<-" in inside else inside.rpartition("|")[2]).strip()
 
 
 def test_what_is_no_story_is_refused_with_the_place_in_it() -> None:
