@@ -28,17 +28,11 @@ from solvent.model import (
     GameInfo,
     JointAction,
     Outcome,
-    TabularGame,
-    TooManyStatesError,
     Words,
 )
-from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import check_integer, shown
 
 ROLL, HOLD = 0, 1
-
-LARGEST_TABLE = 5_000_000
-"""The largest number of states of a table."""
 
 
 class Turn(NamedTuple):
@@ -161,107 +155,6 @@ class Pig(Words):
         if after.player == state.player:
             return f"The die shows {after.total - state.total}."
         return "The die shows 1: the turn is over, and its points are lost."
-
-    def tabulate(self) -> TabularGame:
-        """Return the arrays of the game, with states in the order of a walk through the rules.
-
-        Raises:
-            TooManyStatesError: If there may be more than :data:`LARGEST_TABLE` states.
-        """
-        if (most := self.target**2 * (self.target + 1)) > LARGEST_TABLE:
-            raise TooManyStatesError(
-                f"{self.info.name} to {self.target} has up to {most:,} states; a table holds "
-                f"{LARGEST_TABLE:,}"
-            )
-        shape = (2, self.target + 1, self.target + 1, self.target)
-        codes, index = np.zeros(1, np.int64), np.full(np.prod(shape), -1)
-        index[codes] = 0
-        newest = codes
-        while len(newest):
-            target, _ = self._outcomes(newest, shape)
-            found = target[target >= 0]
-            found = found[index[found] < 0]
-            # Those that were found first come first.
-            newest = found[np.sort(np.unique(found, return_index=True)[1])]
-            index[newest] = len(codes) + np.arange(len(newest))
-            codes = np.concatenate((codes, newest))
-
-        player, first, second, total = np.unravel_index(codes, shape)
-        target, probability = self._outcomes(codes, shape)
-        exists = target >= 0
-        rolled, held = exists[:, :-1].sum(axis=1), exists[:, -1]
-        may_roll = rolled > 0
-        # The outcomes of a state: of rolling, then of holding, where it may roll and hold.
-        row_length = np.stack((rolled, held), axis=1)[np.stack((may_roll, held), axis=1)]
-        won = np.zeros(target.shape, bool)
-        won[:, -2] = exists[:, -2]
-        prize = np.where(player == 0, 1.0, -1.0 if self.signed else 0.0)
-        masks = []
-        for who in (0, 1):
-            mask = np.zeros((len(codes), 2), bool)
-            mask[:, ROLL] = may_roll
-            mask[:, HOLD] = held & (player == who)
-            masks.append(mask)
-        initial = np.zeros(len(codes))
-        initial[0] = 1.0
-        seen = np.stack((player, first, second, total), axis=1) / self.target
-        return TabularGame(
-            info=self.info,
-            states=tuple(
-                map(
-                    Turn,
-                    player.tolist(),
-                    zip(first.tolist(), second.tolist(), strict=True),
-                    total.tolist(),
-                )
-            ),
-            row_start=np.concatenate(([0], np.cumsum(may_roll.astype(np.int64) + held))),
-            outcome_start=np.concatenate(([0], np.cumsum(row_length))),
-            next_state=index[target[exists]],
-            probability=probability[exists],
-            outcome_reward=np.where(won, prize[:, None], 0.0)[exists],
-            mask=(masks[0], masks[1]),
-            initial=initial,
-            observation=tuple(
-                np.column_stack((player == who, seen[:, [1 + who, 2 - who, 3]])).astype(np.float32)
-                for who in (0, 1)
-            ),
-            turn=player,
-        )
-
-    def _outcomes(self, codes: Ints, shape: tuple[int, ...]) -> tuple[Ints, Floats]:
-        """Return the successors of states: after a 1, the faces 2 and up, a win, and holding.
-
-        Args:
-            codes: [n] numbers of states in the grid of (player, first score, second score, total).
-            shape: Shape of that grid.
-
-        Returns:
-            Next states, -1 for impossible ones, and probabilities, both [n, sides + 2].
-        """
-        player, first, second, total = np.unravel_index(codes, shape)
-        mine = np.where(player == 0, first, second)
-        over = np.maximum(first, second) >= self.target
-        faces = np.arange(2, self.sides + 1)
-        reached = (mine + total)[:, None] + faces
-        short = (reached < self.target) & ~over[:, None]
-        winning = np.where(over, 0, self.sides - 1 - short.sum(axis=1))
-
-        def banked(points: Ints, holder: Ints) -> Ints:
-            """Return the states with a new score of the player on turn and a total of 0."""
-            scores = (np.where(player == 0, points, first), np.where(player == 1, points, second))
-            return np.asarray(np.ravel_multi_index((holder, *scores, 0 * total), shape))
-
-        columns = [
-            np.where(over, -1, banked(mine, 1 - player)),
-            # The total is the last coordinate, so a point of it is the next number.
-            *np.where(short, codes[:, None] + faces, -1).T,
-            np.where(winning > 0, banked(np.full_like(mine, self.target), player), -1),
-            np.where(~over & (total > 0), banked(mine + total, 1 - player), -1),
-        ]
-        chance = np.full((len(codes), len(columns)), 1 / self.sides)
-        chance[:, -2], chance[:, -1] = winning / self.sides, 1.0
-        return np.stack(columns, axis=1), chance
 
     def draw(self, state: Turn) -> str:
         """Draw the scores and the turn, or the winner."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
 import pytest
 
 from solvent.games import Pig
 from solvent.games.pig.rules import HOLD, ROLL, Turn
-from solvent.model import Outcome, TooManyStatesError, compile_game
+from solvent.model import Outcome
 
 GAME = Pig(target=10, sides=4)
 WAIT = ROLL
@@ -70,31 +68,3 @@ def test_the_board_shows_both_scores_and_the_turn() -> None:
     assert GAME.draw(Turn(1, (5, 2), 4)) == (
         "player 0:   5   player 1:   2   (to 10)\nplayer 1 on turn with 4"
     )
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"target": 1},
-        {"target": 2},
-        {"target": 9},
-        {"target": 7, "sides": 2},
-        {"target": 8, "sides": 20, "signed": True},
-    ],
-)
-def test_the_table_is_that_of_the_rules_in_the_same_order(parameters: dict[str, Any]) -> None:
-    game = Pig(**parameters)
-    ours, rules = compile_game(game), compile_game(game, reference=True)
-    assert ours.states == rules.states
-    assert ours.model_hash == rules.model_hash
-    assert ours.turn is not None
-    assert rules.turn is not None
-    np.testing.assert_array_equal(ours.turn, rules.turn)
-    for mine, theirs in zip(ours.observation, rules.observation, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-        assert mine.dtype == theirs.dtype
-
-
-def test_a_table_that_is_too_large_is_refused_at_once() -> None:
-    with pytest.raises(TooManyStatesError, match=r"pig to 171 has up to 5,029,452 states"):
-        compile_game(Pig(target=171))
