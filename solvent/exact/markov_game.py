@@ -512,7 +512,7 @@ def newton(c: GameComponent) -> Near | None:
         converged = not rough and bool((residual <= equal).all())
         stalled += 1
         share = float(residual.max() / max(np.abs(v).max(), TIE))
-        if converged or share < nearest:
+        if converged or (proper and share < nearest):
             nearest, stalled = share, 0
             near = Near(v, x, y, change, converged)
     return near
