@@ -704,7 +704,7 @@ def take_component(
     chance, reward, boundary = np.empty(size), np.empty(size), np.empty(size)
     place[states] = np.arange(n)
     taken = Transitions(rows, outcomes, target, chance)
-    beyond = _take_outcomes(
+    beyond = write_component(
         states, place, transitions, outcome_reward, values, sign, taken, reward, boundary
     )
     place[states] = -1
@@ -712,7 +712,7 @@ def take_component(
 
 
 @kernel()
-def _take_outcomes(
+def write_component(
     states: Ints,
     place: Ints,
     transitions: Transitions,
@@ -760,12 +760,12 @@ def take_edges(
     inside = int(np.count_nonzero(transitions.next_state < n))
     r, leaving, start = np.zeros(k), np.zeros(k), np.zeros(k + 1, np.int64)
     edges = Transitions(transitions.row_start, start, np.empty(inside, np.int64), np.empty(inside))
-    _take_edges(transitions, reward, boundary, r, leaving, edges)
+    write_edges(transitions, reward, boundary, r, leaving, edges)
     return r, leaving, edges
 
 
 @kernel()
-def _take_edges(
+def write_edges(
     transitions: Transitions,
     reward: Floats,
     boundary: Floats,

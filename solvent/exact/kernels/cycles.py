@@ -21,8 +21,11 @@ from solvent.exact.kernels.chain import (
     find_exits,
     solve_by_cut,
     take,
+    write_component,
+    write_edges,
 )
 from solvent.exact.kernels.induction import add_advantages, add_rises
+from solvent.exact.kernels.markov_game import keep_staying
 from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints
 
@@ -72,58 +75,13 @@ def solve(
     Returns:
         Whether it is solved.
     """
-    row_start, outcome_start, next_state, probability = transitions
     n = len(states)
     if n > LARGEST_COMPONENT:
         return False
-    rows = np.zeros(n + 1, np.int64)
-    for i in range(n):
-        place[states[i]] = i
-        rows[i + 1] = rows[i] + row_start[states[i] + 1] - row_start[states[i]]
-    k = rows[n]
-    state, outs = np.zeros(k, np.int64), np.zeros(k + 1, np.int64)
-    for i in range(n):
-        for j in range(rows[i + 1] - rows[i]):
-            row = row_start[states[i]] + j
-            state[rows[i] + j] = i
-            outs[rows[i] + j + 1] = outs[rows[i] + j] + outcome_start[row + 1] - outcome_start[row]
-    size = outs[k]
-    target = np.zeros(size, np.int64)
-    chance, reward = np.zeros(size), np.zeros(size)
-    known = np.zeros(n + size)
-    edges, edge_target, edge_chance = np.zeros(k + 1, np.int64), target.copy(), chance.copy()
-    leaving, r, rewarded = np.zeros(k), np.zeros(k), np.zeros(k, np.bool_)
-    inside, outside = 0, 0
-    for q in range(k):
-        at = outcome_start[row_start[states[state[q]]] + q - rows[state[q]]]
-        for o in range(outs[q], outs[q + 1]):
-            source = at + o - outs[q]
-            t = next_state[source]
-            chance[o], reward[o] = probability[source], outcome_reward[source]
-            beyond = 0.0
-            if place[t] >= 0:
-                target[o] = place[t]
-                edge_target[inside], edge_chance[inside] = place[t], chance[o]
-                inside += 1
-            else:
-                beyond = values[t]
-                target[o], known[n + outside] = n + outside, beyond
-                outside += 1
-                leaving[q] += chance[o]
-            r[q] += chance[o] * (reward[o] + beyond)
-            rewarded[q] |= reward[o] != 0
-        edges[q + 1] = inside
-    for i in range(n):
-        place[states[i]] = -1
-    known = known[: n + outside]
-    own, other = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    one, two = False, False
-    for i in range(n):
-        own[i], other[i] = first[states[i]] > 1, second[states[i]] > 1
-        one, two = one or own[i], two or other[i]
-
-    own_edges = Transitions(rows, edges, edge_target[:inside], edge_chance[:inside])
-    component = (Transitions(rows, outs, target, chance), reward, known, own_edges, leaving, r)
+    component = _taken(states, place, transitions, outcome_reward, values)
+    rows, r = component[0].row_start, component[5]
+    own, other = first[states] > 1, second[states] > 1
+    one, two = own.any(), other.any()
     if greedy and not two:
         policy = rows[:-1].copy()
         for i in range(n):
@@ -131,7 +89,7 @@ def solve(
                 if r[q] > r[policy[i]]:
                     policy[i] = q
     else:
-        policy, leads_out = _likeliest_exit(component, np.ones(k, np.bool_))
+        policy, leads_out = _likeliest_exit(component, np.ones(len(r), np.bool_))
         if not leads_out:
             return False
     # Of two who choose, player 1 responds, and player 0 improves until nothing rises.
@@ -145,9 +103,7 @@ def solve(
         a, change = _advantages(component, v)
         risen = turn == 0
         for i in range(n):
-            most = 0.0
-            for q in range(rows[i], rows[i + 1]):
-                most = max(most, change[q])
+            most = change[rows[i] : rows[i + 1]].max()
             equal = _tie(v, i, most, tie, grain)
             risen |= (v[0, i] - before[0, i]) + (v[1, i] - before[1, i]) > equal
         if not risen:
@@ -159,29 +115,74 @@ def solve(
         policy = improved
     else:
         return False
-    if one and two:
-        a, change = _advantages(component, v)
-        largest = 0.0
-        for i in range(n):
-            largest = max(largest, abs(v[0, i]))
-        for q in range(k):
-            largest = max(largest, change[q])
-        paid = False
-        for q in range(k):
-            paid = paid or (rewarded[q] and leaving[q] == 0)
-        for by, side in ((own, 1), (other, -1)):
-            # Whether the other player can keep play going for ever, where ending costs it.
-            kept = side * (v[0] + v[1]) > tie * largest
-            if _can_stay(component, rewarded, by, policy, kept):
-                return False
-            # Or in loops whose rewards may cancel, along which no value is lost.
-            kept[:] = paid
-            if _can_stay(component, side * a > CANCELS * change, by, policy, kept):
-                return False
+    if one and two and _can_go_on(component, own, other, policy, v, tie):
+        return False
     for i in range(n):
         values[states[i]] = v[0, i] + v[1, i]
-        chosen[states[i]] = row_start[states[i]] + policy[i] - rows[i]
+        chosen[states[i]] = transitions.row_start[states[i]] + policy[i] - rows[i]
     return True
+
+
+@_inner
+def _taken(states, place, transitions, outcome_reward, values):  # type: ignore[no-untyped-def]
+    """The component as arrays.
+
+    Returns:
+        Its transitions, the reward of each outcome, room for the values of its states before those
+        of the places outside, its outcomes inside, and each row's probability to leave and reward.
+    """
+    row_start, outcome_start, _, _ = transitions
+    n, size = len(states), 0
+    rows = np.zeros(n + 1, np.int64)
+    for i, s in enumerate(states):
+        place[s] = i
+        rows[i + 1] = rows[i] + row_start[s + 1] - row_start[s]
+        size += outcome_start[row_start[s + 1]] - outcome_start[row_start[s]]
+    k = rows[n]
+    taken = Transitions(rows, np.zeros(k + 1, np.int64), np.empty(size, np.int64), np.empty(size))
+    reward, boundary = np.empty(size), np.empty(size)
+    beyond = write_component(
+        states, place, transitions, outcome_reward, values, 1, taken, reward, boundary
+    )
+    for s in states:
+        place[s] = -1
+    r, leaving, inside = np.zeros(k), np.zeros(k), size - beyond
+    edges = Transitions(
+        rows, np.zeros(k + 1, np.int64), np.empty(inside, np.int64), np.empty(inside)
+    )
+    write_edges(taken, reward, boundary, r, leaving, edges)
+    return taken, reward, np.append(np.zeros(n), boundary[:beyond]), edges, leaving, r
+
+
+@_inner
+def _can_go_on(component, own, other, policy, v, tie):  # type: ignore[no-untyped-def]
+    """Return whether one player could keep play going for ever against the other's policy.
+
+    Either where ending costs it something, or in loops whose rewards may cancel, along which no
+    value is lost.
+    """
+    (rows, outs, _, _), reward, _, edges, leaving, _ = component
+    a, change = _advantages(component, v)
+    largest = max(np.abs(v[0]).max(), change.max())
+    rewarded = np.zeros(len(leaving), np.bool_)
+    for q in range(len(leaving)):
+        rewarded[q] = (reward[outs[q] : outs[q + 1]] != 0).any()
+    paid = (rewarded & (leaving == 0)).any()
+    for fixed, side in ((own, 1), (other, -1)):
+        barred = leaving > 0
+        for i in range(len(policy)):
+            for q in range(rows[i], rows[i + 1]):
+                barred[q] |= fixed[i] and q != policy[i]
+        kept = side * (v[0] + v[1]) > tie * largest
+        keep_staying(edges, barred | rewarded, kept)
+        if kept.any():
+            return True
+        if paid:
+            kept[:] = True
+            keep_staying(edges, barred | (side * a > CANCELS * change), kept)
+            if kept.any():
+                return True
+    return False
 
 
 @_inner
@@ -288,38 +289,3 @@ def _evaluate(component, policy):  # type: ignore[no-untyped-def]
             v[turn, i] = x[i]
             finite = finite and np.isfinite(x[i])
     return finite, v
-
-
-@_inner
-def _can_stay(component, barred, fixed, policy, kept):  # type: ignore[no-untyped-def]
-    """Find whether play can go on for ever in some states by some rows.
-
-    Args:
-        component: The component.
-        barred: [k] whether a row may not be used.
-        fixed: [n] the states in which only the policy's row may be used.
-        policy: [n].
-        kept: [n] the states, of which those are left in which play can go on.
-    """
-    _, _, _, (rows, edges, to, _), leaving, _ = component
-    changed = True
-    while changed:
-        changed = False
-        for i in range(len(policy) - 1, -1, -1):
-            if not kept[i]:
-                continue
-            stays = False
-            for q in range(rows[i], rows[i + 1]):
-                if barred[q] or leaving[q] > 0 or (fixed[i] and q != policy[i]):
-                    continue
-                within = True
-                for e in range(edges[q], edges[q + 1]):
-                    if not kept[to[e]]:
-                        within = False
-                        break
-                if within:
-                    stays = True
-                    break
-            if not stays:
-                kept[i], changed = False, True
-    return kept.any()
