@@ -160,6 +160,8 @@ def test_a_value_does_not_depend_on_who_is_called_player_0() -> None:
     assert check_conventions("loops", [405, 1383, 2442]) == {"refused": 3}
     assert check_conventions("loops", [1535, 1671]) == {"proved": 2}
     assert check_conventions("everything", [24, 135]) == {"proved": 2}
+    # A choice that matters once in 10^15 moves must not lose a tie to the one before it.
+    assert check_conventions("exits", [10433]) == {"proved": 1}
     for kind in KINDS:
         assert check_conventions(kind, range(20))["proved"] > 0, kind
 

@@ -38,8 +38,8 @@ class Followed(NamedTuple):
 
 
 STEADY = 1e-13
-"""A row replaces the one chosen if it is better by more than this, in units of what changes along
-either."""
+"""In a sweep, a row replaces the one chosen if it is better by more than this, in units of what
+changes along either."""
 
 EVALUATIONS = 30
 """Sweeps over fixed strategies between two sweeps of matrix games, at most."""
@@ -104,7 +104,7 @@ def solve_stages(
             change[s] = largest[s]
         else:
             chooser, sign = (own, 1) if len(own) > 1 else (other, -1)
-            best = _choose(chooser, sign, payoff, changes)
+            best = _choose(chooser, sign, payoff, changes, STEADY if update else 0.0)
             own[:] = 0.0
             other[:] = 0.0
             own[0] = other[0] = 1.0
@@ -163,13 +163,13 @@ def _find_advantages(
 
 
 @inner
-def _choose(chooser: Floats, sign: int, payoff: Floats, changes: Floats) -> int:
+def _choose(chooser: Floats, sign: int, payoff: Floats, changes: Floats, steady: float) -> int:
     """Return the best action of the one who chooses, or the one chosen so far if it is as good."""
     best = now = 0
     for k in range(len(chooser)):
         best = k if sign * payoff[k] > sign * payoff[best] else best
         now = k if chooser[k] > chooser[now] else now
-    equal = STEADY * max(changes[best], changes[now])
+    equal = steady * max(changes[best], changes[now])
     return best if sign * (payoff[best] - payoff[now]) > equal else now
 
 
