@@ -515,7 +515,25 @@ def newton(c: GameComponent) -> Near | None:
         if converged or (proper and share < nearest):
             nearest, stalled = share, 0
             near = Near(v, x, y, change, converged)
-    return near
+    return near or evenly(c)
+
+
+def evenly(c: GameComponent) -> Near | None:
+    """One round of Newton's method from actions that are all equally likely; None if it fails.
+
+    Args:
+        c: The component.
+    """
+    x, y = (np.repeat(1.0 / count, count) for count in c.count)
+    facing = induced(c, x)
+    if not is_proper(facing, np.ones(facing.k, bool)):
+        return None
+    try:
+        v = -evaluate(facing, y)
+    except CertificateError:
+        return None
+    _, _, change, _ = solve_stages(c, v, x, y)
+    return Near(v, x, y, change, False)
 
 
 def followed_by(c: GameComponent, followed: Followed) -> Component:
