@@ -37,6 +37,7 @@ from .tabular import TabularGame as TabularGame
 from .tabular import TabularPolicy as TabularPolicy
 from .tabular import compile_game as compile_game
 from .transforms import against as against
+from .transforms import from_arrays as from_arrays
 from .transforms import legal_action_table as legal_action_table
 from .transforms import one_hot as one_hot
 from .transforms import project as project

@@ -75,6 +75,10 @@ DOCUMENTED: Mapping[str, Documented] = {
 """By ``module:class`` of the environment, or of a class that it inherits from."""
 
 
+RESETS = 64
+"""Number of resets after which a start is taken to be certain."""
+
+
 class Cell(NamedTuple):
     """A state of the dictionary, and whether the episode ended on entering it."""
 
@@ -111,7 +115,9 @@ class GymnasiumTable(Words):
 
     @classmethod
     def from_env(cls, env: Any, name: str | None = None) -> GymnasiumTable:
-        """Read ``P`` and ``initial_state_distrib`` off a toy-text environment.
+        """Read ``P`` and the start off a toy-text environment.
+
+        The start is ``initial_state_distrib``, or the state to which ``reset`` always leads.
 
         The board is read off ``shape``, or ``nrow`` and ``ncol``, where these fit; the names of
         actions and other boards are those of :data:`DOCUMENTED`.
@@ -121,21 +127,22 @@ class GymnasiumTable(Words):
             name: For tables and messages; the environment's id if left out.
 
         Raises:
-            ValueError: If it lacks one of the two attributes, or as for the class.
+            ValueError: If it has no ``P``, or has no ``initial_state_distrib`` and its resets lead
+                to several states; or as for the class.
         """
         env = env.unwrapped
-        for attribute in ("P", "initial_state_distrib"):
-            if not hasattr(env, attribute):
-                raise ValueError(
-                    f"{type(env).__name__} has no {attribute}; only environments that publish it, "
-                    f"such as FrozenLake-v1, can be solved"
-                )
+        if not hasattr(env, "P"):
+            raise ValueError(
+                f"{type(env).__name__} has no P; only environments that publish it, such as "
+                f"FrozenLake-v1, can be solved"
+            )
+        start = getattr(env, "initial_state_distrib", None)
         spec = getattr(env, "spec", None)
         documented = _documented(env)
         fits = len(documented.actions) == _width(env.P)
         return cls(
             env.P,
-            env.initial_state_distrib,
+            _reset_start(env) if start is None else start,
             name or (spec.id if spec else "gymnasium-table"),
             documented.actions if fits else (),
             _board(env, documented.board or {}),
@@ -257,6 +264,19 @@ def _documented(env: Any) -> Documented:
         if known := DOCUMENTED.get(f"{kind.__module__}:{kind.__qualname__}"):
             return known
     return Documented(())
+
+
+def _reset_start(env: Any) -> Sequence[float]:
+    """The distribution of the start of an environment that always begins in one state."""
+    first = {str(env.reset(seed=seed)[0]) for seed in range(RESETS)}
+    numbers = {str(state): state for state in env.P}
+    if len(first) > 1 or not first <= set(numbers):
+        raise ValueError(
+            f"{type(env).__name__} has no initial_state_distrib, and {RESETS} resets lead to "
+            f"{shown(sorted(first))}; expected one state of P. GymnasiumTable(P, start) takes the "
+            f"distribution"
+        )
+    return [float(str(state) in first) for state in sorted(env.P)]
 
 
 def maker(env_id: str) -> Callable[..., Game]:

@@ -1,16 +1,91 @@
-"""Games made of other games, and policies made legal.
+"""Games made of arrays and of other games, and policies made legal.
 
 Everything here maps arrays to arrays and knows no rules.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
+from solvent.model.discount import discounted
+from solvent.model.game import GameInfo
 from solvent.model.tabular import TabularGame, TabularPolicy, check_policy
+
+
+def from_arrays(
+    P: Any,
+    R: Any,
+    *,
+    discount: Any = 1,
+    start: Any = None,
+    terminal: Sequence[int] = (),
+    actions_first: bool | None = None,
+    name: str = "arrays",
+) -> TabularGame:
+    """Return the game of a Markov decision process that is given as two arrays.
+
+    >>> P = [[[0.5, 0.5], [0, 1]], [[0, 1], [0, 1]], [[0.5, 0.5], [0.5, 0.5]]]
+    >>> from_arrays(P, [[5, 10, 0], [-1, 3, 2]], discount=0.9)
+    <TabularGame arrays: 3 states, 6 rows, 15 outcomes>
+
+    Args:
+        P: Probabilities of the next state, [A, S, S] as for mdptoolbox, or [S, A, S] as for
+            QuantEcon.
+        R: Rewards, [S], [S, A], or of the shape of `P`. An action with the reward -inf is illegal;
+            a state without a legal action ends the episode.
+        discount: By how much a reward counts less for every move before it, above 0 and up to 1.
+            A discounted table has one more state, the last, in which the discount ends an episode.
+        start: [S] the distribution over states in which an episode begins; uniform if left out.
+        terminal: Indices of further states that end the episode.
+        actions_first: Whether the first axis of `P` is that of actions; needed only if there are as
+            many actions as states.
+        name: For tables and messages.
+
+    Raises:
+        ValueError: If shapes do not fit each other, or as for :class:`TabularGame`.
+    """
+    chance, reward = np.asarray(P, float), np.asarray(R, float)
+    shape = chance.shape
+    if len(shape) != 3 or shape[2] not in shape[:2]:
+        raise ValueError(f"P has shape {shape}; expected [A, S, S] or [S, A, S]")
+    if actions_first is None and shape[0] == shape[1]:
+        raise ValueError(f"P has shape {shape}; say with actions_first= which axis has the actions")
+    if shape[1] == shape[2] if actions_first is None else actions_first:
+        chance = chance.transpose(1, 0, 2)
+        reward = reward.transpose(1, 0, 2) if reward.ndim == 3 else reward
+    s, a, _ = chance.shape
+    if reward.shape not in ((s,), (s, a), (s, a, s)):
+        raise ValueError(f"R has shape {np.shape(R)}; expected [{s}], [{s}, {a}] or that of P")
+    reward = np.broadcast_to(reward.reshape(*reward.shape, *[1] * (3 - reward.ndim)), (s, a, s))
+    legal = ~np.isneginf(reward).any(axis=2)
+    legal[list(terminal)] = False
+    present = legal[:, :, None] & (chance != 0)
+    table = TabularGame(
+        info=GameInfo(
+            name=name,
+            players=1,
+            actions=(tuple(map(str, range(a))),),
+            acyclic=False,
+            reward_range=(-np.inf, np.inf),
+            sources=("arrays",),
+            observation_labels=("state",),
+        ),
+        states=tuple(range(s)),
+        row_start=np.concatenate(([0], np.cumsum(legal.sum(axis=1)))),
+        outcome_start=np.concatenate(([0], np.cumsum(present.sum(axis=2)[legal]))),
+        next_state=np.nonzero(present)[2],
+        probability=chance[present],
+        outcome_reward=reward[present],
+        mask=(legal, legal.any(axis=1, keepdims=True)),
+        initial=np.full(s, 1 / s) if start is None else np.asarray(start, float),
+        observation=((np.arange(s, dtype=np.float32) / max(s - 1, 1))[:, None],),
+    )
+    return discounted(table, discount)
 
 
 def against(game: TabularGame, policy: TabularPolicy) -> TabularGame:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
+import numpy as np
 import pytest
 
 from solvent.exact import solve
@@ -97,6 +98,26 @@ def test_the_board_is_that_of_the_environment() -> None:
     plain = GymnasiumTable(coin(0.5, 0.5), [1])
     assert plain.info.actions == (("0",),)
     assert plain.draw(Cell(0, over=False)) == "state 0"
+
+
+class Undeclared(gym.Env[Any, Any]):
+    """An environment that publishes P alone and begins in a state that its caller fixes."""
+
+    P: ClassVar = {s: {0: [(1.0, (s + 1) % 3, 1.0, s == 2)]} for s in range(3)}
+    starts: tuple[int, ...] = (1,)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, Any]:
+        super().reset(seed=seed)
+        return np.int64(self.np_random.choice(self.starts)), {}
+
+
+def test_a_start_that_is_not_published_is_that_of_the_resets() -> None:
+    env = Undeclared()
+    assert solve(GymnasiumTable.from_env(env)).value == 2
+    for starts in ((1, 2), (7,)):
+        env.starts = starts
+        with pytest.raises(ValueError, match=r"64 resets lead to \[.*\]; expected one state of P"):
+            GymnasiumTable.from_env(env)
 
 
 def test_rare_branches_are_kept() -> None:

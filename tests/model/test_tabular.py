@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -23,10 +24,12 @@ from solvent.model import (
     TooManyStatesError,
     against,
     compile_game,
+    from_arrays,
     legal_action_table,
     one_hot,
     project,
     reachable,
+    transforms,
 )
 
 
@@ -96,6 +99,35 @@ def test_the_hash_names_dynamics_and_start_but_not_observations() -> None:
         FightingFantasy(stamina=[3, 4], opponent_stamina=4, luck=3),
     ):
         assert compile_game(other).model_hash != table.model_hash
+
+
+def test_arrays_in_the_shapes_of_other_packages_are_solved_to_their_published_values() -> None:
+    """QuantEcon's introduction to DiscreteDP, and the forest of mdptoolbox."""
+    rewards, chances = [[5, 10], [-1, -np.inf]], [[[0.5, 0.5], [0, 1]], [[0, 1], [0.5, 0.5]]]
+    solved = solve(from_arrays(chances, rewards, discount=0.95, actions_first=False))
+    np.testing.assert_allclose(solved.values[:2], [-60 / 7, -20], rtol=1e-9)
+    forest = np.array([[[0.1, 0.9, 0], [0.1, 0, 0.9], [0.1, 0, 0.9]], [[1, 0, 0]] * 3])
+    felled = np.array([[0, 0], [0, 1], [4, 2]])
+    by_target = np.broadcast_to(felled.T[:, :, None], forest.shape)
+    for P, R in ((forest, felled), (forest, by_target), (forest.transpose(1, 0, 2), felled)):
+        solved = solve(from_arrays(P, R, discount="0.9"))
+        np.testing.assert_allclose(solved.values[:3], [26.244, 29.484, 33.484], rtol=1e-9)
+    ended = from_arrays(forest, felled, start=[1, 0, 0], terminal=[2])
+    assert ended.terminal.tolist() == [False, False, True]
+    assert ended.initial.tolist() == [1, 0, 0]
+    assert doctest.testmod(transforms).failed == 0
+
+
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    cube, flat = np.full((2, 2, 2), 0.5), np.full((2, 3, 3), 1 / 3)
+    for P, R, message in (
+        (cube, np.zeros((2, 2)), r"\(2, 2, 2\); say with actions_first="),
+        (flat[0], np.zeros(3), r"P has shape \(3, 3\); expected \[A, S, S\]"),
+        (flat, np.zeros((2, 3)), r"R has shape \(2, 3\); expected \[3\], \[3, 2\] or"),
+        (flat / 2, np.zeros(3), "arrays: state 0, action .0, 0.: probabilities sum to 0.5, not 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            from_arrays(P, R)
 
 
 def test_folding_a_player_averages_its_rows(pig: Any) -> None:
