@@ -124,7 +124,8 @@ def replay(env: Any, game: TabularGame, policy: TabularPolicy, rows: NDArray[Any
         toy, masks = not hasattr(native, "game"), twin.has_wrapper_attr("action_masks")
         seen, info = twin.reset(seed=episode)
         if toy:
-            number = _reached(native, seen, enumerate(native.initial_state_distrib))
+            first: list[Any] = [game.states[s] for s in np.flatnonzero(game.initial).tolist()]
+            number = _reached(native, seen, [(state.number, 1.0) for state in first])
         over = False
         while not over and steps < STEPS:
             state = game.index[Cell(number, False) if toy else native.state]

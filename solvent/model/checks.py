@@ -21,6 +21,7 @@ import numpy as np
 from solvent.model.discount import DISCOUNT_END
 from solvent.model.game import Alternating, Game
 from solvent.model.tabular import TabularGame, compile_game
+from solvent.model.transforms import extreme_returns, repeatable_state
 
 if TYPE_CHECKING:
     import pytest
@@ -131,18 +132,11 @@ def check_end(game: Game) -> None:
     if not ends.all():
         state = table.states[int(np.argmin(ends))]
         raise GameCheckError(f"from state {state!r} no end of the game can be reached")
-    if game.info.acyclic:
-        # Peel off states all of whose successors are peeled; what remains holds a cycle.
-        peeled = table.terminal.copy()
-        while True:
-            blocked = np.zeros(table.n_states, bool)
-            blocked[source[~peeled[table.next_state]]] = True
-            if (~blocked == peeled).all():
-                break
-            peeled = ~blocked
-        if not peeled.all():
-            state = table.states[int(np.argmin(peeled))]
-            raise GameCheckError(f"info says acyclic, but a cycle is reachable from {state!r}")
+    again = repeatable_state(table) if game.info.acyclic else None
+    if again is not None:
+        raise GameCheckError(
+            f"info says acyclic, but a cycle is reachable from {table.states[again]!r}"
+        )
 
 
 def check_observations(game: Game) -> None:
@@ -187,23 +181,13 @@ def check_states(game: Game) -> None:
 
 def check_rewards(game: Game) -> None:
     """Rewards of an acyclic game cannot add up to more or less than ``info.reward_range``."""
-    table = compile_game(game, reference=True)
     if not game.info.acyclic:
         return
-    for sign in (1, -1):
-        best = np.zeros(table.n_states)
-        for _ in range(table.n_states + 1):
-            terms = sign * table.outcome_reward + best[table.next_state]
-            grown = np.full(table.n_states, -np.inf)
-            np.maximum.at(grown, table.row_state[table.outcome_row], terms)
-            grown[table.terminal] = 0
-            if (grown == best).all():
-                break
-            best = grown
-        else:
-            raise GameCheckError("info says acyclic, but rewards add up without end")
-        extreme = sign * best[table.initial > 0].max()
-        low, high = game.info.reward_range
+    table = compile_game(game, reference=True)
+    if repeatable_state(table) is not None:
+        raise GameCheckError("info says acyclic, but rewards add up without end")
+    low, high = game.info.reward_range
+    for extreme in extreme_returns(table)[:2]:
         if not low - 1e-9 <= extreme <= high + 1e-9:
             raise GameCheckError(
                 f"an episode can collect {extreme}, but reward_range is {game.info.reward_range}"

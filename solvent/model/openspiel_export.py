@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from solvent.model.game import Game
-from solvent.model.openspiel_game import repeatable_state
 from solvent.model.parameters import shown
 from solvent.model.tabular import TabularGame, TabularPolicy, compile_game
+from solvent.model.transforms import extreme_returns, repeatable_state
 
 
 def to_openspiel(game: Game | TabularGame) -> Any:
@@ -56,7 +56,7 @@ def to_openspiel(game: Game | TabularGame) -> Any:
     if name not in pyspiel.registered_names():
         kind = _game_type(name, table)
 
-        class Registered(_classes()[0]):  # type: ignore[misc]
+        class Registered(_game_class()):  # type: ignore[misc]
             """The game under its name. A class, as OpenSpiel lets go of it after Python's end."""
 
             def __init__(self, parameters: Any = None) -> None:
@@ -168,35 +168,16 @@ def _game_type(name: str, table: TabularGame) -> Any:
     )
 
 
-def _returns(table: TabularGame) -> tuple[float, float, int]:
-    """The least and the largest return of an episode, and the most moves that it can have."""
-    low, high = np.zeros(table.n_states), np.zeros(table.n_states)
-    moves = np.zeros(table.n_states, np.int64)
-    source = table.row_state[table.outcome_row]
-    terms = table.outcome_reward
-    while True:
-        lower, upper, more = np.zeros_like(low), np.zeros_like(high), np.zeros_like(moves)
-        lower[~table.terminal], upper[~table.terminal] = np.inf, -np.inf
-        np.minimum.at(lower, source, terms + low[table.next_state])
-        np.maximum.at(upper, source, terms + high[table.next_state])
-        np.maximum.at(more, source, 1 + moves[table.next_state])
-        if (lower == low).all() and (upper == high).all() and (more == moves).all():
-            break
-        low, high, moves = lower, upper, more
-    starts = table.initial > 0
-    return float(low[starts].min()), float(high[starts].max()), int(moves[starts].max())
-
-
 @cache
-def _classes() -> tuple[Any, Any, Any]:
-    """The classes of games, states and observers; they inherit from OpenSpiel's."""
+def _game_class() -> Any:
+    """The class of games, which inherits from OpenSpiel's."""
     import pyspiel
 
     class SolventGame(pyspiel.Game):  # type: ignore[misc]
         """A table as a game of OpenSpiel."""
 
         def __init__(self, kind: Any, table: TabularGame, parameters: Any = None) -> None:
-            low, high, moves = _returns(table)
+            low, high, moves = extreme_returns(table)
             players = table.info.players
             chances = max(
                 int(np.diff(table.outcome_start).max(initial=1)), int((table.initial > 0).sum())
@@ -218,10 +199,18 @@ def _classes() -> tuple[Any, Any, Any]:
             self.starts = np.flatnonzero(table.initial)
 
         def new_initial_state(self) -> Any:
-            return SolventState(self)
+            return _state_class()(self)
 
         def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
             return Observer(self.table)
+
+    return SolventGame
+
+
+@cache
+def _state_class() -> Any:
+    """The class of states, which inherits from OpenSpiel's."""
+    import pyspiel
 
     class SolventState(pyspiel.State):  # type: ignore[misc]
         """Where an episode is: in a state of the table, or at the chance after a row."""
@@ -307,25 +296,26 @@ def _classes() -> tuple[Any, Any, Any]:
                 return "start" if self.row < 0 else f"after row {self.row}"
             return repr(self.get_game().table.states[self.position])
 
-    class Observer:
-        """What a player sees of a state: the table's observation, and the state as text."""
+    return SolventState
 
-        def __init__(self, table: TabularGame) -> None:
-            self.table = table
-            width = table.observation[0].shape[1] if table.observation else table.n_states
-            self.tensor = np.zeros(width, np.float32)
-            self.dict = {"observation": self.tensor}
 
-        def set_from(self, state: Any, player: int) -> None:
-            self.tensor.fill(0)
-            if state.position < 0:
-                return
-            if self.table.observation:
-                self.tensor[:] = self.table.observation[player][state.position]
-            else:
-                self.tensor[state.position] = 1
+class Observer:
+    """What a player sees of a state: the table's observation, and the state as text."""
 
-        def string_from(self, state: Any, player: int) -> str:
-            return str(state)
+    def __init__(self, table: TabularGame) -> None:
+        self.table = table
+        width = table.observation[0].shape[1] if table.observation else table.n_states
+        self.tensor = np.zeros(width, np.float32)
+        self.dict = {"observation": self.tensor}
 
-    return SolventGame, SolventState, Observer
+    def set_from(self, state: Any, player: int) -> None:
+        self.tensor.fill(0)
+        if state.position < 0:
+            return
+        if self.table.observation:
+            self.tensor[:] = self.table.observation[player][state.position]
+        else:
+            self.tensor[state.position] = 1
+
+    def string_from(self, state: Any, player: int) -> str:
+        return str(state)

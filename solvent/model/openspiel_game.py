@@ -37,6 +37,7 @@ from solvent.model.game import GameInfo, JointAction, Outcome
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.rational import rationals
 from solvent.model.tabular import TabularGame, compile_game
+from solvent.model.transforms import repeatable_state
 
 PLAYOUTS = 200
 """Number of random episodes in which the game is compared with OpenSpiel's."""
@@ -385,17 +386,3 @@ def _alike(one: Any, other: Any) -> bool:
     if one.is_terminal() or other.is_terminal():
         return bool(one.is_terminal() == other.is_terminal())
     return _legal(one) == _legal(other)
-
-
-def repeatable_state(table: TabularGame) -> int | None:
-    """A state that has a cycle ahead, or None if no state can be visited twice in one episode."""
-    source = table.row_state[table.outcome_row]
-    # Take away states all of whose successors are away; what stays has a cycle ahead.
-    away = table.terminal.copy()
-    while not away.all():
-        blocked = np.zeros(table.n_states, bool)
-        blocked[source[~away[table.next_state]]] = True
-        if (~blocked == away).all():
-            return int(np.argmax(blocked))
-        away = ~blocked
-    return None

@@ -466,51 +466,35 @@ class _Reading:
 
         Where `allowed` is given, [K], a path is of those rows.
         """
-        found = goal.copy()
-        source = self.row_state[self.outcome_row]
-        taken = np.ones(len(source), bool) if allowed is None else allowed[self.outcome_row]
-        while True:
-            grown = found.copy()
-            grown[source[taken & found[self.target]]] = True
-            grown &= goal | ~barred
-            if (grown == found).all():
-                return found
-            found = grown
+        taken = np.ones(len(self.row_state), bool) if allowed is None else allowed
+        return _fixed_point(
+            lambda found: goal | (~barred & (found | self._with(taken & self._some(found)))), goal
+        )
 
     def _avoidable(self, goal: Bools, lost: Bools) -> Bools:
         """[S] where some policy never reaches the goal."""
-        found = ~goal
-        while True:
-            leaves = np.zeros(len(self.row_state), bool)
-            leaves[self.outcome_row[~found[self.target]]] = True
-            stays = np.zeros(len(found), bool)
-            stays[self.row_state[~leaves]] = True
-            shrunk = found & (stays | lost)
-            if (shrunk == found).all():
-                return found
-            found = shrunk
+        return _fixed_point(lambda found: found & (self._with(~self._some(~found)) | lost), ~goal)
 
     def _certain(self, goal: Bools) -> Bools:
         """[S] from where some policy reaches the goal for certain."""
-        outer = np.ones(len(goal), bool)
-        while True:
-            inner = goal.copy()
-            safe = ~self._some(~outer)
-            while True:
-                grown = inner.copy()
-                grown[self.row_state[safe & self._some(inner)]] = True
-                if (grown == inner).all():
-                    break
-                inner = grown
-            if (inner == outer).all():
-                return outer
-            outer = inner
+
+        def reaching_within(states: Bools) -> Bools:
+            safe = ~self._some(~states)
+            return _fixed_point(lambda found: found | self._with(safe & self._some(found)), goal)
+
+        return _fixed_point(reaching_within, np.ones(len(goal), bool))
 
     def _some(self, states: Bools) -> Bools:
         """[K] the rows that may lead into a set of states."""
         rows = np.zeros(len(self.row_state), bool)
         rows[self.outcome_row[states[self.target]]] = True
         return rows
+
+    def _with(self, rows: Bools) -> Bools:
+        """[S] the states that have one of some rows."""
+        states = np.zeros(self.model.nr_states, bool)
+        states[self.row_state[rows]] = True
+        return states
 
     def _finite(self, goal: Bools, least: bool) -> Bools:
         """[K] the rows that count for an expected reward until the goal.
@@ -537,13 +521,8 @@ class _Reading:
         """
         paid = np.zeros(len(self.row_state), bool)
         paid[self.outcome_row[[bool(r) for r in rewards]]] = True
-        found = ~goal
-        while True:
-            stays = np.zeros(len(found), bool)
-            stays[self.row_state[allowed & ~paid & ~self._some(~found)]] = True
-            if (stays & found == found).all():
-                break
-            found = stays & found
+        free = allowed & ~paid
+        found = _fixed_point(lambda found: found & self._with(free & ~self._some(~found)), ~goal)
         if self._reaching(found, goal, allowed)[list(self.model.initial_states)].any():
             raise self._refused(
                 "counts going round for ever without a reward as infinite, and a game here as 0; "
@@ -655,6 +634,13 @@ class _Reading:
             if variables and len(set(map(tuple, states))) == count:
                 return variables, states
         return ["state"], [[s] for s in range(count)]
+
+
+def _fixed_point(step: Callable[[Bools], Bools], found: Bools) -> Bools:
+    """Repeat a step, which only adds states or only takes some away, until nothing changes."""
+    while not np.array_equal(after := step(found), found):
+        found = after
+    return found
 
 
 def _number(value: Any, exact: bool) -> Any:

@@ -62,7 +62,7 @@ def from_arrays(
     if reward.shape not in ((s,), (s, a), (s, a, s)):
         raise ValueError(f"R has shape {np.shape(R)}; expected [{s}], [{s}, {a}] or that of P")
     reward = np.broadcast_to(reward.reshape(*reward.shape, *[1] * (3 - reward.ndim)), (s, a, s))
-    legal = ~np.isneginf(reward).any(axis=2)
+    legal = np.asarray(~np.isneginf(reward).any(axis=2))
     legal[list(terminal)] = False
     present = legal[:, :, None] & (chance != 0)
     table = TabularGame(
@@ -81,7 +81,7 @@ def from_arrays(
         next_state=np.nonzero(present)[2],
         probability=chance[present],
         outcome_reward=reward[present],
-        mask=(legal, legal.any(axis=1, keepdims=True)),
+        mask=(legal, np.asarray(legal.any(axis=1))[:, None]),
         initial=np.full(s, 1 / s) if start is None else np.asarray(start, float),
         observation=((np.arange(s, dtype=np.float32) / max(s - 1, 1))[:, None],),
     )
@@ -232,3 +232,36 @@ def one_hot(game: TabularGame) -> TabularGame:
         else:
             encoded.append(np.ones((game.n_states, 1), np.float32))
     return replace(game, observation=tuple(encoded))
+
+
+def repeatable_state(table: TabularGame) -> int | None:
+    """A state that has a cycle ahead, or None if no state can be visited twice in one episode."""
+    source = table.row_state[table.outcome_row]
+    # Take away states all of whose successors are away; what stays has a cycle ahead.
+    away = table.terminal.copy()
+    while not away.all():
+        blocked = np.zeros(table.n_states, bool)
+        blocked[source[~away[table.next_state]]] = True
+        if (~blocked == away).all():
+            return int(np.argmax(blocked))
+        away = ~blocked
+    return None
+
+
+def extreme_returns(table: TabularGame) -> tuple[float, float, int]:
+    """The least and largest return of an episode, and the most moves, in a game without cycles."""
+    low, high = np.zeros(table.n_states), np.zeros(table.n_states)
+    moves = np.zeros(table.n_states, np.int64)
+    source = table.row_state[table.outcome_row]
+    terms = table.outcome_reward
+    while True:
+        lower, upper, more = np.zeros_like(low), np.zeros_like(high), np.zeros_like(moves)
+        lower[~table.terminal], upper[~table.terminal] = np.inf, -np.inf
+        np.minimum.at(lower, source, terms + low[table.next_state])
+        np.maximum.at(upper, source, terms + high[table.next_state])
+        np.maximum.at(more, source, 1 + moves[table.next_state])
+        if (lower == low).all() and (upper == high).all() and (more == moves).all():
+            break
+        low, high, moves = lower, upper, more
+    starts = table.initial > 0
+    return float(low[starts].min()), float(high[starts].max()), int(moves[starts].max())

@@ -212,15 +212,25 @@ class _Walk:
             choices.number, choices.joint, self.chosen, self.lengths,
         )  # fmt: skip
         outcomes: list[Outcome] = []
-        for state in self.states[self.done + len(chosen) : self.done + BLOCK]:
-            number = 0 if is_terminal(state) else number_of(legal_actions(state))
-            chosen.append(number)
-            for actions in joint[number]:
-                branches = transition(state, actions)
-                lengths.append(len(branches))
-                outcomes += branches
-            if len(outcomes) > CHUNK:
-                break
+        try:
+            for state in self.states[self.done + len(chosen) : self.done + BLOCK]:
+                number = 0 if is_terminal(state) else number_of(legal_actions(state))
+                chosen.append(number)
+                for actions in joint[number]:
+                    branches = transition(state, actions)
+                    lengths.append(len(branches))
+                    outcomes += branches
+                if len(outcomes) > CHUNK:
+                    break
+        except Exception:
+            # A wrong distribution may have led to a state that is none.
+            self._record(outcomes)
+            self._distributions()
+            raise
+        self._record(outcomes)
+
+    def _record(self, outcomes: list[Outcome]) -> None:
+        """Turn outcomes into arrays, and number the states that they lead to."""
         count = len(outcomes)
         self.outcomes += count
         numerator, denominator = _parts(list(map(itemgetter(0), outcomes)))
@@ -234,26 +244,34 @@ class _Walk:
         fresh = len(self.index) - len(self.states)
         self.states += reversed(list(islice(reversed(self.index), fresh)))
 
+    def _distributions(self) -> tuple[Ints, NDArray[Any], NDArray[Any]]:
+        """Return the lengths, weights and totals of the rows since the last flush.
+
+        Raises:
+            ValueError: If one is not a distribution.
+        """
+        length = np.array(self.lengths, np.int64)
+        parts = self.pieces.joined("numerator"), self.pieces.joined("denominator")
+        weight, total, wrong = _weights(*parts, length)
+        if wrong is not None:
+            chosen = zip(self.states[self.done :], self.chosen, strict=False)
+            rows = [(state, joint) for state, c in chosen for joint in self.choices.joint[c]]
+            end = int(length[: wrong + 1].sum())
+            own = (part[end - self.lengths[wrong] : end].tolist() for part in parts)
+            chances = [Fraction(*pair) for pair in zip(*own, strict=True)]
+            where = "state {!r}, action {}".format(*rows[wrong])
+            check_distribution(self.game.info.name, chances, where)
+        return length, weight, total
+
     def flush(self) -> None:
         """Check the distributions since the last flush, and add their rows to the pieces."""
         game, pieces = self.game, self.pieces
-        block = self.states[self.done : self.done + len(self.chosen)]
-        length = np.array(self.lengths, np.int64)
-        numerator, denominator = pieces.joined("numerator"), pieces.joined("denominator")
-        weight, total, wrong = _weights(numerator, denominator, length)
-        if wrong is not None:
-            chosen = zip(block, self.chosen, strict=True)
-            rows = [(state, joint) for state, c in chosen for joint in self.choices.joint[c]]
-            end = int(length[: wrong + 1].sum())
-            parts = [part[end - self.lengths[wrong] : end] for part in (numerator, denominator)]
-            chances = [Fraction(int(a), int(b)) for a, b in zip(*parts, strict=True)]
-            check_distribution(
-                game.info.name, chances, "state {!r}, action {}".format(*rows[wrong])
-            )
+        length, weight, total = self._distributions()
         target, reward = pieces.joined("number"), pieces.joined("given")
         if len(target):
             pieces.add_rows(length, target, weight, total, reward)
         pieces.add(chosen=np.array(self.chosen, np.int32))
+        block = self.states[self.done : self.done + len(self.chosen)]
         for player in range(game.info.players):
             seen = np.array([game.observe(state, player) for state in block], np.float32)
             pieces.add(**{f"seen_{player}": seen})
@@ -273,12 +291,7 @@ class _Walk:
             ):
                 self.flush()
                 continue
-            try:
-                self.expand()
-            except Exception:
-                # A wrong distribution may have led to a state that is none.
-                self.flush()
-                raise
+            self.expand()
             if len(self.states) > max_states:
                 raise TooManyStatesError(
                     f"{self.game.info.name} has more than {max_states} states; allow more with "

@@ -247,7 +247,7 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
     checks.check_rewards: [
         (
             told(reward_range=(0.5, 1.0)),
-            "an episode can collect -0.0, but reward_range is (0.5, 1.0)",
+            "an episode can collect 0.0, but reward_range is (0.5, 1.0)",
         ),
         (
             told(reward_range=(0.0, 0.5)),

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+import solvent
 from solvent.exact import solve
 from solvent.model import compile_game
 from solvent.model.gymnasium_table import Cell, GymnasiumTable
@@ -114,6 +115,7 @@ class Undeclared(gym.Env[Any, Any]):
 def test_a_start_that_is_not_published_is_that_of_the_resets() -> None:
     env = Undeclared()
     assert solve(GymnasiumTable.from_env(env)).value == 2
+    assert solvent.score(env, lambda seen: np.zeros(len(seen), int)).optimum == 2
     for starts in ((1, 2), (7,)):
         env.starts = starts
         with pytest.raises(ValueError, match=r"64 resets lead to \[.*\]; expected one state of P"):
