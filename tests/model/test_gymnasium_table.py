@@ -11,7 +11,7 @@ import pytest
 
 import solvent
 from solvent.exact import solve
-from solvent.model import compile_game
+from solvent.model import TabularPolicy, compile_game
 from solvent.model.gymnasium_table import Cell, GymnasiumTable
 
 
@@ -105,17 +105,24 @@ class Undeclared(gym.Env[Any, Any]):
     """An environment that publishes P alone and begins in a state that its caller fixes."""
 
     P: ClassVar = {s: {0: [(1.0, (s + 1) % 3, 1.0, s == 2)]} for s in range(3)}
+    observation_space, action_space = gym.spaces.Discrete(3), gym.spaces.Discrete(1)
     starts: tuple[int, ...] = (1,)
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, Any]:
         super().reset(seed=seed)
-        return np.int64(self.np_random.choice(self.starts)), {}
+        self.s = np.int64(self.np_random.choice(self.starts))
+        return self.s, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, Any]:
+        [(_, self.s, reward, over)] = self.P[int(self.s)][0]
+        return self.s, reward, over, False, {}
 
 
 def test_a_start_that_is_not_published_is_that_of_the_resets() -> None:
     env = Undeclared()
     assert solve(GymnasiumTable.from_env(env)).value == 2
-    assert solvent.score(env, lambda seen: np.zeros(len(seen), int)).optimum == 2
+    uniform = TabularPolicy.uniform(compile_game(GymnasiumTable.from_env(env)))
+    assert solvent.score(env, uniform).optimum == 2
     for starts in ((1, 2), (7,)):
         env.starts = starts
         with pytest.raises(ValueError, match=r"64 resets lead to \[.*\]; expected one state of P"):
