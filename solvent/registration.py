@@ -29,14 +29,13 @@ def register_gymnasium() -> None:
     for env_id, entry in ENVIRONMENTS.items():
         if env_id in gym.registry:
             continue
-        opponent = {} if entry.opponent is None else {"opponent": entry.opponent}
         try:
             gym.register(
                 env_id,
                 entry_point="solvent.baselines.environments:make_env",
                 vector_entry_point="solvent.baselines.environments:make_vector_env",
                 reward_threshold=entry.optimum,
-                kwargs={"game": entry.game, **entry.parameters, **opponent},
+                kwargs=entry.kwargs,
             )
         except gym.error.Error as error:  # Somebody else has taken the id.
             failed[entry.game] = f"{env_id}: {error}"

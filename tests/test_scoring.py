@@ -146,20 +146,6 @@ def test_arrays_are_of_the_states_of_a_table(game: TabularGame) -> None:
     assert solvent.score(game, traced) == solvent.score(game, uniform)
 
 
-def test_a_tabular_policy_is_scored_as_before(game: TabularGame) -> None:
-    policy = TabularPolicy.uniform(game)
-    solution = solvent.solve(game)
-    illegal = np.full(game.n_states, 0.25)
-    for found in (
-        solvent.score(game, policy, solution, illegal=illegal, tolerance=1e-6),
-        solvent.score(COMBAT, policy, illegal=illegal),
-    ):
-        expected = score_table(game, policy, solution, illegal=illegal)
-        assert found.illegal_mass == pytest.approx(0.25)
-        assert found.value == expected.value
-    assert solvent.score(game, policy, deterministic=True) == score_table(game, policy.mode())
-
-
 def test_a_mask_in_the_observation_is_for_a_function_of_both(game: TabularGame) -> None:
     f = some(5)
     env = wrappers.RecordEpisodeStatistics(MaskObservation(gym.make(COMBAT)))

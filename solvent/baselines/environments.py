@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,12 +45,9 @@ def make_env(
         UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.
         ValueError: If a name is unknown, a value is not allowed, or an opponent does not fit.
     """
-    source, of_env = _asked(game, arguments)
-    shown: dict[str, Any] = {"illegal": illegal, "render_mode": render_mode}
-    if isinstance(source, OnePlayerSampler):
-        return Env(source.episodes(1, observation), **shown)
-    of_env |= {"observation": observation, **shown}
-    return SeatEnv(source, **of_env) if "opponents" in of_env else TabularEnv(source, **of_env)
+    kinds = (Env, SeatEnv, TabularEnv)
+    made: Env = _made(kinds, game, arguments, observation, illegal=illegal, render_mode=render_mode)
+    return made
 
 
 # Gymnasium reads here which render modes are native, as it would of a class.
@@ -88,28 +85,33 @@ def make_vector_env(
     # Compiled loops take a while to import.
     from solvent.envs.vector_env import SeatVectorEnv, TabularVectorEnv, VectorEnv
 
-    source, of_env = _asked(game, arguments)
-    shown: dict[str, Any] = {"illegal": illegal, "render_mode": render_mode}
-    shown["autoreset_mode"] = autoreset_mode
-    if isinstance(source, OnePlayerSampler):
-        return VectorEnv(source.episodes(num_envs, observation), **shown)
-    of_env |= {"num_envs": num_envs, "observation": observation, **shown}
-    if "opponents" in of_env:
-        return SeatVectorEnv(source, **of_env)
-    return TabularVectorEnv(source, **of_env)
+    shown = {"illegal": illegal, "render_mode": render_mode, "autoreset_mode": autoreset_mode}
+    kinds = (VectorEnv, SeatVectorEnv, TabularVectorEnv)
+    made: VectorEnv = _made(kinds, game, arguments, observation, num_envs=num_envs, **shown)
+    return made
 
 
-def _asked(game: str, arguments: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return the sampler or table of a game, and the arguments of its kind of environment."""
+def _made(
+    kinds: tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]],
+    game: str,
+    arguments: Mapping[str, Any],
+    observation: str,
+    **shown: Any,
+) -> Any:
+    """Make an environment of a simulator, of a seat against opponents, or of a table for one."""
+    of_simulator, of_seat, of_table = kinds
     own = inspect.signature(find_spec(game).maker()).parameters
-    of_seat = {name: arguments[name] for name in OF_A_SEAT if name in arguments and name not in own}
-    parameters = {name: value for name, value in arguments.items() if name not in of_seat}
+    seat = {name: arguments[name] for name in OF_A_SEAT if name in arguments and name not in own}
+    parameters = {name: value for name, value in arguments.items() if name not in seat}
     rules, source = rules_and_source(game, parameters)
     if rules.info.players == 2:
         assert not isinstance(source, OnePlayerSampler)
-        return source, {"rules": rules, **_seat(source, **of_seat)}
-    check_arguments(of_seat, f"{game}, a game for one,", own)
-    return source, {"rules": rules}
+        pool = _seat(source, **seat)
+        return of_seat(source, rules=rules, observation=observation, **pool, **shown)
+    check_arguments(seat, f"{game}, a game for one,", own)
+    if isinstance(source, OnePlayerSampler):
+        return of_simulator(source.episodes(shown.pop("num_envs", 1), observation), **shown)
+    return of_table(source, rules=rules, observation=observation, **shown)
 
 
 def _seat(

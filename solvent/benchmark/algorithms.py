@@ -35,7 +35,8 @@ from functools import partial
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
-from solvent.baselines.environments import make_vector_env
+import gymnasium as gym
+
 from solvent.benchmark.suites import Task
 from solvent.benchmark.task_game import TaskGame
 from solvent.envs.env import TabularEnv
@@ -246,13 +247,7 @@ class MakeEnv:
         Raises:
             ValueError: If the task is self-play.
         """
-        self._check_one_seat("make()")
-        if self.task.environment not in ENVIRONMENTS:
-            return TabularEnv(self._game.table, rules=self._game.rules, **self._of_env(arguments))
-        import gymnasium as gym
-
-        register_envs()
-        return gym.make(self.task.environment, **self._of_env(arguments))
+        return self._one_seat("make()", gym.make, TabularEnv, arguments)
 
     def vector(self, num_envs: int, **arguments: Any) -> VectorEnv:
         """Make a vector environment.
@@ -264,16 +259,11 @@ class MakeEnv:
         Raises:
             ValueError: If the task is self-play.
         """
-        self._check_one_seat("make.vector()")
-        entry = ENVIRONMENTS.get(self.task.environment)
-        if entry is None:
-            from solvent.envs.vector_env import TabularVectorEnv
+        from solvent.envs.vector_env import TabularVectorEnv
 
-            own = self._of_env(arguments)
-            return TabularVectorEnv(self._game.table, num_envs, rules=self._game.rules, **own)
-        opponent = {} if entry.opponent is None else {"opponent": entry.opponent}
-        own = {**entry.parameters, **opponent, **self._of_env(arguments)}
-        return make_vector_env(entry.game, num_envs, **own)
+        own = {"num_envs": num_envs, **arguments}
+        made: VectorEnv = self._one_seat("make.vector()", gym.make_vec, TabularVectorEnv, own)
+        return made
 
     def aec(self, **arguments: Any) -> Any:
         """Make a PettingZoo environment in which one agent acts after the other, for self-play.
@@ -326,9 +316,20 @@ class MakeEnv:
         entry = ENVIRONMENTS[self.task.environment]
         return made(entry.game, **{**entry.parameters, **self._of_env(arguments)})
 
-    def _check_one_seat(self, what: str) -> None:
+    def _one_seat(
+        self,
+        what: str,
+        by_id: Callable[..., Any],
+        of_table: Callable[..., Any],
+        arguments: Mapping[str, Any],
+    ) -> Any:
         if self.task.self_play:
             raise ValueError(
                 f"{what} is for one seat; task {self.task.name} is self-play and has make.aec() "
                 f"and make.parallel()"
             )
+        own = self._of_env(arguments)
+        if self.task.environment not in ENVIRONMENTS:
+            return of_table(self._game.table, rules=self._game.rules, **own)
+        register_envs()
+        return by_id(self.task.environment, **own)

@@ -83,9 +83,8 @@ def _task_game(task: Task) -> TaskGame:
         if rules.info.players != 2:
             raise ValueError(f"{table.info.name} is a game for one; self-play needs one for two")
         return TaskGame(task, rules, table, table, (0, 1))
-    opponent = {} if entry.opponent is None else {"opponent": entry.opponent}
     try:
-        env = make_vector_env(entry.game, **{**entry.parameters, **opponent, **task.env_kwargs})
+        env = make_vector_env(**{**entry.kwargs, **task.env_kwargs})
     except TypeError as error:
         raise ValueError(f"env_kwargs is {shown(task.env_kwargs)}: {error}") from error
     seat = learned_seat(env)

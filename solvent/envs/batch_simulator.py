@@ -1,8 +1,8 @@
-"""A number of episodes under way: what every vector environment is made of.
+"""Episodes that run in parallel: the base of every vector environment.
 
-A :class:`BatchSimulator` begins episodes, makes a step in all of them at once, and shows what the
-learners see. There is one for a table of one player, one for a seat of a table for two against
-opponents, one for both seats of such a table, and one for games that are sampled without a table
+A :class:`BatchSimulator` begins episodes, makes a step in all of them at once, and returns what the
+learners observe. Subclasses sample a table for one player, a seat of a table for two against
+opponents, both seats of such a table, or a game without a table
 (:mod:`solvent.envs.simulated_seat`). :class:`solvent.envs.vector_env.VectorEnv` makes an
 environment of any of them.
 """
@@ -27,14 +27,16 @@ Batch = NDArray[Any]
 
 
 class BatchSimulator(ABC):
-    """n environments, each with a learner; all arrays have an entry or a row for each.
+    """Runs n episodes in parallel, each with a learner.
+
+    All arrays have one entry, or one row, per episode and are updated in place.
 
     Attributes:
-        num_envs: n.
-        game: The table that is sampled, or None.
+        num_envs: Number of episodes, n.
+        game: The table being sampled, or None if the game has none.
         rules: The rules that draw the states, or None.
-        arrays: All that later steps depend on, arrays [n] by name that are changed in place. One
-            is ``"stream"`` uint64, the random numbers (:mod:`solvent.envs.random_stream`).
+        arrays: The complete mutable state, arrays [n] by name. ``"stream"`` uint64 holds the random
+            numbers (:mod:`solvent.envs.random_stream`).
         observation_space: Observation space of a single learner.
         n_actions: Number of actions of a single learner, A.
         shared: Immutable data that copies of the simulator can share.

@@ -217,7 +217,7 @@ class OnlyEpisode:
         self.simulator, self.over = simulator, True
 
     def __getattr__(self, name: str) -> Any:
-        """What does not change from step to step is the simulator's."""
+        """Return an attribute of the simulator."""
         if name == "simulator":  # A copy in the making has none yet.
             raise AttributeError(name)
         return getattr(self.simulator, name)

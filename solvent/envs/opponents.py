@@ -109,7 +109,7 @@ def check_weights(weights: Sequence[float] | None, count: int) -> Floats:
 
 
 def _policy(game: TabularGame, opponent: Opponent, player: int) -> TabularPolicy:
-    """What an opponent plays when it takes the seat of a player."""
+    """The policy that an opponent plays in the seat of a player."""
     offered = [opponent] if isinstance(opponent, TabularPolicy) else list(opponent)
     for policy in offered:
         if not isinstance(policy, TabularPolicy):

@@ -33,6 +33,12 @@ class Entry(Environment):
 
     game: str
 
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        """The arguments with which :mod:`solvent.baselines.environments` makes it."""
+        opponent = {} if self.opponent is None else {"opponent": self.opponent}
+        return {"game": self.game, **self.parameters, **opponent}
+
 
 class _Environments(Mapping[str, Entry]):
     """The entries of all known games, as their specs have them now."""

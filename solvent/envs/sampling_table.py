@@ -195,7 +195,7 @@ def table_for_two(game: TabularGame, seats: tuple[int, ...], observation: str) -
 
 
 def place_of(row: int) -> tuple[int, int, int]:
-    """What an entry of ``row`` says: the first outcome, the first threshold, how many of these."""
+    """Unpack an entry of ``row``: its first outcome, first threshold, and number of thresholds."""
     return row & _FIRST, row >> 32 & _CUT, 1 << (row >> 59)
 
 

@@ -38,7 +38,7 @@ whether the episode has just begun.
 
 
 class SimulatedSeatBatch(SeatSimulator):
-    """What :class:`solvent.envs.table_batch.SeatBatch` is, for a game without a table.
+    """Learners in seats of a game without a table, each against an opponent from a pool.
 
     A turn of the learner draws an action for the opponent, if that has a choice at the same time,
     and what follows; the episode then goes on until the learner has a choice again or it has ended.
@@ -49,7 +49,7 @@ class SimulatedSeatBatch(SeatSimulator):
         opponents: The pool, from which each episode draws who takes the other seat.
         weights: A positive number for each of them, in proportion to which they are drawn; equal
             ones if None.
-        seats: Those that the learner may have, one or both.
+        seats: The seats that the learner may have, one or both.
         observation: Form of the observations that the game's simulations offer.
 
     Attributes:

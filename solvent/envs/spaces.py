@@ -57,7 +57,7 @@ def observations(game: TabularGame, player: int, observation: str) -> NDArray[An
 
 
 def observed(game: TabularGame, player: int, observation: str) -> NDArray[Any]:
-    """What a player sees, as a vector environment hands out a batch: numbers have no axis.
+    """The observations of a player in the form of a vector environment's batch.
 
     Args:
         game: The game.
@@ -82,7 +82,7 @@ def kind_that_fits(
     Args:
         space: The observation space that the policy was made for.
         game: The game.
-        player: Who sees it, 0 or 1.
+        player: The observing player, 0 or 1.
         default: The kind if that fits, or none does.
 
     Returns:
@@ -155,7 +155,7 @@ def check_options(
     Args:
         options: The options that were passed.
         allowed: The options that the environment knows.
-        ignored: Those that change nothing, but have to be let through.
+        ignored: Options that are accepted without an effect.
 
     Raises:
         ValueError: If they are not a mapping, or have another key.

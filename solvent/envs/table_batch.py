@@ -194,7 +194,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
         num_envs: Number of environments.
         opponents: See :func:`solvent.envs.opponents.opponent_pool`.
         weights: In proportion to which the opponents are drawn, or None.
-        seats: Those that the learner may have, one or both.
+        seats: The seats that the learner may have, one or both.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
 
     Attributes:

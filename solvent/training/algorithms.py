@@ -79,7 +79,14 @@ def find_algorithm(name: str, among: Mapping[str, Learner] = ALGORITHMS) -> Lear
     return among[check_choice(name, "algorithm", among)]
 
 
-class EntropyCallback(BaseCallback):
+class Watcher(BaseCallback):
+    """A callback that never stops a training."""
+
+    def _on_step(self) -> bool:
+        return True
+
+
+class EntropyCallback(Watcher):
     """Lets the entropy bonus fall linearly to 0, for learners that have one, in two-player games.
 
     The best action there depends on replies and later moves that are poor at first. A large bonus
@@ -94,9 +101,6 @@ class EntropyCallback(BaseCallback):
     def _on_rollout_start(self) -> None:
         if isinstance(self.model, (PPO, A2C, MaskablePPO)):
             self.model.ent_coef = self._begin * self.model._current_progress_remaining
-
-    def _on_step(self) -> bool:
-        return True
 
 
 def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> BaseAlgorithm:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.benchmark.policies import learned_exploitability, recorded_score
 from solvent.benchmark.progress import Moment, Report
@@ -24,6 +23,7 @@ from solvent.exact.learning_curve import CurvePoint, Evaluation, write_curve
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
+from solvent.training.algorithms import Watcher
 from solvent.training.extract import extract, extract_seats
 from solvent.training.snapshots import AveragePolicy
 
@@ -78,7 +78,7 @@ class ReturnSoFar:
         return f"mean {self.mean:z.3f}"
 
 
-class CurveCallback(BaseCallback, ABC):
+class CurveCallback(Watcher, ABC):
     """Evaluates the network at regular intervals and when training ends.
 
     Evaluations happen between a learning step and the next collection of transitions.
@@ -126,9 +126,6 @@ class CurveCallback(BaseCallback, ABC):
         last = self.curve[-1].timesteps if self.curve else None
         if last is None or self.num_timesteps // self.every > last // self.every:
             self._evaluate()
-
-    def _on_step(self) -> bool:
-        return True
 
     def _on_training_end(self) -> None:
         if not self.curve or self.curve[-1].timesteps < self.num_timesteps:
@@ -285,7 +282,7 @@ class ReturnCallback(CurveCallback):
         return figures
 
 
-class ReportCallback(BaseCallback):
+class ReportCallback(Watcher):
     """Reports progress a few times a second, and at every evaluation.
 
     Args:
@@ -304,9 +301,6 @@ class ReportCallback(BaseCallback):
         if time.monotonic() >= self._next or self._newest is not self._told:
             self._tell()
             self._next = time.monotonic() + INTERVAL
-
-    def _on_step(self) -> bool:
-        return True
 
     def _on_training_end(self) -> None:
         self._tell()

@@ -25,12 +25,12 @@ import torch
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.baselines.network import Network, NetworkPlayer
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
+from solvent.training.algorithms import Watcher
 from solvent.training.extract import SEATS, extract
 from solvent.training.role_conditioning import without_roles
 from solvent.training.vec_env import NativeVecEnv
@@ -215,7 +215,7 @@ def policies_of_seats(
     )
 
 
-class SnapshotCallback(BaseCallback):
+class SnapshotCallback(Watcher):
     """Has the environment remember the learner at regular intervals.
 
     Args:
@@ -230,9 +230,6 @@ class SnapshotCallback(BaseCallback):
     def _on_rollout_start(self) -> None:
         if self.num_timesteps // self._every > self._venv.remembered // self._every:
             self._venv.remember(self.model)
-
-    def _on_step(self) -> bool:
-        return True
 
 
 class AveragePolicy:

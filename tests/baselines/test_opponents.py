@@ -110,24 +110,6 @@ def test_bad_opponents(tmp_path: Path) -> None:
             assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"limits": 3}, "greed got an unexpected keyword argument 'limits'.* 'limit'"),
-        ({"limit": 0}, "limit is 0; allowed are whole numbers from 1"),
-        ({"sides": 2.5}, "sides is 2.5; allowed"),
-        ({"seat": 2}, "seat is 2; allowed are 0, 1 and 'random'"),
-        ({"observation": "pixels"}, "observation is 'pixels'; allowed"),
-        ({"game": "ff-combat", "limit": 3}, "ff-combat got an unexpected keyword argument 'limit'"),
-    ],
-)
-@pytest.mark.parametrize("maker", [gym.make, gym.make_vec])
-def test_bad_arguments(maker: Any, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as error:
-        maker("solvent/Greed-v0", **({"limit": 5} | arguments))
-    assert "\n" not in str(error.value)
-
-
 def test_any_game_of_two_will_do() -> None:
     env = make_env("pig", target=6, opponent="uniform", seat=1)
     assert env.game.model_hash == compile_game(Pig(6)).model_hash

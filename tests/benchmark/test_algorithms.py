@@ -239,7 +239,7 @@ def test_the_callback_tells_and_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        (Task(environment="solvent/FF-v0"), "task FF-v0: environment is 'solvent/FF-v0'"),
+        (Task(environment="solvent/FF-v0"), "task FF-v0: no game or environment 'solvent/FF-v0'"),
         (Task(environment="solvent/FootballHalf-v0"), "allowed are those that sample a table"),
         (Task(environment="solvent/FFCombat-v0", self_play=True), "is a game for one"),
         (Task(environment="FrozenLake-v1", self_play=True), "self-play needs a game for two"),

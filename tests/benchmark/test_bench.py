@@ -304,7 +304,11 @@ def test_what_cannot_be_done_is_refused_at_once(tmp_path: Path) -> None:
     walk, bare = {"walk": own_algorithms.walk}, Task(environment=ENV)
     cases: list[tuple[Task, Any, str]] = [
         (Task(environment=ENV, seeds={"pop": 1}), None, "algorithm is 'pop'"),
-        (Task(environment="solvent/FF-v0", seeds={"ppo": 1}), None, "environment is 'solvent/FF"),
+        (
+            Task(environment="solvent/FF-v0", seeds={"ppo": 1}),
+            None,
+            "no game or environment 'solvent/FF-v0'",
+        ),
         (COMBAT, {"mine": inner}, r"mine cannot be sent .*file\.py:mine"),
         (bare, walk, "task FFCombat-v0 has no budget"),
         (COMBAT, {"../x": own_algorithms.walk}, "the name of an algorithm is"),

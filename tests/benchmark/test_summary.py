@@ -35,7 +35,6 @@ from solvent.benchmark.summary import (
     summarize,
 )
 from solvent.exact.learning_curve import Evaluation, read_curve
-from solvent.report.charts import pictures
 
 ROOT = Path(__file__).parents[2]
 COMBAT, GREED = (task.name for task in SUITE.tasks)
@@ -150,33 +149,6 @@ def test_latex_has_tables_that_add_up(summary: Summary) -> None:
         assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
     assert r"wild\_one & 20" in text
     assert latex("a_b%{c}\\~") == r"a\_b\%\{c\}\textbackslash{}\textasciitilde{}"
-
-
-def test_the_pictures_stand_alone(bench: BenchRecord, curves: Curves) -> None:
-    by_task = {
-        task.name: {agent.name: curves[task.name, agent.name] for agent in task.agents}
-        for task in bench.tasks
-    }
-    found = pictures(bench.tasks, by_task)
-    assert sorted(found) == sorted(
-        ["profiles.svg"]
-        + [
-            f"curves-{name}-{policy}.svg"
-            for name in (COMBAT, GREED)
-            for policy in ("greedy", "sampled")
-        ]
-    )
-    from xml.etree import ElementTree
-
-    for text in found.values():
-        root = ElementTree.fromstring(text)
-        assert root.tag == "{http://www.w3.org/2000/svg}svg"
-        # A curve and a mark each.
-        assert len(root.findall(".//{*}polyline")) == 4
-        assert len(root.findall(".//{*}polygon")) == 2
-        # Every colour that is used is said.
-        for name in re.findall(r"var\((--[\w-]+)\)", text):
-            assert f"{name}:" in text
 
 
 def test_the_citation_has_the_facts_of_the_file() -> None:

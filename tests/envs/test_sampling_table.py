@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from random_games import RandomGame
 from random_tables import random_table
-from two_players import random_policy
 
-from solvent.envs.opponents import opponent_pool
 from solvent.envs.random_stream import DRAWS
 from solvent.envs.sampling_table import (
     LEARNER,
@@ -23,7 +20,6 @@ from solvent.envs.sampling_table import (
     table_for_one,
     table_for_two,
 )
-from solvent.envs.table_batch import cells
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import TabularGame, TabularPolicy, against, compile_game
 
@@ -82,56 +78,6 @@ def test_every_joint_action_leads_to_its_row(game: TabularGame) -> None:
                 for number, reply in enumerate(replies if legal else []):
                     joint = (action, reply) if seat == 0 else (reply, action)
                     assert first + rank * own + number * other == game.row(state, joint)
-
-
-@pytest.mark.parametrize("player", [0, 1])
-@pytest.mark.parametrize(
-    "game", [*map(random_table, range(20)), MANY_STARTS], ids=lambda game: game.info.name
-)
-def test_cells_of_a_game_for_one_are_the_rows_that_are_played(
-    game: TabularGame, player: int
-) -> None:
-    if player == 1:
-        game = replace(game, mask=game.mask[::-1])
-    table, outcomes = table_for_one(game, player, "index"), outcome_table(game)
-    cell, depth, guide, starts = cells(game, table, outcomes)
-    entry, cut, places = place_of(outcomes.row.item(-1))
-    lengths = np.append(np.diff(game.outcome_start), 4)
-    assert 1 << depth >= max(lengths) > 1 << depth - 1 or depth == 2
-    assert starts == (cut if places > 1 << depth else 0)
-    for state, action in np.ndindex(*cell.shape):
-        found = cell.item(state, action)
-        mask = game.mask[player][state]
-        if game.terminal[state]:
-            assert found == (entry if starts else outcomes.row.item(-1))
-            continue
-        assert found >> 31 & 1 == (not mask[action])
-        rank = int(mask[:action].sum()) if mask[action] else 0
-        played = outcomes.row.item(game.row_start.item(state) + rank)
-        assert found & ~(1 << 31) == played
-    # The guide never points beyond the outcome that a draw picks.
-    edges = outcomes.threshold[cut : cut + places]
-    draws = np.concatenate((edges[edges < DRAWS], edges - 1))
-    for draw in draws.tolist() if starts else []:
-        least = guide[draw >> 53 - (len(guide).bit_length() - 1)]
-        assert 0 <= least <= bisect_right(edges, draw)
-
-
-@pytest.mark.parametrize("game", FOR_TWO.values(), ids=FOR_TWO)
-def test_a_pool_holds_the_probabilities_of_its_policies(game: TabularGame) -> None:
-    table = seat_table(game, (0, 1), "index")
-    policies = [tuple(random_policy(game, p, 10 * k + p) for p in (0, 1)) for k in range(3)]
-    pool = opponent_pool(game, table, policies, [1, 2, 5])
-    np.testing.assert_allclose(pool.weight / DRAWS, [1 / 8, 3 / 8, 1], rtol=0, atol=1e-15)
-    assert pool.policy.shape == (3, table.choices)
-    for k, pair in enumerate(policies):
-        for at in np.flatnonzero(np.tile(~game.terminal, 2)).tolist():
-            view, state = divmod(at, game.n_states)
-            _, _, _, first, count, _ = table.node[at].tolist()
-            chance = np.diff(pool.policy[k, first : first + count], prepend=0) / DRAWS
-            wanted = pair[1 - view].probabilities[state, game.mask[1 - view][state]]
-            np.testing.assert_allclose(chance, wanted, rtol=0, atol=1e-15)
-            assert (chance[wanted == 0] == 0).all()
 
 
 def test_games_that_do_not_fit_are_refused() -> None:

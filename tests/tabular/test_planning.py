@@ -16,7 +16,6 @@ from solvent.model import TabularGame, TabularPolicy, compile_game, discounted
 from solvent.tabular import (
     Estimate,
     epsilon_greedy,
-    lookahead,
     modified_policy_iteration,
     policy_evaluation,
     policy_iteration,
@@ -110,15 +109,6 @@ def test_evaluation_is_exact_and_its_error_falls_with_each_sweep() -> None:
     errors = [np.abs(estimate.V - exact).max() for estimate in policy_evaluation(game, policy)]
     assert errors[-1] < 1e-9
     assert all(b <= a for a, b in pairwise(errors[:-3]))
-
-
-def test_looking_ahead_knows_what_is_illegal_and_what_is_over() -> None:
-    game = random_table(0)
-    solution = solve(game)
-    Q = lookahead(game, solution.values)
-    assert (np.isneginf(Q) == ~(game.mask[0] | game.terminal[:, None])).all()
-    assert (Q[game.terminal] == 0).all()
-    np.testing.assert_allclose(Q.max(axis=1), solution.values, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["alternating", "simultaneous"])

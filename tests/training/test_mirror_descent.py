@@ -141,22 +141,6 @@ def test_what_would_do_better_has_a_higher_floor(football: TabularGame) -> None:
     assert not target[~legal].any()
 
 
-def test_seat_1_answers_what_seat_0_has_become(football: TabularGame) -> None:
-    learner = made(football, learning_rate=0.05, lookahead=0.0, **NO_FLOOR)
-    transitions = at_start(learner, football)
-    rows, columns = (len(own) for own in learner.policy.seat_actions)
-    values = torch.randn(1, rows, columns, generator=torch.Generator().manual_seed(4))
-    before, own = (learner._target(transitions, seat, values) for seat in (1, 0))
-    preferred = torch.zeros(1, rows)
-    preferred[0, 3] = 1.0
-    for _ in range(100):
-        learner._fit_actor(transitions, 0, preferred)
-    after = learner._target(transitions, 1, values)
-    # Now that seat 0 does one thing, the answer to it gained most.
-    assert (after - before)[0].argmax() == values[0, 3].argmin()
-    assert torch.equal(learner._target(transitions, 0, values), own)
-
-
 def test_the_critic_learns_what_a_pair_of_actions_pays_and_nothing_after_the_end(
     football: TabularGame,
 ) -> None:

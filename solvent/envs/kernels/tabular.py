@@ -122,25 +122,10 @@ def step(
 ) -> int:
     """Play an action in each environment, or begin it again if its episode has ended.
 
-    Args:
-        state: Changed.
-        stream: Changed.
-        action: [n]; not read where the episode has ended.
-        cell: Like the next three, of :class:`~solvent.envs.table_batch.Cells`.
-        depth: Depth of the cells.
-        guide: Guide of the cells.
-        starts: Starts of the cells.
-        threshold: The game's.
-        to: The game's.
-        rewards: The game's, to the player who chooses.
-        shift: The game's.
-        legal: The table's ``mask``.
-        seen: The table's ``observation``.
-        reward: [n], filled.
-        terminated: [n], filled.
-        illegal: [n], filled.
-        mask: [n, A], filled.
-        observation: [n, D], filled.
+    After `state` and `stream`, which are changed, and the actions, [n], come the fields of
+    :class:`~solvent.envs.table_batch.Cells`; the game's ``threshold``, ``to``, rewards to the
+    player who chooses, and ``shift``; the table's ``mask`` and ``observation``; and arrays [n],
+    [n, A] and [n, D] that are filled. An action is not read where the episode has ended.
 
     Returns:
         How many actions are out of range; unless it is 0, nothing has been changed or filled.

@@ -25,7 +25,7 @@ _BLOCK = 1024
 
 
 class Episodes(NamedTuple):
-    """Where n environments are; arrays [n] that are changed in place.
+    """The positions of n environments, as arrays [n] that are changed in place.
 
     Attributes:
         state: int32, the state of the game.
