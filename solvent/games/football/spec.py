@@ -47,7 +47,7 @@ SPEC = GameSpec(
     simulator="solvent.games.football_clock.simulation:sampler_of",
     sections="solvent.games.football.report:football_sections",
     untabled="solvent.games.football_clock.report.sections:untabled",
-    explorer="solvent.games.football.explorer:state_sections",
+    explorer="solvent.games.football.report:state_sections",
     studies={"paper-agent": "solvent.games.football_clock.report.agent:paper_agent"},
     commands={
         "chart": Command(

@@ -21,7 +21,6 @@ from solvent.exact import SolvedGame, score, solve
 from solvent.games.football.baselines.players import STRATEGIES
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import as_chart
-from solvent.games.football.explorer import state_sections
 from solvent.games.football.field import pitch
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.play import FootballCalls, chart_text
@@ -38,6 +37,7 @@ from solvent.games.football.report import (
     points_by_down,
     scored_baselines,
     sheets_data,
+    state_sections,
     untabled_football,
 )
 from solvent.games.football.rules import FootballStrategy

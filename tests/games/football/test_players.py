@@ -28,8 +28,6 @@ from solvent.games.football.baselines.agent import (
     field_goal,
     fit_constants,
     result_utilities,
-)
-from solvent.games.football.baselines.habits import (
     run_plays,
 )
 from solvent.games.football.baselines.players import (

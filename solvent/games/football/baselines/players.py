@@ -8,7 +8,7 @@
 ``fitted-agent``
     The same with constants fitted to the exact values.
 ``run-heavy``, ``pass-heavy``, ``tendencies``
-    Players with habits (:mod:`solvent.games.football.baselines.habits`).
+    Players with habits (:mod:`solvent.games.football.baselines.agent`).
 
 All but the first kick off in the ordinary way.
 """
@@ -22,8 +22,12 @@ from weakref import WeakKeyDictionary
 
 from solvent.baselines.baseline import Baseline
 from solvent.baselines.generic import optimal
-from solvent.games.football.baselines.agent import agent_strategies, fitted_strategies
-from solvent.games.football.baselines.habits import habit_strategies, run_or_pass_strategies
+from solvent.games.football.baselines.agent import (
+    agent_strategies,
+    fitted_strategies,
+    habit_strategies,
+    run_or_pass_strategies,
+)
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.solver.backup import Strategies
 from solvent.games.football.solver.solved import solve_football

@@ -24,7 +24,7 @@ is taken; :data:`BY_VALUE` stands for the option that is better for the side tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
@@ -306,7 +306,9 @@ def rate_kick(backup: Backup, kick: int, view: Floats, pay: float = 1.0) -> floa
     return float(backup.kicks.data[start:end] @ view[places] + pay * backup.kick_points[kick])
 
 
-class SituationChain:
+def situation_chain(
+    backups: Sequence[Backup], strategies: Sequence[Strategies | None], discount: float = 0.0
+) -> Callable[..., Floats]:
     """Football under fixed strategies as a Markov chain over the places of a view.
 
     Places of which the strategies are not fixed are its ends, and so are the kickoffs.
@@ -316,37 +318,38 @@ class SituationChain:
         strategies: Strategies where the one has the ball, and where the other has it; None for a
             half that is an end. With both, a free kick is a part of the chain.
         discount: Share by which the value of everything after a call is reduced.
+
+    Returns:
+        A function that solves the chain.
+
+    Raises:
+        CertificateError: If play need not end, as far as floats can tell.
     """
+    half = backups[0].rules.n_situations + 2
+    end = csr_array((1, 2 * half))
+    rows, points = [], []
+    for role, (backup, own) in enumerate(zip(backups, strategies, strict=True)):
+        if own is None:
+            rows.append(csr_array((half, 2 * half)))
+            points.append(np.zeros(half))
+            continue
+        if role == 0 or own is not strategies[0]:
+            calls, paid = backup.rows(own)
+        kick = backup.kicks[[SAFETY_KICK]] if None not in strategies else end
+        together = csr_array(vstack((calls, end, kick)))
+        if role == 1:
+            together.indices = (together.indices + half) % (2 * half)
+        rows.append(together)
+        free_kick = backup.kick_points[SAFETY_KICK] if kick is not end else 0.0
+        points.append((1 - 2 * role) * np.concatenate((paid, (0.0, free_kick))))
+    whole = csr_array(vstack(rows)) * (1 - discount)
+    inside = np.diff(whole.indptr) > 0
+    start = np.append(whole.indptr[:-1][inside], whole.nnz).astype(np.int64)
+    outcomes = whole.indices.astype(np.int64), whole.data
+    transitions = Transitions(np.append(0, np.cumsum(inside)), start, *outcomes)
+    chain = Chain("football", transitions, np.ones(len(start) - 1), np.full(2 * half, discount))
 
-    def __init__(
-        self,
-        backups: Sequence[Backup],
-        strategies: Sequence[Strategies | None],
-        discount: float = 0.0,
-    ) -> None:
-        half = backups[0].rules.n_situations + 2
-        end = csr_array((1, 2 * half))
-        rows, points = [], []
-        for role, (backup, own) in enumerate(zip(backups, strategies, strict=True)):
-            if own is None:
-                rows.append(csr_array((half, 2 * half)))
-                points.append(np.zeros(half))
-                continue
-            if role == 0 or own is not strategies[0]:
-                calls, paid = backup.rows(own)
-            kick = backup.kicks[[SAFETY_KICK]] if None not in strategies else end
-            together = csr_array(vstack((calls, end, kick)))
-            if role == 1:
-                together.indices = (together.indices + half) % (2 * half)
-            rows.append(together)
-            free_kick = backup.kick_points[SAFETY_KICK] if kick is not end else 0.0
-            points.append((1 - 2 * role) * np.concatenate((paid, (0.0, free_kick))))
-        self._rows = csr_array(vstack(rows)) * (1 - discount)
-        self._points = np.concatenate(points)
-        self._inside = np.diff(self._rows.indptr) > 0
-        self._discount = discount
-
-    def values(self, view: Floats, pay: float, toll: float = 0.0, *, within: float = 0.0) -> Floats:
+    def values(view: Floats, pay: float, toll: float = 0.0, *, within: float = 0.0) -> Floats:
         """Return the view under these strategies, [2(S+2)].
 
         Args:
@@ -358,17 +361,10 @@ class SituationChain:
         Raises:
             CertificateError: If play need not end, as far as floats can tell.
         """
-        n, inside = len(view), self._inside
-        start = np.append(self._rows.indptr[:-1][inside], self._rows.nnz).astype(np.int64)
-        transitions = Transitions(
-            np.append(0, np.cumsum(inside)),
-            start,
-            self._rows.indices.astype(np.int64),
-            self._rows.data,
-        )
-        chain = Chain("football", transitions, np.ones(len(start) - 1), np.full(n, self._discount))
-        right = np.where(inside, pay * self._points + toll, view)
-        return chain.solve(right, guess=view, within=np.full(n, within))
+        right = np.where(inside, pay * np.concatenate(points) + toll, view)
+        return chain.solve(right, guess=view, within=np.full(len(view), within))
+
+    return values
 
 
 def opposite(view: Floats) -> Floats:

@@ -54,12 +54,12 @@ from solvent.games.football.situation import Situation, first_down_at
 from solvent.games.football.solver.backup import (
     Backup,
     Equilibria,
-    SituationChain,
     Strategies,
     backup_of,
     offence_view,
     opposite,
     rate_kick,
+    situation_chain,
 )
 from solvent.games.football.solver.responses import (
     EITHER,
@@ -437,13 +437,13 @@ class _Iteration:
             strategies.append(Strategies(calls.offence, calls.defence, decided))
         if len(strategies) == 1:
             strategies.append(None if self.slope is None else strategies[0])
-        chain = SituationChain((self.backups * 2)[:2], strategies, self.discount)
+        chain = situation_chain((self.backups * 2)[:2], strategies, self.discount)
         within = float(np.clip(self.residual / 100, CONVERGED / 100, ROUGH))
         if self.slope is None:
-            self.view = chain.values(self.view, 1.0, within=within)
+            self.view = chain(self.view, 1.0, within=within)
             return
-        self._points = chain.values(self._points, 1.0, within=within)
-        self.slope = chain.values(self.slope, 0.0, within=within)
+        self._points = chain(self._points, 1.0, within=within)
+        self.slope = chain(self.slope, 0.0, within=within)
         if len(self.backups) == 1:
             # Both sides see the opposite of each other, but for rounding.
             self._points, self.slope = (
@@ -515,8 +515,10 @@ def _proof(found: _Iteration, tolerance: float) -> tuple[float, list[Floats]]:
         fixed.append(Half(backup, Strategies(calls.offence, calls.defence, decided)))
     # Each side as the free one: first where it has the ball, then where the other has it.
     free = [(fixed[side], fixed[side - 1]) for side in range(len(fixed))]
-    chain = SituationChain([half.backup for half in free[0]], [half.strategies for half in free[0]])
-    start = chain.values(np.zeros_like(found.view), 0.0, 1.0, within=ROUGH)
+    chain = situation_chain(
+        [half.backup for half in free[0]], [half.strategies for half in free[0]]
+    )
+    start = chain(np.zeros_like(found.view), 0.0, 1.0, within=ROUGH)
     starts = start, np.roll(start, len(start) // 2)
     lengths = [longest_play(*pair) for pair in zip(free, [EITHER] * 2, starts, strict=False)]
 

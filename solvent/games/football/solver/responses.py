@@ -37,7 +37,6 @@ from solvent.games.football.solver.backup import (
     BY_VALUE,
     Backup,
     Equilibria,
-    SituationChain,
     Strategies,
     against_defence,
     against_offence,
@@ -45,6 +44,7 @@ from solvent.games.football.solver.backup import (
     offence_view,
     opposite,
     rate_kick,
+    situation_chain,
 )
 from solvent.model.arrays import Floats, Ints
 
@@ -108,10 +108,6 @@ class Response:
     def values(self, role: int) -> Floats:
         """The values of all situations, [S], where the side is offence or defence."""
         return np.asarray(np.split(self.view, 2)[role][:-2])
-
-    def errors(self, role: int) -> Floats:
-        """The bounds of the errors of the same values, [S]."""
-        return np.asarray(np.split(self.error, 2)[role][:-2])
 
 
 def best_response_drive(
@@ -296,9 +292,9 @@ def _iterate(
                 residual = max(residual, abs(sign * kicked + toll - float(own[-1])))
         if residual <= enough:
             break
-        chain = SituationChain([half.backup for half in halves], fixed)
         try:
-            view = chain.values(view, pay, toll, within=enough / 10)
+            chain = situation_chain([half.backup for half in halves], fixed)
+            view = chain(view, pay, toll, within=enough / 10)
         except CertificateError as error:
             raise ImproperGameError(NEED_NOT_END) from error
     return view, (actions[0], actions[1]), residual

@@ -103,11 +103,8 @@ class SolvedFootball(DriveSolution):
         """Return the value to player 0 of each legal action of a player, by action."""
         if state.phase != "call":
             return action_values(self.game, self.value_of, state, player)
-        situation, legal = self.rules.index(state.situation), self.game.legal_actions(state)[player]
-        attacks = player == state.offence
-        values = self.calls[0][situation, list(legal)] if attacks else self.calls[1][situation]
-        to_first = values if state.offence == 0 else -values
-        return dict(zip(legal, to_first.tolist(), strict=True))
+        sign = 1 if state.offence == 0 else -1
+        return {a: sign * value for a, value in self._at(self.calls, state, player).items()}
 
     def policy(self, state: Position, player: int) -> Mapping[int, float]:
         """The probability of every legal action in an optimal strategy of a player."""
@@ -115,19 +112,21 @@ class SolvedFootball(DriveSolution):
         if len(legal) == 1:
             return {legal[0]: 1.0}
         if state.phase == "call":
-            situation = self.rules.index(state.situation)
-            attacks = player == state.offence
-            chances = (
-                self.offence_strategy[situation, list(legal)]
-                if attacks
-                else self.defence_strategy[situation]
-            )
-            return dict(zip(legal, chances.tolist(), strict=True))
+            return self._at((self.offence_strategy, self.defence_strategy), state, player)
         values = choice_values(self.game, self.value_of, state)
         plain = legal[-1] if state.phase == "choice" else legal[0]
         gain = best_of(values.values(), player) - values[plain]
         taken = plain if gain == 0 else legal[0] + legal[1] - plain
         return {action: float(action == taken) for action in legal}
+
+    def _at(
+        self, of_sides: tuple[Floats, Floats], state: Position, player: int
+    ) -> dict[int, float]:
+        """The entries of a player's legal calls, from [S, A] of the offence and [S, m]."""
+        legal = self.game.legal_actions(state)[player]
+        attacks = player == state.offence
+        row = of_sides[not attacks][self.rules.index(state.situation)]
+        return dict(zip(legal, (row[list(legal)] if attacks else row).tolist(), strict=True))
 
     @cached_property
     def calls(self) -> tuple[Floats, Floats]:
