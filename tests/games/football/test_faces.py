@@ -9,7 +9,6 @@ import runpy
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -19,11 +18,12 @@ from reduced_football import BACKWARDS, CHART, MIXED, RULES, reduced
 from solvent import make_game
 from solvent.exact import SolvedGame, score, solve
 from solvent.games.football.baselines.players import STRATEGIES
+from solvent.games.football.calls import chart_text
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import as_chart
 from solvent.games.football.field import pitch
 from solvent.games.football.packed import pack_rules
-from solvent.games.football.play import FootballCalls, chart_text
+from solvent.games.football.play import FootballCalls
 from solvent.games.football.position import Position
 from solvent.games.football.report import (
     GO,
@@ -118,14 +118,16 @@ def test_calls_are_chosen_by_their_own_numbers_and_letters() -> None:
     assert session_of(GAME) is FootballCalls
     kicks = {20: "quick kick", 21: "field goal"}
     names = {number - 1: str(number) for number in range(1, 21)} | kicks
-    choices = Choices(names, {action + 1: action for action in names})
-    assert choices.listed() == "1-20, 21 quick kick, 22 field goal"
-    for answer, action in {"3": 2, "20": 19, "21": 20, "quick": 20, "f": 21}.items():
-        assert choices.meant(answer) == [action]
+    plays = Choices(names, {action + 1: action for action in names})
     letters = Choices({23: "A", 24: "B", 25: "C", 26: "E"}, {1: 23, 2: 24, 3: 25, 4: 26})
-    assert letters.listed() == "A-C, E"
-    for answer, action in {"a": 23, "2": 24, "e": 26}.items():
-        assert letters.meant(answer) == [action]
+    for choices, listed, answers in (
+        (plays, "1-20, 21 quick kick, 22 field goal", {"3": 2, "20": 19, "quick": 20, "f": 21}),
+        (letters, "A-C, E", {"a": 23, "2": 24, "e": 26}),
+    ):
+        assert choices.listed() == listed
+        assert {answer: choices.meant(answer) for answer in answers} == {
+            answer: [action] for answer, action in answers.items()
+        }
 
 
 @cache
@@ -228,40 +230,26 @@ def test_the_standard_map_has_all_ways_and_its_colours_say_which(standard: Solve
     assert (drawn == found.way).all()
 
 
-def unpacked(data: dict[str, Any]) -> Any:
-    """[downs, distances, lines, row]"""
+def test_the_page_holds_the_sheet_of_every_situation(standard: SolvedFootball) -> None:
+    data, rules = sheets_data(standard), standard.rules
     numbers = np.frombuffer(base64.b64decode(data["numbers"]), "<i2").astype(float)
-    return numbers.reshape(len(data["downs"]), len(data["distances"]), data["field"] - 1, -1)
-
-
-def test_the_page_holds_the_sheet_of_every_situation(small: SolvedFootball) -> None:
-    data = sheets_data(small)
-    rules, rows = small.rules, unpacked(data)
-    actions, defences = len(data["offence"]), len(data["defence"])
-    last = rules.ruleset.downs
-    for d, (down, punting) in enumerate([*((n, False) for n in range(1, last + 1)), (last, True)]):
-        for i, to_go in enumerate(data["distances"]):
-            for x in range(1, rules.ruleset.field):
-                here = Situation(down, min(to_go, x), x, punting)
-                sheet = call_sheet(rules, small, here)
-                value, *parts = np.split(
-                    rows[d, i, x - 1], np.cumsum([1, actions, actions, defences])
-                )
-                s = rules.index(here)
-                assert value * data["point"] == pytest.approx(sheet.value, abs=data["point"])
-                for names, (loss, chance), calls, strategy in zip(
-                    (data["offence"], data["defence"]),
-                    (parts[:2], parts[2:]),
-                    both_sides(rules.chart, sheet),
-                    (small.offence_strategy[s], small.defence_strategy[s]),
-                    strict=True,
-                ):
-                    legal = [name for name, lost in zip(names, loss, strict=True) if lost >= 0]
-                    assert legal == [call.name for call in calls]
-                    assert chance * data["chance"] == pytest.approx(strategy, abs=data["chance"])
-                    assert (loss[chance > 0] == 0).all()
-                defence_loss = small.calls[1][s] - small.values[s]
-                assert parts[2] * data["point"] == pytest.approx(defence_loss, abs=data["point"])
+    rows = numbers.reshape(len(data["downs"]), len(data["distances"]), data["field"] - 1, -1)
+    sizes = np.cumsum([1, *[len(data["offence"])] * 2, len(data["defence"])])
+    for down, to_go, x, punting in ((1, 10, 80, False), (3, 2, 9, False), (4, 7, 60, True)):
+        row = rows[down - 1 + punting, data["distances"].index(to_go), x - 1]
+        [value], loss, chance, other_loss, other_chance = np.split(row, sizes)
+        s = rules.index(Situation(down, to_go, x, punting))
+        offence, defence = (np.nan_to_num(calls[s], nan=np.inf) for calls in standard.calls)
+        legal = rules.legal[s]
+        assert (loss[~legal] == -1).all()
+        for found, unit, wanted in (
+            (value, "point", standard.values[s]),
+            (loss[legal], "point", standard.values[s] - offence[legal]),
+            (chance, "chance", standard.offence_strategy[s]),
+            (other_loss, "point", defence - standard.values[s]),
+            (other_chance, "chance", standard.defence_strategy[s]),
+        ):
+            assert found * data[unit] == pytest.approx(wanted, abs=data[unit]), (down, unit)
 
 
 def test_the_standard_sheet_is_the_documented_one(standard: SolvedFootball) -> None:
