@@ -34,7 +34,7 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.store import StoreError
 from solvent.games import Pig
 from solvent.games.gamebook.loader import check_book, load_book
-from solvent.games.gamebook.problems import BookError
+from solvent.games.gamebook.values import BookError
 from solvent.grading import grade, grade_files
 from solvent.model import TabularGame, TabularPolicy, compile_game, registry
 from solvent.model.cache import read_entry

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from solvent.games.gamebook.book import Book
 from solvent.games.gamebook.loader import check_book, parse_book
-from solvent.games.gamebook.problems import BookError, Problem
+from solvent.games.gamebook.values import BookError, Problem
 
 MILL = Path(__file__).parents[1] / "golden" / "mill.yaml"
 

@@ -64,7 +64,6 @@ from solvent.games.gamebook.hero import (
     Variable,
     known_from,
 )
-from solvent.games.gamebook.problems import similar
 from solvent.games.gamebook.values import (
     LARGEST_SECTION,
     Count,
@@ -80,6 +79,7 @@ from solvent.games.gamebook.values import (
     Text,
     range_text,
     read_range,
+    similar,
 )
 
 VERSION = 1

@@ -37,8 +37,7 @@ from solvent.games.gamebook.expressions import (
     names,
 )
 from solvent.games.gamebook.hero import Hero
-from solvent.games.gamebook.problems import Severity
-from solvent.games.gamebook.values import Path
+from solvent.games.gamebook.values import Path, Severity
 
 LONGEST_CYCLE_SHOWN = 12
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json as json_module
+import textwrap
+from collections.abc import Mapping
 from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from solvent.exact import OptimalOccupancy
+    from solvent.games.gamebook.rules import Gamebook
 
 book_commands = typer.Typer(
     no_args_is_help=True,
@@ -53,10 +60,10 @@ def check(
     errors = sum(problem.severity == "error" for problem in problems)
     if errors:
         warnings = len(problems) - errors
-        also = f" and {_number(warnings, 'warning')}" if warnings else ""
-        raise ValueError(f"{file} has {_number(errors, 'error')}{also}")
+        also = f" and {_counted(warnings, 'warning')}" if warnings else ""
+        raise ValueError(f"{file} has {_counted(errors, 'error')}{also}")
     if not json:
-        found = f"no errors, {_number(len(problems), 'warning')}" if problems else "no faults"
+        found = f"no errors, {_counted(len(problems), 'warning')}" if problems else "no faults"
         typer.echo(f"{file}: {found}")
 
 
@@ -81,7 +88,6 @@ def solve(
     from solvent.cli.progress import solving
     from solvent.exact import optimal_occupancy, solve_exactly
     from solvent.exact import solve as solve_table
-    from solvent.games.gamebook.commands_report import account, report
     from solvent.games.gamebook.loader import load_book
     from solvent.games.gamebook.rules import Gamebook
 
@@ -110,14 +116,14 @@ def import_(
     """
     from solvent.exact.store import write_atomically
     from solvent.games.gamebook.loader import check_book
-    from solvent.games.gamebook.problems import one_line
     from solvent.games.gamebook.twee import book_text, read_story
+    from solvent.games.gamebook.values import one_line
 
     if out.exists():
         raise ValueError(f"{out} is there already; it is not overwritten")
     story = read_story(story_file)
     write_atomically(out, book_text(story).encode())
-    typer.echo(f"{out}: {_number(len(story.passages), 'section')}")
+    typer.echo(f"{out}: {_counted(len(story.passages), 'section')}")
     with_code = [one_line(p.name) for p in story.passages.values() if p.has_code]
     if with_code:
         typer.echo(f"there seems to be code in the text of: {', '.join(with_code)}")
@@ -125,5 +131,113 @@ def import_(
         typer.echo(str(problem))
 
 
-def _number(count: int, what: str) -> str:
+def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+LONGEST_FRACTION = 2000
+"""Largest number of digits of a fraction that is printed in full."""
+
+TOGETHER = "\N{NO-BREAK SPACE}"
+"""The separator of a choice and its share, which stay on one line."""
+
+
+def account(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> dict[str, Any]:
+    """Return the facts about a solved book, as JSON values.
+
+    Numbers are floats; those that are known exactly are also texts such as ``"2 / 3"``.
+
+    Args:
+        game: The book. Final states are distinguished by the fields that it keeps.
+        occupancy: Occupancy of an optimal policy of the book.
+        most: Largest number of decisions to list.
+    """
+    return {
+        "title": game.book.title,
+        "digest": game.book.digest,
+        "states": len(occupancy.table.states),
+        **_number("value", occupancy.value),
+        "ends": [
+            {
+                "ending": end.ending,
+                "section": end.section,
+                **({"fields": dict(zip(game.keep, end.values, strict=True))} if game.keep else {}),
+                **_number("probability", p),
+            }
+            for end, p in occupancy.ends(game.final_state)
+        ],
+        "decisions": [
+            {
+                "section": decision.group.section,
+                "step": decision.group.step,
+                "place": game.place(decision.group),
+                "stake": float(decision.importance),
+                "visits": float(decision.visits),
+                "choices": {
+                    game.story.label(decision.group, action): float(taken / decision.visits)
+                    for action, taken in decision.actions
+                },
+            }
+            for decision in occupancy.decisions(lambda page: page.decision, most)
+        ],
+    }
+
+
+def report(game: Gamebook, told: Mapping[str, Any]) -> str:
+    """Return the value, the endings of optimal play, and the most important decisions.
+
+    Args:
+        game: The book.
+        told: The :func:`account` of the book.
+    """
+    book = game.book
+    exact = f" [{told['value_exact']}]" if "value_exact" in told else ""
+    lines = [
+        f"{book.title}: {told['states']:,} states",
+        f"{value_name(game)}: {told['value']!r}{exact}",
+    ]
+    for name, ending in book.endings.items():
+        here = [end for end in told["ends"] if end["ending"] == name]
+        total = sum(end["probability"] for end in here)
+        lines.append(f"{total:.4f}  {name} (score {ending.score})")
+        lines += [f"    {end['probability']:.4f}  {_end_text(end)}" for end in here]
+    if told["decisions"]:
+        lines.append("Most important decisions (visits x loss by the second best choice):")
+    for decision in told["decisions"]:
+        choices = (f"{label}{TOGETHER}{p:.0%}" for label, p in decision["choices"].items())
+        importance = f"{decision['stake']:.4f}  "
+        wrapped = textwrap.fill(
+            f"{decision['place']}, visited {decision['visits']:.4f} times: {', '.join(choices)}",
+            80,
+            initial_indent=importance,
+            subsequent_indent=" " * len(importance),
+            break_on_hyphens=False,
+        )
+        lines.append(wrapped.replace(TOGETHER, " "))
+    return "\n".join(lines)
+
+
+def value_name(game: Gamebook) -> str:
+    """The name of a book's value: a probability if the only scores are 0 and 1."""
+    scores = {ending.score for ending in game.book.endings.values()}
+    return "Winning probability" if scores <= {0, 1} else "Expected score"
+
+
+def _end_text(end: Mapping[str, Any]) -> str:
+    """A final state in words, with its probability as a fraction where fields were asked for."""
+    if "fields" not in end:
+        return f"section {end['section']}"
+    fields = ", ".join(f"{name} {value}" for name, value in end["fields"].items())
+    exact = f" [{end['probability_exact']}]" if "probability_exact" in end else ""
+    return f"section {end['section']}: {fields}{exact}"
+
+
+def _number(name: str, value: Fraction | float) -> dict[str, Any]:
+    if not isinstance(value, Fraction):
+        return {name: float(value)}
+    # A digit is worth more than three bits.
+    bits = value.denominator.bit_length()
+    exact = f"a fraction with a denominator of {bits} bits"
+    if bits <= LONGEST_FRACTION * 3:
+        exact = f"{value.numerator} / {value.denominator}"
+    return {name: float(value), f"{name}_exact": exact}

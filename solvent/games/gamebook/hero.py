@@ -35,7 +35,6 @@ from solvent.games.gamebook.expressions import (
     parts_of,
     total,
 )
-from solvent.games.gamebook.problems import similar
 from solvent.games.gamebook.values import (
     Count,
     Digit,
@@ -47,6 +46,7 @@ from solvent.games.gamebook.values import (
     Text,
     Whole,
     range_text,
+    similar,
     text,
 )
 

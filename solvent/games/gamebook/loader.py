@@ -20,8 +20,8 @@ from solvent.games.gamebook import values
 from solvent.games.gamebook.book import Book, Frame
 from solvent.games.gamebook.checker import check_whole
 from solvent.games.gamebook.hero import Constants, Hero, Known
-from solvent.games.gamebook.problems import BookError, Problem
 from solvent.games.gamebook.source import Source, parse_source, read_content
+from solvent.games.gamebook.values import BookError, Problem
 from solvent.model.parameters import shown
 
 MOST_PROBLEMS = 100

@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import Book, Choices, Place
 from solvent.games.gamebook.page import STEPS, FinalState, Page, Position, draw_page, place_text
-from solvent.games.gamebook.problems import one_line, similar
 from solvent.games.gamebook.story import Odds, Story
 from solvent.games.gamebook.tabulation import tabulate
+from solvent.games.gamebook.values import one_line, similar
 from solvent.model import WINS, GameInfo, JointAction, Outcome, RationalGame, TabularGame, Words
 
 

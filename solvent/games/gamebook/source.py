@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from solvent.games.gamebook.problems import BookError, Problem
+from solvent.games.gamebook.values import BookError, Problem
 from solvent.model.files import open_file
 
 LARGEST_FILE = 16_000_000

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from solvent.games.gamebook.problems import one_line
+from solvent.games.gamebook.values import one_line
 from solvent.model.files import open_file
 
 LARGEST_STORY = 16_000_000

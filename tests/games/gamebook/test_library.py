@@ -13,7 +13,7 @@ from small_mill import TEXT, small_mill
 
 from solvent import make_game
 from solvent.games.gamebook.library import open_book
-from solvent.games.gamebook.problems import BookError
+from solvent.games.gamebook.values import BookError
 from solvent.model import compile_game
 
 

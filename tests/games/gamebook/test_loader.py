@@ -15,10 +15,9 @@ from gamebooks import HERO, MILL, changed, faults, mill, refused, small
 from solvent.games.gamebook.book import Book, Fight, Node, Roll
 from solvent.games.gamebook.expressions import parse
 from solvent.games.gamebook.loader import MOST_PROBLEMS, load_book, parse_book
-from solvent.games.gamebook.problems import BookError
 from solvent.games.gamebook.rules import Gamebook
 from solvent.games.gamebook.source import parse_source
-from solvent.games.gamebook.values import read_rational
+from solvent.games.gamebook.values import BookError, read_rational
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import tracemalloc
 import pytest
 
 from solvent.games.gamebook import source
-from solvent.games.gamebook.problems import BookError
 from solvent.games.gamebook.source import LARGEST_FILE, parse_source
+from solvent.games.gamebook.values import BookError
 
 
 def data(text: str, name: str = "book.yaml") -> object:
