@@ -28,9 +28,8 @@ from solvent.explore.episode import MISTAKES, played
 from solvent.explore.learning import EPISODES, METHODS, MOST_SWEEPS, Course
 from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS
 from solvent.explore.states import NearestError, States
-from solvent.games.greed.kernel import solve_greed
+from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import Greed
-from solvent.games.greed.solver import SolvedGreed
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.transforms import against
@@ -39,7 +38,7 @@ from solvent.report.colours import VIRIDIS, shade
 from solvent.tabular import value_iteration
 
 
-class Untabled(SolvedGreed):
+class Untabled(GreedSolution):
     tabled = None  # As of a game that is too large for a table.
 
 
@@ -52,7 +51,7 @@ def solved(name: str) -> SolvedGame:
             return tabled
         case "greed without a table":
             game = Greed(limit=12, sides=3)
-            return Untabled(game, solve_greed(game.limit, game.sides))
+            return Untabled(**vars(solve_greed(game.limit, game.sides)))
         case "lake":
             return solve(GymnasiumTable.from_env(gym.make("FrozenLake-v1")))
         case "one shot":

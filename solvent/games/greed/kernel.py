@@ -37,17 +37,20 @@ So no way of playing lasts more than 2 (2M + s) / (s + 1) + 2 moves on average.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.exact.solution import CertificateError
-from solvent.games.greed.rules import Greed, most_dice
+from solvent.exact import CertificateError, SolvedTable, cached_solution
+from solvent.games.greed.rules import STAND, Greed, Position, fits_a_table, most_dice
+from solvent.model import Game, cached_table
 from solvent.model.arrays import Floats, Ints
-from solvent.model.parameters import shown
+from solvent.model.parameters import check_integer, shown
 
 TIE = 1e-12
 """Rolls whose ratings differ by at most this count as equally good."""
@@ -58,10 +61,11 @@ TOGETHER = 16
 """Number of the lower scores that are processed together."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GreedSolution:
-    """The rating, to the player on turn, of every position, even if optimal play never reaches it.
+    """Greed solved without a table: the rating of every position, even of those never reached.
 
+    A :class:`solvent.exact.SolvedGame`. Ratings are to the player on turn, values to player 0.
     ``[a, q]`` is indexed by the score of the player on turn and the other player's score.
 
     ==================  =====================  ====================================================
@@ -72,8 +76,7 @@ class GreedSolution:
     ==================  =====================  ====================================================
 
     Attributes:
-        limit: M, the largest score that is not a bust.
-        sides: s, the sides of each die.
+        game: The rules.
         normal: See the table.
         last: See the table.
         normal_roll: See the table.
@@ -81,20 +84,18 @@ class GreedSolution:
         error: Proved bound on the error of every rating.
     """
 
-    limit: int
-    sides: int
+    game: Greed
     normal: Floats
     last: Floats
     normal_roll: NDArray[np.int16]
     last_roll: NDArray[np.int16]
     error: float
 
+    method = "sliding sums over the scores, by the kernel"
+
     def __repr__(self) -> str:
         """Return the rules and the value of the game."""
-        return (
-            f"<GreedSolution limit={self.limit} sides={self.sides}: {self.value:.12g} "
-            f"± {self.error:.1e}>"
-        )
+        return f"<GreedSolution of {self.game}: {self.value:.12g} ± {self.error:.1e}>"
 
     @property
     def value(self) -> float:
@@ -111,24 +112,31 @@ class GreedSolution:
         """Return a proved upper bound of the value."""
         return self.value + self.error
 
+    @cached_property
+    def tabled(self) -> SolvedTable | None:
+        """The solution of the game's table; None if the game is too large for a table."""
+        if not fits_a_table(self.game):
+            return None
+        table = cached_table(self.game)
+        return SolvedTable(self.game, table, cached_solution(table))
+
     def ratings(self, score: int, other: int, *, last: bool = False) -> Floats:
         """Return the rating of each number of dice from 0 to the most that can be of use.
 
         Args:
-            score: Score of the player on turn.
-            other: The other player's score.
+            score: Score of the player on turn, within 0..limit.
+            other: The other player's score, within 0..limit.
             last: Whether this is the last turn.
 
         Raises:
-            ValueError: If a score is not within 0..limit.
+            ValueError: If a score is not within its range.
         """
-        for name, value in (("score", score), ("other", other)):
-            if not 0 <= value <= self.limit:
-                raise ValueError(f"{name} is {shown(value)}; allowed are 0 to {self.limit}")
-        dice = Greed(self.limit, self.sides).most_dice(score)
-        pmf = sum_chances(dice, self.sides, self.limit - score)
+        limit = self.game.limit
+        check_integer(score, "score", 0, limit)
+        check_integer(other, "other", 0, limit)
+        pmf = sum_chances(self.game.most_dice(score), self.game.sides, limit - score)
         if last:
-            after = np.sign(np.arange(score, self.limit + 1) - other) / 2 + 0.5
+            after = np.sign(np.arange(score, limit + 1) - other) / 2 + 0.5
             return np.asarray(pmf @ after)
         rated = pmf @ (1 - self.normal[other, score:])
         rated[0] = 1 - self.last[other, score]
@@ -139,11 +147,68 @@ class GreedSolution:
 
         Args:
             score: Score of the player on turn, within 0..limit.
-            other: The other player's score.
+            other: The other player's score, within 0..limit.
             last: Whether this is the last turn.
         """
         rated = self.ratings(score, other, last=last)
         return [int(n) for n in np.flatnonzero(rated >= rated.max() - TIE)]
+
+    def value_of(self, state: Position) -> float:
+        """Return the value of a state to player 0."""
+        if state.phase == "over":
+            return 0.0
+        rating = self.last if state.phase == "last" else self.normal
+        return _to_first(float(rating[self._scores(state)]), state.player)
+
+    def action_values(self, state: Position, player: int) -> Mapping[int, float]:
+        """Return the value to player 0 of each legal action of a player, by action."""
+        if player != state.player:
+            return {STAND: self.value_of(state)}
+        ratings = self.ratings(*self._scores(state), last=state.phase == "last")
+        return {dice: _to_first(rating, player) for dice, rating in enumerate(ratings.tolist())}
+
+    def policy(self, state: Position, player: int) -> Mapping[int, float]:
+        """Return the probability of every legal action: 1 for the fewest dice that are optimal."""
+        if player != state.player:
+            return {STAND: 1.0}
+        rolls = self.last_roll if state.phase == "last" else self.normal_roll
+        best = int(rolls[self._scores(state)])
+        return {dice: float(dice == best) for dice in self.game.legal_actions(state)[player]}
+
+    def _scores(self, state: Position) -> tuple[int, int]:
+        """Return the scores of the player on turn and of the other player.
+
+        Raises:
+            ValueError: If no player is on turn in the position.
+        """
+        limit = self.game.limit
+        if (
+            state.player not in (0, 1)
+            or state.phase not in ("play", "last")
+            or not all(0 <= score <= limit for score in state.scores)
+        ):
+            raise ValueError(
+                f"{shown(state)} is no position; allowed are players 0 and 1, scores from 0 to "
+                f"{limit}, and the phases 'play' and 'last'"
+            )
+        return state.scores[state.player], state.scores[1 - state.player]
+
+
+def _to_first(rating: float, player: int) -> float:
+    """Return a player's rating from the view of player 0."""
+    return rating if player == 0 else 1 - rating
+
+
+def solved_greed(game: Game) -> GreedSolution | None:
+    """Solve Greed; return None for another game.
+
+    Args:
+        game: The rules.
+
+    Raises:
+        CertificateError: If the error of the ratings could not be bounded.
+    """
+    return solve_greed(game.limit, game.sides) if isinstance(game, Greed) else None
 
 
 def solve_greed(limit: int = 100, sides: int = 6, *, tolerance: float = 1e-8) -> GreedSolution:
@@ -159,15 +224,9 @@ def solve_greed(limit: int = 100, sides: int = 6, *, tolerance: float = 1e-8) ->
         CertificateError: If the error could not be bounded by `tolerance`.
     """
     normal, last, normal_roll, last_roll = rate_positions(limit, sides)
-    solution = GreedSolution(
-        limit=limit,
-        sides=sides,
-        normal=normal,
-        last=last,
-        normal_roll=normal_roll,
-        last_roll=last_roll,
-        error=error_bound(normal, last, sides),
-    )
+    error = error_bound(normal, last, sides)
+    game = Greed(limit, sides)
+    solution = GreedSolution(game, normal, last, normal_roll, last_roll, error)
     if not solution.error <= tolerance:
         raise CertificateError(
             f"greed with limit {limit} and sides {sides}: the error is at most "

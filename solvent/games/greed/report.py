@@ -23,7 +23,6 @@ import numpy as np
 from solvent.exact import GapLocation
 from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import Greed, Position, fits_a_table
-from solvent.games.greed.solver import SolvedGreed, solved_greed
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.model.text import small
@@ -69,9 +68,9 @@ class GreedMap:
 
 def maps_of(solution: GreedSolution) -> tuple[GreedMap, GreedMap]:
     """Return the maps of normal and of last turns."""
-    step = -(-(solution.limit + 1) // MOST_CELLS)
+    step = -(-(solution.game.limit + 1) // MOST_CELLS)
     most = int(max(solution.normal_roll.max(), solution.last_roll.max()))
-    rules = f"Greed to {solution.limit} with {solution.sides}-sided dice"
+    rules = f"Greed to {solution.game.limit} with {solution.game.sides}-sided dice"
     normal, last = (
         GreedMap(
             name,
@@ -167,17 +166,17 @@ def maps_section(solution: GreedSolution) -> Section:
     return Section("Optimal play at every pair of scores", html, beside(__file__, "greed_maps.js"))
 
 
-def untabled_greed(subject: Game | SolvedGreed) -> Untabled | None:
+def untabled_greed(subject: Game | GreedSolution) -> Untabled | None:
     """Return the optimum and maps of a game that is too large for a table, else None.
 
     Args:
         subject: The rules, or their solution without a table.
     """
-    game = subject.game if isinstance(subject, SolvedGreed) else subject
+    game = subject.game if isinstance(subject, GreedSolution) else subject
     if not isinstance(game, Greed) or fits_a_table(game):
         return None
-    solved = subject if isinstance(subject, SolvedGreed) else solved_greed(subject)
-    return None if solved is None else Untabled(solved, (maps_section(solved.solution),))
+    solved = subject if isinstance(subject, GreedSolution) else solve_greed(game.limit, game.sides)
+    return Untabled(solved, (maps_section(solved),))
 
 
 def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> list[Path]:

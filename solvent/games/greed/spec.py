@@ -26,7 +26,7 @@ SPEC = GameSpec(
     },
     pettingzoo={},
     baselines="solvent.games.greed.baselines:BASELINES",
-    solver="solvent.games.greed.solver:solved_greed",
+    solver="solvent.games.greed.kernel:solved_greed",
     sections="solvent.games.greed.report:greed_sections",
     untabled="solvent.games.greed.report:untabled_greed",
     hyperparameters="solvent.games.greed",

@@ -182,3 +182,9 @@ def test_the_bracket_holds_the_truth_however_wrong_the_ratings(seed: int, size: 
 def test_a_bracket_that_is_too_wide_is_an_error() -> None:
     with pytest.raises(CertificateError, match="greed with limit 100 and sides 6"):
         solve_greed(tolerance=1e-15)
+
+
+def test_scores_beyond_the_limit_are_refused() -> None:
+    for score, other in ((-1, 0), (0, 101)):
+        with pytest.raises(ValueError, match="allowed are whole numbers from 0 to 100"):
+            solve_greed().ratings(score, other)

@@ -16,16 +16,15 @@ from solvent.exact import (
     solve,
     with_table,
 )
-from solvent.games.greed.kernel import solve_greed
+from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import Greed
-from solvent.games.greed.solver import SolvedGreed
 from solvent.model import TabularPolicy, compile_game
 
 
 def test_the_kernel_agrees_with_the_table_in_every_state() -> None:
     game = Greed(9, 4)
     table = compile_game(game)
-    solved, other = SolvedGreed(game, solve_greed(9, 4)), SolvedTable(game, table, solve(table))
+    solved, other = solve_greed(9, 4), SolvedTable(game, table, solve(table))
     assert isinstance(solved, SolvedGame)
     assert solved.lower <= other.value <= solved.upper
     for state in table.states:
@@ -43,8 +42,8 @@ def test_the_kernel_agrees_with_the_table_in_every_state() -> None:
 
 def test_rules_are_solved_by_the_kernel_and_have_a_table_on_demand_if_it_is_small_enough() -> None:
     small, large = solve(Greed(9, 4)), solve(Greed(1000, 60))
-    assert isinstance(small, SolvedGreed)
-    assert isinstance(large, SolvedGreed)
+    assert isinstance(small, GreedSolution)
+    assert isinstance(large, GreedSolution)
     assert large.value == solve_greed(1000, 60).value
     assert with_table(large) is None
     tabled = with_table(small)
