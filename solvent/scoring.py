@@ -16,11 +16,17 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.exact import cached_solution, exploitability
+from solvent.exact import (
+    best_response,
+    cached_solution,
+    exploitability,
+    policy_value,
+    state_visitation,
+)
 from solvent.exact.scoring import Score
 from solvent.exact.scoring import score as score_table
-from solvent.model import Game, TabularGame, TabularPolicy, cached_table, discounted
-from solvent.model.arrays import Floats
+from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table, discounted
+from solvent.model.arrays import Floats, grouped_sum
 from solvent.model.discount import discounted_policy
 from solvent.model.parameters import check_discount, check_integer, shown
 from solvent.model.registry import game_of
@@ -123,6 +129,131 @@ def score(
     # The gap is to the best response to one opponent, exploitability to the worst opponent.
     worst = exploitability(whole, table, cached_solution(whole), tolerance=tolerance)
     return replace(result, exploitability=worst)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Exact values of a policy by state; nothing is sampled.
+
+    Values are to the player whose policy it is, S is the number of states of `table`, and A that of
+    the player's actions. Sums of rewards, and visits, are discounted where `table` is.
+
+    Attributes:
+        table: The table, with the other player's policy folded into chance.
+        policy: The policy, for `table`.
+        v: [S] value of each state, V.
+        q: [S, A] value of each action, if the policy is followed afterwards; NaN where illegal.
+        advantage: [S, A] ``q - v``.
+        occupancy: [S] expected number of visits in an episode.
+        policy_gradient: [S, A] derivative of the value at the start by the logits of a softmax over
+            the legal actions: occupancy times probability times advantage (Sutton et al. 2000,
+            *Policy gradient methods for reinforcement learning with function approximation*,
+            theorem 1).
+        critic: [S] the critic's values, if one was given.
+        bellman_residual: [S] the policy's expected reward and next critic value, less the critic's
+            value; 0 where the episode has ended.
+    """
+
+    table: TabularGame
+    policy: TabularPolicy
+    v: Floats
+    q: Floats
+    occupancy: Floats
+    critic: Floats | None = None
+    bellman_residual: Floats | None = None
+
+    @property
+    def value(self) -> float:
+        """The value at the start."""
+        return self.table.at_start(self.v)
+
+    @property
+    def advantage(self) -> Floats:
+        """[S, A] by how much each action is better than the policy."""
+        return self.q - self.v[:, None]
+
+    @property
+    def policy_gradient(self) -> Floats:
+        """[S, A] the exact gradient by the logits of each state."""
+        chances = self.policy.probabilities
+        weighted = np.where(chances > 0, chances * np.nan_to_num(self.advantage), 0.0)
+        return self.occupancy[:, None] * weighted
+
+    @property
+    def critic_error(self) -> Floats:
+        """[S] the critic's value less the true one; 0 where the episode has ended.
+
+        Raises:
+            ValueError: If no critic was given.
+        """
+        if self.critic is None:
+            raise ValueError("critic is None; give the critic of the policy to solvent.evaluate")
+        return np.where(self.table.terminal, 0.0, self.critic - self.v)
+
+
+def evaluate(
+    game: Played,
+    policy: Any,
+    *,
+    opponent: TabularPolicy | None = None,
+    critic: Any = None,
+    player: int | None = None,
+    discount: float | str | None = None,
+    **how: Any,
+) -> Evaluation:
+    """Evaluate a policy exactly in every state.
+
+    Args:
+        game: The game or the environment, as for :func:`score`.
+        policy: The policy, as for :func:`policy_from`.
+        opponent: The other player's policy in a game for two; that of the environment, or else a
+            best response, if left out.
+        critic: The value function that is compared with the true one: an array [S], or a function
+            of a batch of observations that returns a value for each.
+        player: The player whose policy it is, as for :func:`policy_from`.
+        discount: The discount of the objective, as for :func:`score`.
+        how: The other arguments of :func:`policy_from`.
+
+    Raises:
+        ValueError: As for :func:`policy_from`, or if the critic does not have a value for each
+            state.
+        ImproperGameError: If an episode may never end under the policy.
+    """
+    subject = _subject(game, player)
+    own = policy_from(game, policy, player=player, **how)
+    whole, left, me = subject.game, subject.left, own.player
+    if discount is not None and check_discount(discount) != 1:
+        own = discounted_policy(own, discounted(whole, discount))
+        opponent = opponent and discounted_policy(opponent, discounted(whole, discount))
+        whole, left = discounted(whole, discount), discounted(left, discount)
+    if left.info.players == 2 and left.action_count[1 - me].max() > 1:
+        left = against(whole, opponent or best_response(whole, own).policies[1 - me])
+    own = replace(own, model_hash=left.model_hash)
+    sign = 1 if me == 0 else -1
+    values = policy_value(left, own)
+    seen = None if critic is None else _criticized(subject, critic, me, left)
+    residual = None
+    if seen is not None:
+        chances = own.probabilities[left.row_state, left.row_action[me]]
+        ahead = chances * sign * left.expectation(sign * seen)
+        residual = grouped_sum(left.row_state, ahead, left.n_states) - seen
+    q = np.full(own.probabilities.shape, np.nan)
+    q[left.row_state, left.row_action[me]] = sign * left.expectation(values)
+    occupancy = state_visitation(left, own)
+    return Evaluation(left, own, sign * values, q, occupancy, seen, residual)
+
+
+def _criticized(subject: _Subject, critic: Any, player: int, table: TabularGame) -> Floats:
+    """Return a critic's value of each state of a table, 0 where the episode has ended."""
+    given = critic(_seen(subject, player, None)) if callable(critic) else critic
+    given = given.detach().cpu() if hasattr(given, "detach") else given
+    values = np.asarray(given, float).reshape(-1)
+    if len(values) != subject.game.n_states:
+        raise ValueError(
+            f"critic has {len(values)} values; {table.info.name} has {subject.game.n_states} states"
+        )
+    values = np.pad(values, (0, table.n_states - len(values)))
+    return np.where(table.terminal, 0.0, values)
 
 
 def policy_from(
