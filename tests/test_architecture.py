@@ -42,7 +42,7 @@ def room(rooms: str, packages: str, inside_functions: str = "") -> Room:
 
 ROOMS = {
     "model": room("", "numpy lazy_loader", inside_functions="platformdirs pyspiel pytest stormpy"),
-    "exact": room("model", "filelock lazy_loader numba numpy scipy", inside_functions="ray"),
+    "exact": room("model", "filelock lazy_loader numba numpy scipy", inside_functions="pandas ray"),
     "envs": room(
         "model", "numpy gymnasium pettingzoo numba lazy_loader", inside_functions="pygame"
     ),
