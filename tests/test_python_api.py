@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from xml.etree import ElementTree
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from stable_baselines3.common.evaluation import evaluate_policy
 import solvent
 from solvent import TabularPolicy
 from solvent.exact import SolvedTable, best_response
+from solvent.exact.learning_curve import Evaluation, write_curve
 
 LAKE = "FrozenLake-v1"
 
@@ -110,3 +114,18 @@ def test_in_a_game_for_two_a_policy_is_evaluated_against_a_best_response() -> No
             game, policy, opponent=TabularPolicy.uniform(table, player=1 - player)
         )
         assert easy.value > found.value
+
+
+def test_curves_of_runs_are_drawn_with_the_optimum(tmp_path: Path) -> None:
+    rows = [Evaluation(n, v, 0.8 - v, v, 0.8 - v, 1.0) for n, v in ((0, 0.1), (500, 0.6))]
+    for run in ("first", "second"):
+        write_curve(tmp_path / run / "curve.csv", rows)
+    for quantity in ("value", "gap"):
+        picture = solvent.plot(tmp_path / "first", tmp_path / "second", quantity=quantity)
+        picture.save(tmp_path / "curves.svg")
+        drawn = ElementTree.fromstring((tmp_path / "curves.svg").read_text())
+        assert len(drawn.findall(".//{*}polyline")) == 4, quantity
+        assert picture._repr_svg_() == picture.svg
+        assert ("optimum 0.8" in picture.svg) == (quantity == "value")
+    with pytest.raises(ValueError, match="no runs are given"):
+        solvent.plot()

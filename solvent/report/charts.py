@@ -18,13 +18,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import inf, isfinite, isinf, isnan
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from solvent.benchmark.records import TaskRecord
 from solvent.benchmark.statistics import Band, curve_band, performance_profile
 from solvent.benchmark.summary import PREFIXES, algorithms_of, normalized_scores
-from solvent.exact.learning_curve import Evaluation
+from solvent.exact.learning_curve import Evaluation, read_curve
+from solvent.exact.store import write_atomically
+from solvent.model.parameters import check_choice
 from solvent.model.text import NEVER_ENDS, UNBOUNDED, small, tick, whole
 from solvent.report.colours import ALGORITHMS, BASELINE_SHAPE, FURTHER, Mark, algorithm_marks
 from solvent.report.panel import LANE, LETTER, LEVELS, STYLE, Axis, Panel, break_mark, gap_axis
@@ -254,7 +258,7 @@ def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") 
         value = getattr(baseline, quantity)
         if least < value <= largest and value != optimum:
             panel.level(value, baseline.name, "baseline")
-    return _drawn(panel, task, curves, marks, quantity)
+    return _drawn(panel, _algorithms(task), curves, marks, quantity).drawn()
 
 
 def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
@@ -267,7 +271,7 @@ def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") ->
         gap_axis(_numbers(curves, "gap"), unbounded=True),
         ALONG,
     )
-    return _drawn(panel, task, curves, marks, "gap")
+    return _drawn(panel, _algorithms(task), curves, marks, "gap").drawn()
 
 
 def _numbers(curves: Curves, quantity: str) -> list[float]:
@@ -280,23 +284,30 @@ def _numbers(curves: Curves, quantity: str) -> list[float]:
     ]
 
 
-def _drawn(panel: Panel, task: TaskRecord, curves: Curves, marks: Marks, quantity: str) -> str:
+def _algorithms(task: TaskRecord) -> dict[str, str]:
+    """The algorithm of each agent, by the agent's name."""
+    return {agent.name: agent.algorithm for agent in task.agents}
+
+
+def _drawn(
+    panel: Panel, algorithms: Mapping[str, str], curves: Curves, marks: Marks, quantity: str
+) -> Panel:
     """Draw each agent's curves, the sampled policy's dashed, with a legend below the chart.
 
     Args:
         panel: The chart without curves.
-        task: The task with its agents.
+        algorithms: The algorithm of each agent.
         curves: The learning curves of the agents.
         marks: The marks of their algorithms.
         quantity: The quantity on the vertical axis, ``"value"`` or ``"gap"``.
     """
-    for agent in task.agents:
-        colour, shape = marks[agent.algorithm]
+    for agent, algorithm in algorithms.items():
+        colour, shape = marks[algorithm]
         for name, attribute, dashed in (
-            (f"{agent.name}, sampled", quantity, True),
-            (agent.name, f"mode_{quantity}", False),
+            (f"{agent}, sampled", quantity, True),
+            (agent, f"mode_{quantity}", False),
         ):
-            points = [(point.timesteps, getattr(point, attribute)) for point in curves[agent.name]]
+            points = [(point.timesteps, getattr(point, attribute)) for point in curves[agent]]
             last = points[-1][1]
             told = f"{last:.6g}" if not isinf(last) else f"{tick(last)} ({NEVER_ENDS})"
             text = f"{name}: {told} in the end, as recorded"
@@ -306,9 +317,9 @@ def _drawn(panel: Panel, task: TaskRecord, curves: Curves, marks: Marks, quantit
             panel.line(xs, ys, colour, text, dashed=dashed, shape="" if dashed else shape)
             endless = [point for point in known if isinf(point[1])]
             panel.dots([x for x, _ in endless], [y for _, y in endless], colour)
-    for algorithm in dict.fromkeys(agent.algorithm for agent in task.agents):
+    for algorithm in dict.fromkeys(algorithms.values()):
         panel.key(algorithm, *marks[algorithm])
-    return panel.drawn()
+    return panel
 
 
 def _steps(curves: Curves) -> Axis:
@@ -423,3 +434,65 @@ def _draw(panel: Panel, band: Band, mark: Mark, name: str, text: str, marked: in
             xs[marked:][:1], ys[marked:][:1], mark.colour, text, dashed=False, shape=mark.shape
         )
     panel.key(name, *mark)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart as SVG; a notebook shows it.
+
+    Attributes:
+        svg: The text of the picture.
+    """
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file.
+
+        Args:
+            path: The file, ``.svg``.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        write_atomically(path, (self.svg + "\n").encode())
+
+
+def plot(*runs: Any, quantity: str = "value") -> Picture:
+    """Draw the exact learning curves of runs, with the optimum as a line.
+
+    The dashed curve of a run is that of its policy as sampled, the other that of its greedy policy.
+
+    Args:
+        runs: Results of :func:`solvent.training.train` on one game, or their folders.
+        quantity: ``"value"``, or ``"gap"`` for the optimality gap in decades.
+
+    Raises:
+        ValueError: If there are no runs, or the quantity is another.
+        StoreError: If a folder has no learning curve, or a damaged one.
+    """
+    check_choice(quantity, "quantity", ("value", "gap"))
+    if not runs:
+        raise ValueError("no runs are given; give results of solvent.training.train or folders")
+    curves: dict[str, Sequence[Evaluation]] = {}
+    algorithms: dict[str, str] = {}
+    for number, run in enumerate(runs):
+        folder = Path(getattr(run, "folder", run))
+        name = folder.name if folder.name not in curves else f"{folder.name} {number}"
+        curves[name] = read_curve(folder / "curve.csv")
+        algorithms[name] = getattr(run, "algorithm", name)
+    marks = algorithm_marks(algorithms.values())
+    numbers = [number for number in _numbers(curves, quantity) if isfinite(number)]
+    if quantity == "gap":
+        panel = Panel("Optimality gap", quantity, _steps(curves), gap_axis(numbers), ALONG)
+    else:
+        last = next(iter(curves.values()))[-1]
+        optimum = last.mode_value + last.mode_gap
+        margin = 0.06 * max(optimum - min(numbers), 1e-9)
+        y = Axis(min(numbers) - margin, optimum + margin)
+        panel = Panel("Value", quantity, _steps(curves), y, ALONG)
+        panel.level(optimum, f"optimum {optimum:.4g}", "optimum")
+    return Picture(_drawn(panel, algorithms, curves, marks, quantity).alone(ALONE))
