@@ -12,11 +12,26 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 
 class StoreError(ValueError):
     """A file is not what it should be; the message is one line and names the file."""
+
+
+@contextlib.contextmanager
+def reporting(path: Path, done: str = "read") -> Iterator[None]:
+    """Turn an OSError into a StoreError of one line that names the file.
+
+    Args:
+        path: The file.
+        done: The participle of what is tried, such as ``"read"`` or ``"written"``.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be {done} ({error.strerror or error})") from error
 
 
 def write_atomically(path: str | Path, content: bytes, *, flush: bool = True) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import tracemalloc
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from bad_files import bad_files, forge, overstate
+from bad_files import forge, overstate
 from parlour_games import parlour
 
-from solvent.exact import ArraySchema, Schema, StoreError, load_policy, read_metadata, save_policy
+from solvent.exact import ArraySchema, Schema, StoreError, load_policy, save_policy
 from solvent.exact.archive import LARGEST, read_archive, write_archive
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
@@ -106,13 +105,6 @@ def test_a_wrong_header_or_array_is_named(file: Path) -> None:
         assert message in refusal(wrong, expected=lambda _: {"numbers": (2, 3)})
 
 
-def test_a_header_that_is_refused_names_the_file(file: Path) -> None:
-    def refuse(header: dict[str, Any]) -> dict[str, Any]:
-        raise ValueError(f"{header['count']} is one too many")
-
-    assert refusal(file, expected=refuse) == "3 is one too many"
-
-
 def peak(path: Path, game: TabularGame | None) -> tuple[str, int]:
     """The error with which a policy is refused, and the bytes that this took."""
     tracemalloc.start()
@@ -143,27 +135,3 @@ def test_a_size_that_does_not_agree_with_the_directory_is_not_unpacked(
     message, taken = peak(overstate(policy_file, "probabilities", shape, alone=True), None)
     assert message.endswith("not a file of solvent's, or damaged")
     assert taken < 2**20
-
-
-def test_two_arrays_of_one_name_are_refused(file: Path) -> None:
-    with (
-        zipfile.ZipFile(file, "a") as archive,
-        pytest.warns(UserWarning, match="Duplicate name"),
-    ):
-        archive.writestr("numbers.npy", archive.read("numbers.npy"))
-    assert "not a file of solvent's, or damaged" in refusal(file)
-
-
-def test_the_header_alone_can_be_read(policy_file: Path, game: TabularGame) -> None:
-    forge(policy_file, {"metadata": {"seed": 7}})
-    overstate(policy_file, "probabilities", (200_000_000, 2))
-    assert read_metadata(policy_file)["metadata"] == {"seed": 7}
-
-
-def test_what_is_no_archive_is_refused_in_one_line(tmp_path: Path) -> None:
-    for path in bad_files(tmp_path, ".npz"):
-        for read in (load_policy, read_metadata):
-            with pytest.raises(StoreError) as caught:
-                read(path)
-            assert str(caught.value).startswith(f"{path}: ")
-            assert len(str(caught.value)) < len(str(path)) + 100

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from solvent import make_game
-from solvent.exact import best_response, cross_play_matrix, policy_value, solve
+from solvent.exact import cross_play_matrix, policy_value, solve
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
 
@@ -40,21 +39,6 @@ def test_an_optimal_pair_is_a_saddle_point(game: TabularGame) -> None:
     assert (table[:, 1] <= value + 1e-12).all()
     assert table[0, 0] > value + 0.01
     assert table[1, 1] < value - 0.01
-
-
-def test_a_best_response_has_the_least_cell_of_its_row(game: TabularGame) -> None:
-    first, second = policies(game)
-    answer = best_response(game, first[1])
-    row = cross_play_matrix(game, [first[1]], [*second, answer.policies[1]])[0]
-    assert row[2] == pytest.approx(answer.value, abs=1e-12)
-    assert row[2] <= row.min() + 1e-12
-    assert row[2] < row[0] - 0.01
-
-
-def test_nobody_makes_an_empty_table(game: TabularGame) -> None:
-    first, _ = policies(game)
-    assert cross_play_matrix(game, first, []).shape == (2, 0)
-    assert np.size(cross_play_matrix(game, [], [])) == 0
 
 
 def test_policies_in_the_wrong_seat_and_games_for_one_are_refused(game: TabularGame) -> None:

@@ -42,27 +42,6 @@ def test_weak_dominance_is_an_option() -> None:
     assert iterated_dominance(payoff, weak=True, mixed=False).rows == (0, 1, 2)
 
 
-@pytest.mark.parametrize("weak", [False, True])
-def test_equal_actions_do_not_dominate_each_other(weak: bool) -> None:
-    report = iterated_dominance(np.ones((3, 2)), weak=weak)
-    assert (report.rows, report.columns, report.removals) == ((0, 1, 2), (0, 1), ())
-
-
-def test_a_dominator_that_falls_in_the_same_round_is_replaced_by_what_beat_it() -> None:
-    """Row 0 is first found to be dominated by row 1, which row 2 dominates."""
-    report = iterated_dominance(np.array([[0.0, 0], [1, 1], [2, 2]]), mixed=False)
-    assert [(r.action, r.by) for r in report.removals] == [
-        (0, ((2, 1.0),)),
-        (1, ((2, 1.0),)),
-    ]
-
-
-@pytest.mark.parametrize("payoff", [np.zeros((0, 2)), np.zeros(3), np.array([[np.nan]])])
-def test_what_is_no_matrix_game_is_refused(payoff: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="finite matrix"):
-        iterated_dominance(payoff)
-
-
 @settings(max_examples=examples(60), deadline=None)
 @given(
     arrays(

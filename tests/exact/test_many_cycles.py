@@ -72,15 +72,6 @@ def test_pig_and_the_game_that_is_left_of_it(parameters: dict[str, Any]) -> None
         np.testing.assert_allclose(many, few, rtol=1e-12, atol=1e-12)
 
 
-def test_a_compiled_component_is_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*arguments: Any) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(decomposition, "MANY", 1)
-    monkeypatch.setattr(decomposition, "solve_component", refuse)
-    optimum(compile_game(Pig(target=9)))
-
-
 def test_a_chain_of_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     table = compile_game(Pig(target=15))
     pair = [TabularPolicy.uniform(table, player=player) for player in (0, 1)]

@@ -98,14 +98,3 @@ def test_what_cannot_be_proved_to_a_billionth_is_accepted_on_demand_only(
 
 
 BETTING_SOLVED = solve(BETTING, tolerance=1e-3)
-
-
-def test_an_answer_is_one_for_the_game_that_was_asked_about() -> None:
-    left = against(BETTING, GENEROUS)
-    answer = solve_with_nonterminating_play(left, 1, tolerance=1e-3)
-    assert answer.model_hash == left.model_hash
-    assert [policy.model_hash for policy in answer.policies] == [left.model_hash] * 2
-    found = best_response(BETTING, GENEROUS, tolerance=1e-3)
-    assert found.model_hash == BETTING.model_hash
-    assert [policy.model_hash for policy in found.policies] == [BETTING.model_hash] * 2
-    assert found.policies[1].name == "best response to policy"

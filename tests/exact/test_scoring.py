@@ -12,17 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_games import RandomGame
-from rational_tables import END, table_of
 
 from solvent.exact import (
-    CertificateError,
     ImproperGameError,
     expected_length,
     exploitability,
     locate_gap,
     policy_value,
     score,
-    scoring,
     solve,
     state_visitation,
 )
@@ -108,13 +105,6 @@ def test_the_ten_states_that_cost_most_are_listed_and_none_that_costs_nothing() 
     # Of equal ones the first.
     ties = replace(where, contribution=np.resize([1.0, 2.0, 0.0], 300))
     assert ties.ranked() == list(range(1, 30, 3))
-
-
-def test_a_way_that_a_policy_does_not_take_does_not_make_play_long() -> None:
-    game = table_of([[[(1.0, END, 0.0)], [(1.0, 1, 0.0)]], [[(1.0, 1, 0.0)], [(1.0, END, 0.0)]]])
-    assert expected_length(game, TabularPolicy.deterministic(game, np.zeros(3, int))).tolist() == [
-        1.0, np.inf, 0.0
-    ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -302,23 +292,3 @@ def test_a_solution_of_another_game_is_refused(pig: Any, combat: Any) -> None:
     for measure in (score, locate_gap, exploitability):
         with pytest.raises(ValueError, match="the solution is of the model"):
             measure(pig[0], policy, combat[1])
-
-
-def test_a_score_stands_where_that_of_uniform_play_cannot_be_proved(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    table = compile_game(Pig(7))
-    expected = score(table, random_policy(table, 3))
-    again = compile_game(Pig(7))
-    answered = scoring.best_response
-
-    def refuses_uniform(game: Any, policy: TabularPolicy, **kwargs: Any) -> Any:
-        if policy.name == "uniform":
-            raise CertificateError("its bracket is too wide")
-        return answered(game, policy, **kwargs)
-
-    monkeypatch.setattr(scoring, "best_response", refuses_uniform)
-    found = score(again, random_policy(again, 3))
-    assert np.isnan(found.normalized)
-    assert found.value == expected.value
-    assert not np.isnan(expected.normalized)

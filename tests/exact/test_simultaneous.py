@@ -8,20 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_games import RandomGame
 
 from solvent.exact import (
-    CertificateError,
     ImproperGameError,
     best_response,
-    decomposition,
     markov_game,
-    mdp,
     nash_conv,
     policy_value,
     solve,
 )
-from solvent.exact.components import components
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.model import GameInfo, Outcome, TabularGame, TabularPolicy, compile_game
 
@@ -91,22 +86,6 @@ def check(game: Staircase) -> None:
         assert kept >= -1e-9
 
 
-def test_games_of_one_level_are_solved_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two shapes on each of four steps below the top: as many calls, not one for each state."""
-    batches: list[int] = []
-    original = decomposition.solve_matrix_games
-
-    def counted(payoffs: np.ndarray, **options: Any) -> Any:
-        batches.append(len(payoffs))
-        return original(payoffs, **options)
-
-    monkeypatch.setattr(decomposition, "solve_matrix_games", counted)
-    game = Staircase(5, 6)
-    solve(compile_game(game))
-    assert batches == [3] * 8 + [1]
-    check(game)
-
-
 @pytest.mark.parametrize("again", [Fraction(1, 10), Fraction(2, 3)])
 def test_cycles_of_matrix_games(again: Fraction) -> None:
     check(Staircase(4, 3, again))
@@ -128,17 +107,6 @@ def test_a_war_of_attrition_is_refused(bet: int) -> None:
 
     with pytest.raises(ImproperGameError, match=r"who has to end it.* with a discount"):
         solve(compile_game(War(1, 1)))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_newtons_method_is_mostly_all_there_is_to_do(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Far from the solution the residual may fall slowly, and then it falls to rounding at once."""
-    table = compile_game(RandomGame(seed, "simultaneous", cyclic=True))
-    values = solve(table).values
-    monkeypatch.setattr(markov_game, "optimize", None)
-    assert solve(table).values == pytest.approx(values, abs=1e-12)
 
 
 def local_game(m: int, gamma: float, in_turn: bool) -> TabularGame:
@@ -187,13 +155,6 @@ def test_games_of_local_moves_need_no_strategy_iteration(
     np.testing.assert_allclose(value, solution.values[:-1], rtol=0, atol=1e-10)
 
 
-def test_newtons_method_only_saves_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = compile_game(Staircase(4, 3, Fraction(1, 2)))
-    with_it = solve(table)
-    monkeypatch.setattr(markov_game, "newton", lambda component: None)
-    assert solve(table).values == pytest.approx(with_it.values, abs=1e-9)
-
-
 def test_where_newtons_method_ends_in_a_wrong_place_iteration_begins_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -212,21 +173,3 @@ def test_where_newtons_method_ends_in_a_wrong_place_iteration_begins_elsewhere(
     assert solve(table).values == pytest.approx(values, abs=1e-9)
     # From the side of either player.
     assert len(wrong) == 2
-
-
-@pytest.mark.parametrize(
-    ("kind", "what"), [("alternating", "strategy"), ("opponent", "policy"), ("single", "policy")]
-)
-def test_iteration_that_does_not_settle_is_refused_by_the_state_it_concerns(
-    kind: str, what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = compile_game(RandomGame(3, kind, cyclic=True))
-    assert solve(table).method.endswith(f"{what} iteration")
-    monkeypatch.setattr(mdp, "ROUNDS", 1 if what == "policy" else 1000)
-    monkeypatch.setattr(markov_game, "ROUNDS", 1)
-    monkeypatch.setattr(markov_game, "newton", lambda component: None)
-    parts = components(table)
-    first = table.states[parts.order[parts.start[np.argmax(parts.cyclic)]]]
-    message = f"^random, state {first}: {what} iteration did not settle in 1 rounds"
-    with pytest.raises(CertificateError, match=message):
-        solve(table)

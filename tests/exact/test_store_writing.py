@@ -31,16 +31,6 @@ def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path: Path) ->
     assert mode(tmp_path / "new") == 0o640
 
 
-def test_a_file_is_replaced_however_long_its_name_is(tmp_path: Path) -> None:
-    path = tmp_path / ("n" * os.pathconf(tmp_path, "PC_NAME_MAX"))
-    path.write_text("before")
-    write_atomically(path, b"after")
-    assert path.read_text() == "after"
-    assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(StoreError, match=r"cannot be written \(File name too long\)$"):
-        write_atomically(path.with_name(f"{path.name}n"), b"content")
-
-
 @pytest.mark.parametrize("given", [0o600, 0o644, 0o755])
 def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path, given: int) -> None:
     path = tmp_path / "file"

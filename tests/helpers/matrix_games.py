@@ -124,32 +124,3 @@ def gap_of(payoffs: Floats, row_strategy: Floats, column_strategy: Floats) -> Fl
     """max(A y) - min(x A) of each game, by the definition, [G]."""
     most = np.einsum("gij,gj->gi", payoffs, column_strategy).max(axis=1)
     return np.asarray(most - np.einsum("gi,gij->gj", row_strategy, payoffs).min(axis=1))
-
-
-def textbook_simplex(payoff: Floats, tolerance: float = 1e-11) -> tuple[Floats, Floats]:
-    """Both mixes by Dantzig's rule with the plain ratio test, as textbooks have it.
-
-    It pivots on whatever exceeds the tolerance and looks at nothing afterwards.
-    """
-    m, n = payoff.shape
-    tableau = np.zeros((m + 1, n + m + 1))
-    tableau[:m, :n] = payoff - payoff.min() + 1
-    tableau[:m, n:-1] = np.eye(m)
-    tableau[:m, -1] = 1.0
-    tableau[m, :n] = -1.0
-    basic = np.arange(n, n + m)
-    for _ in range(2000):
-        column = int(tableau[m, :-1].argmin())
-        rows = np.flatnonzero(tableau[:m, column] > tolerance)
-        if tableau[m, column] >= -tolerance or not len(rows):
-            break
-        row = rows[(tableau[rows, -1] / tableau[rows, column]).argmin()]
-        tableau[row] /= tableau[row, column]
-        factors = tableau[:, column].copy()
-        factors[row] = 0.0
-        tableau -= np.outer(factors, tableau[row])
-        basic[row] = column
-    y = np.zeros(n + m)
-    y[basic] = np.maximum(tableau[:m, -1], 0)
-    x = np.maximum(tableau[m, n:-1], 0)
-    return x / x.sum(), y[:n] / y[:n].sum()

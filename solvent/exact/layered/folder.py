@@ -64,7 +64,13 @@ from solvent.exact.layered.samples import (
     take_samples,
 )
 from solvent.exact.layered.store import SLACK, LayerRecord, LayerStore
-from solvent.exact.store import TEMPORARY, StoreError, remove_temporary, write_atomically
+from solvent.exact.store import (
+    TEMPORARY,
+    StoreError,
+    remove_temporary,
+    reporting,
+    write_atomically,
+)
 from solvent.model.arrays import Floats
 from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import shown
@@ -115,10 +121,8 @@ class LayerFolder(LayerStore):
                 cannot be written to, or a layer in it that is still needed is damaged.
         """
         folder = Path(folder)
-        try:
+        with reporting(folder, "made"):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"{folder}: cannot be made ({error.strerror or error})") from error
         lock = FolderLock(folder)
         try:
             store = cls(folder, game, lock, keep or "all")
@@ -210,10 +214,8 @@ class LayerFolder(LayerStore):
             StoreError: If there is none, or it is not the one of its record.
         """
         path, largest = self._packed_path(layer), self.largest(layer)
-        try:
+        with reporting(path):
             content = read_file(path, manifest.MOST_BYTES + 8 * prod(self.game.shape(layer)))
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
         if hashlib.sha256(content).hexdigest() != self._packed_checksums[layer]:
             raise StoreError(
                 f"{path}: the checksum does not match; the file was changed or damaged. "
@@ -232,9 +234,10 @@ class LayerFolder(LayerStore):
         """A layer's values through a memory map."""
         path = self.path(layer)
         try:
-            values: Floats = np.load(path, mmap_mode="r", allow_pickle=False)
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+            with reporting(path):
+                values: Floats = np.load(path, mmap_mode="r", allow_pickle=False)
+        except StoreError:
+            raise
         except (ValueError, EOFError) as error:
             raise StoreError(f"{path}: is damaged. {self._cure(layer)}") from error
         shape = self.game.shape(layer)
@@ -355,17 +358,14 @@ class LayerFolder(LayerStore):
 
     def _verify_exact(self, layer: Layer) -> None:
         path = self.path(layer)
-        try:
-            with path.open("rb") as file:
-                state = os.fstat(file.fileno())
-                self._check_size(layer, state.st_size)
-                on_disk = state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns
-                seen = (*on_disk, self._checksums[layer], self.game.bound(layer))
-                if seen in _checked:
-                    return
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+        with reporting(path), path.open("rb") as file:
+            state = os.fstat(file.fileno())
+            self._check_size(layer, state.st_size)
+            on_disk = state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns
+            seen = (*on_disk, self._checksums[layer], self.game.bound(layer))
+            if seen in _checked:
+                return
+            found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != self._checksums[layer]:
             raise StoreError(
                 f"{path}: the checksum does not match; the file was changed or damaged. "
@@ -452,14 +452,10 @@ class LayerFolder(LayerStore):
 
     def _read_journal(self) -> dict[str, Any]:
         """The records of the layers solved so far; a line that was being written is removed."""
-        try:
-            content = read_file(self._journal, manifest.MOST_BYTES)
-        except FileNotFoundError:
+        if not os.path.lexists(self._journal):
             return {}
-        except OSError as error:
-            raise StoreError(
-                f"{self._journal}: cannot be read ({error.strerror or error})"
-            ) from error
+        with reporting(self._journal):
+            content = read_file(self._journal, manifest.MOST_BYTES)
         whole = content[: content.rfind(b"\n") + 1]
         if whole != content:
             write_atomically(self._journal, whole)
@@ -501,14 +497,10 @@ class LayerFolder(LayerStore):
     def _append(self, layer: Layer) -> None:
         entry = [self.game.name(layer), self._record_json(layer), self._start_checksums.get(layer)]
         line = json.dumps([*entry, manifest.checksum_of(entry)]) + "\n"
-        try:
+        with reporting(self._journal, "written"):
             self._journal.parent.mkdir(exist_ok=True)
             with self._journal.open("a", encoding="utf-8") as file:
                 file.write(line)
-        except OSError as error:
-            raise StoreError(
-                f"{self._journal}: cannot be written ({error.strerror or error})"
-            ) from error
 
     def _record_json(self, layer: Layer) -> dict[str, Any]:
         record = {**self._records[layer]._asdict(), "sha256": self._checksums[layer]}
@@ -631,15 +623,17 @@ _CURE = "Remove it, and the command that solved it will solve it again"
 
 def _read_manifest(folder: Path, game: LayeredGame | type[LayeredGame]) -> Mapping[str, Any]:
     path = folder / "manifest.json"
+    packed = path.with_name("manifest.json.gz")
     try:
-        if path.exists() or not (packed := path.with_name("manifest.json.gz")).exists():
-            description = parse_json(read_file(path, manifest.MOST_BYTES))
-        else:
-            description = parse_json(_read_compressed(packed))
-    except FileNotFoundError as error:
-        raise StoreError(f"{folder}: holds no solution; there is no manifest.json") from error
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+        with reporting(path):
+            if os.path.lexists(path):
+                description = parse_json(read_file(path, manifest.MOST_BYTES))
+            elif packed.exists():
+                description = parse_json(_read_compressed(packed))
+            else:
+                raise StoreError(f"{folder}: holds no solution; there is no manifest.json")
+    except StoreError:
+        raise
     except ValueError as error:
         raise StoreError(f"{path}: is damaged ({error})") from error
     manifest.check_kind(description, game, folder)
@@ -666,11 +660,8 @@ def _read_compressed(path: Path) -> bytes:
 def _flush(paths: Sequence[Path]) -> None:
     """Make the disk have files."""
     for path in paths:
-        try:
-            with path.open("r+b") as file:
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be written ({error.strerror or error})") from error
+        with reporting(path, "written"), path.open("r+b") as file:
+            os.fsync(file.fileno())
 
 
 def _remove(path: Path) -> None:

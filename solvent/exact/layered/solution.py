@@ -23,7 +23,8 @@ from solvent.exact.layered.game import Layer, LayeredGame, Place
 from solvent.exact.layered.resources import check_memory, memory_bytes
 from solvent.exact.layered.solve import proved_errors, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
-from solvent.exact.matrix_game import MatrixGameSolution, solve_matrix_games
+from solvent.exact.lookahead import expected_value
+from solvent.exact.matrix_game import solve_matrix_games
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress, Teller
@@ -133,7 +134,7 @@ class LayeredSolution:
             return float(payoffs.max())
         if payoffs.shape[0] == 1:
             return float(payoffs.min())
-        return float(self._matrix_game(payoffs).value)
+        return float(solve_matrix_games(payoffs[None]).value[0])
 
     def error_of(self, state: Any) -> float:
         """Proved bound of the error of :meth:`value_of` in a state.
@@ -168,7 +169,7 @@ class LayeredSolution:
             Values to player 0, by action.
         """
         payoffs = self._payoffs(state)
-        solved = self._matrix_game(payoffs)
+        solved = solve_matrix_games(payoffs[None])[0]
         values = payoffs @ solved.column_strategy if player == 0 else solved.row_strategy @ payoffs
         return self._by_action(state, player, values)
 
@@ -182,7 +183,7 @@ class LayeredSolution:
         Returns:
             The probability of every legal action.
         """
-        solved = self._matrix_game(self._payoffs(state))
+        solved = solve_matrix_games(self._payoffs(state)[None])[0]
         return self._by_action(state, player, (solved.row_strategy, solved.column_strategy)[player])
 
     def _place(self, state: Any) -> Place:
@@ -196,17 +197,14 @@ class LayeredSolution:
         legal = self.game.legal_actions(state)
         columns = [(action,) for action in legal[1]] if len(legal) > 1 else [()]
         return np.array(
-            [[self._expected(state, (row, *column)) for column in columns] for row in legal[0]]
+            [
+                [
+                    expected_value(self.game, self.value_of, state, (row, *column))
+                    for column in columns
+                ]
+                for row in legal[0]
+            ]
         )
-
-    def _expected(self, state: Any, actions: tuple[int, ...]) -> float:
-        return sum(
-            float(outcome.probability) * (float(outcome.reward) + self.value_of(outcome.state))
-            for outcome in self.game.transition(state, actions)
-        )
-
-    def _matrix_game(self, payoffs: Floats) -> MatrixGameSolution:
-        return solve_matrix_games(payoffs[None])[0]
 
     def _by_action(self, state: Any, player: int, numbers: Floats) -> Mapping[int, float]:
         legal = self.game.legal_actions(state)[player]

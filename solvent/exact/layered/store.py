@@ -148,7 +148,7 @@ class LayerStore:
             record: The record of how it was solved.
 
         Raises:
-            ValueError: If a shape is not that of the layer, or a value is none that is possible.
+            ValueError: If a value is none that is possible.
         """
         self._check(layer, values, start)
         values = values.view()
@@ -253,23 +253,15 @@ class LayerStore:
             )
 
     def _check(self, layer: Layer, values: Floats, start: WarmStart | None) -> None:
-        """Raise unless a layer may be written, and note its largest value."""
-        shape = self.game.shape(layer)
-        if values.shape != shape or values.dtype != np.float64:
-            raise ValueError(
-                f"the values of {layer} are {values.dtype} {values.shape}; they have to be "
-                f"float64 {shape}"
-            )
+        """Note the largest value of a layer that is written, and raise if it is impossible."""
+        assert values.dtype == np.float64
+        assert values.shape == self.game.shape(layer)
+        assert start is None or start.dtype == np.uint32
+        assert start is None or start.shape == self.game.start_shape(layer)
         least, most = float(values.min()), float(values.max())
         impossible = self._impossible(layer, least, most)
         if impossible is not None:
             raise ValueError(f"{layer} has {impossible}")
-        allowed = self.game.start_shape(layer)
-        if start is not None and (start.shape != allowed or start.dtype != np.uint32):
-            raise ValueError(
-                f"what {layer} leaves to start from is {start.dtype} {start.shape}; it has to be "
-                f"uint32 {allowed}"
-            )
         self._largest[layer] = max(abs(least), abs(most))
 
     def _impossible(self, layer: Layer, least: float, largest: float) -> str | None:

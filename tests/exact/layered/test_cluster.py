@@ -11,7 +11,7 @@ from layered_games import shop
 from ray_machines import LOST_PACKAGE, Machines, free_port, other_source
 
 from solvent.exact.layered import cluster
-from solvent.exact.layered.build import difference, this_build
+from solvent.exact.layered.build import this_build
 from solvent.exact.layered.cluster import ClusterError, RayWorkers
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
@@ -91,14 +91,6 @@ def test_a_machine_without_the_package_is_refused(machines: Machines) -> None:
         RayWorkers(machines.address)
 
 
-def test_builds_differ_by_what_is_installed() -> None:
-    build = this_build()
-    assert difference(build, dict(build)) is None
-    assert difference(build, {**build, "numba": "0.1"}) == (
-        f"numba is 0.1 there and {build['numba']} here"
-    )
-
-
 def test_a_process_of_another_build_refuses() -> None:
     build = this_build()
     cluster.check_build(build)
@@ -108,22 +100,6 @@ def test_a_process_of_another_build_refuses() -> None:
         match=r"runs another build: the source of solvent is \w+ there and changed here; install",
     ):
         cluster.check_build(other)
-
-
-def test_what_a_machine_raises_is_said_by_the_driver() -> None:
-    from ray.exceptions import RayTaskError
-
-    def said(cause: Exception) -> Exception:
-        text = f"Traceback\n{type(cause).__name__}: {cause}\n"
-        return cluster._cause(RayTaskError("check_build", text, cause, "test", 1, "127.0.0.1"))
-
-    refused = said(ClusterError("another build"))
-    assert (type(refused), str(refused)) == (ClusterError, "another build")
-    missing = said(ModuleNotFoundError("No module named 'solvent'"))
-    assert isinstance(missing, ClusterError)
-    assert "cannot run the solver (ModuleNotFoundError: No module named 'solvent'" in str(missing)
-    other = said(ZeroDivisionError("by zero"))
-    assert isinstance(other, RayTaskError)
 
 
 def test_an_address_that_is_none_or_where_nobody_answers_is_named() -> None:
@@ -170,9 +146,3 @@ def test_a_machine_without_the_game_is_refused(machines: Machines) -> None:
         pytest.raises(ClusterError, match=r"cannot run the solver \(ModuleNotFoundError"),
     ):
         solve_layers(layers, LayerStore(layers), workers=workers)
-
-
-def test_the_source_of_a_game_is_part_of_the_build() -> None:
-    build = this_build("layered_games")
-    assert set(build) - set(this_build()) == {"the source of layered_games"}
-    assert this_build("solvent.exact") == this_build()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -14,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bad_files import no_files
 from layered_games import (
     StartedLayers,
     any_values,
@@ -96,44 +93,11 @@ def test_a_layer_is_read_as_it_was_written(
         store.close()
 
 
-@pytest.mark.parametrize("in_folder", [False, True], ids=["memory", "folder"])
-def test_what_is_no_layer_is_not_kept(
-    layers: StartedLayers, tmp_path: Path, in_folder: bool
-) -> None:
-    store = LayerFolder.create(tmp_path / "x", layers) if in_folder else LayerStore(layers)
-    layer = layers.layers[0]
-    values, supports = any_values(layers, layer)
-    for wrong in (values[:-1], values.astype(np.float32), np.full_like(values, np.nan)):
-        with pytest.raises(ValueError, match=r"the values of 1 are|has a value of nan"):
-            store.write(layer, wrong, supports, RECORD)
-    with pytest.raises(ValueError, match="what 1 leaves"):
-        store.write(layer, values, supports[:-1], RECORD)
-    with pytest.raises(ValueError, match=r"not complete: 1 is"):
-        store.finish()
-    assert not store.has(layer)
-    with pytest.raises(KeyError):
-        store.read(layer)
-    if isinstance(store, LayerFolder):
-        store.close()
-
-
-def test_values_are_read_from_the_disk_when_they_are_needed(original: Path) -> None:
-    store = LayerFolder.open(original, StartedLayers)
-    assert isinstance(store.read(13), np.memmap)
-
-
 def test_a_finished_folder_holds_the_manifest_and_the_layers_only(
     original: Path, layers: StartedLayers
 ) -> None:
     names = {f"sheets/{layer}.npy" for layer in layers.layers}
     assert set(contents(original)) == {"manifest.json", *names}
-
-
-def test_two_solves_write_the_same_bytes(
-    original: Path, layers: StartedLayers, tmp_path: Path
-) -> None:
-    solve_in(tmp_path / "again", layers)
-    assert contents(tmp_path / "again") == contents(original)
 
 
 def cut_off(path: Path, length: int) -> None:
@@ -174,14 +138,6 @@ def test_a_folder_whose_first_write_was_killed_is_begun_again(
     (tmp_path / TEMPORARY).write_bytes(b"half a manifest")
     LayerFolder.create(tmp_path, layers).close()
     assert set(contents(tmp_path)) == {"manifest.json"}
-
-
-def test_a_second_solver_is_refused(half_done: Path, layers: StartedLayers) -> None:
-    with LayerFolder.create(half_done, layers):
-        with pytest.raises(StoreError, match="another process is at work on it"):
-            LayerFolder.create(half_done, layers)
-        assert not (half_done / "manifest.json.tmp").exists()
-    LayerFolder.create(half_done, layers).close()
 
 
 @contextmanager
@@ -249,25 +205,6 @@ def test_an_altered_layer_is_not_built_upon(half_done: Path, layers: StartedLaye
     assert not (half_done / NAME).exists()
 
 
-def test_a_file_is_checked_once_and_again_when_it_has_changed(
-    solution: Path, layers: StartedLayers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hashed = []
-    digest = hashlib.file_digest
-    monkeypatch.setattr(
-        hashlib, "file_digest", lambda file, name: hashed.append(file.name) or digest(file, name)
-    )
-    for _ in range(2):
-        store = LayerFolder.open(solution, layers)
-        store.read(layers.layers[0])
-        store.read(layers.layers[0])
-    path = store.path(layers.layers[0])
-    assert hashed == [str(path)]
-    flip(path, 200)
-    with pytest.raises(StoreError, match="the checksum does not match"):
-        store.read(layers.layers[0])
-
-
 def test_a_bit_flipped_anywhere_in_the_manifest_is_told(solution: Path) -> None:
     path = solution / "manifest.json"
     whole = path.read_bytes()
@@ -276,30 +213,6 @@ def test_a_bit_flipped_anywhere_in_the_manifest_is_told(solution: Path) -> None:
         assert "manifest.json" in refusal(lambda: LayerFolder.open(solution, StartedLayers))
         path.write_bytes(whole)
     LayerFolder.open(solution, StartedLayers)
-
-
-def test_a_file_that_is_no_array_is_named(solution: Path, layers: StartedLayers) -> None:
-    path = first_file(solution, layers)
-    path.write_bytes(b"x" * path.stat().st_size)
-
-    def rehash(description: dict[str, Any]) -> None:
-        checksum = hashlib.sha256(path.read_bytes()).hexdigest()
-        description["sheets"]["1"]["sha256"] = checksum
-
-    rewrite(solution, rehash)
-    store = LayerFolder.open(solution, layers)
-    with pytest.raises(StoreError, match=r"/1.npy: is damaged. Remove it"):
-        store.read(layers.layers[0])
-
-
-def test_a_file_that_grew_since_it_was_opened_is_not_read(
-    solution: Path, layers: StartedLayers
-) -> None:
-    store = LayerFolder.open(solution, layers)
-    path = first_file(solution, layers)
-    path.write_bytes(path.read_bytes() + b"x")
-    with pytest.raises(StoreError, match=r"/1.npy: has \d+ bytes, not \d+. Remove it"):
-        store.read(layers.layers[0])
 
 
 def test_a_record_that_was_changed_is_not_gone_on_from(
@@ -351,34 +264,6 @@ def test_a_damaged_manifest_is_named(solution: Path, monkeypatch: pytest.MonkeyP
     assert message.endswith("manifest.json: cannot be read (larger than 1,000 bytes)")
 
 
-def not_to_be_read(folder: Path, suffix: str, link: Path) -> Iterator[None]:
-    """A link in place of a file, to one thing after the other that is no file."""
-    for path in no_files(folder, suffix):
-        if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
-            link.unlink()
-            link.symlink_to(path)
-            yield
-
-
-def test_what_is_no_file_is_not_waited_for(
-    solution: Path, half_done: Path, layers: StartedLayers, tmp_path: Path
-) -> None:
-    places = [tmp_path / name for name in ("manifest", "supports", "records")]
-    for place in places:
-        place.mkdir()
-    for _ in not_to_be_read(places[0], "", solution / "manifest.json"):
-        message = refusal(lambda: LayerFolder.open(solution, StartedLayers))
-        assert "manifest.json: cannot be read (" in message
-    unfinished = half_done / "unfinished"
-    for _ in not_to_be_read(places[1], "", unfinished / "supports" / "10.npy"):
-        with LayerFolder.create(half_done, layers) as store:
-            assert store.start(10) is None
-    journal = unfinished / "records.jsonl"
-    for _ in not_to_be_read(places[2], ".jsonl", journal):
-        message = refusal(lambda: LayerFolder.create(half_done, layers))
-        assert message.startswith(f"{journal}: cannot be read (")
-
-
 # What is put in place of entries of the manifest, or of the record of layer 1.
 RECORDS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"ticks": np.nan}, {}, r"manifest.json: is damaged \(NaN is not allowed\)$"),
@@ -428,9 +313,3 @@ def test_a_folder_with_other_things_in_it_is_left_alone(
     assert set(contents(tmp_path)) == {"letter.txt", str(below.relative_to(tmp_path))}
     with pytest.raises(StoreError, match=r"holds no solution; there is no manifest.json"):
         LayerFolder.open(tmp_path, layers)
-
-
-def test_a_folder_that_cannot_be_made_is_named(layers: StartedLayers, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(StoreError, match=r"file: cannot be made \(File exists\)"):
-        LayerFolder.create(tmp_path / "file", layers)

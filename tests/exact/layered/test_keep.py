@@ -7,14 +7,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from killed_solves import long_shop
 from layered_games import (
     StartedLayers,
-    any_values,
     contents,
     flip,
     refusal,
@@ -28,7 +26,7 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.resources import disk_bytes, memory_bytes
 from solvent.exact.layered.solution import LayeredSolution
 from solvent.exact.layered.solve import solve_layers
-from solvent.exact.layered.store import KEEPS, LayerRecord, LayerStore
+from solvent.exact.layered.store import KEEPS, LayerStore
 
 HELPERS = Path(__file__).parents[2] / "helpers"
 PARTIAL = KEEPS[1:]
@@ -72,23 +70,6 @@ def test_what_is_packed_comes_back_but_for_half_a_step(values: np.ndarray) -> No
     assert np.array_equal(found[exact], values[exact])
 
 
-def test_smooth_values_take_less_than_a_byte_each() -> None:
-    values = np.tanh(np.add.outer(np.linspace(-4, 4, 300), np.linspace(-2, 2, 80))) / 2
-    assert len(pack(values, 0.5)) < values.size
-
-
-@pytest.mark.parametrize("keep", PARTIAL)
-def test_the_start_is_worth_the_same_to_the_last_bit(
-    keep: str, originals: dict[str, Path], layers: StartedLayers
-) -> None:
-    whole, part = (solution_in(originals[at], layers) for at in ("all", keep))
-    assert (part.value, part.error, part.largest_gap) == (
-        whole.value,
-        whole.error,
-        whole.largest_gap,
-    )
-
-
 def test_in_memory_layers_are_let_go_of_when_they_are_read_no_more(layers: StartedLayers) -> None:
     store = LayerStore(layers, "start")
     readable = []
@@ -127,7 +108,7 @@ def test_no_more_than_the_window_is_on_the_disk(
 
 
 @pytest.mark.parametrize("keep", KEEPS)
-@pytest.mark.parametrize("stop", [0, 1, 2, 5, 8, 12])
+@pytest.mark.parametrize("stop", [0, 2, 12])
 def test_an_interrupted_solve_goes_on(
     stop: int, keep: str, originals: dict[str, Path], layers: StartedLayers, tmp_path: Path
 ) -> None:
@@ -182,14 +163,6 @@ def test_compact_values_are_as_good_as_they_say(
     assert compact.read(3) is compact.read(3)
 
 
-def test_values_of_the_start_only_are_refused_elsewhere(
-    originals: dict[str, Path], layers: StartedLayers
-) -> None:
-    store = LayerFolder.open(originals["start"], layers, verify=True)
-    assert store.read(13).shape == (41,)
-    assert "kept by --keep compact and --keep all" in refusal(lambda: store.read(12))
-
-
 def test_a_folder_goes_on_keeping_what_it_was_begun_with(
     layers: StartedLayers, tmp_path: Path
 ) -> None:
@@ -201,7 +174,7 @@ def test_a_folder_goes_on_keeping_what_it_was_begun_with(
     assert "keep is 'nothing'" in refusal(lambda: LayerFolder.create(tmp_path, layers))
 
 
-@pytest.mark.parametrize("place", [0, 20, -1])
+@pytest.mark.parametrize("place", [20])
 def test_a_damaged_archive_is_named(
     place: int, originals: dict[str, Path], layers: StartedLayers, tmp_path: Path
 ) -> None:
@@ -252,38 +225,6 @@ def test_a_layer_of_the_window_that_is_gone_for_good_is_named(
         path.unlink()
     message = refusal(lambda: LayerFolder.create(tmp_path, layers))
     assert "10.npy: is missing. It cannot be solved again by itself" in message
-
-
-def test_a_damaged_layer_of_the_window_is_named(layers: StartedLayers, tmp_path: Path) -> None:
-    solve_in(tmp_path, layers, 10, "compact")
-    flip(tmp_path / "sheets" / "10.npy", -5)
-    assert "10.npy: the checksum does not match" in refusal(
-        lambda: LayerFolder.create(tmp_path, layers)
-    )
-
-
-def test_when_the_disk_refuses_the_window_stays(
-    originals: dict[str, Path],
-    layers: StartedLayers,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from solvent.exact.layered import folder as module
-    from solvent.exact.store import StoreError
-
-    solve_in(tmp_path, layers, 10, "compact")
-
-    def full(path: Path, *_: Any, **__: Any) -> None:
-        raise StoreError(f"{path}: cannot be written (No space left on device)")
-
-    values, start = any_values(layers, 11)
-    with LayerFolder.create(tmp_path, layers) as store, monkeypatch.context() as patched:
-        patched.setattr(module, "write_atomically", full)
-        message = refusal(lambda: store.write(11, values, start, LayerRecord(0.0, 41, 0)))
-    assert "11.zlib: cannot be written (No space left" in message
-    assert "the 10 layers of 13 that are solved are kept" in message
-    assert solve_in(tmp_path, layers) == 3
-    assert contents(tmp_path) == contents(originals["compact"])
 
 
 def test_room_that_is_planned_for_is_what_is_taken(layers: StartedLayers, tmp_path: Path) -> None:

@@ -81,14 +81,6 @@ def test_a_folder_is_made_and_let_go_of(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StoreError, match=r"file: cannot be written to \("):
-        FolderLock(tmp_path / "file")
-    with pytest.raises(StoreError, match=r"below: cannot be written to \("):
-        FolderLock(tmp_path / "file" / "below")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="has links of Unix")
 def test_a_file_in_the_place_of_the_lock_is_left(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text("precious")

