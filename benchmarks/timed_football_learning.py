@@ -32,11 +32,13 @@ from rich.console import Console
 from rich.table import Table
 
 from solvent.games import TimedFootball
-from solvent.games.football_clock.scores import (
+from solvent.games.football_clock.evaluation import (
     BEST_RESPONSE,
+    score_timed,
+)
+from solvent.games.football_clock.players import (
     SCORED_AGAINST,
     network_layers,
-    score_timed,
 )
 from solvent.training import train
 from solvent.training.train import SELF_PLAY

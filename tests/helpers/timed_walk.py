@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from timed_football import tiny
 
-from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.rules import TimedPosition
 
 # From the opening kickoff to the whistle: a field goal, a time-out that leaves time to kick off, a
 # penalty that is taken and gives an untimed down, a touchdown in it, the kickoff of the second half

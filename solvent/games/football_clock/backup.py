@@ -113,19 +113,6 @@ class Workspace(NamedTuple):
     lanes: Lanes
 
 
-class Payoffs(NamedTuple):
-    """The calls of a situation in all columns, as values to the offence are stored.
-
-    Attributes:
-        contested: [C, k, m] of the first k legal actions against each call of the defence.
-        certain: [C, others] of the other legal actions, which have the same value against all: the
-            field goal and the declaration of punt formation, in this order, where they are legal.
-    """
-
-    contested: Floats
-    certain: Floats
-
-
 def backup(
     pack: TimedPack,
     values: Floats,
@@ -202,7 +189,9 @@ def extremes_of(values: Floats) -> tuple[Floats, Floats]:
     return values.min(axis=0), values.max(axis=0)
 
 
-def payoffs_of(pack: TimedPack, values: Floats, row: int, declared: Floats) -> Payoffs:
+def payoffs_of(
+    pack: TimedPack, values: Floats, row: int, declared: Floats
+) -> tuple[Floats, Floats]:
     """Return the payoffs of the calls of one situation.
 
     Args:
@@ -210,16 +199,19 @@ def payoffs_of(pack: TimedPack, values: Floats, row: int, declared: Floats) -> P
         values: [U, C] of successors.
         row: The situation.
         declared: [C] the values of the same line in punt formation, read on the last down.
+
+    Returns:
+        [C, k, m] of the first k legal actions against each call of the defence, and [C, others] of
+        the other legal actions, which have the same value against all: the field goal and the
+        declaration of punt formation, in this order, where they are legal.
     """
     arrays = pack.arrays
     by_row = np.zeros((rows_of(arrays), values.shape[1]))
     rate_situation(arrays, row, values, declared, by_row)
     calls = arrays.row_call[arrays.row_start[row] : arrays.row_start[row + 1]]
     contested = int(arrays.contested[row])
-    return Payoffs(
-        contested=np.ascontiguousarray(np.moveaxis(by_row[arrays.cell[calls[:contested]]], -1, 0)),
-        certain=by_row[arrays.cell[calls[contested:], 0]].T.copy(),
-    )
+    payoffs = np.moveaxis(by_row[arrays.cell[calls[:contested]]], -1, 0)
+    return np.ascontiguousarray(payoffs), by_row[arrays.cell[calls[contested:], 0]].T.copy()
 
 
 def blocks_of(lines: int, size: int) -> Sequence[Block]:

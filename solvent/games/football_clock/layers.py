@@ -50,8 +50,7 @@ from solvent.games.football_clock.backup import backup, blocks_of, extremes_of
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
 from solvent.games.football_clock.moment import Moment
-from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Floats
 from solvent.model.game import Game
 from solvent.model.parameters import shown

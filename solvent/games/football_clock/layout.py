@@ -41,8 +41,7 @@ import numpy as np
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.pack import TimedPack, timed_pack
-from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import check_choice, check_integer, shown
 

@@ -20,8 +20,7 @@ from solvent.games.football.situation import Situation
 from solvent.games.football_clock import episode_kernel as kernel
 from solvent.games.football_clock.layout import FormLayout
 from solvent.games.football_clock.pack import timed_pack
-from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model import Game
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_choice

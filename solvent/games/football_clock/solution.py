@@ -22,8 +22,7 @@ from solvent.games.football_clock.backup import payoffs_of
 from solvent.games.football_clock.forms import football_strategy
 from solvent.games.football_clock.layers import FootballLayers, equilibrium
 from solvent.games.football_clock.layout import FormLayout, layout_for, place_of
-from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Floats
 from solvent.model.game import Game
 from solvent.model.parameters import as_options

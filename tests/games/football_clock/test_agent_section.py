@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
@@ -17,20 +16,20 @@ from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
 from solvent.games.football_clock.evaluation import PairEvaluation, evaluate
 from solvent.games.football_clock.optimal import OptimalLayers
 from solvent.games.football_clock.players import strategy_of
-from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.report.agent import (
     BEST_RESPONSE,
     OPTIMAL,
     AgentScores,
     cost_of_strategy,
-    given_away_maps,
+    paper_agent_sections,
     rate_agent,
-    start_table,
+    seats_of,
 )
 from solvent.games.football_clock.report.sections import LastHalf
-from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import TimedSolution
+from solvent.report.page import render
 
 AGENT_TITLES = ["What the published agent gives away", "A game of the published agent"]
 
@@ -71,11 +70,11 @@ def test_the_table_has_the_evaluations_of_the_start(
     name: str, request: pytest.FixtureRequest
 ) -> None:
     solution: TimedSolution = request.getfixturevalue(name)
-    table = start_table(solution, rate_agent(solution))
-    rows = [re.findall(r'data-value="(.*?)"', row) for row in table.split("<tr>")[2:]]
-    found = np.array(rows, float)
-    start = solution.start
-    against = [evaluated(solution, start, opponent) for opponent in (OPTIMAL, BEST_RESPONSE)]
+    rated = rate_agent(solution)
+    seats = seats_of(solution, rated)
+    assert [*seats] == ["receives the kickoff", "kicks off"]
+    found = np.array([*seats.values()])
+    against = [evaluated(solution, solution.start, n) for n in (OPTIMAL, BEST_RESPONSE)]
     total = 0 if solution.layout.for_points else 1
     assert found[:, 0] == pytest.approx([solution.value, total - solution.value], abs=1e-12)
     assert found[0, 1:] == pytest.approx([each.first for each in against], abs=1e-12)
@@ -83,30 +82,28 @@ def test_the_table_has_the_evaluations_of_the_start(
     assert (found[:, 0] > found[:, 1] + 1e-3).all()
     assert (found[:, 1] > found[:, 2] - 1e-12).all()
     assert (found[:, 1] > found[:, 2] + 1e-3).any()
-    assert re.findall('scope="row">(.*?)<', table) == ["receives the kickoff", "kicks off"]
+    page = render(solution, sections=paper_agent_sections(solution, rated))
+    titles = ("A game, play by play", *AGENT_TITLES)
+    places = [page.index(title) for title in titles]
+    assert places == sorted(places)
+    assert f'data-value="{seats["kicks off"][2]}"' in page
 
 
-@pytest.mark.parametrize(("ticks", "lead"), [(3, 0), (3, -3), (2, 1), (1, -2)])
 def test_a_cell_is_the_value_less_what_the_agent_gets_there(
-    second_half: TimedSolution, scores: AgentScores, ticks: int, lead: int
+    second_half: TimedSolution, scores: AgentScores
 ) -> None:
     half, rules = LastHalf(second_half), second_half.layout.rules.ruleset
-    clock, maps = half.clock, given_away_maps(half, scores)
     situation = first_down_at(rules, half.standard)
-    for offence, drawn in enumerate(maps):
-        at = TimedPosition("call", 2, ticks, lead, (1, 1), offence=offence)
-        at = at._replace(**situation._asdict())
-        cell = ticks - 1, lead + clock.lead
-        told = {name: float(numbers[cell]) for name, numbers in drawn.told}
-        # The agent is player 0; the lead is its own.
-        value = second_half.value_of(at)
-        optimal, best = (evaluated(second_half, at, opponent).first for opponent in (0, 1))
-        assert told == {
-            "possible": pytest.approx(value, abs=1e-12),
-            "against the optimal player": pytest.approx(optimal, abs=1e-12),
-            "against a best response": pytest.approx(best, abs=1e-12),
-        }
-        assert (drawn.level[cell] >= 0) == (value - optimal > 1e-9)
+    for ticks, lead in ((3, 0), (3, -3), (2, 1), (1, -2)):
+        for offence in (0, 1):
+            # The agent is player 0; the lead is its own.
+            at = TimedPosition("call", 2, ticks, lead, (1, 1), offence=offence)
+            at = at._replace(**situation._asdict())
+            cell = offence, ticks - 1, lead + half.clock.lead
+            assert scores.possible[cell] == pytest.approx(second_half.value_of(at), abs=1e-12)
+            for opponent in (OPTIMAL, BEST_RESPONSE):
+                gets = evaluated(second_half, at, opponent).first
+                assert scores.by_time[opponent][cell] == pytest.approx(gets, abs=1e-12)
 
 
 @pytest.mark.parametrize(

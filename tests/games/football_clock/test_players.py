@@ -17,9 +17,9 @@ from solvent.exact.response import response_values
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer, ClockManagement
 from solvent.games.football_clock.evaluation import evaluate
 from solvent.games.football_clock.layout import layout_for
-from solvent.games.football_clock.players import optimal_player
-from solvent.games.football_clock.scores import (
+from solvent.games.football_clock.players import (
     network_layers,
+    optimal_player,
 )
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.model import TabularGame, TabularPolicy, compile_game

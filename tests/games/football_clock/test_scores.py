@@ -16,16 +16,18 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.exact.store import StoreError
+from solvent.games.football_clock.evaluation import (
+    BEST_RESPONSE,
+    TimedScore,
+    score_timed,
+)
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Layer, layout_for
 from solvent.games.football_clock.optimal import OptimalLayers
-from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.scores import (
-    BEST_RESPONSE,
-    TimedScore,
+from solvent.games.football_clock.players import (
     network_layers,
-    score_timed,
 )
+from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import TimedSolution
 

@@ -23,7 +23,7 @@ from solvent.games.football_clock.backup import backup
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers, layer_problem
 from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
-from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.rules import TimedPosition
 from solvent.model import compile_game
 
 

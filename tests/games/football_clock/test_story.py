@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from timed_football import TINY_FORMS, tiny
 
-from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.transcript import roll_play
 from solvent.model import compile_game
 

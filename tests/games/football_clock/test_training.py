@@ -13,7 +13,13 @@ from gymnasium.vector import AutoresetMode
 from timed_football import RULES
 
 from solvent import make_game
-from solvent.games.football_clock.scores import BEST_RESPONSE, network_layers, score_timed
+from solvent.games.football_clock.evaluation import (
+    BEST_RESPONSE,
+    score_timed,
+)
+from solvent.games.football_clock.players import (
+    network_layers,
+)
 from solvent.training import TrainingResult, train
 
 HALF = "solvent/FootballHalf-v0"

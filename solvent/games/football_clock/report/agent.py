@@ -14,22 +14,25 @@ import numpy as np
 from solvent.cli.errors import interruptible
 from solvent.cli.layered import layer_bar
 from solvent.exact import SolvedGame
-from solvent.games.football.report import line_colour
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
 from solvent.games.football_clock.evaluation import PairEvaluation, evaluate_pairs
 from solvent.games.football_clock.layout import Layer
 from solvent.games.football_clock.optimal import OptimalLayers
 from solvent.games.football_clock.players import strategy_of
 from solvent.games.football_clock.policies import Players
-from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.report.clock_map import ClockMap, gain_map, maps_html, script
-from solvent.games.football_clock.report.game import SEED, course, table_html
-from solvent.games.football_clock.report.sections import LastHalf, names_html
+from solvent.games.football_clock.report.clock_map import filled, gain_map
+from solvent.games.football_clock.report.sections import (
+    SEED,
+    LastHalf,
+    course,
+    lines_figure,
+    script,
+)
+from solvent.games.football_clock.rules import TimedPosition
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.model.arrays import Floats
-from solvent.model.text import brief
 from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 
@@ -120,86 +123,55 @@ def paper_agent_sections(solution: TimedSolution, agent: AgentScores) -> list[Se
 
 def agent_section(solution: TimedSolution, scores: AgentScores) -> Section:
     """Return the table of the start, and the losses by time and lead."""
-    for_points = solution.layout.for_points
-    unit = (
-        "Points, its own less the other side's"
-        if for_points
-        else "Chances of winning, a tie as half"
-    )
-    drawn = _lines_html if for_points else _maps_html
-    html = (
-        "<p>The agent of McCulloch (2015), with constants that match the tables of the paper, and "
-        "with its clock management, of which the paper prints no numbers: the defaults stand for "
-        "them. Both seats are rated exactly, against the optimal player and against a best "
-        "response, which knows the agent's mixed strategies but not what is drawn "
-        f"from them.</p>{start_table(solution, scores)}<p class='caption'>{unit}.</p>"
-        f"{drawn(LastHalf(solution), scores)}"
+    half, for_points = LastHalf(solution), solution.layout.for_points
+    unit = "Points, its own less the other side's"
+    figures = lost_lines(half, scores) if for_points else lost_maps(half, scores)
+    if not for_points:
+        unit = "Chances of winning, a tie as half"
+    html = filled(
+        "agent",
+        seats_of(solution, scores),
+        OPPONENTS,
+        unit,
+        half.place_name(half.standard),
+        figures,
+        for_points,
     )
     title = "What the published agent gives away"
     return Section(title, html, "" if for_points else script())
 
 
-def start_table(solution: TimedSolution, scores: AgentScores) -> str:
+def seats_of(solution: TimedSolution, scores: AgentScores) -> dict[str, list[float]]:
     """Return the optimal values from the start, and the agent's, in both seats."""
-    even = 0.0 if solution.layout.for_points else 1.0
-    seats = (
-        (solution.value, *(score.first for score in scores.start)),
-        (even - solution.value, *(score.second for score in scores.start)),
-    )
-    body = "".join(
-        f'<tr><th scope="row">{_seat(solution.start, player)}</th>'
-        + "".join(f'<td class="n" data-value="{n!r}">{brief(n)}</td>' for n in numbers)
-        + "</tr>"
-        for player, numbers in enumerate(seats)
-    )
-    head = "".join(f'<th class="n">against {name}</th>' for name in OPPONENTS)
-    return (
-        '<div class="scroll"><table class="paper-agent"><thead><tr><th>the agent</th>'
-        f'<th class="n">possible</th>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+    even, start = 0.0 if solution.layout.for_points else 1.0, scores.start
+    return {
+        _seat(solution.start, 0): [solution.value, *(score.first for score in start)],
+        _seat(solution.start, 1): [even - solution.value, *(score.second for score in start)],
+    }
 
 
-def given_away_maps(half: LastHalf, scores: AgentScores) -> list[ClockMap]:
+def lost_maps(half: LastHalf, scores: AgentScores) -> list[str]:
     """Return maps of the agent's losses against the optimal player, with and without the ball."""
-    lost = scores.possible - scores.by_time[OPTIMAL]
-    largest = float(lost.max())
-    maps = []
+    lost, maps = scores.possible - scores.by_time[OPTIMAL], []
     for side, title in enumerate(SIDES):
-        told = [("possible", scores.possible[side])]
-        told += [
-            (f"against {name}", values[side])
-            for name, values in zip(OPPONENTS, scores.by_time, strict=True)
-        ]
-        maps.append(gain_map(title, half.clock, lost[side], told, largest))
+        told = {"possible": scores.possible[side]}
+        for name, values in zip(OPPONENTS, scores.by_time, strict=True):
+            told[f"against {name}"] = values[side]
+        maps.append(gain_map(title, half.clock, lost[side], told, float(lost.max())))
     return maps
 
 
-def _maps_html(half: LastHalf, scores: AgentScores) -> str:
-    return (
-        "<p>What it gives away against the optimal player, by the time left and the agent's lead: "
-        "the chance of winning that is possible, less its own. It is first down at "
-        f"{half.place_name(half.standard)} of the side that has the ball. Where it is "
-        "white, nothing is given away. Both sides have all their time-outs.</p>"
-        f"{maps_html(given_away_maps(half, scores))}"
-    )
-
-
-def _lines_html(half: LastHalf, scores: AgentScores) -> str:
-    clock, figures = half.clock, ""
-    minutes = (np.arange(1, clock.ticks + 1) * clock.tick / 60).tolist()
+def lost_lines(half: LastHalf, scores: AgentScores) -> list[str]:
+    """Return charts of the points that the agent gives away, by the time left."""
+    clock, figures = half.clock, []
+    minutes = (np.arange(1, clock.ticks + 1) * clock.rules.tick / 60).tolist()
     for name, values in zip(OPPONENTS, scores.by_time, strict=True):
         lost = (scores.possible - values)[..., 0]
-        title = f"points given away to {name}"
-        high = 1.05 * max(float(lost.max()), 0.1)
+        title, high = f"points given away to {name}", 1.05 * max(float(lost.max()), 0.1)
         panel = Panel(title, title, Axis(0.0, max(minutes)), Axis(0.0, high), "minutes left")
-        for side, line in enumerate(lost.tolist()):
-            panel.line(minutes, line, line_colour(side), SIDES[side], dashed=False)
-        figures += f"<figure>{panel.drawn()}{names_html(SIDES)}</figure>"
-    return (
-        "<p>The points that it gives away until the end of the half, by the time left, from a "
-        f"first down at {half.place_name(half.standard)} of the side that has the ball. "
-        f'Both sides have all their time-outs.</p><div class="panels">{figures}</div>'
-    )
+        lines = dict(zip(SIDES, lost, strict=True))
+        figures.append(lines_figure(panel, minutes, lines))
+    return figures
 
 
 def _seat(start: TimedPosition, player: int) -> str:
@@ -264,15 +236,9 @@ def agent_game_section(solution: TimedSolution, scores: AgentScores) -> Section:
     body = [(*row, _text(solution, next(left)) if row[-1] else "") for row in rows]
     unit = " points" if solution.layout.for_points else ""
     given = solution.value - scores.start[OPTIMAL].first
-    html = (
-        "<p>The agent as player 0 against the optimal player. Beside every play stands what the "
-        "agent gave away in it: the value of the position, less that of its own mixed strategy "
-        "there against the optimal player's. Whatever else changes the value is luck. In this game "
-        f"that adds up to {_text(solution, sum(costs)) or 0}{unit}; over all games it is "
-        f"{_text(solution, given) or 0}{unit} on average, as the table above says.</p>"
-        f'<div class="panels"><figure>{course(solution, lines).drawn()}</figure></div>'
-        f"{table_html((*head, 'given away'), body)}"
-    )
+    amounts = (_text(solution, amount) or "0" for amount in (sum(costs), given))
+    figure = course(solution, lines)
+    html = filled("agent_game", *amounts, unit, figure, (*head, "given away"), body)
     return Section("A game of the published agent", html)
 
 

@@ -29,20 +29,19 @@ from solvent.games.football_clock.moment import kick_values
 from solvent.games.football_clock.report.clock_map import (
     LARGEST_LEAD,
     Clock,
-    ClockMap,
+    filled,
     gain_map,
-    maps_html,
-    script,
+    named_ways,
     shaded_map,
     ways_map,
 )
-from solvent.games.football_clock.report.game import transcript_section
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
+from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.model import Game
 from solvent.model.arrays import Floats, Ints
-from solvent.report.colours import VIRIDIS
+from solvent.report.colours import ALGORITHMS, VIRIDIS
 from solvent.report.panel import Axis, Panel
-from solvent.report.sections import Section, Untabled
+from solvent.report.sections import Section, Untabled, beside
 
 PLACES = (80, 50, 20)
 """Yards to the goal of the first downs that have a map, on a field of 100."""
@@ -56,27 +55,14 @@ LAST_DOWNS = ((2, 65), (2, 45), (6, 33), (1, 2))
 NEXT_DOWN = (2, 6, 46)
 """The same after a play about which a time-out is asked for, the down first."""
 
+FIELD = "yards from the own goal line"
+
+SEED = 1
+"""Seed of the dice and of the actions drawn in a game that is told."""
+
 EQUAL = len(WAYS)
 NAMES = ("go for it", "quick kick", "punt", "field goal", "the same")
 COLOURS = (*WAY_COLOURS, "#e3e6e8")
-
-
-@dataclass(frozen=True, eq=False)
-class LastDown:
-    """The three ways of a last down over time and lead, [T, leads] each.
-
-    Attributes:
-        way: The best of the fourth-down map's ways; :data:`EQUAL` where the two best have the
-            same.
-        call: The chance of winning with a normal call.
-        punt: Value with punt formation declared.
-        kick: Value with a field goal; NaN where none is allowed.
-    """
-
-    way: Ints
-    call: Floats
-    punt: Floats
-    kick: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +85,7 @@ class LastHalf:
         """The cells of maps."""
         layout = self.layout
         lead = 0 if layout.for_points else min(LARGEST_LEAD, layout.clock.largest_margin)
-        return Clock(layout.most_ticks, layout.clock.tick, lead)
+        return Clock(layout.most_ticks, layout.clock, lead)
 
     @cached_property
     def columns(self) -> list[int]:
@@ -160,8 +146,17 @@ class LastHalf:
         """[U, C] the values of what may follow with a time left, both having all time-outs."""
         return equilibrium(self.layout, self.moment(ticks), self.solution.values).values()
 
-    def last_down(self, to_go: int, to_goal: int) -> LastDown:
-        """Solve a last down at all times and leads, both having all time-outs."""
+    def last_down(self, to_go: int, to_goal: int) -> tuple[Ints, Floats]:
+        """Solve a last down at all times and leads, both having all time-outs.
+
+        Args:
+            to_go: Yards to the line to gain.
+            to_goal: Yards to the goal.
+
+        Returns:
+            [T, leads] the best of :data:`NAMES`, and [3, T, leads] the values of a normal call, of
+            punt formation and of a field goal; NaN where none is allowed.
+        """
         layout, rules = self.layout, self.layout.rules
         plays, downs = rules.chart.plays, rules.ruleset.downs
         at = rules.index(Situation(downs, to_go, to_goal))
@@ -170,17 +165,18 @@ class LastHalf:
         legal = np.flatnonzero(rules.legal[at]).tolist()
         for t in range(self.clock.ticks):
             punts = self.solution.values(self.moment(t + 1))[declared]
-            calls = payoffs_of(layout.pack, self.following(t + 1), at, punts)
-            games = solve_matrix_games(calls.contested[self.columns])
+            contested, certain = payoffs_of(layout.pack, self.following(t + 1), at, punts)
+            games = solve_matrix_games(contested[self.columns])
             found[0, t], quick[t] = games.value, games.row_strategy[:, legal.index(plays)]
-            others = legal[calls.contested.shape[1] :]
-            for action, certain in zip(others, calls.certain[self.columns].T, strict=True):
-                found[2 if action == plays + 1 else 1, t] = certain
+            for action, value in zip(
+                legal[contested.shape[1] :], certain[self.columns].T, strict=True
+            ):
+                found[2 if action == plays + 1 else 1, t] = value
         known = np.nan_to_num(found, nan=-np.inf)
         best, ranked = np.argmax(known, axis=0), np.sort(known, axis=0)
         way = np.select([best == 1, best == 2, quick >= 0.5], [PUNT, KICK, QUICK_KICK], GO)
         way[ranked[2] - ranked[1] < NEGLIGIBLE] = EQUAL
-        return LastDown(way, *(found + self.even))
+        return way, found + self.even
 
     def timeout_gain(self, *, offence: bool) -> tuple[Floats, Floats]:
         """The value after a play in bounds, [T, leads] with a time-out and without it.
@@ -265,27 +261,20 @@ def untabled_timed(solution: TimedSolution) -> Untabled:
 
 def chances_section(half: LastHalf) -> Section:
     """The chance of winning by time and lead at three places, and along the field."""
-    clock, maps = half.clock, []
+    clock, maps, charts = half.clock, [], []
     for to_goal in map(half.scaled, PLACES):
         chance = half.by_time(half.first_down(to_goal))
         title = f"first down at {half.place_name(to_goal)}"
-        maps.append(shaded_map(title, clock, chance, VIRIDIS, (0.0, 1.0), [("win", chance)]))
+        maps.append(shaded_map(title, clock, chance, VIRIDIS, (0.0, 1.0), {"win": chance}))
     most = half.layout.clock.largest_margin
     leads = [lead for lead in LEADS if abs(lead) <= most]
-    charts = ""
     for ticks in dict.fromkeys((clock.ticks // 2, 8)):
         if 0 < ticks <= clock.ticks:
             values = half.solution.values(half.moment(ticks)) + half.even
-            left = f"{clock.time(ticks)} left"
+            left = f"{clock.rules.text(ticks)} left"
             lines = {_lead(lead): values[:, half.layout.column(2, lead)] for lead in leads}
-            charts += along_the_field(half, left, f"chance of winning, {left}", lines, (0.0, 1.0))
-    html = (
-        "<p>The chance of winning of the side that has the ball, first down with ten yards to go, "
-        "half the chance of a tie counted, by the time left and its lead. Both sides play "
-        f"optimally and have all their time-outs.</p>{maps_html(maps)}"
-        "<p>The same along the field, by the lead of the side that has the ball.</p>"
-        f'<div class="panels">{charts}</div>'
-    )
+            charts.append(along_the_field(half, f"chance of winning, {left}", lines, (0.0, 1.0)))
+    html = filled("chances", maps, charts)
     return Section("Winning by time, score and place", html, script())
 
 
@@ -294,23 +283,15 @@ def points_section(half: LastHalf) -> Section:
     clock = half.clock
     times = [t for t in (clock.ticks, 20, 8, 4, 2, 1) if t <= clock.ticks]
     lines = {
-        f"{clock.time(ticks)} left": half.solution.values(half.moment(ticks))[:, 0]
+        f"{clock.rules.text(ticks)} left": half.solution.values(half.moment(ticks))[:, 0]
         for ticks in dict.fromkeys(times)
     }
-    title = "points still to come"
-    html = (
-        "<p>The points of the side that has the ball, less the other side's, that are still to "
-        "come in the half, first down with ten yards to go. Both sides play optimally and have "
-        "all their time-outs. With much time left these are the expected points of the game "
-        f'without a clock.</p><div class="panels">{along_the_field(half, title, title, lines)}'
-        "</div>"
-    )
-    return Section("Points by time and place", html)
+    chart = along_the_field(half, "points still to come", lines)
+    return Section("Points by time and place", filled("points", chart))
 
 
 def along_the_field(
     half: LastHalf,
-    title: str,
     quantity: str,
     lines: Mapping[str, Floats],
     ends: tuple[float, float] | None = None,
@@ -319,52 +300,41 @@ def along_the_field(
 
     Args:
         half: The form.
-        title: Title of the figure.
         quantity: Name of the values.
         lines: The values of all rows, by the name of the line.
         ends: Ends of the axis; those of the values if None.
     """
     field = half.layout.rules.ruleset.field
     rows = [half.first_down(to_goal) for to_goal in range(field - 1, 0, -1)]
-    drawn = np.stack([line[rows] for line in lines.values()])
-    low, high = ends or (min(float(drawn.min()), 0.0) - 0.1, float(drawn.max()) + 0.1)
-    chart = Panel(
-        title, quantity, Axis(0.0, float(field)), Axis(low, high), "yards from the own goal line"
-    )
-    xs = [float(x) for x in range(1, field)]
-    for number, (name, line) in enumerate(zip(lines, drawn.tolist(), strict=True)):
-        chart.line(xs, line, line_colour(number), name, dashed=False)
-    return f"<figure>{chart.drawn()}{names_html(list(lines))}</figure>"
+    drawn = {name: line[rows] for name, line in lines.items()}
+    most = max(float(line.max()) for line in drawn.values()) + 0.1
+    least = min(0.0, *(float(line.min()) for line in drawn.values())) - 0.1
+    along = Axis(0.0, float(field))
+    chart = Panel(quantity, quantity, along, Axis(*(ends or (least, most))), FIELD)
+    return lines_figure(chart, [float(x) for x in range(1, field)], drawn)
 
 
-def last_down_maps(half: LastHalf) -> list[ClockMap]:
-    """The best way of the last down at some places."""
-    downs, maps = half.layout.rules.ruleset.downs, []
-    for yards_to_go, yards in LAST_DOWNS:
-        to_goal = half.scaled(yards)
-        to_go = min(yards_to_go, to_goal)
-        found = half.last_down(to_go, to_goal)
-        distance = "goal" if to_go == to_goal else f"{to_go}"
-        title = f"{ordinal(downs)} and {distance} at {half.place_name(to_goal)}"
-        told = [
-            ("normal call", found.call),
-            ("punt formation", found.punt),
-            ("field goal", found.kick),
-        ]
-        maps.append(ways_map(title, half.clock, found.way, NAMES, COLOURS, told))
-    return maps
+def lines_figure(chart: Panel, xs: Sequence[float], lines: Mapping[str, Floats]) -> str:
+    """Return a chart with some lines and their names as a figure."""
+    for number, (name, line) in enumerate(lines.items()):
+        chart.line(xs, line.tolist(), line_colour(number), name, dashed=False)
+        chart.key(name, line_colour(number), "M-7-1.5h14v3h-14z")
+    return f"<figure>{chart.drawn()}</figure>"
 
 
 def last_down_section(half: LastHalf) -> Section:
     """When to go for it, to punt and to kick."""
-    last = ordinal(half.layout.rules.ruleset.downs)
-    html = (
-        f"<p>What to do on {last} down, by the time left and the lead: a normal call, the "
-        "declaration of punt formation, or a field goal, each with the exact chance of winning. "
-        "Grey is where two of them have the same value, as when the game is decided.</p>"
-        f"{maps_html(last_down_maps(half))}"
-    )
-    return Section(f"The {last}-down map by time and score", html, script())
+    last, maps = ordinal(half.layout.rules.ruleset.downs), []
+    for yards_to_go, yards in LAST_DOWNS:
+        to_goal = half.scaled(yards)
+        to_go = min(yards_to_go, to_goal)
+        way, found = half.last_down(to_go, to_goal)
+        distance = "goal" if to_go == to_goal else f"{to_go}"
+        title = f"{last} and {distance} at {half.place_name(to_goal)}"
+        told = dict(zip(("normal call", "punt formation", "field goal"), found, strict=True))
+        maps.append(ways_map(title, half.clock, way, COLOURS, named_ways(NAMES, COLOURS), told))
+    title = f"The {last}-down map by time and score"
+    return Section(title, filled("last_down", last, maps), script())
 
 
 def timeouts_section(half: LastHalf) -> Section:
@@ -374,50 +344,51 @@ def timeouts_section(half: LastHalf) -> Section:
         called, declined = half.timeout_gain(offence=offence)
         value = half.timeout_value(offence=offence)
         side = "offence" if offence else "defence"
-        told = [("with a time-out", called), ("without", declined)]
+        told = {"with a time-out": called, "without": declined}
         title = f"gained by a time-out of the {side}"
         gains.append(gain_map(title, half.clock, called - declined, told))
         title = f"value of a time-out of the {side}"
-        values.append(gain_map(title, half.clock, value, [("a time-out", value)]))
+        values.append(gain_map(title, half.clock, value, {"a time-out": value}))
     seconds = half.layout.rules.ruleset.play_seconds
-    html = (
-        f"<p>After a play of {seconds} seconds that leads to {ordinal(at.down)} and "
-        f"{at.to_go} at {half.place_name(at.to_goal)}: what calling a time-out adds to the "
-        "chance of winning, by the time left before the play and the lead of the side that is "
-        "asked. Where it is white, it adds nothing. "
-        f"Both sides have all their time-outs.</p>{maps_html(gains)}"
-        "<p>What having all time-outs and not one fewer adds to a side's chance of winning, by the "
-        "time left and its lead. The offence has a first down at "
-        f"{half.place_name(half.standard)}; the other side has all its "
-        f"time-outs.</p>{maps_html(values)}"
-    )
+    leads_to = f"{ordinal(at.down)} and {at.to_go} at {half.place_name(at.to_goal)}"
+    standard = half.place_name(half.standard)
+    html = filled("timeouts", seconds, leads_to, standard, gains, values)
     return Section("The value of a time-out, and when to call it", html, script())
-
-
-def onside_map(half: LastHalf) -> ClockMap:
-    """Return a map of an onside kick's gain in the chance of winning, by the kicker's lead."""
-    normal, onside = half.kicks()
-    told = [("onside", onside), ("kickoff", normal)]
-    return gain_map("gained by an onside kick", half.clock, onside - normal, told)
 
 
 def onside_section(half: LastHalf) -> Section:
     """When to kick onside."""
-    html = (
-        "<p>What an onside kick adds to the chance of winning of the side that kicks off, by the "
-        "time left and its lead. Where it is white, the ordinary kickoff is as good or better."
-        f"</p>{maps_html([onside_map(half)])}"
-    )
-    return Section("When to kick onside", html, script())
+    normal, onside = half.kicks()
+    told = {"onside": onside, "kickoff": normal}
+    drawn = gain_map("gained by an onside kick", half.clock, onside - normal, told)
+    return Section("When to kick onside", filled("onside", drawn), script())
 
 
-def names_html(names: Sequence[str]) -> str:
-    """The names of lines, each with its colour."""
-    keys = "".join(
-        f'<span><i class="key" style="background: {line_colour(n)}"></i> {name}</span>'
-        for n, name in enumerate(names)
-    )
-    return f'<p class="legend">{keys}</p>'
+def transcript_section(solution: TimedSolution) -> Section:
+    """The course of a game between two optimal players as a line, and its plays as a table."""
+    lines = transcript(solution, (solution.policy, solution.policy), seed=SEED)
+    head, *rows = table_of(solution.game, lines)
+    html = filled("transcript", course(solution, lines), head, rows)
+    return Section("A game, play by play", html)
+
+
+def course(solution: TimedSolution, lines: tuple[Line, ...]) -> str:
+    """The value of the game to player 0 from play to play, as a figure."""
+    values = np.array([solution.value, *(line.value for line in lines)])
+    for_points = solution.layout.for_points
+    low, high = (min(*values, -7.0), max(*values, 7.0)) if for_points else (0.0, 1.0)
+    quantity = "points of player 0" if for_points else "chance that player 0 wins"
+    plays = Axis(0.0, float(len(lines)))
+    panel = Panel("a game, play by play", quantity, plays, Axis(low, high), "plays")
+    panel.level(0.0 if for_points else 0.5, "", "baseline")
+    xs = [float(x) for x in range(len(values))]
+    panel.line(xs, values.tolist(), ALGORITHMS[0], quantity, dashed=False)
+    return f"<figure>{panel.drawn()}</figure>"
+
+
+def script() -> str:
+    """Return the script that tells the numbers of the cell that is pointed at."""
+    return beside(__file__, "clock_map.js")
 
 
 def _lead(lead: int) -> str:
