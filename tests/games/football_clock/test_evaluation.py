@@ -1,22 +1,43 @@
-"""Values of policies of football with a clock against each other and against best responses."""
+"""Values of players of football with a clock: on layers, in play and in tables."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from timed_football import SMALL, tiny
+from timed_football import RULES, SMALL, tiny
 from timed_policies import AlikeInRuns, LayersOfTable, random_policy
 
-from solvent.exact import best_response, policy_value
-from solvent.games.football_clock.evaluation import evaluate, evaluate_pairs
+from solvent.baselines.network import Network, NetworkPlayer
+from solvent.envs.simulation import Player
+from solvent.exact import best_response, nash_conv, policy_value
+from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.solve import solve_layers
+from solvent.exact.layered.store import LayerStore
+from solvent.exact.response import response_values
+from solvent.exact.store import StoreError
+from solvent.games.football_clock.agent import AgentLayers, AgentPlayer, ClockManagement
+from solvent.games.football_clock.evaluation import (
+    BEST_RESPONSE,
+    TimedScore,
+    evaluate,
+    evaluate_pairs,
+    score_timed,
+)
+from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Layer, layout_for
 from solvent.games.football_clock.optimal import OptimalLayers
+from solvent.games.football_clock.players import network_layers, optimal_player
 from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.model import TabularGame, compile_game
+from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Floats
 
 FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -106,3 +127,168 @@ def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once() -> None:
     ]
     # The tiny field is one block.
     assert len(x.asked) == len(set(x.asked)) == len(layout.layers)
+
+
+# Players in play, and as they are scored.
+
+QUICK: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("half", {"half": 30, "timeouts": 1}),
+    ("second-half", {"half": 30}),
+    ("second-half", {"half": 30, "timeouts": 1, "chart": SMALL, "margin": -3}),
+    ("full", {"half": 30, "chart": SMALL, "timeouts": 1}),
+    # Its plays score more points than any usual one.
+    ("half", {"half": 30, "rules": {**RULES, "touchdown": 20, "safety": 7}, "chart": SMALL}),
+)
+IDS = [f"{form} {parameters.get('timeouts', 0)}" for form, parameters in QUICK]
+
+
+@cache
+def made(number: int) -> tuple[TimedFootballSampler, TabularGame]:
+    form, parameters = QUICK[number]
+    sampler = TimedFootballSampler(tiny(form, **parameters))
+    return sampler, compile_game(sampler.rules)
+
+
+def tables_of(number: int, player: Player) -> tuple[TabularPolicy, TabularPolicy]:
+    """What a player answers in every state, in both seats."""
+    sampler, table = made(number)
+    plays = sampler.plays(table.n_states)
+    for i, state in enumerate(table.states):
+        sampler.write(plays.records, i, state)
+    everyone = np.arange(table.n_states)
+    policies = []
+    for seat in (0, 1):
+        who = np.full(table.n_states, seat)
+        acts = plays.acts(everyone, who)
+        chances = np.zeros(table.mask[seat].shape)
+        chances[acts] = player.mixes(plays, everyone[acts], who[acts])
+        chances[~acts & ~table.terminal, 0] = 1.0
+        policies.append(TabularPolicy.of(table, chances, player=seat, name=player.name))
+    return policies[0], policies[1]
+
+
+def network_of(
+    sampler: TimedFootballSampler,
+    seed: int = 3,
+    *,
+    masked: bool = True,
+    rule: str = "sampled",
+    observation: str = "vector",
+) -> NetworkPlayer:
+    """A network with weights at random."""
+    rng = np.random.default_rng(seed)
+    widths = [*sampler.plays(1, observation).observation_space.shape, 12, 12]
+    widths.append(len(sampler.rules.actions.names))
+    weights = tuple((rng.normal(size=shape) / 2).astype(np.float32) for shape in pairwise(widths))
+    biases = tuple(rng.normal(size=width).astype(np.float32) for width in widths[1:])
+    return NetworkPlayer(Network(weights, biases, "relu"), rule, masked, observation)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        # The best response takes long where no one leads as yet.
+        pytest.param(n, marks=pytest.mark.slow if name in ("half 1", "second-half 0") else [])
+        for n, name in enumerate(IDS)
+    ],
+    ids=IDS,
+)
+def test_nobody_gains_against_the_optimal_player(number: int) -> None:
+    sampler, table = made(number)
+    player = optimal_player(sampler.rules)
+    assert nash_conv(table, *tables_of(number, player)) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("number", range(len(QUICK)), ids=IDS)
+@pytest.mark.parametrize(
+    ("masked", "rule", "observation"),
+    [(True, "sampled", "onehot"), (False, "sampled", "vector"), (False, "mode", "onehot")],
+)
+def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(
+    number: int, masked: bool, rule: str, observation: str
+) -> None:
+    sampler, table = made(number)
+    player = network_of(sampler, masked=masked, rule=rule, observation=observation)
+    first, second = tables_of(number, player)
+    [begin] = sampler.rules.initial()
+    layout, layers = layout_for(sampler.rules), network_layers(sampler.rules, player)
+    with_itself = evaluate(layout, begin.state, layers, layers).first
+    assert with_itself == pytest.approx(
+        table.at_start(policy_value(table, first, second)), abs=1e-6
+    )
+    answered = evaluate(layout, begin.state, layers, None).first
+    assert answered == pytest.approx(table.at_start(response_values(table, first)), abs=1e-6)
+
+
+@pytest.mark.parametrize("number", range(len(QUICK)), ids=IDS)
+@pytest.mark.parametrize("threshold", [15, 300])
+def test_the_agent_plays_as_it_is_scored(number: int, threshold: float) -> None:
+    sampler, table = made(number)
+    management = ClockManagement(threshold=threshold)
+    player = AgentPlayer(AgentLayers(layout_for(sampler.rules), management=management))
+    first, second = tables_of(number, player)
+    [begin] = sampler.rules.initial()
+    value = evaluate(layout_for(sampler.rules), begin.state, player.layers, player.layers).first
+    assert value == pytest.approx(table.at_start(policy_value(table, first, second)), abs=1e-12)
+
+
+def test_a_large_form_is_not_solved_on_the_spot() -> None:
+    from solvent.games import TimedFootball
+
+    with pytest.raises(ValueError, match=r"201,960,000 states.*--form second-half .*--out DIR"):
+        optimal_player(TimedFootball(form="second-half", timeouts=0))
+
+
+# Scores, kept in a folder and against rounded solutions.
+
+
+def numbers(score: TimedScore) -> dict[str, tuple[float, float]]:
+    """What it gets, as player 0 and as player 1."""
+    return {name: (value.first, value.second) for name, value in score.against.items()}
+
+
+@pytest.fixture(scope="module")
+def game() -> TimedFootball:
+    return tiny("second-half", timeouts=1, half=30, chart=SMALL)
+
+
+def test_a_score_goes_on_where_it_was_interrupted(game: TimedFootball, tmp_path: Path) -> None:
+    policy = network_layers(game, network_of(TimedFootballSampler(game)))
+    whole = score_timed(game, policy)
+    seen: list[Layer] = []
+
+    @contextmanager
+    def begun(store: LayerStore) -> Iterator[Callable[[Layer], None]]:
+        def tell(layer: Layer) -> None:
+            seen.append(layer)
+            if len(seen) == 3:
+                raise KeyboardInterrupt
+
+        yield tell
+
+    with pytest.raises(KeyboardInterrupt):
+        score_timed(game, policy, out=tmp_path, begun=begun)
+    again = score_timed(game, policy, out=tmp_path, begun=begun)
+    assert len(seen) == len(set(seen)) == len(layout_for(game).layers)
+    assert numbers(again) == numbers(whole)
+    finished = score_timed(game, policy, out=tmp_path, begun=begun)
+    assert numbers(finished) == numbers(whole)
+    assert len(seen) == len(layout_for(game).layers)
+    other = network_layers(game, network_of(TimedFootballSampler(game), seed=1))
+    with pytest.raises(StoreError, match="scored"):
+        score_timed(game, other, out=tmp_path)
+
+
+def test_what_a_rounded_solution_gives_away_is_bounded(game: TimedFootball, tmp_path: Path) -> None:
+    layers = FootballLayers.of(game)
+    with LayerFolder.create(tmp_path, layers, "compact") as store:
+        solve_layers(layers, store)
+    solution = TimedSolution.open(tmp_path, game)
+    optimal = OptimalLayers(layers.layout, solution.values)
+    score = score_timed(game, optimal, opponents=(), solution=tmp_path)
+    [bound] = score.bounds.values()
+    assert 1e-5 < bound < 1e-2
+    answered = score.against[BEST_RESPONSE]
+    for gets, value in ((answered.first, solution.value), (answered.second, 1 - solution.value)):
+        assert value - bound <= gets <= value + solution.error
+    assert score_timed(game, optimal, opponents=()).bounds == {}

@@ -1,68 +1,55 @@
-"""Playing football with a clock in the terminal, and transcripts of whole games."""
+"""Football with a clock in the terminal, and games told play by play."""
 
 from __future__ import annotations
 
-import json
 import random
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-from timed_football import CHART, RULES, tiny
-from typer.testing import CliRunner
+from timed_football import TINY_FORMS, tiny
 
-from solvent.cli.app import app
-from solvent.games.football.chart_files import csv_text
+from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.games.football_clock.transcript import transcript, transcript_text
+from solvent.games.football_clock.transcript import roll_play, transcript, transcript_text
+from solvent.model import compile_game
 from solvent.play import Record, play
 
 
 @cache
-def solved(form: str, timeouts: int = 1, half: int = 120) -> TimedSolution:
-    game = tiny(form, half=half, stops=[30], timeouts=timeouts)
-    return TimedSolution.of(game)
+def solved(form: str, half: int = 120) -> TimedSolution:
+    return TimedSolution.of(tiny(form, half=half, stops=[30], timeouts=1))
 
 
-class Session:
-    """A play whose answers come from a function of what is asked and what was shown before."""
-
-    def __init__(self, answer: Callable[[str, list[str]], str]) -> None:
-        self.shown: list[str] = []
-        self.asked: list[str] = []
-        self.answer = answer
-
-    def input(self, prompt: str) -> str:
-        self.asked.append(prompt)
-        return self.answer(prompt, self.shown)
-
-    def play(self, solution: TimedSolution, **arguments: Any) -> Record:
-        return play(solution, input=self.input, output=self.shown.append, **arguments)
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.shown)
-
-
-def offered(prompt: str) -> list[str]:
-    """The names of the calls that a prompt offers, such as ``1-4, quick kick``."""
-    names: list[str] = []
-    for part in prompt.partition(": ")[2].removesuffix(" > ").split(", "):
-        part = re.sub(r"^\d+ ", "", part)
-        first, dash, last = part.partition("-")
-        if dash and len(first) == len(last) == 1:
-            names += [chr(code) for code in range(ord(first), ord(last) + 1)]
-        else:
-            names.append(part)
-    return names
+def played(
+    solution: TimedSolution, answer: Callable[[str, list[str]], str], **arguments: Any
+) -> tuple[Record, list[str]]:
+    """Play with answers from what is asked and what was shown before; what was shown."""
+    shown: list[str] = []
+    record = play(
+        solution, input=lambda prompt: answer(prompt, shown), output=shown.append, **arguments
+    )
+    return record, shown
 
 
 def any_call(seed: int) -> Callable[[str, list[str]], str]:
+    """Answer with any of the calls that a prompt offers, such as ``1-4, quick kick``."""
     rng = random.Random(seed)
-    return lambda prompt, shown: rng.choice(offered(prompt))
+
+    def answer(prompt: str, shown: list[str]) -> str:
+        names: list[str] = []
+        for part in prompt.partition(": ")[2].removesuffix(" > ").split(", "):
+            first, dash, last = re.sub(r"^\d+ ", "", part).partition("-")
+            if dash and len(first) == len(last) == 1:
+                names += [chr(code) for code in range(ord(first), ord(last) + 1)]
+            else:
+                names.append(first + dash + last)
+        return rng.choice(names)
+
+    return answer
 
 
 def best_call(prompt: str, shown: list[str]) -> str:
@@ -73,14 +60,13 @@ def best_call(prompt: str, shown: list[str]) -> str:
     return re.split(r" {2,}", advice[0].strip())[0]
 
 
-@pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("form", ["half", "second-half", "full"])
-def test_every_decision_is_priced_and_the_review_adds_up(form: str, player: int) -> None:
+def test_every_decision_is_priced_and_the_review_adds_up(form: str) -> None:
     solution = solved(form, half=60) if form == "full" else solved(form)
     seen = 0
-    for seed in range(6):
-        session = Session(any_call(seed))
-        record = session.play(solution, player=player, seed=seed)
+    for seed in range(8):
+        player = seed % 2
+        record, shown = played(solution, any_call(seed), player=player, seed=seed)
         assert record.result is not None
         start = solution.value
         if player == 1:
@@ -89,43 +75,31 @@ def test_every_decision_is_priced_and_the_review_adds_up(form: str, player: int)
         assert all(decision.cost >= 0 for decision in record.decisions)
         chance = record.result - record.start_value + record.cost
         unit = f"{chance:+.4f}" if form == "half" else f"{100 * chance:+.2f}%"
-        assert f"chance {unit}" in session.shown[-1]
+        assert f"chance {unit}" in shown[-1]
         seen += sum(decision.cost > 0 for decision in record.decisions)
+        advised, _ = played(solution, best_call, seed=seed)
+        assert advised.decisions
+        assert advised.cost == 0
     assert seen > 3
 
 
-@pytest.mark.parametrize("form", ["half", "second-half"])
-def test_following_the_advice_costs_nothing(form: str) -> None:
-    for seed in range(3):
-        record = Session(best_call).play(solved(form), seed=seed)
-        assert record.decisions
-        assert record.cost == 0
-
-
 def test_the_value_of_a_position_is_said_after_every_play() -> None:
-    solution = solved("second-half")
-    session = Session(any_call(1))
-    session.play(solution, seed=2)
-    chances = re.findall(
-        r"^Your chance of winning: ([\d.]+)% \(([-+][\d.]+)%\)\.$", session.text, re.M
-    )
+    _, shown = played(solved("second-half"), any_call(1), seed=2)
+    said = r"^Your chance of winning: ([\d.]+)% \(([-+][\d.]+)%\)\.$"
+    chances = re.findall(said, "\n".join(shown), re.M)
     assert len(chances) > 2
-    before = 100 * solution.value
+    before = 100 * solved("second-half").value
     for chance, change in chances:
         assert float(chance) == pytest.approx(before + float(change), abs=0.02)
         before = float(chance)
 
 
-# Transcripts.
-
-
 def test_a_transcript_tells_a_whole_game_and_its_odds() -> None:
     solution = solved("full", half=60)
-    optimal = solution.policy
-    lines = transcript(solution, (optimal, optimal), seed=3)
-    assert lines == transcript(solution, (optimal, optimal), seed=3)
+    both = solution.policy, solution.policy
+    lines = transcript(solution, both, seed=3)
+    assert lines == transcript(solution, both, seed=3)
     assert lines[0].position == solution.start
-    assert lines[-1].value in (0, 0.5, 1)
     margin = lines[-1].score[0] - lines[-1].score[1]
     assert lines[-1].value == (margin > 0) + (margin == 0) / 2
     text = transcript_text(solution.game, lines)
@@ -134,53 +108,93 @@ def test_a_transcript_tells_a_whole_game_and_its_odds() -> None:
         assert part in text
 
 
-# The command.
+class EveryWay(random.Random):
+    """Dice that fall in every way, one after another, and know how probable each was."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.path: list[int] = []
+
+    def each(self) -> Iterator[EveryWay]:
+        """These dice, once for each way in which they can fall."""
+        self.path = []
+        while True:
+            self.step, self.sizes, self.probability = 0, [], 1.0
+            yield self
+            while self.path and self.path[-1] + 1 == self.sizes[len(self.path) - 1]:
+                self.path.pop()
+            if not self.path:
+                return
+            self.path[-1] += 1
+
+    def choices(self, population: Sequence[Any], weights: Any = None, **_: Any) -> list[Any]:
+        if self.step == len(self.path):
+            self.path.append(0)
+        self.sizes.append(len(population))
+        chosen = self.path[self.step]
+        self.step += 1
+        self.probability *= weights[chosen]
+        return [population[chosen]]
 
 
-@pytest.fixture(scope="module")
-def short_half(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """A solution of a tiny half in a folder, and the words that describe its game."""
-    folder = tmp_path_factory.mktemp("football")
-    chart = folder / "tiny.csv"
-    chart.write_text(csv_text(CHART), encoding="utf-8")
-    clock = {"half": 60, "stops": [], "timeouts": 1}
-    words = ["--chart", str(chart), "--ruleset", json.dumps(RULES), "--clock", json.dumps(clock)]
-    out = folder / "half"
-    result = run("solve", "football", *words, "--out", str(out))
-    assert result.exit_code == 0, result.output
-    return out, words
+def test_a_rolled_play_has_the_chances_of_the_rules() -> None:
+    rng = random.Random(2)
+    for form, parameters in TINY_FORMS[:3]:
+        game = tiny(form, **parameters)
+        live = [state for state in compile_game(game).states if not game.is_terminal(state)]
+        for state in rng.sample(live, 80):
+            joint = tuple(rng.choice(actions) for actions in game.legal_actions(state))
+            rolled: dict[Any, float] = defaultdict(float)
+            for dice in EveryWay().each():
+                outcome = roll_play(game, state, joint, dice).outcome
+                rolled[outcome.state, outcome.reward] += dice.probability
+            expected = {
+                (o.state, o.reward): float(o.probability) for o in game.transition(state, joint)
+            }
+            assert dict(rolled) == pytest.approx(expected, abs=1e-12), (form, state, joint)
 
 
-def run(*words: str, input: str | None = None) -> Any:
-    return CliRunner().invoke(app, list(words), prog_name="solvent", input=input)
+def told(game: TimedFootball, state: TimedPosition, first: int, second: int) -> set[str]:
+    """All that may be told of two actions; a defence counts from A = 0."""
+    joint = [first, second]
+    if state.phase == "call":
+        joint[1 - state.offence] += game.actions.defence
+    return {roll_play(game, state, tuple(joint), dice).words for dice in EveryWay().each()}
 
 
-def test_the_command_plays_by_a_solution_or_makes_one(
-    short_half: tuple[Path, list[str]],
-) -> None:
-    folder, words = short_half
-    answers = "1\nA\nkickoff\ntake the play\nno time-out\n" * 60
-    opened = run("play", "football", "--solution", str(folder), "--seed", "3", input=answers)
-    assert opened.exit_code == 0, opened.output
-    assert "Optimum at the start" in opened.stdout
-    made = run("play", "football", *words, "--seed", "3", input=answers)
-    assert made.exit_code == 0, made.output
-    assert made.stdout == opened.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["football", "--timeouts", "3"], "timeouts is 3, but clock has 1"),
-        (["football", "--form", "drive"], "with a clock, not for form 'drive'"),
-        (["football", "--form", "full"], "is a solution with form half, not full"),
-        (["pig"], "is for games that are solved layer by layer, not for pig"),
-        (["football", "--against", "uniform"], "--against is for games that fit in a table"),
-    ],
-)
-def test_what_does_not_fit_the_solution_is_said(
-    short_half: tuple[Path, list[str]], words: list[str], message: str
-) -> None:
-    result = run("play", *words, "--solution", str(short_half[0]))
-    assert result.exit_code == 2
-    assert message in result.output
+def test_what_is_told() -> None:
+    game = tiny(half=120, stops=[], timeouts=1)
+    at = TimedPosition("call", 2, 8, down=1, to_go=3, to_goal=6)
+    last, kickoff = at._replace(down=2), TimedPosition("kickoff", ticks=8, offence=1)
+    interception = {"incomplete", "gain of 4, first down", "interception, returned 1"}
+    long_gain = {
+        "long gain of 4, first down",
+        "long gain, touchdown and extra point for player 0",
+        "long gain, touchdown, extra point missed for player 0",
+    }
+    kicked = {
+        "player 0 has the ball",
+        "player 1 has the ball",
+        "run back all the way, touchdown and extra point for player 0",
+        "run back all the way, touchdown, extra point missed for player 0",
+    }
+    asked = at._replace(phase="time-out", follows="call", asked=1, saved=9, timeouts=(0, 1))
+    timeout = game.actions.timeout
+    near = last._replace(to_go=2, to_goal=2)
+    for state, first, second, words in (
+        (at, 0, 0, {"gain of 1"}),
+        (last, 0, 0, {"gain of 1, lost on downs"}),
+        (at, 0, 1, {"gain of 3 out of bounds, first down"}),
+        (at, 0, 2, {"penalty of 2 on the offence or gain of 2"}),
+        (at, 1, 0, {"fumble"}),
+        (at, 1, 2, interception),
+        (at, 2, 1, long_gain),
+        (at._replace(to_goal=7), 3, 1, {"loss of 4, safety for player 1"}),
+        (near, 5, 0, {"field goal for player 0", "field goal missed"}),
+        (last, 6, 0, {"punt formation"}),
+        (last._replace(punting=True), 6, 1, {"punt of 4, returned 3"}),
+        (kickoff, 0, game.actions.kick, kicked),
+        (asked, 0, timeout, {"player 1 calls a time-out"}),
+        (asked, 0, timeout + 1, {""}),
+    ):
+        assert told(game, state, first, second) == words, (state, first, second)

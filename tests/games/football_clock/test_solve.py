@@ -1,30 +1,35 @@
-"""Football with a clock, layer by layer: against the generic solver, rationals and itself."""
+"""Football with a clock, layer by layer: its layers, against other solvers and itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from timed_football import SMALL, TINY_FORMS, tiny
+from timed_football import CHART, SMALL, TINY_FORMS, tiny
 
-from solvent.exact import solve
+from solvent.exact import Solution, solve
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import BlockResult
+from solvent.exact.layered.plan import make_plan
+from solvent.exact.layered.resources import values_bytes
 from solvent.exact.layered.solve import Local, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart_files import load_chart
-from solvent.games.football.packed import pack_rules
+from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.solver.points import solve_points
 from solvent.games.football_clock.backup import backup
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers, layer_problem
-from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
+from solvent.games.football_clock.layout import FORMS, FormLayout, Layer, layout_for, place_of
 from solvent.games.football_clock.rules import TimedPosition
-from solvent.model import compile_game
+from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
+from solvent.model import TabularGame, compile_game
 
 
 def solved(layout: FormLayout, threads: int = 2) -> LayerStore:
@@ -173,13 +178,6 @@ def test_what_is_solved_side_by_side_is_what_is_solved_alone(
     assert max(first.largest_gap, again.largest_gap, wrong.largest_gap) < 1e-12
 
 
-@pytest.mark.parametrize(("ticks", "timeouts"), [(6, 0), (3, 1)])
-def test_a_larger_lead_is_worth_no_less(ticks: int, timeouts: int) -> None:
-    store = standard("second-half", ticks, timeouts)
-    for layer, error in proved_errors(store).items():
-        assert (np.diff(store.read(layer), axis=1) >= -error).all(), layer
-
-
 def test_decided_games_are_not_solved() -> None:
     """With a tick left and a lead of more than any play brings there is nothing to solve."""
     store = standard("second-half", 6, 0)
@@ -227,3 +225,158 @@ def test_a_long_half_is_the_endless_game() -> None:
     # A standard half has 120.
     assert misses[2] < 1e-4
     assert misses[3] < 1e-8
+
+
+# Layers.
+
+
+@pytest.fixture(scope="module")
+def rules() -> PackedRules:
+    return pack_rules(load_chart("standard"), Ruleset())
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("timeouts", [0, 2])
+@pytest.mark.parametrize("untimed_down", [False, True])
+def test_every_layer_comes_after_those_that_it_reads(
+    rules: PackedRules, form: str, timeouts: int, untimed_down: bool
+) -> None:
+    layout = FormLayout(rules, ClockRules(timeouts=timeouts, untimed_down=untimed_down), form)
+    solved: set[Layer] = set()
+    for layer in layout.layers:
+        assert solved.issuperset(layout.reads(layer))
+        solved.add(layer)
+    assert len(solved) == len(layout.layers)
+    begin = Layer(layout.halves[-1], layout.most_ticks, timeouts, timeouts)
+    assert layout.layers[-1] == begin
+
+
+def test_changing_sides_reverses_the_columns(rules: PackedRules) -> None:
+    layout = FormLayout(rules, ClockRules(largest_margin=9), "full")
+    for half in layout.halves:
+        margin, receives = layout.margin(half), layout.receives(half)
+        assert (margin == -margin[::-1]).all()
+        if half == 1:
+            assert (receives + receives[::-1] == 1).all()
+        for column in range(layout.columns(half)):
+            found = layout.column(half, int(margin[column]), receives=bool(receives[column]))
+            assert found == column
+
+
+def test_points_move_the_margin_up_to_the_largest(rules: PackedRules) -> None:
+    layout = FormLayout(rules, ClockRules(largest_margin=9), "full")
+    for half in layout.halves:
+        margin, receives = layout.margin(half), layout.receives(half)
+        for points in (-7, -2, 0, 3, 6):
+            after = layout.after_points(half, points)
+            assert (margin[after] == np.clip(margin + points, -9, 9)).all()
+            assert (receives[after] == receives).all()
+
+
+def test_the_end_of_a_half(rules: PackedRules) -> None:
+    layout = FormLayout(rules, ClockRules(largest_margin=2), "full")
+    assert layout.final(2).tolist() == [-0.5, -0.5, 0, 0.5, 0.5]
+    # Who kicks off next has that row; who receives has the opposite of the other side's.
+    kicks = np.array([-0.5, -0.4, -0.1, 0.2, 0.5])
+    assert layout.final(1, kicks).tolist() == [*kicks, -0.5, -0.2, 0.1, 0.4, 0.5]
+    assert FormLayout(rules, ClockRules(), "half").final(2).tolist() == [0]
+
+
+# Single states, against the generic solver.
+
+
+@cache
+def both_ways(form: str) -> tuple[TimedSolution, TabularGame, Solution]:
+    """A tiny game by the layers and by the generic solver."""
+    clock = {} if form == "two-minutes" else {"half": 30}
+    game = tiny(form, SMALL if form == "full" else CHART, timeouts=1, **clock)
+    table = compile_game(game)
+    return TimedSolution.of(game), table, solve(table)
+
+
+@pytest.mark.parametrize("form", ["two-minutes", "half", "full"])
+def test_optimal_actions_have_the_value_of_the_state(form: str) -> None:
+    solution, table, generic = both_ways(form)
+    live = np.random.default_rng(5).permutation(np.flatnonzero(~table.terminal))[:60]
+    for s in live.tolist():
+        state = table.states[s]
+        for player, sign in ((0, 1), (1, -1)):
+            values = solution.action_values(state, player)
+            chances = solution.policy(state, player)
+            assert tuple(values) == tuple(chances) == solution.game.legal_actions(state)[player]
+            best = max(sign * value for value in values.values())
+            assert best == pytest.approx(sign * generic.values[s], abs=1e-9)
+            assert sum(chances.values()) == pytest.approx(1)
+            assert all(sign * values[a] > best - NEGLIGIBLE for a, p in chances.items() if p > 0)
+
+
+@pytest.mark.parametrize("form", ["two-minutes", "half", "full"])
+def test_payoffs_of_calls_are_those_of_the_table(form: str) -> None:
+    solution, table, generic = both_ways(form)
+    compared = 0
+    for s, state in enumerate(table.states):
+        if state.phase == "call" and s % 3 == 0:
+            payoffs = generic.action_values[table.row_start[s] : table.row_start[s + 1]]
+            found = solution._payoffs(state)
+            np.testing.assert_allclose(found, payoffs.reshape(found.shape), rtol=0, atol=1e-12)
+            compared += 1
+    assert compared > 20
+
+
+def test_a_time_out_that_gains_nothing_is_kept() -> None:
+    solution, table, _ = both_ways("two-minutes")
+    timeout, even = solution.game.actions.timeout, 0
+    for state in [at for at in table.states if at.phase == "time-out"][:400]:
+        values = solution.action_values(state, state.asked)
+        if abs(values[timeout] - values[timeout + 1]) < NEGLIGIBLE / 2:
+            even += 1
+            assert solution.policy(state, state.asked) == {timeout: 0.0, timeout + 1: 1.0}
+    assert even > 10
+
+
+# Plans.
+
+PLANNED = [
+    ("two-minutes", {"stops": [30], "timeouts": 1}),
+    ("half", {}),
+    ("second-half", {"half": 30, "timeouts": 2}),
+    ("full", {"half": 30, "timeouts": 1}),
+]
+
+
+@pytest.mark.parametrize(("form", "clock"), PLANNED)
+def test_a_plan_counts_what_is_then_solved(
+    form: str, clock: dict[str, object], tmp_path: Path
+) -> None:
+    layers = FootballLayers.of(tiny(form, SMALL, **clock))
+    plan = make_plan(layers)
+    largest = 0
+
+    def measure(*_: object) -> None:
+        nonlocal largest
+        sizes = [path.stat().st_size for path in (tmp_path / "x").rglob("*") if path.is_file()]
+        largest = max(largest, sum(sizes))
+
+    with LayerFolder.create(tmp_path / "x", layers) as store:
+        solve_layers(layers, store, on_layer=measure)
+    constant = sum(store.record(layer).constant for layer in layers.layers)
+    assert plan.games == store.games + constant
+    assert plan.layers == len(layers.layers)
+    assert plan.states == layers.layout.states
+    assert plan.disk >= largest - 20_000  # What the manifest has besides records.
+    assert values_bytes(layers) < plan.disk
+    assert plan.sent >= values_bytes(layers)
+    assert 0 < plan.sample.games <= plan.games * 3
+    assert plan.sample.core_seconds > 0
+
+
+def test_a_plan_knows_how_far_values_can_be_compressed(tmp_path: Path) -> None:
+    """It said 2 bytes a value, whatever the game: for the whole game 26 GB, where it takes 3.4."""
+    rules, clock = pack_rules(load_chart("standard"), Ruleset()), ClockRules(timeouts=0)
+    layers = FootballLayers(FormLayout(rules, clock, "half", 30))
+    kept = make_plan(layers).kept
+    with LayerFolder.create(tmp_path, layers, "compact") as store:
+        solve_layers(layers, store)
+    taken = sum(path.stat().st_size for path in tmp_path.rglob("*.zlib"))
+    planned = kept["compact"].disk - kept["start"].disk
+    assert taken < planned < 1.6 * taken
