@@ -32,7 +32,8 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.backup import payoffs_of
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers, layer_problem
-from solvent.games.football_clock.layout import FORMS, FormLayout, Layer
+from solvent.games.football_clock.layout import FormLayout, Layer
+from solvent.games.football_clock.rules import TIMED_FORMS
 from solvent.model.arrays import Floats
 
 ACCURACY = 1e-9
@@ -75,7 +76,7 @@ def sampled_games(layout: FormLayout, store: LayerStore, layer: Layer, count: in
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--form", choices=FORMS[:3], default="second-half")
+    parser.add_argument("--form", choices=TIMED_FORMS[:3], default="second-half")
     parser.add_argument("--ticks", type=int, default=24, help="of the form's end (default 24)")
     parser.add_argument("--margin", type=int, default=14, help="the largest (default 14)")
     parser.add_argument("--timeouts", type=int, default=0)

@@ -169,19 +169,6 @@ class NetworkPlayer:
             chances /= (chances @ np.ones(chances.shape[1]))[:, None]
         return chances if self.masked else project(chances, legal)
 
-    def first_of_two(self, outputs: Array) -> Floats:
-        """Return the probability [k] of the first of two legal actions, as in :meth:`choose`.
-
-        Args:
-            outputs: [k, 2] the network's outputs for these actions.
-        """
-        more = outputs[:, 0] - outputs[:, 1]
-        if self.rule == "mode":
-            return (more >= 0).astype(np.float64)
-        other = np.exp(-np.abs(more)).astype(np.float64)
-        first: Floats = np.where(more >= 0, 1.0, other) / (1 + other)
-        return first
-
 
 def save_network(
     path: str | Path, player: NetworkPlayer, metadata: dict[str, Any] | None = None

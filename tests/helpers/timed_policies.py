@@ -15,8 +15,7 @@ from solvent.games.football_clock.policies import (
     RoleStrategies,
     block_rows,
 )
-from solvent.games.football_clock.rules import TimedPosition
-from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 

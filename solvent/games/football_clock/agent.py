@@ -33,7 +33,7 @@ Where the score is tied, or a half does not decide the game, calls are those wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
@@ -61,7 +61,6 @@ from solvent.games.football_clock.policies import (
 )
 from solvent.games.football_clock.simulation import TimedFootballPlays, states_of
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.parameters import shown
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,6 @@ class ClockManagement:
         punt: Yards after which a side that is behind is to get the ball.
         least_plays: A side is counted as having this many plays at least.
         onside: Seconds left from which on the side that is behind kicks onside.
-
-    Raises:
-        ValueError: If one is no number, or a negative one, or a time or count by which the others
-            are divided is 0.
     """
 
     threshold: float = 300.0
@@ -89,17 +84,6 @@ class ClockManagement:
     punt: float = 35.0
     least_plays: float = 0.5
     onside: float = 120.0
-
-    def __post_init__(self) -> None:
-        """Check that all are numbers, and which may be 0."""
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise ValueError(f"{item.name} is {shown(value)}; allowed are numbers")
-            if not 0 <= value < np.inf:
-                raise ValueError(f"{item.name} is {shown(value)}; allowed are numbers from 0 on")
-            if value == 0 and item.name in ("play_seconds", "least_plays"):
-                raise ValueError(f"{item.name} is 0; allowed are numbers above 0")
 
 
 class AverageNeeded:

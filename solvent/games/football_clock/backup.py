@@ -161,7 +161,7 @@ def backup(
     if both_respond:
         if start is not None:
             supports[:] = start
-        least, most = extremes or extremes_of(values)
+        least, most = extremes or (values.min(axis=0), values.max(axis=0))
         constant = least == most
         width = float(most.max() - least.min())
         lift, enough = width - float(least.min()), ENOUGH * width
@@ -182,11 +182,6 @@ def backup(
     if both_respond:
         return BlockResult(found, supports, gap, solved, found.size - solved)
     return BlockResult(found, games=found.size)
-
-
-def extremes_of(values: Floats) -> tuple[Floats, Floats]:
-    """[C] the least and the largest value of each column."""
-    return values.min(axis=0), values.max(axis=0)
 
 
 def payoffs_of(
@@ -224,8 +219,7 @@ def _given(strategies: RoleStrategies | None, shape: tuple[int, ...]) -> RoleStr
     if strategies is None:
         return RoleStrategies(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(shape, np.int32))
     rows = shape[0] * shape[1], shape[2]
-    if strategies.which.shape != rows:
-        raise ValueError(f"a policy's `which` has shape {strategies.which.shape}; expected {rows}")
+    assert strategies.which.shape == rows, "one number for each state of the block"
     return RoleStrategies(
         np.ascontiguousarray(strategies.calls, np.float64),
         np.ascontiguousarray(strategies.choices, np.float64),

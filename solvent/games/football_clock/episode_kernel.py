@@ -119,8 +119,7 @@ class Rules(NamedTuple):
             the offence's menu.
         left: [T+1, groups, 3] int32 how the clock stands after the successors of a group: ticks
             left without a time-out, those left with one, and whether an untimed down follows.
-        start: [K] :data:`EPISODE`, the states in which an episode begins.
-        start_threshold: [K] int64.
+        start: [1] :data:`EPISODE`, the state in which an episode begins.
         mask: [M, A] int8, the actions of a menu.
         action: [M, 1+A] int16, how many these are, and which.
         uniform: [(A+1)*A] int64, the actions of a menu of 0, 1, ... actions, equally often.
@@ -140,7 +139,6 @@ class Rules(NamedTuple):
     row: NDArray[np.int16]
     left: NDArray[np.int32]
     start: NDArray[Any]
-    start_threshold: Ints
     mask: NDArray[np.int8]
     action: NDArray[np.int16]
     uniform: Ints
@@ -151,16 +149,15 @@ class Rules(NamedTuple):
 
 @inlined
 def start_one(i: int, episodes: Any, rules: Any) -> None:
-    """Put an episode into one of the states in which it begins."""
+    """Put an episode into the state in which it begins, for which one number is drawn."""
     x = advance(episodes[i].stream)
-    k = pick(draw_of(x), rules.start_threshold, 0, len(rules.start_threshold))
-    episodes[i] = rules.start[k]
+    episodes[i] = rules.start[0]
     episodes[i].stream = x
 
 
 @compiled
 def begin(chosen: Ints, episodes: Any, rules: Rules) -> None:
-    """Begin the chosen episodes in one of the states in which they may begin."""
+    """Begin the chosen episodes."""
     for i in chosen:
         start_one(i, episodes, rules)
 

@@ -32,7 +32,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -91,18 +91,10 @@ class PairEvaluation:
         return (self.first + self.second) / 2
 
 
-class PairProblem(NamedTuple):
-    """The data that the blocks of a layer share.
-
-    Attributes:
-        layer: The layer.
-        values: [U, C] of the successors, by pair and by the side that was on offence or kicked.
-        kicks: [pairs, 2, 2, C] of being about to kick off, and to kick freely.
-    """
-
-    layer: Layer
-    values: Sequence[Sequence[Floats]]
-    kicks: Floats
+PairProblem = tuple[Layer, Sequence[Sequence[Floats]], Floats]
+"""The data that the blocks of a layer share: the layer; [U, C] the values of the successors, by
+pair and by the side that was on offence or kicked; and [pairs, 2, 2, C] those of being about to
+kick off, and to kick freely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +165,7 @@ class PairLayers(FootballLayers):
             [moment.kicks(own[side], side) for side in (0, 1)]
             for moment, own in zip(moments, values, strict=True)
         ]
-        return PairProblem(layer, values, np.array(kicks))
+        return layer, values, np.array(kicks)
 
     def blocks(self, layer: Layer) -> Sequence[Block]:
         states = self.layout.columns(layer.half) * (self.layout.rules.ruleset.downs + 1)
@@ -183,13 +175,14 @@ class PairLayers(FootballLayers):
     def solve_block(
         self, problem: Any, block: Block, start: WarmStart | None = None
     ) -> BlockResult:
+        layer, following, kicks = problem
         if block == self._kicks:
-            return BlockResult(problem.kicks)
+            return BlockResult(kicks)
         pairs = list(self.pairs.values())
         every = {id(player): player for pair in pairs for player in pair if player is not None}
-        asked = {at: player.strategies(problem.layer, block, start) for at, player in every.items()}
+        asked = {at: player.strategies(layer, block, start) for at, player in every.items()}
         found = []
-        for pair, values in zip(pairs, problem.values, strict=True):
+        for pair, values in zip(pairs, following, strict=True):
             for side in (0, 1):
                 attack, defend = asked.get(id(pair[side])), asked.get(id(pair[1 - side]))
                 result = backup(
@@ -372,7 +365,7 @@ def score_timed(
     [begin] = game.initial()
     # Solved on the spot for an optimal player; what is solved once is not solved again.
     met: dict[str, LayerPolicy | None] = {
-        one: layers_named(one, game, layout, solution) for one in opponents
+        one: layers_named(one, game, solution) for one in opponents
     }
     met[BEST_RESPONSE] = None
     pairs = {one: (policy, other) for one, other in met.items()}
@@ -413,7 +406,7 @@ def score_player(
             else than this score.
     """
     if isinstance(player, str):
-        name, policy = player, layers_named(player, game, layout_for(game), solution)
+        name, policy = player, layers_named(player, game, solution)
         opponents = [] if player == "optimal" else ["optimal"]
     else:
         name, policy = player.name, network_layers(game, player)

@@ -23,7 +23,7 @@ depends. What time-outs change is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart import Chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
-from solvent.games.football_clock.backup import backup, blocks_of, extremes_of
+from solvent.games.football_clock.backup import backup, blocks_of
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
 from solvent.games.football_clock.moment import Moment
@@ -118,7 +118,8 @@ def layer_problem(layout: FormLayout, layer: Layer, read: Read) -> LayerProblem:
     """Return what has to be known to solve a layer; the arguments are those of `equilibrium`."""
     moment = equilibrium(layout, layer, read)
     values = moment.values()
-    return LayerProblem(values, extremes_of(values), moment.kicks(values))
+    extremes = values.min(axis=0), values.max(axis=0)
+    return LayerProblem(values, extremes, moment.kicks(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +301,7 @@ class FootballLayers(LayeredGame):
             "ticks": layout.most_ticks,
             "chart": {"name": chart.name, "hash": chart.hash, "table": chart.table},
             "ruleset": {"hash": ruleset.hash, "parameters": ruleset.parameters},
-            "clock": _clock_numbers(layout.clock),
+            "clock": {**asdict(layout.clock), "stops": list(layout.clock.stops)},
             "rows": layout.rows,
             "columns": {str(half): layout.columns(half) for half in layout.halves},
         }
@@ -384,11 +385,6 @@ class FootballLayers(LayeredGame):
 def football_layers(game: Game) -> FootballLayers | None:
     """The layers of a form of football with a clock; None for one without."""
     return FootballLayers.of(game) if isinstance(game, TimedFootball) else None
-
-
-def _clock_numbers(clock: ClockRules) -> dict[str, Any]:
-    numbers = {field.name: getattr(clock, field.name) for field in fields(clock)}
-    return {**numbers, "stops": list(clock.stops)}
 
 
 def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:

@@ -41,12 +41,9 @@ import numpy as np
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.pack import TimedPack, timed_pack
-from solvent.games.football_clock.rules import TimedFootball, TimedPosition
+from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import check_choice, check_integer, shown
-
-FORMS = ("two-minutes", "half", "second-half", "full")
-"""The last part of a game, one half for points, the second half, and a whole game."""
 
 
 class Layer(NamedTuple):
@@ -70,18 +67,10 @@ class Layer(NamedTuple):
         return self._replace(own=self.other, other=self.own)
 
 
-class Moments(NamedTuple):
-    """The layers to which plays of one length lead, as the side that was on offence sees them.
-
-    Attributes:
-        plain: Layer if no time-out is called; None if the half is over then.
-        own: Layer if the side that was on offence or kicked calls one; None if it cannot.
-        other: Layer if the other side does; None if it cannot.
-    """
-
-    plain: Layer | None
-    own: Layer | None
-    other: Layer | None
+Moments = tuple[Layer | None, Layer | None, Layer | None]
+"""The layers to which plays of one length lead, as the side that was on offence or kicked sees
+them: if no time-out is called, None if the half is over then; if that side calls one, None if it
+cannot; and if the other side does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +80,7 @@ class FormLayout:
     Args:
         rules: Chart and ruleset.
         clock: The clock and the largest margin.
-        form: One of :data:`FORMS`.
+        form: One of :data:`~.rules.TIMED_FORMS`.
         ticks: Left at the start of the last half that is solved; all of it unless given. For
             ``"two-minutes"`` that is the last stop of the clock, the two-minute warning.
 
@@ -106,7 +95,7 @@ class FormLayout:
 
     def __post_init__(self) -> None:
         """Check that the parts fit."""
-        check_choice(self.form, "form", FORMS)
+        check_choice(self.form, "form", TIMED_FORMS)
         self.clock.check_fits(self.rules.ruleset)
         if self.form == "two-minutes" and not self.clock.stops and self.ticks is None:
             raise ValueError("form 'two-minutes' begins at the last of stops; there are none")
@@ -174,14 +163,6 @@ class FormLayout:
         first = (2 * m + 1) if receives and self.form == "full" and half == 1 else 0
         return first + max(-m, min(m, margin)) + m
 
-    def after_points(self, half: int, points: int) -> Ints:
-        """[C] the column to which each column goes when its side scores `points`."""
-        if self.for_points:
-            return np.zeros(1, np.int64)
-        margin = self.margin(half)
-        m = self.clock.largest_margin
-        return np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin
-
     @cached_property
     def pack(self) -> TimedPack:
         """The rules, prepared for compiled loops; sent along to the machines of a cluster."""
@@ -215,10 +196,10 @@ class FormLayout:
         half, ticks, own, other = layer
         after, saved, untimed = self.clock.left(ticks, group[0], penalty=group[1])
         matters = saved != after
-        return Moments(
-            plain=self.moment(half, after, own, other) if after or untimed else None,
-            own=Layer(half, saved, own - 1, other) if own and matters else None,
-            other=Layer(half, saved, own, other - 1) if other and matters else None,
+        return (
+            self.moment(half, after, own, other) if after or untimed else None,
+            Layer(half, saved, own - 1, other) if own and matters else None,
+            Layer(half, saved, own, other - 1) if other and matters else None,
         )
 
     def reads(self, layer: Layer) -> tuple[Layer, ...]:
@@ -229,7 +210,7 @@ class FormLayout:
         moments = [self.moments_after(layer, group) for group in self.pack.groups]
         found = {moment for group in moments for moment in group if moment is not None}
         found |= {moment.swapped for moment in found}
-        if layer.half == 1 and any(group.plain is None for group in moments):
+        if layer.half == 1 and any(plain is None for plain, _, _ in moments):
             found.add(self.second_half)
         return tuple(sorted(found, key=lambda at: (-at.half, at.ticks, at.own + at.other, at)))
 
@@ -240,8 +221,12 @@ class FormLayout:
 
     def shifted(self, half: int) -> Ints:
         """[2 P + 1, C] the columns after -P to P points, the most that a play can score."""
-        most = self.pack.most_points
-        return np.stack([self.after_points(half, points) for points in range(-most, most + 1)])
+        margin, m = self.margin(half), self.clock.largest_margin
+        points = np.arange(-self.pack.most_points, self.pack.most_points + 1)[:, None]
+        if self.for_points:
+            return np.zeros((len(points), 1), np.int64)
+        after: Ints = np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin
+        return after
 
     def final(self, half: int, mine: Floats | None = None, others: Floats | None = None) -> Floats:
         """Return the values of a half's end to a side, whoever has the ball, [C].

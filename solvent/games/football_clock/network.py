@@ -186,9 +186,4 @@ class NetworkLayers:
 
     def _first_of_two(self, hidden: Array, own: Ints) -> Floats:
         """[n] the chance of the first of two actions, both of which are legal."""
-        if not self.player.masked:
-            return self._chances(hidden, own, np.ones((len(hidden), 2), bool))[:, 0]
-        network = self.player.network
-        outputs = times(network.before_last(hidden), network.weights[-1][:, own])
-        outputs += network.biases[-1][own]
-        return self.player.first_of_two(outputs)
+        return self._chances(hidden, own, np.ones((len(hidden), 2), bool))[:, 0]

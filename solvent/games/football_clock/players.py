@@ -13,7 +13,7 @@ from solvent.envs.registration import ENVIRONMENTS, without_table
 from solvent.envs.simulation import Player
 from solvent.exact import read_request
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
-from solvent.games.football_clock.layout import FormLayout, layout_for
+from solvent.games.football_clock.layout import layout_for
 from solvent.games.football_clock.network import NetworkLayers
 from solvent.games.football_clock.optimal import OptimalLayers, OptimalPlayer
 from solvent.games.football_clock.policies import LayerPolicy
@@ -74,10 +74,9 @@ def solution_of(game: TimedFootball, folder: str | Path | None = None) -> TimedS
     """
     if folder is not None:
         return TimedSolution.open(folder, game)
-    layout = layout_for(game)
-    if layout.states > SOLVED_ON_THE_SPOT:
+    if game.positions > SOLVED_ON_THE_SPOT:
         raise ValueError(
-            f"form {game.form!r} has {layout.states:,} states, too many to be solved on the spot "
+            f"form {game.form!r} has {game.positions:,} states, too many to be solved on the spot "
             f"for an optimal player (at most {SOLVED_ON_THE_SPOT:,}); solve it with "
             f"`solvent solve football-strategy {as_options(dict(game.info.parameters))} --out DIR` "
             f"and give solution=DIR"
@@ -102,20 +101,14 @@ def agent_player(game: TimedFootball) -> AgentPlayer:
     return AgentPlayer(AgentLayers(layout_for(game)))
 
 
-def _agent(game: TimedFootball, solution: str | Path | None) -> AgentPlayer:
-    return agent_player(game)
-
-
 PLAYERS: Mapping[str, Callable[[TimedFootball, str | Path | None], Player]] = {
     "optimal": optimal_player,
-    "paper-agent": _agent,
+    "paper-agent": lambda game, _: agent_player(game),
 }
 """Opponents by name, from the game and the folder of its solution."""
 
 
-def layers_named(
-    name: str, game: TimedFootball, layout: FormLayout, solution: str | Path | None = None
-) -> LayerPolicy:
+def layers_named(name: str, game: TimedFootball, solution: str | Path | None = None) -> LayerPolicy:
     """A player by name, as a policy on layers.
 
     Raises:
@@ -124,8 +117,8 @@ def layers_named(
     """
     check_choice(name, f"opponent of {game.info.name}", SCORED_AGAINST)
     if name == "paper-agent":
-        return AgentLayers(layout)
-    return OptimalLayers(layout, solution_of(game, solution).values)
+        return AgentLayers(layout_for(game))
+    return OptimalLayers(layout_for(game), solution_of(game, solution).values)
 
 
 def trained_on(file: str | Path) -> TimedFootball | None:

@@ -337,7 +337,6 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
         row=row,
         left=np.array(left, np.int32),
         start=start,
-        start_threshold=inverse_cdf(np.ones(1), np.array([0, 1])),
         mask=mask,
         action=action,
         uniform=_uniform(mask.shape[1]).ravel(),

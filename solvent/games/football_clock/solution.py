@@ -21,7 +21,7 @@ from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.games.football_clock.backup import payoffs_of
 from solvent.games.football_clock.forms import football_strategy
 from solvent.games.football_clock.layers import FootballLayers, equilibrium
-from solvent.games.football_clock.layout import FormLayout, layout_for, place_of
+from solvent.games.football_clock.layout import FormLayout, place_of
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Floats
 from solvent.model.game import Game
@@ -161,11 +161,10 @@ def solved_football(
     """
     if not isinstance(game, TimedFootball):
         return solve_football(game)
-    states = layout_for(game).states
-    if states > SOLVED_IN_MEMORY:
+    if game.positions > SOLVED_IN_MEMORY:
         options = as_options(dict(game.info.parameters))
         raise ValueError(
-            f"form {game.form!r} has {states:,} states, which takes a while; solve it with "
+            f"form {game.form!r} has {game.positions:,} states, which takes a while; solve it with "
             f"`solvent solve football-strategy {options} --out DIR`, then play it or report it "
             f"with --solution DIR and the same parameters"
         )

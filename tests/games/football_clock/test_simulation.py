@@ -10,8 +10,6 @@ import pytest
 from scipy.stats import chisquare
 from timed_football import SMALL, TINY_FORMS, tiny
 
-from solvent.envs.kernels.drawing import action_thresholds, draw_actions
-from solvent.envs.kernels.tabular import pick
 from solvent.envs.simulated_seat import SimulatedSeatBatch
 from solvent.envs.simulation import Simulation, Uniform
 from solvent.games.football_clock.rules import TimedFootball
@@ -40,21 +38,12 @@ def live_states(number: int) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("number", FORMS)
-def test_a_position_is_written_and_read_back(number: int) -> None:
-    made = sampler(number)
-    states = compile_game(made.rules).states
-    plays = made.plays(len(states))
-    for i, state in enumerate(states):
-        made.write(plays.records, i, state)
-    assert tuple(plays.state(i) for i in range(len(states))) == states
-
-
-@pytest.mark.parametrize("number", FORMS)
 def test_observations_and_legal_actions_are_those_of_the_rules(number: int) -> None:
     made, states = sampler(number), live_states(number)
     plays = made.plays(len(states))
     for i, state in enumerate(states):
         made.write(plays.records, i, state)
+        assert plays.state(i) == state
     everyone = np.arange(len(states))
     for player in (0, 1):
         who = np.full(len(states), player)
@@ -186,31 +175,3 @@ def test_a_compiled_turn_is_that_of_any_simulation(number: int, observation: str
     assert compiled.step(actions, *told[0][:5]) == 1
     for name, array in saved.items():
         np.testing.assert_array_equal(compiled.arrays[name], array)
-
-
-def test_thresholds_draw_the_actions_that_probabilities_draw() -> None:
-    """At each threshold and one below it, where rounding would show."""
-    rng = np.random.default_rng(0)
-    chances = rng.random((40, 12)) * (rng.random((40, 12)) < 0.7)
-    chances[:, 5] += 0.1
-    chances[:11] = (np.arange(12) <= np.arange(11)[:, None]) / np.arange(1, 12)[:, None]
-    thresholds = action_thresholds(chances)
-    for row, cuts in zip(chances, thresholds, strict=True):
-        draws = np.unique(np.clip([cuts, cuts - 1, cuts + 1], 0, 2**53 - 1))
-        expected = np.zeros(len(draws), np.int64)
-        streams = np.array([before(draw) for draw in draws.tolist()], np.uint64)
-        draw_actions(np.arange(len(draws)), np.tile(row, (len(draws), 1)), streams, expected)
-        found = [pick(draw, cuts, 0, len(cuts)) for draw in draws.tolist()]
-        assert found == expected.tolist()
-
-
-def before(draw: int) -> int:
-    """The state of a stream whose next draw is this one: its three shifts, undone."""
-    x = (draw << 11) + 1
-    for shift in (17, -7, 13):
-        undone = x
-        for _ in range(64 // abs(shift) + 1):
-            moved = undone << shift if shift > 0 else undone >> -shift
-            undone = x ^ (moved & (2**64 - 1))
-        x = undone
-    return x

@@ -26,8 +26,8 @@ from solvent.games.football.solver.points import solve_points
 from solvent.games.football_clock.backup import backup
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers, layer_problem
-from solvent.games.football_clock.layout import FORMS, FormLayout, Layer, layout_for, place_of
-from solvent.games.football_clock.rules import TimedPosition
+from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
+from solvent.games.football_clock.rules import TIMED_FORMS, TimedPosition
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.model import TabularGame, compile_game
 
@@ -193,17 +193,6 @@ def test_decided_games_are_not_solved() -> None:
         )
 
 
-def test_one_call_is_left_and_one_defence() -> None:
-    """Matrices of one row or one column."""
-    from reduced_football import NO_CHOICE
-
-    game = tiny("half", NO_CHOICE, half=30)
-    table = compile_game(game, reference=True)
-    assert solved(layout_for(game)).read(Layer(2, 2, 0, 0))[-2, 0] == pytest.approx(
-        -solve(table).value, abs=1e-13
-    )
-
-
 @pytest.mark.slow
 def test_a_long_half_is_the_endless_game() -> None:
     """Expected points of a half tend to those of play without a clock, which costs no time.
@@ -235,7 +224,7 @@ def rules() -> PackedRules:
     return pack_rules(load_chart("standard"), Ruleset())
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", TIMED_FORMS)
 @pytest.mark.parametrize("timeouts", [0, 2])
 @pytest.mark.parametrize("untimed_down", [False, True])
 def test_every_layer_comes_after_those_that_it_reads(
@@ -249,28 +238,6 @@ def test_every_layer_comes_after_those_that_it_reads(
     assert len(solved) == len(layout.layers)
     begin = Layer(layout.halves[-1], layout.most_ticks, timeouts, timeouts)
     assert layout.layers[-1] == begin
-
-
-def test_changing_sides_reverses_the_columns(rules: PackedRules) -> None:
-    layout = FormLayout(rules, ClockRules(largest_margin=9), "full")
-    for half in layout.halves:
-        margin, receives = layout.margin(half), layout.receives(half)
-        assert (margin == -margin[::-1]).all()
-        if half == 1:
-            assert (receives + receives[::-1] == 1).all()
-        for column in range(layout.columns(half)):
-            found = layout.column(half, int(margin[column]), receives=bool(receives[column]))
-            assert found == column
-
-
-def test_points_move_the_margin_up_to_the_largest(rules: PackedRules) -> None:
-    layout = FormLayout(rules, ClockRules(largest_margin=9), "full")
-    for half in layout.halves:
-        margin, receives = layout.margin(half), layout.receives(half)
-        for points in (-7, -2, 0, 3, 6):
-            after = layout.after_points(half, points)
-            assert (margin[after] == np.clip(margin + points, -9, 9)).all()
-            assert (receives[after] == receives).all()
 
 
 def test_the_end_of_a_half(rules: PackedRules) -> None:
@@ -308,19 +275,6 @@ def test_optimal_actions_have_the_value_of_the_state(form: str) -> None:
             assert best == pytest.approx(sign * generic.values[s], abs=1e-9)
             assert sum(chances.values()) == pytest.approx(1)
             assert all(sign * values[a] > best - NEGLIGIBLE for a, p in chances.items() if p > 0)
-
-
-@pytest.mark.parametrize("form", ["two-minutes", "half", "full"])
-def test_payoffs_of_calls_are_those_of_the_table(form: str) -> None:
-    solution, table, generic = both_ways(form)
-    compared = 0
-    for s, state in enumerate(table.states):
-        if state.phase == "call" and s % 3 == 0:
-            payoffs = generic.action_values[table.row_start[s] : table.row_start[s + 1]]
-            found = solution._payoffs(state)
-            np.testing.assert_allclose(found, payoffs.reshape(found.shape), rtol=0, atol=1e-12)
-            compared += 1
-    assert compared > 20
 
 
 def test_a_time_out_that_gains_nothing_is_kept() -> None:
