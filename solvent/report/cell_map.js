@@ -14,7 +14,7 @@
       if (x < 0 || x >= wide || y < 0 || y >= high) return;
       const told = data.names.map((name, layer) => {
         const number = view.getInt16(2 * ((layer * wide + x) * high + y), true);
-        const shown = (number * data.step).toFixed(3).replace("-", "−");
+        const shown = (number / 10 ** data.digits).toFixed(data.digits).replace("-", "−");
         return number === data.unknown ? "" : `${name} ${shown}`;
       }).filter(Boolean);
       if (told.length) output.textContent = `${data.rows[y]} ${data.columns[x]}: ${told.join(", ")}.`;

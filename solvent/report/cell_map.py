@@ -16,8 +16,6 @@ from solvent.report.sections import beside, script_json
 
 LEVELS = 40
 """Steps of the colours of a scale."""
-STEP = 1e-3
-"""Numbers are given to the script in units of this."""
 UNKNOWN = -32768
 
 WIDE, HIGH = 396, 180
@@ -39,6 +37,7 @@ class CellMap:
         columns: [X] what the script calls each column.
         rows: [Y] what the script calls each row.
         told: [X, Y] numbers by name that the script shows; NaN where there is none.
+        digits: Digits that it shows after the point.
     """
 
     title: str
@@ -50,6 +49,7 @@ class CellMap:
     columns: Sequence[str] = ()
     rows: Sequence[str] = ()
     told: Mapping[str, Floats] = field(default_factory=dict)
+    digits: int = 3
 
     def svg(self) -> str:
         """Return the drawing without its frame."""
@@ -83,13 +83,13 @@ class CellMap:
 
     def figure(self) -> str:
         """The map as a part of a page, with the numbers that :func:`map_script` shows."""
-        told = np.stack([*self.told.values()]) / STEP
+        told = np.stack([*self.told.values()]) * 10**self.digits
         packed = np.nan_to_num(np.round(told), nan=UNKNOWN).astype("<i2").tobytes()
         data = {
             "columns": self.columns,
             "rows": self.rows,
             "names": [*self.told],
-            "step": STEP,
+            "digits": self.digits,
             "unknown": UNKNOWN,
             "frame": {"left": LEFT, "top": TOP, "wide": WIDE, "high": HIGH},
             "numbers": base64.b64encode(packed).decode(),

@@ -99,7 +99,7 @@ def test_a_cell_is_the_value_less_what_the_agent_gets_there(
             # The agent is player 0; the lead is its own.
             at = TimedPosition("call", 2, ticks, lead, (1, 1), offence=offence)
             at = at._replace(**situation._asdict())
-            cell = offence, ticks - 1, lead + half.clock.lead
+            cell = offence, ticks - 1, lead + half.lead
             assert scores.possible[cell] == pytest.approx(second_half.value_of(at), abs=1e-12)
             for opponent in (OPTIMAL, BEST_RESPONSE):
                 gets = evaluated(second_half, at, opponent).first

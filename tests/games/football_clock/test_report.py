@@ -29,10 +29,10 @@ def states(
 ) -> Iterator[tuple[tuple[int, int], TimedPosition]]:
     """A state at all times and leads, with the place of its number in the maps."""
     timeouts = half.layout.clock.timeouts
-    for t in range(half.clock.ticks):
-        for lead in range(-half.clock.lead, half.clock.lead + 1):
+    for t in range(half.ticks):
+        for lead in range(-half.lead, half.lead + 1):
             at = TimedPosition(phase, 2, t + 1, lead, (timeouts, timeouts))
-            place = t, lead + half.clock.lead
+            place = t, lead + half.lead
             yield place, at._replace(**situation._asdict() if situation else {})
 
 

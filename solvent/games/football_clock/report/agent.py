@@ -20,19 +20,19 @@ from solvent.games.football_clock.layout import Layer
 from solvent.games.football_clock.optimal import OptimalLayers
 from solvent.games.football_clock.players import strategy_of
 from solvent.games.football_clock.policies import Players
-from solvent.games.football_clock.report.clock_map import filled, gain_map
 from solvent.games.football_clock.report.sections import (
     SEED,
     LastHalf,
     course,
+    filled,
     lines_figure,
-    script,
 )
 from solvent.games.football_clock.rules import TimedPosition
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.model.arrays import Floats
+from solvent.report.cell_map import map_script
 from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 
@@ -75,7 +75,7 @@ def rate_agent(
     """
     layout, half = solution.layout, LastHalf(solution)
     row = half.first_down(half.standard)
-    by_time = np.full((len(OPPONENTS), 2, *half.clock.shape), np.nan)
+    by_time = np.full((len(OPPONENTS), 2, *half.shape), np.nan)
 
     def keep(layer: Layer, values: Floats) -> None:
         if layer.ticks and layer == half.moment(layer.ticks):
@@ -138,7 +138,7 @@ def agent_section(solution: TimedSolution, scores: AgentScores) -> Section:
         for_points,
     )
     title = "What the published agent gives away"
-    return Section(title, html, "" if for_points else script())
+    return Section(title, html, "" if for_points else map_script())
 
 
 def seats_of(solution: TimedSolution, scores: AgentScores) -> dict[str, list[float]]:
@@ -157,14 +157,14 @@ def lost_maps(half: LastHalf, scores: AgentScores) -> list[str]:
         told = {"possible": scores.possible[side]}
         for name, values in zip(OPPONENTS, scores.by_time, strict=True):
             told[f"against {name}"] = values[side]
-        maps.append(gain_map(title, half.clock, lost[side], told, float(lost.max())))
+        maps.append(half.gain_map(title, lost[side], told, float(lost.max())))
     return maps
 
 
 def lost_lines(half: LastHalf, scores: AgentScores) -> list[str]:
     """Return charts of the points that the agent gives away, by the time left."""
-    clock, figures = half.clock, []
-    minutes = (np.arange(1, clock.ticks + 1) * clock.rules.tick / 60).tolist()
+    figures: list[str] = []
+    minutes = (np.arange(1, half.ticks + 1) * half.layout.clock.tick / 60).tolist()
     for name, values in zip(OPPONENTS, scores.by_time, strict=True):
         lost = (scores.possible - values)[..., 0]
         title, high = f"points given away to {name}", 1.05 * max(float(lost.max()), 0.1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -26,22 +27,17 @@ from solvent.games.football_clock.backup import payoffs_of
 from solvent.games.football_clock.layers import equilibrium
 from solvent.games.football_clock.layout import FormLayout, Layer
 from solvent.games.football_clock.moment import kick_values
-from solvent.games.football_clock.report.clock_map import (
-    LARGEST_LEAD,
-    Clock,
-    filled,
-    gain_map,
-    named_ways,
-    shaded_map,
-    ways_map,
-)
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.model import Game
 from solvent.model.arrays import Floats, Ints
-from solvent.report.colours import ALGORITHMS, VIRIDIS
+from solvent.report.cell_map import CellMap, map_script, named_legend, shaded
+from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS
 from solvent.report.panel import Axis, Panel
-from solvent.report.sections import Section, Untabled, beside
+from solvent.report.sections import Section, Untabled, templates
+
+LARGEST_LEAD = 21
+"""Larger leads are not drawn."""
 
 PLACES = (80, 50, 20)
 """Yards to the goal of the first downs that have a map, on a field of 100."""
@@ -80,19 +76,25 @@ class LastHalf:
         """The layout of the states."""
         return self.solution.layout
 
-    @cached_property
-    def clock(self) -> Clock:
-        """The cells of maps."""
-        layout = self.layout
-        lead = 0 if layout.for_points else min(LARGEST_LEAD, layout.clock.largest_margin)
-        return Clock(layout.most_ticks, layout.clock, lead)
+    @property
+    def ticks(self) -> int:
+        """T, the number of columns of a map."""
+        return self.layout.most_ticks
+
+    @property
+    def lead(self) -> int:
+        """The largest that is drawn; entry l of an array has the lead l less this."""
+        return 0 if self.layout.for_points else min(LARGEST_LEAD, self.layout.clock.largest_margin)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """[T, leads]; entry t has t + 1 ticks left."""
+        return self.ticks, 2 * self.lead + 1
 
     @cached_property
     def columns(self) -> list[int]:
         """The columns of the leads that are drawn."""
-        return [
-            self.layout.column(2, lead) for lead in range(-self.clock.lead, self.clock.lead + 1)
-        ]
+        return [self.layout.column(2, lead) for lead in range(-self.lead, self.lead + 1)]
 
     @property
     def even(self) -> float:
@@ -111,7 +113,7 @@ class LastHalf:
             row: Row of the layers.
             spent: Number of time-outs that the side with the ball and the other one have called.
         """
-        read, ticks = self.solution.values, range(1, self.clock.ticks + 1)
+        read, ticks = self.solution.values, range(1, self.ticks + 1)
         return np.stack([read(self.moment(t, spent))[row, self.columns] for t in ticks]) + self.even
 
     def first_down(self, to_goal: int) -> int:
@@ -161,9 +163,9 @@ class LastHalf:
         plays, downs = rules.chart.plays, rules.ruleset.downs
         at = rules.index(Situation(downs, to_go, to_goal))
         declared = rules.index(Situation(downs, to_go, to_goal, punting=True))
-        found, quick = np.full((3, *self.clock.shape), np.nan), np.zeros(self.clock.shape)
+        found, quick = np.full((3, *self.shape), np.nan), np.zeros(self.shape)
         legal = np.flatnonzero(rules.legal[at]).tolist()
-        for t in range(self.clock.ticks):
+        for t in range(self.ticks):
             punts = self.solution.values(self.moment(t + 1))[declared]
             contested, certain = payoffs_of(layout.pack, self.following(t + 1), at, punts)
             games = solve_matrix_games(contested[self.columns])
@@ -188,16 +190,16 @@ class LastHalf:
             offence: Whether the offence is asked, else the defence after the offence has declined.
                 The lead is that of the side asked, NaN where a time-out would not change the clock.
         """
-        layout, clock = self.layout, self.clock
+        layout = self.layout
         row, seconds = layout.rules.index(self.next_down), layout.rules.ruleset.play_seconds
         leads = self.columns if offence else self.columns[::-1]
-        called, declined = np.full((2, *clock.shape), np.nan)
+        called, declined = np.full((2, *self.shape), np.nan)
 
         def offence_has(moment: Layer | None) -> Floats:
             ends = layout.final(2)[leads]
             return ends if moment is None else self.solution.values(moment)[row, leads]
 
-        for t in range(clock.ticks):
+        for t in range(self.ticks):
             plain, own, other = layout.moments_after(self.moment(t + 1), (seconds, False))
             if own is None or other is None:
                 continue
@@ -224,10 +226,62 @@ class LastHalf:
 
     def kicks(self) -> tuple[Floats, Floats]:
         """[T, leads] the chance of winning of the side that kicks off normally, and onside."""
-        ticks = range(1, self.clock.ticks + 1)
+        ticks = range(1, self.ticks + 1)
         found = [kick_values(self.layout, self.following(t))[:2, self.columns] for t in ticks]
         normal, onside = np.stack(found, axis=1) + self.even
         return normal, onside
+
+    def map(
+        self, title: str, drawn: tuple[Ints, Sequence[str], str], told: Mapping[str, Floats]
+    ) -> str:
+        """Return a map: the time left from left to right, the lead from bottom to top.
+
+        Args:
+            title: Title of the map.
+            drawn: [T, leads] the number of the colour of a cell, -1 for none, the colours, and the
+                legend.
+            told: [T, leads] chances by name, NaN where unknown, shown for the cell pointed at.
+        """
+        clock, (level, colours, legend) = self.layout.clock, drawn
+        leads = [*range(-self.lead, self.lead + 1)]
+        signed = {n: f"{lead:+d}" for n, lead in enumerate(leads) if lead % 7 == 0}
+        # Some six round times.
+        steps, rough = (15, 30, 60, 120, 300, 600), self.ticks * clock.tick / 6
+        step = max(1, min(steps, key=lambda step: abs(step - rough)) // clock.tick)
+        times = {self.ticks - t: clock.text(t) for t in range(step, self.ticks + 1, step)}
+        return CellMap(
+            title,
+            level[::-1],
+            colours,
+            legend,
+            axes=("time left", "lead"),
+            labels=(times, signed),
+            columns=[f"{clock.text(ticks)} left" for ticks in range(self.ticks, 0, -1)],
+            rows=[f"{_lead(lead)}," for lead in leads],
+            told={name: numbers[::-1] for name, numbers in told.items()},
+            digits=4,
+        ).figure()
+
+    def gain_map(
+        self, title: str, gain: Floats, told: Mapping[str, Floats], largest: float | None = None
+    ) -> str:
+        """Return a map of gains, white where nothing is gained or nothing is known.
+
+        Args:
+            title: Title of the map.
+            gain: [T, leads] what is drawn.
+            told: Values shown for the cell that is pointed at.
+            largest: The gain at the end of the colours; the largest in the map if None.
+        """
+        shown = np.where(gain > NEGLIGIBLE, gain, np.nan)
+        end = float(np.nanmax(shown, initial=0.0)) if largest is None else largest
+        return self.map(title, shaded(shown, CIVIDIS, max(end, 1e-6)), told)
+
+
+def filled(name: str, *arguments: Any) -> str:
+    """Return a macro of `clock.html.j2` as text."""
+    module = templates(__package__).get_template("clock.html.j2").module
+    return str(getattr(module, name)(*arguments))
 
 
 def untabled(subject: Game | TimedSolution | SolvedFootball) -> Untabled | None:
@@ -261,29 +315,28 @@ def untabled_timed(solution: TimedSolution) -> Untabled:
 
 def chances_section(half: LastHalf) -> Section:
     """The chance of winning by time and lead at three places, and along the field."""
-    clock, maps, charts = half.clock, [], []
+    maps, charts = [], []
     for to_goal in map(half.scaled, PLACES):
         chance = half.by_time(half.first_down(to_goal))
         title = f"first down at {half.place_name(to_goal)}"
-        maps.append(shaded_map(title, clock, chance, VIRIDIS, (0.0, 1.0), {"win": chance}))
+        maps.append(half.map(title, shaded(chance, VIRIDIS, 1.0), {"win": chance}))
     most = half.layout.clock.largest_margin
     leads = [lead for lead in LEADS if abs(lead) <= most]
-    for ticks in dict.fromkeys((clock.ticks // 2, 8)):
-        if 0 < ticks <= clock.ticks:
+    for ticks in dict.fromkeys((half.ticks // 2, 8)):
+        if 0 < ticks <= half.ticks:
             values = half.solution.values(half.moment(ticks)) + half.even
-            left = f"{clock.rules.text(ticks)} left"
+            left = f"{half.layout.clock.text(ticks)} left"
             lines = {_lead(lead): values[:, half.layout.column(2, lead)] for lead in leads}
             charts.append(along_the_field(half, f"chance of winning, {left}", lines, (0.0, 1.0)))
     html = filled("chances", maps, charts)
-    return Section("Winning by time, score and place", html, script())
+    return Section("Winning by time, score and place", html, map_script())
 
 
 def points_section(half: LastHalf) -> Section:
     """The points that the side with the ball has still to come along the field, by time left."""
-    clock = half.clock
-    times = [t for t in (clock.ticks, 20, 8, 4, 2, 1) if t <= clock.ticks]
+    times = [t for t in (half.ticks, 20, 8, 4, 2, 1) if t <= half.ticks]
     lines = {
-        f"{clock.rules.text(ticks)} left": half.solution.values(half.moment(ticks))[:, 0]
+        f"{half.layout.clock.text(ticks)} left": half.solution.values(half.moment(ticks))[:, 0]
         for ticks in dict.fromkeys(times)
     }
     chart = along_the_field(half, "points still to come", lines)
@@ -332,9 +385,9 @@ def last_down_section(half: LastHalf) -> Section:
         distance = "goal" if to_go == to_goal else f"{to_go}"
         title = f"{last} and {distance} at {half.place_name(to_goal)}"
         told = dict(zip(("normal call", "punt formation", "field goal"), found, strict=True))
-        maps.append(ways_map(title, half.clock, way, COLOURS, named_ways(NAMES, COLOURS), told))
+        maps.append(half.map(title, (way, COLOURS, named_legend(NAMES, COLOURS)), told))
     title = f"The {last}-down map by time and score"
-    return Section(title, filled("last_down", last, maps), script())
+    return Section(title, filled("last_down", last, maps), map_script())
 
 
 def timeouts_section(half: LastHalf) -> Section:
@@ -346,22 +399,22 @@ def timeouts_section(half: LastHalf) -> Section:
         side = "offence" if offence else "defence"
         told = {"with a time-out": called, "without": declined}
         title = f"gained by a time-out of the {side}"
-        gains.append(gain_map(title, half.clock, called - declined, told))
+        gains.append(half.gain_map(title, called - declined, told))
         title = f"value of a time-out of the {side}"
-        values.append(gain_map(title, half.clock, value, {"a time-out": value}))
+        values.append(half.gain_map(title, value, {"a time-out": value}))
     seconds = half.layout.rules.ruleset.play_seconds
     leads_to = f"{ordinal(at.down)} and {at.to_go} at {half.place_name(at.to_goal)}"
     standard = half.place_name(half.standard)
     html = filled("timeouts", seconds, leads_to, standard, gains, values)
-    return Section("The value of a time-out, and when to call it", html, script())
+    return Section("The value of a time-out, and when to call it", html, map_script())
 
 
 def onside_section(half: LastHalf) -> Section:
     """When to kick onside."""
     normal, onside = half.kicks()
     told = {"onside": onside, "kickoff": normal}
-    drawn = gain_map("gained by an onside kick", half.clock, onside - normal, told)
-    return Section("When to kick onside", filled("onside", drawn), script())
+    drawn = half.gain_map("gained by an onside kick", onside - normal, told)
+    return Section("When to kick onside", filled("onside", drawn), map_script())
 
 
 def transcript_section(solution: TimedSolution) -> Section:
@@ -384,11 +437,6 @@ def course(solution: TimedSolution, lines: tuple[Line, ...]) -> str:
     xs = [float(x) for x in range(len(values))]
     panel.line(xs, values.tolist(), ALGORITHMS[0], quantity, dashed=False)
     return f"<figure>{panel.drawn()}</figure>"
-
-
-def script() -> str:
-    """Return the script that tells the numbers of the cell that is pointed at."""
-    return beside(__file__, "clock_map.js")
 
 
 def _lead(lead: int) -> str:
