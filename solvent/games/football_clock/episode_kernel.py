@@ -35,18 +35,29 @@ TIMEOUTS    A time-out or none.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.kernels.tabular import advance, draw_of, pick
-from solvent.exact.compilation import kernel
 from solvent.model.arrays import Bools, Floats, Ints
 
-compiled = kernel(largest=-1)
-inlined = kernel(largest=-1, forceinline=True)
-"""For functions that become a part of those which call them."""
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
+"""Nothing is allocated, so references to arrays are not counted."""
+
+
+def compiled(function: _Function) -> _Function:
+    """A compiled function."""
+    return cast(_Function, njit(cache=True, **_OPTIONS)(function))
+
+
+def inlined(function: _Function) -> _Function:
+    """A compiled function that becomes a part of those which call it."""
+    return cast(_Function, njit(forceinline=True, **_OPTIONS)(function))
 
 
 CALL, CHOICE, TIMEOUT, KICKOFF, FREE_KICK, OVER = range(6)
@@ -54,7 +65,8 @@ ANYTHING, NOTHING, DEFENCE, OPTIONS, KICKS, TIMEOUTS, OFFENCE = range(7)
 """The menus; those of the offence follow from ``OFFENCE`` on."""
 
 STEP, BEGIN, REPLIED = range(3)
-"""The tasks of :func:`turn`."""
+"""The tasks of :func:`turn`: to play the learners' actions, and begin episodes whose end has been
+reported; to begin all that are chosen; and to go on after replies of opponents."""
 
 
 FIELDS = (
@@ -411,51 +423,18 @@ def show(
 # The turns of learners
 
 
-class Pool(NamedTuple):
-    """The seats of learners, and their opponents.
-
-    Attributes:
-        seats: Those that a learner may have.
-        weight: [K] thresholds by which an opponent is drawn; of one, no number is drawn.
-        asked: [K] whether an opponent has to be asked; the others play all legal actions equally
-            often.
-    """
-
-    seats: Ints
-    weight: Ints
-    asked: Bools
-
-
-class Told(NamedTuple):
-    """The arrays that a turn fills for each episode that does not wait, or empty ones.
-
-    Attributes:
-        reward: [n].
-        terminated: [n].
-        illegal: [n].
-        mask: [n, A].
-        observation: [n, D] or [n, D'].
-    """
-
-    reward: Any
-    terminated: Bools
-    illegal: Bools
-    mask: NDArray[np.int8]
-    observation: Any
-
-
 @inlined
-def _open(i: int, pool: Any, episodes: Any, learners: Any, rules: Any) -> None:
+def _open(i: int, seats: Any, weight: Any, episodes: Any, learners: Any, rules: Any) -> None:
     """Draw the learner's seat and its opponent, and begin the episode."""
     at, learner = episodes[i], learners[i]
     learner.side = 0
-    if len(pool.seats) > 1:
+    if len(seats) > 1:
         at.stream = advance(at.stream)
         learner.side = draw_of(at.stream) >> 52
     learner.opponent = 0
-    if len(pool.weight) > 1:
+    if len(weight) > 1:
         at.stream = advance(at.stream)
-        learner.opponent = pick(draw_of(at.stream), pool.weight, 0, len(pool.weight))
+        learner.opponent = pick(draw_of(at.stream), weight, 0, len(weight))
     start_one(i, episodes, rules)
     learner.owed = 0.0
     learner.over = False
@@ -472,39 +451,56 @@ def _any_action(i: int, menu: int, episodes: Any, rules: Any) -> np.int64:
 
 @inlined
 def _play_on(
-    i: int, own: Any, reply: Any, pool: Any, episodes: Any, learners: Any, rules: Any
-) -> tuple[float, bool]:
+    i: int, seat: Any, own: Any, reply: Any, asked: Any, episodes: Any, learners: Any, rules: Any
+) -> tuple[float, int]:
     """Play until the learner has a choice or the episode ends.
 
     Args:
         i: The episode.
+        seat: The learner's.
         own: The learner's action.
         reply: The action of an opponent that has been asked for it; less than 0 if none has.
-        pool: Seats and opponents.
+        asked: Whether each opponent has to be asked.
         episodes: The episodes; changed in place.
         learners: The learners; changed in place.
         rules: Rules of the game.
 
     Returns:
-        What the learner earns, and whether the episode waits for an opponent's reply.
+        What the learner earns, and its menu then; -1 if the episode waits for an opponent's reply.
     """
-    learner, earned, goes_on = learners[i], 0.0, True
-    seat = pool.seats[learner.side]
-    while goes_on:
+    learner, earned, menu = learners[i], 0.0, NOTHING
+    while menu == NOTHING:
         if reply < 0:
             reply = 0
             other = menu_of(i, 1 - seat, episodes, rules)
             if other != NOTHING:
-                if pool.asked[learner.opponent]:
+                if asked[learner.opponent]:
                     learner.action = own
-                    return earned, True
+                    return earned, -1
                 reply = _any_action(i, other, episodes, rules)
         first, second = (own, reply) if seat == 0 else (reply, own)
         scored = played(i, first, second, episodes, rules)
         earned += scored if seat == 0 else -scored
         own, reply = 0, -1
-        goes_on = menu_of(i, seat, episodes, rules) == NOTHING
-    return earned, False
+        menu = menu_of(i, seat, episodes, rules)
+    return earned, menu
+
+
+@inlined
+def _out_of_range(chosen: Any, action: Any, rules: Any) -> int:
+    """Count the chosen actions that are none."""
+    wrong = 0
+    for i in chosen:
+        wrong += action[i] < 0 or action[i] >= rules.mask.shape[1]
+    return wrong
+
+
+@inlined
+def _legal(i: int, menu: int, action: Any, learners: Any, rules: Any, illegal: Any) -> np.int64:
+    """The learner's action, or the first that is legal; what it is owed has been reported."""
+    learners[i].owed = 0.0
+    illegal[i] = rules.mask[menu, action[i]] == 0
+    return np.int64(rules.action[menu, 1] if illegal[i] else action[i])
 
 
 @compiled
@@ -513,82 +509,78 @@ def turn(
     chosen: Ints,
     action: Ints,
     reply: Ints,
-    pool: Pool,
+    seats: Ints,
+    pool: Ints,
+    asked: Bools,
     episodes: Any,
     learners: Any,
     rules: Rules,
     indicators: bool,
     entry: Ints,
-    told: Told,
+    reward: Any,
+    terminated: Bools,
+    illegal: Bools,
+    mask: NDArray[np.int8],
+    observation: Any,
 ) -> int:
     """Go on in the chosen episodes until their learners have a choice, or they have ended.
 
-    An episode in which an opponent has to be asked waits for its reply.
-
     Args:
-        task: STEP plays the learners' actions, and begins an episode whose end has been reported;
-            BEGIN begins all that are chosen; REPLIED goes on after replies of opponents.
-        chosen: [k] indices of episodes; overwritten with those that wait.
-        action: [n] the learners'; read by STEP.
-        reply: [n] of opponents who have been asked; read by REPLIED.
-        pool: Seats and opponents.
+        task: One of :data:`STEP`, :data:`BEGIN` and :data:`REPLIED`.
+        chosen: [k] indices of episodes; overwritten with those that wait for an opponent's reply.
+        action: [n] the learners', read by STEP.
+        reply: [n] of opponents who have been asked, read by REPLIED.
+        seats: Those that a learner may have.
+        pool: [K] thresholds by which an opponent is drawn.
+        asked: [K] whether it has to be asked; others play all legal actions equally often.
         episodes: [n] :data:`EPISODE`, changed.
         learners: [n] :data:`solvent.envs.simulated_seat.LEARNER`, changed.
         rules: Rules of the game.
         indicators: Whether every entry of an observation is as many indicators as it has values.
         entry: [D], overwritten.
-        told: The arrays to fill.
+        reward: [n], filled where episodes do not wait, like the following; none is if it is empty.
+        terminated: [n].
+        illegal: [n].
+        mask: [n, A].
+        observation: [n, D] or [n, D'].
 
     Returns:
         How many episodes wait; if actions are out of range, less than 0, and nothing is changed.
     """
-    if task == STEP:
-        wrong = 0
-        for i in chosen:
-            wrong += (action[i] < 0) | (action[i] >= rules.mask.shape[1])
-        if wrong > 0:
-            return -wrong
-    tells, waiting, replied = len(told.reward) > 0, 0, task == REPLIED
+    waiting, tells = 0, len(reward) > 0
+    if task == STEP and _out_of_range(chosen, action, rules) > 0:
+        return -_out_of_range(chosen, action, rules)
     for i in chosen:
-        learner = learners[i]
+        learner, replied = learners[i], task == REPLIED
         opens = learner.opens if replied else task == BEGIN or learner.over
         if opens and not replied:
-            _open(i, pool, episodes, learners, rules)
-        seat = pool.seats[learner.side]
+            _open(i, seats, pool, episodes, learners, rules)
+        seat = seats[learner.side]
         menu = menu_of(i, seat, episodes, rules)
-        own, goes_on = np.int64(learner.action), True
+        goes_on = replied or (menu == NOTHING if opens else menu != ANYTHING)
+        own, answer = np.int64(learner.action), reply[i]
         if not replied:
-            own, goes_on = np.int64(0), menu == NOTHING if opens else menu != ANYTHING
+            own, answer = np.int64(0), np.int64(-1)
             if tells:
-                told.reward[i] = 0.0 if opens else learner.owed
-                told.terminated[i] = told.illegal[i] = False
+                reward[i] = 0.0 if opens else learner.owed
+                terminated[i] = illegal[i] = False
             if not opens:
-                learner.owed = 0.0
-                own = action[i]
-                told.illegal[i] = rules.mask[menu, own] == 0
-                if told.illegal[i]:
-                    own = rules.action[menu, 1]
+                own = _legal(i, menu, action, learners, rules, illegal)
         if goes_on:
-            answer = reply[i] if replied else -1
-            earned, waits = _play_on(i, own, answer, pool, episodes, learners, rules)
-            if opens:
-                learner.owed += earned
-            else:
-                told.reward[i] += earned
-            if waits:
+            earned, menu = _play_on(i, seat, own, answer, asked, episodes, learners, rules)
+            learner.owed += earned if opens else 0.0
+            if not opens:
+                reward[i] += earned
+            if menu < 0:
                 learner.opens = opens
                 chosen[waiting] = i
                 waiting += 1
                 continue
-            menu = menu_of(i, seat, episodes, rules)
-        if not opens:
-            ends = menu == ANYTHING
-            told.terminated[i] = ends and not learner.over
-            learner.over = ends
-            if told.terminated[i]:
-                told.reward[i] += rules.number[0].bonus * seat
+        if menu == ANYTHING and not opens:
+            terminated[i] = learner.over = True
+            reward[i] += rules.number[0].bonus * seat
         if tells:
             for a in range(rules.mask.shape[1]):
-                told.mask[i, a] = rules.mask[menu, a]
-            show(i, seat, episodes, rules, indicators, entry, told.observation, i)
+                mask[i, a] = rules.mask[menu, a]
+            show(i, seat, episodes, rules, indicators, entry, observation, i)
     return waiting

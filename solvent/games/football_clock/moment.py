@@ -194,35 +194,10 @@ def settled(none: float, own: float, other: float, own_calls: float, other_calls
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def value_in(layer: Seen, row: int, same: bool, column: int) -> float:
+def _value(layer: Seen, row: int, same: bool, column: int) -> float:
     """The value of a row to the side that was on offence, which has the ball there if `same`."""
     own, swapped = layer
     return own[row, column] if same else -swapped[row, swapped.shape[1] - 1 - column]  # type: ignore[no-any-return]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def what_follows(
-    row: int, same: bool, column: int, paid: float, after: After, own: float, other: float
-) -> float:
-    """The value of a successor to the side that was on offence, time-outs included.
-
-    Args:
-        row: Row that follows.
-        same: Whether that side has the ball in it.
-        column: Column that follows.
-        paid: Reward of its points.
-        after: What follows the plays that take the same time.
-        own: The probability that this side calls a time-out, :data:`NEVER` or :data:`BEST`.
-        other: The same of the other side.
-    """
-    ends = after.final[column] if after.over else value_in(after.plain, row, same, column)
-    none = paid + ends
-    mine, theirs = none, none
-    if own != NEVER:
-        mine = paid + value_in(after.own, row, same, column)
-    if other != NEVER:
-        theirs = paid + value_in(after.other, row, same, column)
-    return settled(none, mine, theirs, own, other)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -243,12 +218,20 @@ def _rate(
         shifted: [2 P + 1, C] columns to which -P to P points lead.
         reward: Reward of a point.
         after: What follows them.
-        own: [U, C] probabilities that this side calls a time-out, as in :func:`what_follows`.
+        own: [U, C] probabilities that this side calls a time-out, as in :func:`settled`.
         other: [U, C] the same of the other side.
     """
     for u in range(len(successor)):
         at = successor[u]
-        follows, paid = shifted[at.points + len(shifted) // 2], reward * at.points
+        row, same, paid = at.row, at.same_side, reward * at.points
+        follows = shifted[at.points + len(shifted) // 2]
         for c in range(len(follows)):
-            calls = own[u, c], other[u, c]
-            rated[u, c] = what_follows(at.row, at.same_side, follows[c], paid, after, *calls)
+            column = follows[c]
+            ends = after.final[column] if after.over else _value(after.plain, row, same, column)
+            none = paid + ends
+            mine, theirs = none, none
+            if own[u, c] != NEVER:
+                mine = paid + _value(after.own, row, same, column)
+            if other[u, c] != NEVER:
+                theirs = paid + _value(after.other, row, same, column)
+            rated[u, c] = settled(none, mine, theirs, own[u, c], other[u, c])

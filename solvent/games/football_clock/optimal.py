@@ -29,15 +29,7 @@ from solvent.games.football_clock.backup import backup, rate_situation, rows_of
 from solvent.games.football_clock.episode_kernel import CALL, CHOICE, TIMEOUT
 from solvent.games.football_clock.layers import LayerProblem, equilibrium, layer_problem
 from solvent.games.football_clock.layout import FormLayout, Layer
-from solvent.games.football_clock.moment import (
-    BEST,
-    NEVER,
-    After,
-    Seen,
-    kick_values,
-    value_in,
-    what_follows,
-)
+from solvent.games.football_clock.moment import BEST, NEVER, kick_values, settled
 from solvent.games.football_clock.pack import Arrays
 from solvent.games.football_clock.policies import Asked, LayerStrategies, RoleStrategies
 from solvent.games.football_clock.simulation import States, TimedFootballPlays, states_of
@@ -252,12 +244,7 @@ def decide(
     for i in range(len(strategies)):
         phase = episodes[i].phase
         if phase == CALL:
-            offence = _solve_call(rules, known, states, i, memory)
-            for action in range(letter if mine[i] else m):
-                if mine[i]:
-                    strategies[i, action] = offence[action]
-                else:
-                    strategies[i, letter + action] = y[action]
+            _solve_call(rules, known, states, i, mine[i], letter, memory, strategies[i])
             continue
         if phase == TIMEOUT:
             called, declined = _rate_timeout(known, states, i, episodes[i], mine[i])
@@ -276,29 +263,40 @@ def decide(
 
 
 @njit(cache=True)
-def _solve_call(rules: Arrays, known: Known, states: States, i: int, memory: Memory) -> Floats:
-    """Return the offence's strategy [A] in a situation, and write the defence's."""
-    s, by_row = states.row[i], memory.by_row
+def _solve_call(
+    rules: Arrays,
+    known: Known,
+    states: States,
+    i: int,
+    attacks: bool,
+    letter: int,
+    memory: Memory,
+    strategy: Floats,
+) -> None:
+    """Fill a player's strategy [A] in a situation; `letter` is the first action of a defence."""
+    s, by_row, m = states.row[i], memory.by_row, len(memory.y)
     _rate_state(rules, known, states, i, memory)
     first, contested = rules.row_start[s], rules.contested[s]
     for a in range(contested):
-        for d in range(len(memory.y)):
+        for d in range(m):
             memory.payoff[a, d] = by_row[rules.cell[rules.row_call[first + a], d], 0]
     memory.x[:] = 0.0
     memory.y[:] = 0.0
     x = memory.x[:contested]
     value, _, _ = solve_in(memory.work, memory.payoff[:contested], x, memory.y)
-    offence, best = np.zeros(rules.row_action.max() + 1), -1
+    if not attacks:
+        strategy[letter : letter + m] = memory.y
+        return
+    best = -1
     for a in range(first + contested, rules.row_start[s + 1]):
         certain = by_row[rules.cell[rules.row_call[a], 0], 0]
         if certain > value:
             value, best = certain, a
     if best >= 0:
-        offence[rules.row_action[best]] = 1.0
+        strategy[rules.row_action[best]] = 1.0
     else:
         for a in range(contested):
-            offence[rules.row_action[first + a]] = x[a]
-    return offence
+            strategy[rules.row_action[first + a]] = x[a]
 
 
 @njit(cache=True)
@@ -330,15 +328,17 @@ def _rate_timeout(
     own = states.own[i] if same else states.other[i]
     other = states.other[i] if same else states.own[i]
     places = known.layer[half - 1]
-    called = _layer(known, half, places[asked.saved, own - 1, other])
-    plain = places[ticks, own, other] if ticks else places[0, 0, 0]
+    saved = places[asked.saved]
+    called = _value(known, saved[own - 1, other], half, row, column, same)
     if ticks == 0 and not asked.untimed:
-        plain = -1
-    answered = places[asked.saved, own, max(other - 1, 0)]
-    after = _after(known, half, plain, -1, answered)
-    theirs = BEST if asked.other_too else NEVER
-    declined = what_follows(row, same, column, 0.0, after, NEVER, theirs)
-    return value_in(called, row, same, column), declined
+        plain = known.final[half - 1, column]
+    else:
+        place = places[ticks, own, other] if ticks else places[0, 0, 0]
+        plain = _value(known, place, half, row, column, same)
+    answered, calls = plain, NEVER
+    if asked.other_too:
+        answered, calls = _value(known, saved[own, other - 1], half, row, column, same), BEST
+    return called, settled(plain, plain, answered, NEVER, calls)
 
 
 @njit(cache=True)
@@ -363,20 +363,24 @@ def _follow(rules: Arrays, known: Known, states: States, i: int, u: int) -> floa
     place = known.layer[half - 1, states.ticks[i], states.own[i], states.other[i]]
     column = known.shifted[half - 1, at.points + known.shifted.shape[1] // 2, states.column[i]]
     plain, own, other = known.moments[place, at.group]
-    after, paid = _after(known, half, plain, own, other), known.reward * at.points
+    none: float = known.final[half - 1, column]
+    if plain >= 0:
+        none = _value(known, plain, half, at.row, column, at.same_side)
+    ours, theirs = none, none
+    if own >= 0:
+        ours = _value(known, own, half, at.row, column, at.same_side)
+    if other >= 0:
+        theirs = _value(known, other, half, at.row, column, at.same_side)
     calls = BEST if own >= 0 else NEVER, BEST if other >= 0 else NEVER
-    return what_follows(at.row, at.same_side, column, paid, after, *calls)
+    return float(known.reward * at.points + settled(none, ours, theirs, calls[0], calls[1]))
 
 
 @njit(cache=True)
-def _after(known: Known, half: int, plain: int, own: int, other: int) -> After:
-    """What follows plays, by the places of the layers; -1 where there is none."""
-    layers = _layer(known, half, plain), _layer(known, half, own), _layer(known, half, other)
-    return After(plain < 0, known.final[half - 1], layers[0], layers[1], layers[2])
-
-
-@njit(cache=True)
-def _layer(known: Known, half: int, place: int) -> Seen:
-    """The values of a layer of a half to either side; of any layer if the place is none."""
-    columns = known.columns[half - 1]
-    return known.values[place, :, :columns], known.values[known.swapped[place], :, :columns]
+def _value(known: Known, place: int, half: int, row: int, column: int, same: bool) -> float:
+    """The value of a row to a side, whose ball it is if `same`, in a layer as that side sees it."""
+    value: float
+    if same:
+        value = known.values[place, row, column]
+    else:
+        value = -known.values[known.swapped[place], row, known.columns[half - 1] - 1 - column]
+    return value

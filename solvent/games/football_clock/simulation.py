@@ -237,13 +237,12 @@ class TimedFootballSeats(SimulatedSeatBatch):
 
     def _set_pool(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
         super()._set_pool(opponents, weights)
-        asked = np.array([not isinstance(one, Uniform) for one in self.opponents])
-        self._pool = kernel.Pool(self._seats, self._weight, asked)
+        self._asked = np.array([not isinstance(one, Uniform) for one in self.opponents])
 
     def begin(self, chosen: Ints) -> None:
         flags, mask = np.empty(0, bool), np.empty((0, 0), np.int8)
-        told = kernel.Told(np.empty(0), flags, flags, mask, np.empty((0, 0), np.float32))
-        self._turn(kernel.BEGIN, chosen.copy(), chosen, told)
+        told = np.empty(0), flags, flags, mask, np.empty((0, 0), np.float32)
+        self._turn(kernel.BEGIN, chosen.copy(), chosen, *told)
 
     def step(
         self,
@@ -254,15 +253,16 @@ class TimedFootballSeats(SimulatedSeatBatch):
         mask: NDArray[np.int8],
         observation: Batch,
     ) -> int:
-        told = kernel.Told(reward, terminated, illegal, mask, observation)
-        return self._turn(kernel.STEP, self._everyone.copy(), actions, told)
+        told = reward, terminated, illegal, mask, observation
+        return self._turn(kernel.STEP, self._everyone.copy(), actions, *told)
 
-    def _turn(self, task: int, chosen: Ints, actions: Ints, told: kernel.Told) -> int:
+    def _turn(self, task: int, chosen: Ints, actions: Ints, *told: Batch) -> int:
         """Go on in the chosen episodes; how many actions are out of range."""
         simulation, reply = self.simulation, self._reply
         given: Any = (
-            *(actions, reply, self._pool, simulation.records, self._learners),
-            *(simulation.sampler.arrays, simulation.form == "onehot", simulation.entry, told),
+            *(actions, reply, self._seats, self._weight, self._asked),
+            *(simulation.records, self._learners, simulation.sampler.arrays),
+            *(simulation.form == "onehot", simulation.entry, *told),
         )
         waiting: int = kernel.turn(task, chosen, *given)
         while waiting > 0:
