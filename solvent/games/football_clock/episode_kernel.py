@@ -438,6 +438,7 @@ def _open(i: int, seats: Any, weight: Any, episodes: Any, learners: Any, rules: 
     start_one(i, episodes, rules)
     learner.owed = 0.0
     learner.over = False
+    learner.action = 0
 
 
 @inlined
@@ -558,9 +559,8 @@ def turn(
         seat = seats[learner.side]
         menu = menu_of(i, seat, episodes, rules)
         goes_on = replied or (menu == NOTHING if opens else menu != ANYTHING)
-        own, answer = np.int64(learner.action), reply[i]
+        own, answer = np.int64(learner.action), reply[i] if replied else np.int64(-1)
         if not replied:
-            own, answer = np.int64(0), np.int64(-1)
             if tells:
                 reward[i] = 0.0 if opens else learner.owed
                 terminated[i] = illegal[i] = False
