@@ -45,7 +45,7 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.points import call_sheet, solve_points
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
-from solvent.games.football_clock.play import session_of
+from solvent.games.football_clock.transcript import session_of
 from solvent.model import TabularPolicy, compile_game
 from solvent.play.prompt import Choices
 from solvent.report.page import render
