@@ -711,10 +711,20 @@ def test_without_typer_the_command_names_the_extra() -> None:
     ]
 
 
-def test_the_command_begins_without_loading_what_is_heavy() -> None:
-    heavy = ["torch", "stable_baselines3", "numba", "jinja2", "pygame", "sklearn"]
-    code = f"import sys, solvent.cli.app; print([m for m in {heavy} if m in sys.modules])"
-    assert command("-c", code).stdout == "[]\n"
+def test_a_small_table_is_solved_without_loading_what_is_heavy() -> None:
+    heavy = ["torch", "stable_baselines3", "numba", "scipy.optimize", "jinja2", "pygame", "sklearn"]
+    code = f"""
+import sys
+from solvent.cli.app import app
+app(["solve", "FrozenLake-v1", "--json"], prog_name="solvent", standalone_mode=False)
+print([m for m in {heavy} if m in sys.modules], file=sys.stderr)
+print(sum(m.startswith("solvent") and ".games" not in m for m in sys.modules), file=sys.stderr)
+"""
+    done = command("-c", code)
+    loaded, ours = done.stderr.splitlines()
+    assert json.loads(done.stdout)["value"] == pytest.approx(14 / 17)
+    assert loaded == "[]"
+    assert int(ours) <= 50, "more modules than a small table needs"
 
 
 def test_the_help_lists_the_commands_of_games_without_importing_them() -> None:

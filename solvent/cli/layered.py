@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
-from solvent.cli.errors import interruptible
+from solvent.cli.groups import interruptible
 from solvent.cli.printing import deciders, game_text, show_starts, solution_rows
 from solvent.cli.progress import working
 from solvent.cli.tables import facts

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.cli.tables import facts, note, show_columns, show_rows
-from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
+from solvent.exact import Solution, SolvedGame, SolvedTable
 from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPolicy, ValueScale
 from solvent.model.game import words
 from solvent.model.registry import make_game
@@ -29,9 +28,11 @@ from solvent.model.text import (
     state_text,
     strategy_text,
 )
-from solvent.report.gap_attribution import GapAttribution, attribute_gap
 
 if TYPE_CHECKING:
+    from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
+    from solvent.exact import GapLocation, Score
+    from solvent.report.gap_attribution import GapAttribution
     from solvent.training import TrainingResult
 
 MOST_ACTIONS = 3
@@ -225,6 +226,8 @@ def show_score(
         top: The number of states to show.
         rules: The rules of the table, for words that only they know.
     """
+    from solvent.report.gap_attribution import attribute_gap
+
     rows = {"policy": policy.name, "game": game_text(game.info)}
     if game.info.players == 2:
         rows["player"] = f"{policy.player}, against a best response"
@@ -344,6 +347,8 @@ def score_json(
     top: int,
 ) -> str:
     """The value of a policy, and the states in which it loses most unless episodes have no end."""
+    from solvent.report.gap_attribution import attribute_gap
+
     losses = location and attribute_gap(game, policy, solution, location, top)
     return _json(
         {

@@ -14,7 +14,7 @@ from rich.console import Console
 from solvent import exact
 from solvent.baselines import all_baselines, make_baseline
 from solvent.baselines.network import NetworkPlayer, load_network
-from solvent.cli.errors import interruptible
+from solvent.cli.groups import interruptible
 from solvent.cli.parameters import (
     game_of_request,
     game_of_training,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
-from solvent.baselines import make_baseline
-from solvent.cli.errors import interruptible
+from solvent.cli.groups import interruptible
 from solvent.cli.parameters import (
     find_environment,
     game_of_request,
@@ -24,7 +23,7 @@ from solvent.cli.parameters import (
 )
 from solvent.cli.printing import show_results, show_solution, show_training, solution_json
 from solvent.cli.progress import solving, working
-from solvent.exact import SolvedGame, SolvedTable, cached_solution, load_policy, save_solution
+from solvent.exact import SolvedGame, SolvedTable, cached_solution
 from solvent.exact import solve as solve_game
 from solvent.model import Game, TabularPolicy, cached_table
 from solvent.model.parameters import check_choice, shown
@@ -73,6 +72,8 @@ def solve(
         if save is None:
             solved: SolvedGame = solve_game(rules, progress=progress)
         else:
+            from solvent.exact import save_solution
+
             # The saved solution is that of a table, also of a game with a faster way.
             table = cached_table(rules, progress=progress)
             solved = SolvedTable(rules, table, cached_solution(table, progress=progress))
@@ -124,6 +125,9 @@ def play(
 
 def _opponent(rules: Game, name: str, player: int) -> TabularPolicy | None:
     """A policy for a side of a game: that of a file, or a baseline; None for the optimal one."""
+    from solvent.baselines import make_baseline
+    from solvent.exact import load_policy
+
     if has_table(rules):
         table = cached_table(rules)
         if name.endswith(".npz"):

@@ -61,7 +61,7 @@ from solvent.exact.components import (
 from solvent.exact.decomposition import optimum, solve_values
 from solvent.exact.evaluation import expectation, row_weights
 from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
-from solvent.exact.transitions import transitions_of
+from solvent.exact.transitions import fix_one, transitions_of
 from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.progress import OnProgress, Teller
@@ -186,7 +186,7 @@ def folded(game: TabularGame, policy: TabularPolicy) -> TabularGame:
     first, second = (np.concatenate(([0], np.cumsum(of_one * ~game.terminal))) for of_one in count)
     live = ~game.terminal[:, None]
     other = 1 - policy.player
-    start, source, probability = kernels.markov_game.fix_one(
+    start, source, probability = fix_one(
         first, second, transitions_of(game), policy.normalized()[mask[policy.player] & live],
         policy.player,
     )  # fmt: skip
@@ -506,7 +506,7 @@ def _swept(game: TabularGame, rise: Floats, rounding: Floats) -> Floats | None:
     """
     least = np.maximum(rise + 2 * rounding, float(rounding.max(initial=0.0)) / 100)
     above = np.zeros(game.n_states)
-    settled = kernels.markov_game.sweep_gains(transitions_of(game), least, above, SWEEPS)
+    settled = kernels.induction.sweep_gains(transitions_of(game), least, above, SWEEPS)
     return 2 * above if settled else None
 
 

@@ -26,6 +26,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from solvent.exact import kernels
+from solvent.exact.components import strong_components
 from solvent.exact.solution import CertificateError
 from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints, concatenated_ranges
@@ -317,7 +318,7 @@ class Chain:
     @cached_property
     def _parts(self) -> tuple[Ints, Ints]:
         """The states, part by part, each after all that it leads to, and where parts begin."""
-        order, first, _, _ = kernels.graph.strong_components(self.start, self.target)
+        order, first, _, _ = strong_components(self.start, self.target)
         return order, first
 
     def _stuck(self) -> CertificateError:

@@ -25,7 +25,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
 
 from solvent.model import TabularGame
@@ -65,6 +64,8 @@ def solve_linear_program(game: TabularGame, start: Floats | None = None) -> Line
         ArithmeticError: If HiGHS does not reach an optimum, for instance because play need not
             end.
     """
+    from scipy.optimize import linprog
+
     if (game.action_count[1] > 1).any():
         raise ValueError(f"{game.info.name}: player 1 has a choice; the program is for one player")
     live = np.flatnonzero(~game.terminal)
@@ -124,6 +125,8 @@ def loops_of_least_reward(game: TabularGame, rows: Ints, label: Ints, sign: int 
     Raises:
         ArithmeticError: If HiGHS does not reach an optimum.
     """
+    from scipy.optimize import linprog
+
     states, place = np.unique(game.row_state[rows], return_inverse=True)
     names, component = np.unique(label[game.row_state[rows]], return_inverse=True)
     used = np.flatnonzero(np.isin(game.outcome_row, rows))

@@ -63,6 +63,7 @@ from solvent.exact.mdp import (
     tie,
 )
 from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
+from solvent.exact.transitions import fix_one
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
@@ -202,7 +203,7 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
         player: The player whose strategies are fixed.
         price: The reward of the player who faces it where the other absorbs.
     """
-    start, source, probability = kernels.markov_game.fix_one(*c.start, c.transitions, fixed, player)
+    start, source, probability = fix_one(*c.start, c.transitions, fixed, player)
     sign = -1 if player == 0 else 1
     next_state, reward, boundary = c.next_state[source], sign * c.reward[source], sign * c.boundary
     absorbing = np.flatnonzero(np.diff(start) == 0)

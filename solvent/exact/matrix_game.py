@@ -22,7 +22,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from solvent.exact import kernels
 from solvent.model.arrays import Bools, Floats, Ints
@@ -125,6 +124,8 @@ def solve_matrix_game(payoff: Floats) -> MatrixGameSolution:
     row, column = int(a.min(axis=1).argmax()), int(a.max(axis=0).argmin())
     if a[row].min() == a[:, column].max():
         return _measured(a, np.eye(rows)[row], np.eye(columns)[column])
+
+    from scipy.optimize import linprog  # It takes a third of a second, and most games need none.
 
     # In units in which the entries lie in [0, 1], so that the solver's tolerances mean something.
     low, scale = a.min(), a.max() - a.min()

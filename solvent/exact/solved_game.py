@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 
-from solvent.exact.layered.game import LayeredGame
 from solvent.exact.solution import Solution
 from solvent.exact.solution_cache import cached_solution
 from solvent.exact.solver import solve_table
@@ -23,6 +22,9 @@ from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress
 from solvent.model.registry import GameSpec, game_of, load, spec_of
 from solvent.model.text import choice_text
+
+if TYPE_CHECKING:
+    from solvent.exact.layered.game import LayeredGame
 
 
 @runtime_checkable

@@ -30,12 +30,12 @@ from .progress import Progress as Progress
 from .rational import RationalGame as RationalGame
 from .registry import GAMES as GAMES
 from .registry import make_game as make_game
-from .scale import ValueScale as ValueScale
 from .storm_export import to_storm as to_storm
 from .table_cache import cached_table as cached_table
 from .tabular import TabularGame as TabularGame
 from .tabular import TabularPolicy as TabularPolicy
 from .tabular import compile_game as compile_game
+from .text import ValueScale as ValueScale
 from .transforms import against as against
 from .transforms import from_arrays as from_arrays
 from .transforms import legal_action_table as legal_action_table

@@ -630,7 +630,6 @@ def make_game(
         UnexpectedArgumentError: If a parameter is unknown; a ValueError and a TypeError.
         ValueError: If the name is unknown, or a value is out of its range.
     """
-    from solvent.model.difficulty import with_modifier
     from solvent.model.discount import discounted
 
     spec = find_spec(name)
@@ -650,6 +649,8 @@ def make_game(
             f"modifiers is {shown(modifiers)}; allowed is a mapping of checks to numbers"
         )
     for check, modifier in modifiers.items():
+        from solvent.model.difficulty import with_modifier
+
         game = with_modifier(game, check, modifier)
     if chance != 1 and any(spec.ask(way, game) is not None for way in ("simulator", "layered")):
         raise ValueError(

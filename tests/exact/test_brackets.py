@@ -425,7 +425,7 @@ def test_sweeps_go_on_while_their_end_is_in_sight(staying: float, settled: bool)
     transitions = Transitions(
         np.array([0, 1, 1]), np.array([0, 2]), np.array([0, 1], np.int32), chance
     )
-    assert settled == kernels.markov_game.sweep_gains(transitions, np.ones(1), total, 50)
+    assert settled == kernels.induction.sweep_gains(transitions, np.ones(1), total, 50)
     most = 1 / (1 - staying)
     assert (0.75 * most <= total[0] <= most) == settled
 

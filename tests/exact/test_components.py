@@ -16,8 +16,14 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from solvent.exact import components as of_components
-from solvent.exact.components import can_reach, cannot_end, components, end_components, reached
-from solvent.exact.kernels.graph import strong_components
+from solvent.exact.components import (
+    can_reach,
+    cannot_end,
+    components,
+    end_components,
+    reached,
+    strong_components,
+)
 from solvent.model import TabularGame
 
 edges = st.integers(1, 12).flatmap(

@@ -301,58 +301,6 @@ def _follow(
 
 
 @kernel(allocates=True)
-def fix_one(
-    x_start: Ints,
-    y_start: Ints,
-    transitions: Transitions,
-    fixed: Floats,
-    player: int,
-) -> tuple[Ints, Ints, Floats]:
-    """The rows that one player has left when the other's strategies are fixed.
-
-    Args:
-        x_start: [n+1] slices of player 0's actions.
-        y_start: [n+1] slices of player 1's actions.
-        transitions: The transitions of the component.
-        fixed: [X] or [Y] the strategies.
-        player: The player whose strategies these are.
-
-    Returns:
-        Slices of outcomes by the other player's actions, [Y+1] or [X+1], state by state; which
-        outcome of the component each is; and its probability. An action has none where the fixed
-        strategy is 0 everywhere.
-    """
-    row_start, outcome_start, _, probability = transitions
-    n = len(row_start) - 1
-    own, other = (x_start, y_start) if player == 0 else (y_start, x_start)
-    start = np.zeros(other[-1] + 1, np.int64)
-    for s in range(n):
-        width = y_start[s + 1] - y_start[s]
-        for b in range(other[s], other[s + 1]):
-            size = 0
-            for a in range(own[s], own[s + 1]):
-                if fixed[a] > 0:
-                    i, j = (a - own[s], b - other[s])
-                    k = row_start[s] + (i * width + j if player == 0 else j * width + i)
-                    size += outcome_start[k + 1] - outcome_start[k]
-            start[b + 1] = start[b] + size
-    source, chance = np.zeros(start[-1], np.int64), np.zeros(start[-1])
-    end = 0
-    for s in range(n):
-        width = y_start[s + 1] - y_start[s]
-        for b in range(other[s], other[s + 1]):
-            for a in range(own[s], own[s + 1]):
-                if fixed[a] > 0:
-                    i, j = (a - own[s], b - other[s])
-                    k = row_start[s] + (i * width + j if player == 0 else j * width + i)
-                    for o in range(outcome_start[k], outcome_start[k + 1]):
-                        source[end] = o
-                        chance[end] = fixed[a] * probability[o]
-                        end += 1
-    return start, source, chance
-
-
-@kernel(allocates=True)
 def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
     """Find where play can go on for ever within some states, by some of their rows.
 
@@ -384,41 +332,3 @@ def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
                 kept[s] = False
                 changed = True
         forward = not forward
-
-
-@kernel(largest=5000)
-def sweep_gains(transitions: Transitions, gain: Floats, total: Floats, patience: int) -> bool:
-    """Value iteration from below for the most that rows can gain, all gains being positive.
-
-    Args:
-        transitions: The transitions of the game.
-        gain: [K] of each row.
-        total: [S] what is gained from each state on; 0 at first, written.
-        patience: Half as many sweeps, from the second half on, have to bring the rows nearer: by
-            three tenths of the largest share of its gain that a row has beyond the total.
-
-    Returns:
-        Whether in the last sweep no row had more than a quarter of its gain beyond the total.
-    """
-    row_start, outcome_start, next_state, probability = transitions
-    n = len(row_start) - 1
-    sweep, missed, before = 0, np.inf, np.inf
-    while missed > 0.25:
-        missed = 0.0
-        for number in range(n):
-            s = number if sweep % 2 == 0 else n - 1 - number
-            best = total[s]
-            for k in range(row_start[s], row_start[s + 1]):
-                q = gain[k]
-                for o in range(outcome_start[k], outcome_start[k + 1]):
-                    q += probability[o] * total[next_state[o]]
-                if q - total[s] > missed * gain[k]:
-                    missed = (q - total[s]) / gain[k]
-                best = max(best, q)
-            total[s] = best
-        sweep += 1
-        if sweep % (patience // 2) == 0:
-            if sweep >= patience and not missed < 0.7 * before:
-                break
-            before = missed
-    return missed <= 0.25

@@ -42,8 +42,7 @@ from solvent.games.football.solver.responses import FootballLosses
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.model.arrays import Floats, Ints
 from solvent.model.game import words
-from solvent.model.scale import ValueScale
-from solvent.model.text import brief, exact, small
+from solvent.model.text import ValueScale, brief, exact, small
 from solvent.report.cell_map import CellMap, map_script, named_legend, shaded
 from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS
 from solvent.report.panel import Axis, Panel

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvent.cli.errors import interruptible
+from solvent.cli.groups import interruptible
 from solvent.cli.layered import layer_bar
 from solvent.exact import SolvedGame
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
