@@ -19,7 +19,6 @@ import pytest
 from numpy.typing import NDArray
 
 from solvent.baselines import make_baseline
-from solvent.exact import solve
 from solvent.exact.solution_cache import cached_solution
 from solvent.exact.solver import solve_table
 from solvent.games import FightingFantasy, FootballStrategy, Greed, Pig
@@ -102,22 +101,6 @@ def pickled() -> bytes:
     return file.getvalue()
 
 
-def test_arrays_are_the_process_s_own_to_write_to(folder: Path) -> None:
-    counted = Counted()
-    counted.get()
-    read = counted.get()
-    assert read.flags.writeable
-    read[:] = -1
-    np.testing.assert_array_equal(counted.get(), np.arange(1000.0))
-    assert counted.made == 1
-
-
-def test_what_is_made_soon_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "LONG", 1e9)
-    Counted().get()
-    assert not folder.exists()
-
-
 @pytest.mark.parametrize("word", ["off", "OFF", "0"])
 def test_it_can_be_switched_off(folder: Path, monkeypatch: pytest.MonkeyPatch, word: str) -> None:
     monkeypatch.setenv("SOLVENT_CACHE", word)
@@ -144,17 +127,6 @@ def test_a_folder_that_cannot_be_written_to_does_no_harm(
     monkeypatch.setenv("SOLVENT_CACHE", str(folder / "below"))
     assert len(Counted().get()) == 1000
     assert folder.read_text() == "mine"
-
-
-def test_what_may_only_be_read_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read_only(*_: Any, **__: Any) -> None:
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    counted = Counted()
-    counted.get()
-    monkeypatch.setattr(os, "utime", read_only)
-    counted.get()
-    assert counted.made == 1
 
 
 def test_other_code_has_other_entries(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,15 +245,6 @@ def test_a_solution_that_was_kept_is_the_one_that_is_found(
         cached_solution(table, tolerance=1e-6)
     with pytest.raises(AssertionError, match="solved again"):
         cached_solution(compile_game(Pig(target=6)))
-
-
-def test_rules_are_solved_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = solve(GAME)
-    monkeypatch.setattr("solvent.exact.solver.solve_table", never)
-    second = solve(GAME)
-    assert (second.value, second.lower, second.upper) == (first.value, first.lower, first.upper)
-    [start, *_] = GAME.initial()
-    assert second.action_values(start.state, 0) == first.action_values(start.state, 0)
 
 
 def test_a_baseline_of_a_game_s_own_is_made_once(

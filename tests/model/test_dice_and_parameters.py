@@ -41,6 +41,10 @@ def test_dice_sums_equal_enumeration(count: int, sides: int) -> None:
     for bound in range(-1, count * sides + 2):
         at_most = Fraction(sum(t <= bound for t in rolls), len(rolls))
         assert probability_at_most(bound, count, sides) == at_most
+    for total in range(-2, count * sides + 3):
+        assert ways_to_sum(total, count, sides) == rolls.count(total)
+    # In 64-bit floats the closed formula gives about -1e-4 for this.
+    assert 0 < ways_to_sum(170, 29) < 6**29 / 10**17
 
 
 @pytest.mark.parametrize("total", [3, 7, 12])
@@ -73,22 +77,6 @@ def test_impossible_dice_are_refused() -> None:
 def test_a_die_has_six_sides_unless_told() -> None:
     assert dice_sum(1) == {face: Fraction(1, 6) for face in range(1, 7)}
     assert probability_at_most(4, 1) == Fraction(2, 3)
-    assert [ways_to_sum(total, 2) for total in range(1, 14)] == [
-        0,
-        1,
-        2,
-        3,
-        4,
-        5,
-        6,
-        5,
-        4,
-        3,
-        2,
-        1,
-        0,
-    ]
-    assert [ways_to_sum(total, 0) for total in (-1, 0, 1)] == [0, 1, 0]
 
 
 def test_a_spread_is_a_value_a_range_or_weights() -> None:

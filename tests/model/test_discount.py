@@ -19,7 +19,6 @@ from random_games import KINDS, RandomGame
 from random_tables import random_table
 
 from solvent.exact import (
-    best_response,
     expected_length,
     policy_value,
     score,
@@ -34,13 +33,13 @@ from solvent.model import (
     GymnasiumTable,
     TabularGame,
     TabularPolicy,
-    against,
     compile_game,
     discounted,
     one_hot,
     parametrize_with_game_checks,
     reachable,
 )
+from solvent.model.arrays import concatenated_ranges
 from solvent.model.game import Alternating, words
 
 LAKE = GymnasiumTable.from_env(gym.make("FrozenLake-v1"))
@@ -149,26 +148,19 @@ def test_the_table_of_the_rules_is_the_transformed_table() -> None:
         walked = compile_game(discounted(game, 0.9), reference=True)
         assert ours.info == walked.info
         assert set(ours.states) == set(walked.states)
-        for s, state in enumerate(walked.states):
-            t = ours.index[state]
-            assert ours.initial[t] == walked.initial[s]
-            assert [m[t].tolist() for m in ours.mask] == [m[s].tolist() for m in walked.mask]
-            assert (ours.turn is None) == (walked.turn is None)
-            if ours.turn is not None and walked.turn is not None:
-                assert ours.turn[t] == walked.turn[s]
-            for mine, theirs in zip(ours.observation, walked.observation, strict=True):
-                assert (mine[t] == theirs[s]).all()
-            rows = zip(
-                range(*ours.row_start[t : t + 2]), range(*walked.row_start[s : s + 2]), strict=True
-            )
-            for mine, theirs in rows:
-                here = slice(*ours.outcome_start[mine : mine + 2])
-                there = slice(*walked.outcome_start[theirs : theirs + 2])
-                assert [ours.states[i] for i in ours.next_state[here]] == [
-                    walked.states[i] for i in walked.next_state[there]
-                ]
-                assert ours.probability[here] == pytest.approx(walked.probability[there], rel=1e-14)
-                assert (ours.outcome_reward[here] == walked.outcome_reward[there]).all()
+        order = np.array([ours.index[state] for state in walked.states])
+        turns = () if ours.turn is None else (ours.turn,)
+        for mine, theirs in zip(
+            (*ours.mask, *ours.observation, ours.initial, *turns),
+            (*walked.mask, *walked.observation, walked.initial, walked.turn),
+            strict=False,
+        ):
+            assert np.array_equal(mine[order], theirs)
+        # Rows agree if their expectations of numbers drawn at random do.
+        values = np.random.default_rng(0).normal(size=ours.n_states)
+        rows = concatenated_ranges(ours.row_start[order], np.diff(ours.row_start)[order])
+        found = ours.expectation(values)[rows]
+        np.testing.assert_allclose(found, walked.expectation(values[order]), rtol=0, atol=1e-14)
 
 
 def test_the_end_is_a_state_of_its_own_behind_all_others() -> None:
@@ -189,20 +181,6 @@ def test_the_end_is_a_state_of_its_own_behind_all_others() -> None:
     assert table.model_hash != discounted(plain, 0.8).model_hash
 
 
-def test_who_reaches_an_end_of_the_game_is_not_stopped() -> None:
-    table = compile_game(discounted(LAKE, 0.5))
-    rules = compile_game(LAKE)
-    for row in range(rules.n_rows):
-        before = slice(*rules.outcome_start[row : row + 2])
-        after = slice(*table.outcome_start[row : row + 2])
-        ends = rules.terminal[rules.next_state[before]]
-        n = len(ends)
-        assert (table.next_state[after][:n] == rules.next_state[before]).all()
-        kept = table.probability[after][:n] / rules.probability[before]
-        assert kept == pytest.approx(np.where(ends, 1.0, 0.5))
-        assert (table.next_state[after][n:] == table.n_states - 1).all()
-
-
 def test_ends_with_one_reward_are_one_outcome_and_keep_their_rewards() -> None:
     rewards = [1.0, 2.0, 1.0]
     table = discounted(endless([[[(0.25, 0, rewards[0]), (0.25, 1, 2.0), (0.5, 2, 1.0)]]] * 3), 0.5)
@@ -218,12 +196,6 @@ def test_a_game_of_one_move_has_no_later_rewards() -> None:
     assert table.states == (0, 1, DISCOUNT_END)
     assert (table.probability == once.probability).all()
     assert solve(table).value == 4
-
-
-def test_with_a_discount_of_1_a_game_is_as_it_was() -> None:
-    table = compile_game(LAKE)
-    assert discounted(table, 1) is table
-    assert discounted(LAKE, "1") is LAKE
 
 
 @pytest.mark.parametrize("wrong", [0, 1.01, -0.5, float("nan"), None, True, "a lot", "0", [0.9]])
@@ -272,7 +244,7 @@ def test_the_value_of_a_policy_is_its_discounted_return(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cyclic", [False, True])
-@pytest.mark.parametrize("discount", [0.3, 0.9])
+@pytest.mark.parametrize("discount", [0.3, 0.7])
 def test_the_optimum_is_that_of_value_iteration(kind: str, cyclic: bool, discount: float) -> None:
     plain = compile_game(RandomGame(seed=3, kind=kind, cyclic=cyclic))
     table = discounted(plain, discount)
@@ -283,18 +255,6 @@ def test_the_optimum_is_that_of_value_iteration(kind: str, cyclic: bool, discoun
     for player in (0, 1):
         policy = replace(found.policies[player], model_hash=table.model_hash)
         assert score(table, policy, found).optimality_gap == pytest.approx(0, abs=1e-8)
-
-
-def test_folding_a_policy_in_and_discounting_commute() -> None:
-    plain = compile_game(Pig(target=6))
-    table = discounted(plain, 0.9)
-    first = TabularPolicy.uniform(plain)
-    second = TabularPolicy.uniform(table)
-    one = discounted(against(plain, first), 0.9)
-    other = against(table, second)
-    assert one.states == other.states
-    assert solve(one).value == pytest.approx(solve(other).value, abs=1e-12)
-    assert best_response(table, second).value == pytest.approx(solve(one).value, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -358,8 +318,3 @@ def test_toy_text_has_its_discounted_values(env_id: str, value: float) -> None:
     assert found.value == pytest.approx(value, rel=5e-6)
     assert found.value == pytest.approx(by_the_dictionary(env, 0.99), abs=1e-9)
     assert found.upper - found.lower < 1e-9
-
-
-def test_along_the_cliff_13_moves_cost_a_geometric_series() -> None:
-    rules = discounted(GymnasiumTable.from_env(gym.make("CliffWalking-v1")), 0.99)
-    assert solve(rules).value == pytest.approx(-(1 - 0.99**13) / (1 - 0.99), abs=1e-9)

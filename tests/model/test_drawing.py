@@ -12,13 +12,6 @@ def test_a_gauge_is_filled_as_far_as_its_value_goes() -> None:
     assert gauge(6, 12) == "█" * 12 + "░" * 12 + "  6/12"
 
 
-def test_what_is_above_0_shows_and_0_does_not() -> None:
-    assert gauge(1, 100, 4).startswith("█░░░")
-    assert gauge(0, 100, 4) == "░░░░  0/100"
-    assert gauge(0, 0, 3) == "░░░  0/0"
-    assert gauge(1, 1, 3) == "███  1/1"
-
-
 def test_a_cell_of_a_board_is_in_brackets() -> None:
     assert board(["S.", "#G"], 2) == " S  .\n[#] G"
     assert board(["S.", "#G"], 3) == " S  .\n # [G]"

@@ -82,10 +82,6 @@ class Coin:
         return state
 
 
-def test_the_example_itself_conforms() -> None:
-    check_game(Coin())
-
-
 class Wrong(Coin):
     """A coin whose parts are replaced one by one."""
 
@@ -277,11 +273,6 @@ def test_a_mistake_is_named_by_its_check_and_stops_them_all(check: Any) -> None:
             check_game(game)
 
 
-def test_an_action_without_a_name_has_no_place_in_the_masks() -> None:
-    with pytest.raises(IndexError):
-        checks.check_actions(wrong(legal=((0, 2),)))
-
-
 def test_an_outcome_that_is_listed_twice_is_one() -> None:
     """For the checks and for solvers; the same state with another reward is another outcome."""
     quarter = Fraction(1, 4)
@@ -323,15 +314,6 @@ def test_what_only_looks_like_a_mistake_passes() -> None:
     # A sum of rewards is rounded.
     for bounds in ((1e-9, 1.0), (0.0, 1 - 1e-9)):
         checks.check_rewards(told(reward_range=bounds))
-
-
-def test_states_are_those_of_the_rules_whatever_a_table_says() -> None:
-    class Shorter(Pig):
-        def tabulate(self) -> Any:
-            return compile_game(Pig(2, self.sides), reference=True)
-
-    game = Shorter(target=3, sides=2)
-    assert set(checks.states_of(game)) == set(compile_game(Pig(3, 2)).states)
 
 
 class Tabulated(Pig):

@@ -110,23 +110,6 @@ def test_a_policy_of_openspiel_for_a_game_in_turn() -> None:
     assert table.at_start(solvent.policy_value(table, *ours)) == pytest.approx(expected, abs=1e-9)
 
 
-def test_psro_runs() -> None:
-    from open_spiel.python.algorithms.psro_v2 import best_response_oracle, psro_v2
-
-    table = solvent.compile_game(RandomGame(1, "simultaneous", False, 3))
-    game = sequential(to_openspiel(table))
-    solver = psro_v2.PSROSolver(
-        game,
-        best_response_oracle.BestResponseOracle(game=game),
-        sims_per_entry=100,
-        meta_strategy_method="nash",
-        training_strategy_selector="probabilistic",
-    )
-    for _ in range(2):
-        solver.iteration()
-    assert [len(policies) for policies in solver.get_policies()] == [3, 3]
-
-
 def test_what_a_player_sees_is_the_table_s() -> None:
     table = solvent.compile_game(Greed(limit=3, sides=2))
     game = to_openspiel(table)

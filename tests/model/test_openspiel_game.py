@@ -12,13 +12,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import gymnasium as gym
 import pytest
 from typer.testing import CliRunner
 
 import solvent
 from solvent.cli.app import app
-from solvent.envs import TabularEnv
 from solvent.exact import exploitability, nash_conv, policy_value, score, solve
 from solvent.games import Pig
 from solvent.model import TabularPolicy, check_game, compile_game, game_from_openspiel
@@ -205,14 +203,6 @@ def test_a_difference_that_only_comes_later_is_found_by_an_episode() -> None:
             game._follow(random.Random(seed))
 
 
-@pytest.mark.parametrize("name", ["nim(pile_sizes=1;2)", "matrix_rps", "catch(rows=3,columns=3)"])
-def test_histories_as_states_have_the_same_value(name: str) -> None:
-    by_text = compile_game(game_from_openspiel(name))
-    by_history = compile_game(game_from_openspiel(name, state="history"))
-    assert by_history.n_states >= by_text.n_states
-    assert solve(by_history).value == pytest.approx(solve(by_text).value, abs=1e-9)
-
-
 def test_games_for_one_and_in_turn_and_at_once_keep_the_contract() -> None:
     for name in ("nim(pile_sizes=1;2)", "goofspiel(num_cards=2,imp_info=false,players=2)"):
         check_game(game_from_openspiel(name))
@@ -236,14 +226,3 @@ def test_by_name_everywhere() -> None:
     assert "openspiel:pig" in shown.stdout
     listed = CliRunner().invoke(app, ["list", "openspiel:pig"])
     assert "--winscore" in listed.stdout
-
-
-def test_an_environment_of_it() -> None:
-    env = TabularEnv(game_from_openspiel("catch(rows=3,columns=3)"))
-    assert isinstance(env.unwrapped, gym.Env)
-    _, _ = env.reset(seed=1)
-    total, over = 0.0, False
-    while not over:
-        _, reward, over, _, _ = env.step(0)
-        total += float(reward)
-    assert total in (-1, 1)

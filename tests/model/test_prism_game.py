@@ -6,7 +6,6 @@ import json
 import random
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from typer.testing import CliRunner
 import solvent
 from solvent.cli.app import app
 from solvent.envs import TabularEnv
-from solvent.model import PrismGame, TabularPolicy, check_game, game_from_prism
+from solvent.model import PrismGame, check_game, game_from_prism
 from solvent.model.prism_game import SUFFIXES, game_of, read_model
 from solvent.model.registry import FORMATS
 
@@ -347,14 +346,6 @@ def test_what_ends_storm_is_an_error_here(tmp_path: Path) -> None:
         game_from_prism(path, property="P=? [F x=1]")
 
 
-def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
-    for suffix in SUFFIXES:
-        path = tmp_path / f"damaged{suffix}"
-        path.write_bytes(b"\x00\x01 no model")
-        with pytest.raises(ValueError, match="cannot be read"):
-            game_from_prism(path, property='Pmax=? [F "goal"]')
-
-
 def test_on_the_command_line() -> None:
     words = ["--property", 'Pmin=? [F "finished" & "ones"]', "--constants", "K=2"]
     model = str(FOLDER / "consensus.prism")
@@ -368,20 +359,3 @@ def test_on_the_command_line() -> None:
     assert "the property is missing" in missing.stderr
     assert "--constants" in CliRunner().invoke(app, ["list", model]).stdout
     assert {ending for ending in FORMATS if ending.startswith(".")} == set(SUFFIXES)
-
-
-@pytest.mark.slow
-def test_ppo_learns_a_model_and_is_scored(tmp_path: Path) -> None:
-    """The scheduler that keeps two processes from a consensus for longest: 75 steps."""
-    from solvent.training import train
-
-    game = game_from_prism(
-        FOLDER / "consensus.prism", property='R{"steps"}max=? [F "finished"]', constants="K=2"
-    )
-    table = game.tabulate()
-    result: Any = train(table, "ppo", timesteps=300_000, folder=tmp_path, progress=False)
-    uniform = solvent.score(table, TabularPolicy.uniform(table)).optimality_gap
-    assert uniform > 16
-    assert result.score.value == pytest.approx(75 - result.score.optimality_gap)
-    assert result.score.optimality_gap < 0.5 * uniform
-    assert result.mode_scores[0].optimality_gap < 0.2 * uniform

@@ -171,14 +171,6 @@ def test_a_game_and_its_spec_have_one_name(file: Path, monkeypatch: pytest.Monke
         make_game(f"{file}:Coin", title="test-other")
 
 
-def test_files_of_one_name_are_two_modules(file: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other" / file.name
-    other.parent.mkdir()
-    other.write_text(GAME.replace('"coin"', '"other"'), encoding="utf-8")
-    assert make_game(str(file)).info.name == "coin"
-    assert make_game(str(other)).info.name == "other"
-
-
 def test_one_name_stands_for_a_game_everywhere() -> None:
     lake = gym.make("FrozenLake-v1")
     pig = {"target": 10}

@@ -32,13 +32,6 @@ def test_the_unit_of_a_game(game: Any, unit: str) -> None:
     assert game.info.unit == unit
 
 
-@pytest.mark.parametrize("name", ["ff-combat", "greed"])
-def test_a_game_that_is_won_pays_from_0_to_1(name: str) -> None:
-    game = solvent.make_game(name)
-    assert ValueScale(game.info).is_chance
-    assert game.info.reward_range == (0, 1)
-
-
 def test_what_one_side_wins_the_other_loses() -> None:
     won, paid = Greed(limit=3, sides=2).info, solvent.make_game("football-drive").info
     assert ValueScale(won, 1).of(0.25) == 0.75
@@ -59,9 +52,3 @@ def test_texts_carry_the_unit() -> None:
         "+1.0000",
         "0.5000 points",
     )
-
-
-def test_rounding_has_no_sign() -> None:
-    won, paid = ValueScale(Pig().info), ValueScale(solvent.make_game("football-drive").info)
-    assert (won.text(-1e-17), won.signed(-1e-17)) == ("0.00%", "+0.00%")
-    assert (paid.text(-1e-17), paid.signed(-1e-17)) == ("0.0000", "+0.0000")
