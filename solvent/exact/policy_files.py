@@ -6,6 +6,7 @@ equations of optimality and the bracket are computed again if the game is at han
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -159,21 +160,8 @@ def save_solution(path: str | Path, solution: Solution) -> None:
     Raises:
         StoreError: If the file cannot be written.
     """
-    header = {
-        "kind": SOLUTION.kind,
-        "model_hash": solution.model_hash,
-        "value": solution.value,
-        "lower": solution.lower,
-        "upper": solution.upper,
-        "method": solution.method,
-    }
-    arrays = {
-        "values": solution.values,
-        "action_values": solution.action_values,
-        "policy_0": solution.policies[0].probabilities,
-        "policy_1": solution.policies[1].probabilities,
-    }
-    write_archive(path, header, arrays)
+    figures, arrays = solution.packed()
+    write_archive(path, {"kind": SOLUTION.kind, **figures}, arrays)
 
 
 def load_solution(path: str | Path, game: TabularGame | None = None) -> Solution:
@@ -221,30 +209,15 @@ def load_solution(path: str | Path, game: TabularGame | None = None) -> Solution
     for name in ("values", "action_values"):
         if not np.isfinite(arrays[name]).all():
             raise StoreError(f"{path}: {name} has an entry that is not a finite number")
-    first, second = (
-        _checked_policy(
-            path,
-            game,
-            TabularPolicy(arrays[f"policy_{player}"], header["model_hash"], player, "optimal"),
-        )
-        for player in (0, 1)
-    )
     states = {len(arrays[name]) for name in ("values", "policy_0", "policy_1")}
     if len(states) > 1:
         raise StoreError(
             f"{path}: has values of {len(arrays['values'])} states, and policies for "
             f"{len(arrays['policy_0'])} and {len(arrays['policy_1'])}"
         )
-    solution = Solution(
-        value=float(header["value"]),
-        values=arrays["values"],
-        action_values=arrays["action_values"],
-        policies=(first, second),
-        lower=float(header["lower"]),
-        upper=float(header["upper"]),
-        method=header["method"],
-        model_hash=header["model_hash"],
-    )
+    solution = Solution.unpacked(header, arrays)
+    first, second = (_checked_policy(path, game, policy) for policy in solution.policies)
+    solution = replace(solution, policies=(first, second))
     if game is None:
         return solution
     try:
@@ -315,16 +288,8 @@ def _proved(game: TabularGame, solution: Solution) -> Solution:
             f"states the bracket [{solution.lower!r}, {solution.upper!r}], but what can be proved "
             f"is [{lower!r}, {upper!r}]"
         )
-    return Solution(
-        value=min(max(solution.value, lower), upper),
-        values=values,
-        action_values=q,
-        policies=solution.policies,
-        lower=lower,
-        upper=upper,
-        method=solution.method,
-        model_hash=solution.model_hash,
-    )
+    value = min(max(solution.value, lower), upper)
+    return replace(solution, value=value, lower=lower, upper=upper)
 
 
 def _best_of(game: TabularGame, solution: Solution, player: int) -> Floats:

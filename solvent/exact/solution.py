@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 
 WAY_OUT = "solve it with a discount (solvent.discounted), under which play ends for certain"
 """Advice for a game in which play need not end."""
+
+
+FIGURES = ("value", "lower", "upper", "method", "model_hash")
+"""The attributes of a solution that are numbers or text."""
 
 
 class ImproperGameError(ValueError):
@@ -54,6 +60,31 @@ class Solution:
                 f"the solution is of the model {self.model_hash[:12]}, but this {game.info.name} "
                 f"is the model {game.model_hash[:12]}"
             )
+
+    def packed(self) -> tuple[dict[str, Any], dict[str, Floats]]:
+        """Return what is kept of the solution in a file: JSON-able figures, and arrays by name."""
+        figures = {name: getattr(self, name) for name in FIGURES}
+        of_players = {f"policy_{player}": p.probabilities for player, p in enumerate(self.policies)}
+        return figures, {"values": self.values, "action_values": self.action_values, **of_players}
+
+    @classmethod
+    def unpacked(cls, figures: Mapping[str, Any], arrays: Mapping[str, Any]) -> Solution:
+        """Make a solution of what :meth:`packed` has returned.
+
+        Args:
+            figures: The figures; others are ignored.
+            arrays: The arrays by name.
+        """
+        first, second = (
+            TabularPolicy(arrays[f"policy_{player}"], figures["model_hash"], player, "optimal")
+            for player in (0, 1)
+        )
+        return cls(
+            **{name: figures[name] for name in FIGURES},
+            values=arrays["values"],
+            action_values=arrays["action_values"],
+            policies=(first, second),
+        )
 
     def __repr__(self) -> str:
         """The value and its bracket."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from solvent.model import TabularPolicy
 from solvent.model.cache import Packed, kept
 from solvent.model.progress import OnProgress
 
@@ -37,38 +36,10 @@ def cached_solution(
 
         return solve_table(game, tolerance=tolerance, progress=progress)
 
+    def unpacked(packed: Packed) -> Solution:
+        from solvent.exact.solution import Solution
+
+        return Solution.unpacked(*packed)
+
     identity = {"what": "solution", "model": game.model_hash, "tolerance": tolerance}
-    return kept(identity, solved, _packed, lambda packed: _unpacked(game, packed))
-
-
-FIGURES = ("value", "lower", "upper", "method")
-
-
-def _packed(solution: Solution) -> Packed:
-    first, second = solution.policies
-    return Packed(
-        {name: getattr(solution, name) for name in FIGURES},
-        {
-            "values": solution.values,
-            "action_values": solution.action_values,
-            "policy_0": first.probabilities,
-            "policy_1": second.probabilities,
-        },
-    )
-
-
-def _unpacked(game: TabularGame, packed: Packed) -> Solution:
-    from solvent.exact.solution import Solution
-
-    header, arrays = packed
-    first, second = (
-        TabularPolicy(arrays[f"policy_{player}"], game.model_hash, player, "optimal")
-        for player in (0, 1)
-    )
-    return Solution(
-        **{name: header[name] for name in FIGURES},
-        values=arrays["values"],
-        action_values=arrays["action_values"],
-        policies=(first, second),
-        model_hash=game.model_hash,
-    )
+    return kept(identity, solved, lambda solution: Packed(*solution.packed()), unpacked)

@@ -96,9 +96,7 @@ class LayerFolder(LayerStore):
         super().__init__(game, keep)
         self.folder = folder
         self._lock = lock
-        self._checksums: dict[Layer, str] = {}
-        self._packed_checksums: dict[Layer, str] = {}
-        self._samples: dict[Layer, list[KeptSample]] = {}
+        self._entries: dict[Layer, dict[str, Any]] = {}
         self._to_remove: list[Path] = []
         self._unpacked: dict[Layer, Floats] = {}
         self._unpacking = Lock()
@@ -216,7 +214,7 @@ class LayerFolder(LayerStore):
         path, largest = self._packed_path(layer), self.largest(layer)
         with reporting(path):
             content = read_file(path, manifest.MOST_BYTES + 8 * prod(self.game.shape(layer)))
-        if hashlib.sha256(content).hexdigest() != self._packed_checksums[layer]:
+        if hashlib.sha256(content).hexdigest() != self._entries[layer]["compact_sha256"]:
             raise StoreError(
                 f"{path}: the checksum does not match; the file was changed or damaged. "
                 f"{self._cure(layer)}"
@@ -272,28 +270,30 @@ class LayerFolder(LayerStore):
         self._check(layer, values, start)
         try:
             self._wait_for_disk()
-            paths = []
-            self._start_checksums.pop(layer, None)
+            paths: list[Path] = []
+
+            def written(path: Path, content: bytes) -> str:
+                """Write a file, and return its SHA-256."""
+                write_atomically(path, content, flush=False)
+                paths.append(path)
+                return hashlib.sha256(content).hexdigest()
+
+            entry: dict[str, Any] = record._asdict()
             if self.keep == "compact":
-                paths.append(self._packed_path(layer))
-                content = pack(values, self.largest(layer))
-                write_atomically(paths[-1], content, flush=False)
-                self._packed_checksums[layer] = hashlib.sha256(content).hexdigest()
-            self._starts.pop(layer, None)
+                packed = pack(values, self.largest(layer))
+                entry["compact_sha256"] = written(self._packed_path(layer), packed)
+            for of_layer in (self._starts, self._start_checksums):
+                of_layer.pop(layer, None)
             if start is not None and self.needs_start(layer):
-                paths.append(self._start_path(layer))
-                content = _npy(start)
-                write_atomically(paths[-1], content, flush=False)
+                self._start_checksums[layer] = written(self._start_path(layer), _npy(start))
                 self._starts[layer] = start
-                self._start_checksums[layer] = hashlib.sha256(content).hexdigest()
-            if self.keep != "all" and layer in self._to_sample:
-                places = self._to_sample[layer]
-                self._samples[layer] = take_samples(self.game, places, layer, values, self.read)
-            content = _npy(values)
-            paths.append(self.path(layer))
-            write_atomically(paths[-1], content, flush=False)
-            self._checksums[layer] = hashlib.sha256(content).hexdigest()
-            self._records[layer] = record
+            if self.keep != "all":
+                entry["largest"] = self.largest(layer)
+                if places := self._to_sample.get(layer):
+                    samples = take_samples(self.game, places, layer, values, self.read)
+                    entry["samples"] = samples
+            entry["sha256"] = written(self.path(layer), _npy(values))
+            self._entries[layer], self._records[layer] = entry, record
             self._append(layer)
             if self.keep != "all":  # What it is made from will be removed.
                 paths.append(self._journal)
@@ -313,7 +313,7 @@ class LayerFolder(LayerStore):
     def finish(self) -> None:
         self.check_complete()
         self._wait_for_disk()
-        records = {self.game.name(layer): self._record_json(layer) for layer in self.game.layers}
+        records = {self.game.name(layer): self._entries[layer] for layer in self.game.layers}
         self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": records})
         self._remove_passed()
         self._starts.clear()
@@ -334,7 +334,7 @@ class LayerFolder(LayerStore):
         return {
             Place(layer, sample.at): sample
             for layer in self.game.layers
-            for sample in self._samples.get(layer, ())
+            for sample in self._entries.get(layer, {}).get("samples", ())
         }
 
     @property
@@ -362,11 +362,11 @@ class LayerFolder(LayerStore):
             state = os.fstat(file.fileno())
             self._check_size(layer, state.st_size)
             on_disk = state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns
-            seen = (*on_disk, self._checksums[layer], self.game.bound(layer))
+            seen = (*on_disk, self._entries[layer]["sha256"], self.game.bound(layer))
             if seen in _checked:
                 return
             found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != self._checksums[layer]:
+        if found != self._entries[layer]["sha256"]:
             raise StoreError(
                 f"{path}: the checksum does not match; the file was changed or damaged. "
                 f"{self._cure(layer)}"
@@ -468,8 +468,6 @@ class LayerFolder(LayerStore):
                 records[name] = record
             except (ValueError, TypeError) as error:
                 raise StoreError(f"{self._journal}: line {number} is damaged. {_CURE}") from error
-            if not rest:  # As before format 2.
-                continue
             if len(rest) != 2 or rest[1] != manifest.checksum_of(entry[:-1]):
                 raise StoreError(
                     f"{self._journal}: the checksum of line {number} does not match. {_CURE}"
@@ -495,22 +493,12 @@ class LayerFolder(LayerStore):
                 _remove(self._start_path(layer))
 
     def _append(self, layer: Layer) -> None:
-        entry = [self.game.name(layer), self._record_json(layer), self._start_checksums.get(layer)]
+        entry = [self.game.name(layer), self._entries[layer], self._start_checksums.get(layer)]
         line = json.dumps([*entry, manifest.checksum_of(entry)]) + "\n"
         with reporting(self._journal, "written"):
             self._journal.parent.mkdir(exist_ok=True)
             with self._journal.open("a", encoding="utf-8") as file:
                 file.write(line)
-
-    def _record_json(self, layer: Layer) -> dict[str, Any]:
-        record = {**self._records[layer]._asdict(), "sha256": self._checksums[layer]}
-        if layer in self._samples:
-            record["samples"] = self._samples[layer]
-        if self.keep != "all":
-            record["largest"] = self.largest(layer)
-        if self.keep == "compact":
-            record["compact_sha256"] = self._packed_checksums[layer]
-        return record
 
     def _take_manifest(
         self, description: Mapping[str, Any], *, manifest_only: bool = False
@@ -579,11 +567,10 @@ class LayerFolder(LayerStore):
         """
         if not isinstance(entries, Mapping):
             raise ValueError(f"it is {shown(entries)}")
-        # Before format 2 it held the bound of the error too; folders begun before there were
-        # samples have none of some layers.
+        # Folders begun before there were samples have none of some layers.
         hashes = ["sha256", *(["compact_sha256"] if self.keep == "compact" else [])]
         names = {*LayerRecord._fields, *hashes, *([] if self.keep == "all" else ["largest"])}
-        different = sorted((names ^ {*entries}) - {"error", "samples"})
+        different = sorted((names ^ {*entries}) - {"samples"})
         if different:
             raise ValueError(f"entries missing or unknown: {', '.join(map(shown, different))}")
         for name in hashes:
@@ -604,13 +591,12 @@ class LayerFolder(LayerStore):
             raise ValueError(
                 f"games is {shown(games)} and constant {shown(constant)}; there are {states} states"
             )
-        if "samples" in entries:
+        entry = dict(entries)
+        if "samples" in entry:
             places = self.chosen.get(layer, [])
-            self._samples[layer] = read_samples(self.game, places, layer, entries["samples"])
+            entry["samples"] = read_samples(self.game, places, layer, entry["samples"])
         self._records[layer] = LayerRecord(float(gap), games, constant)
-        self._checksums[layer] = entries["sha256"]
-        if self.keep == "compact":
-            self._packed_checksums[layer] = entries["compact_sha256"]
+        self._entries[layer] = entry
 
     def _write_manifest(self, content: Mapping[str, Any]) -> None:
         content = {**content, "sha256": manifest.checksum_of(content)}

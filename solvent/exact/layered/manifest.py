@@ -5,8 +5,8 @@ The manifest holds everything that the values depend on, which is the game's
 of the same game write the same bytes. Its last entry is the SHA-256 of all others, as JSON with
 sorted keys.
 
-Format 1 had no such entry, and held of every layer the bound of its error, which is not read.
-Format 3 is that of folders which do not keep all values; its entry ``keep`` says what they do.
+Format 1 had no such entry and is not read any more. Format 3 is that of folders which do not keep
+all values; its entry ``keep`` says what they do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FORMAT = 2
 PARTIAL = 3
 """The format of folders that do not keep all values."""
 
-READ = (1, FORMAT, PARTIAL)
+READ = (FORMAT, PARTIAL)
 """The formats that can be read."""
 
 MOST_BYTES = 64 << 20
@@ -65,7 +65,7 @@ def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: 
             f"{READ[0]} to {READ[-1]}"
         )
     others = {name: part for name, part in description.items() if name != "sha256"}
-    if version > 1 and description.get("sha256") != checksum_of(others):
+    if description.get("sha256") != checksum_of(others):
         raise StoreError(
             f"{folder}: the checksum of manifest.json does not match; it was changed or damaged"
         )

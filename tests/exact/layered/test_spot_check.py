@@ -14,7 +14,6 @@ import pytest
 from layered_games import contents, refusal, rewrite, solve_in
 
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.manifest import checksum_of
 from solvent.exact.layered.samples import STATES, random_places
 from solvent.exact.layered.solution import LayeredSolution
 from solvent.exact.layered.spot_check import CheckedState, bracket, spot_check
@@ -239,23 +238,6 @@ def test_a_solution_by_other_rules_is_found(evidence: Path, layers: InventoryLay
     other.game = Inventory(**parameters)
     states = spot_check(store, 1000)
     assert sum(not state.agrees for state in states) > 0.9 * len(states)
-
-
-def test_folders_that_were_begun_before_there_were_samples_go_on(
-    layers: InventoryLayers, tmp_path: Path
-) -> None:
-    solve_in(tmp_path, layers, 20, "start")
-    journal = tmp_path / "unfinished" / "records.jsonl"
-    lines = []
-    for line in journal.read_text().splitlines():
-        *entry, _ = json.loads(line)
-        entry[1].pop("samples", None)
-        lines.append(json.dumps([*entry, checksum_of(entry)]))
-    journal.write_text("\n".join(lines) + "\n")
-    solve_in(tmp_path, layers)
-    states = checked(tmp_path, layers)
-    assert all(state.agrees for state in states)
-    assert {state.place.layer for state in states} == {*range(21, 41)}
 
 
 @pytest.mark.parametrize("seed", range(20))
