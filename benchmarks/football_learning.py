@@ -51,7 +51,6 @@ from solvent.training import (
     extract_boltzmann,
     load_model,
     train,
-    train_self_play,
 )
 from solvent.training.hyperparameters import tuned
 
@@ -138,9 +137,10 @@ def both_seats(
     uniform = [lost(game, TabularPolicy.uniform(game, player=p), solution) for p in (0, 1)]
     table.add_row("uniform", pair(uniform))
     for seed in arguments.seeds:
-        result = train_self_play(
+        result = train(
             SELF_PLAY,
             "mirror_descent",
+            self_play=True,
             seed=seed,
             timesteps=arguments.timesteps,
             evaluations=arguments.evaluations,

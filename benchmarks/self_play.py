@@ -23,7 +23,7 @@ from rich.table import Table
 from solvent.exact import Solution, locate_gap, solve
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
-from solvent.training import train, train_self_play
+from solvent.training import train
 
 ENV = "solvent/Greed-v0"
 
@@ -78,9 +78,10 @@ def self_play(
     game: TabularGame, solution: Solution, algorithm: str, seed: int, out: Path, steps: int | None
 ) -> Row:
     parameters = dict(game.info.parameters)
-    result = train_self_play(
+    result = train(
         ENV,
         algorithm,
+        self_play=True,
         seed=seed,
         timesteps=steps,
         env_kwargs=parameters,

@@ -12,7 +12,7 @@ from solvent.training.extract import Extraction, extract, extract_boltzmann, ext
 from solvent.training.masked_dqn import MaskedDQN
 from solvent.training.mirror_descent import MirrorDescent
 from solvent.training.seen import Normalization
-from solvent.training.train import TrainingResult, train, train_self_play
+from solvent.training.train import TrainingResult, train
 from solvent.training.vec_env import NativeVecEnv
 
 __all__ = [
@@ -35,5 +35,4 @@ __all__ = [
     "load_model",
     "read_curve",
     "train",
-    "train_self_play",
 ]

@@ -295,37 +295,3 @@ def _result(run: RunFolder, result: dict[str, Any], training: Training) -> Train
         **facts,
         **found,
     )
-
-
-def train_self_play(
-    game: str | Game | TabularGame,
-    algorithm: str = "ppo",
-    *,
-    past_selves: int | None = None,
-    exploring: float | None = None,
-    **arguments: Any,
-) -> TrainingResult:
-    """Train one network for both seats: :func:`train` with ``self_play=True``.
-
-    Args:
-        game: The id of an environment such as ``"solvent/Greed-v0"``, or a two-player game of your
-            own.
-        algorithm: A key of :data:`~solvent.training.algorithms.SELF_PLAY_ALGORITHMS`.
-        past_selves: Largest number of snapshots in the pool, `snapshots` of :func:`train`.
-        exploring: Share of exploring starts, `exploring_starts` of :func:`train`.
-        arguments: The other arguments of :func:`train`.
-
-    Raises:
-        ValueError: If an argument is not one of those allowed, or the folder holds another
-            training.
-        StoreError: If a file in the folder is damaged or cannot be written, or another process is
-            at work in it.
-    """
-    return train(
-        game,
-        algorithm,
-        self_play=True,
-        snapshots=past_selves,
-        exploring_starts=exploring,
-        **arguments,
-    )

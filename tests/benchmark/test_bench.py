@@ -12,7 +12,6 @@ import sys
 import time
 from contextlib import redirect_stdout
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -251,32 +250,17 @@ def test_of_a_suite_an_algorithm_does_what_it_can(
     assert (found.suite.name, len(found.suite.hash)) == ("mine", 64)
     told = lines_of(capsys.readouterr().out)
     assert "left out  GreedSmall-v0-self-play walk: it does not learn by self-play" in told
+    text = render(tmp_path / "suite")
+    assert all(f'id="{task.name}"' in text and task.title in text for task in found.tasks)
+    assert "GreedSmall-v0 by self-play" in text
+    path = tmp_path / "suite" / "results.json"
+    path.write_text(path.read_text().replace(found.tasks[0].model_hash, "ab" * 32))
+    with pytest.raises(StoreError, match="is of the model abababababab"):
+        render(tmp_path / "suite")
     changed = suite.with_timesteps(200)
     assert changed.name == "mine at 200 steps"
     with pytest.raises(ValueError, match="there is nothing to do"):
         bench(tmp_path / "none", Suite("mine", "", (both,)), algorithms)
-
-
-def test_the_report_has_one_seat_self_play_and_tables_of_gymnasium(tmp_path: Path) -> None:
-    suite = Suite(
-        "all", "Every kind",
-        (
-            Task(environment=GREED, timesteps=300, seeds={"q_learning": 1}),
-            Task(environment=GREED, self_play=True, timesteps=300, seeds={"minimax_q": 1}),
-            Task(environment="CliffWalking-v1", timesteps=300, seeds={"q_learning": 1}),
-        ),
-    )  # fmt: skip
-    found = bench(tmp_path, suite, progress=False)
-    assert found.tasks[2].agents[0].gap == inf
-    text = render(tmp_path)
-    for task in found.tasks:
-        assert f'id="{task.name}"' in text
-        assert task.title in text
-    assert "GreedSmall-v0 by self-play" in text
-    path = tmp_path / "results.json"
-    path.write_text(path.read_text().replace(found.tasks[0].model_hash, "ab" * 32))
-    with pytest.raises(StoreError, match="is of the model abababababab"):
-        render(tmp_path)
 
 
 def test_a_failure_costs_nobody_else(troubled: Troubled) -> None:

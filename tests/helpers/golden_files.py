@@ -89,7 +89,7 @@ def dqn(folder: Path, **arguments: Any) -> Any:
 def both_seats(folder: Path, **arguments: Any) -> Any:
     """A training by self-play."""
     return self_play(
-        folder, GREED_ID, "maskable_ppo", BOARD, **(PPO_RUN | {"past_selves": 2} | arguments)
+        folder, GREED_ID, "maskable_ppo", BOARD, **(PPO_RUN | {"snapshots": 2} | arguments)
     )
 
 

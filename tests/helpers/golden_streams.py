@@ -315,11 +315,11 @@ def self_play(
     folder: Path, game: Any, algorithm: str, env_kwargs: Mapping[str, Any], **arguments: Any
 ) -> Any:
     """Train both seats for 1024 steps."""
-    from solvent.training import train_self_play
+    from solvent.training import train
 
     fixed = {"seed": 3, "timesteps": 1024, "evaluations": 2, "refresh": 256, "progress": False}
     arguments = {"hyperparameters": PPO, **fixed, **arguments}
-    return train_self_play(game, algorithm, folder=folder, env_kwargs=env_kwargs, **arguments)
+    return train(game, algorithm, self_play=True, folder=folder, env_kwargs=env_kwargs, **arguments)
 
 
 def by_command(folder: Path, *words: str) -> None:
@@ -375,7 +375,7 @@ TRAININGS = (
     ),
     Training(
         "ppo, self-play on greed",
-        lambda to: self_play(to, GREED_ID, "ppo", {"limit": 8, "sides": 3}, past_selves=2),
+        lambda to: self_play(to, GREED_ID, "ppo", {"limit": 8, "sides": 3}, snapshots=2),
     ),
     Training(
         "masked_dqn, self-play on greed",

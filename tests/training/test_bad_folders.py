@@ -11,22 +11,19 @@ from typing import Any
 import pytest
 from bad_files import CONTENTS, forge, read_raw
 from handed_in import pickles
+from interruptions import Interrupted, stop_at
 
 from solvent.benchmark.bench import bench
 from solvent.benchmark.suites import Task
 from solvent.exact import StoreError
 from solvent.exact.layered.lock import NAME, FolderLock
 from solvent.model import TabularGame
-from solvent.training import train, train_self_play
+from solvent.training import train
 
 SMALL = {
     "ppo": {"n_envs": 8, "n_steps": 32, "batch_size": 64, "n_epochs": 2},
     "dqn": {"n_envs": 8, "learning_starts": 64, "batch_size": 32, "buffer_size": 1024},
 }
-
-
-class Interrupted(Exception):  # noqa: N818  # Not an error.
-    pass
 
 
 def start(
@@ -76,9 +73,7 @@ def test_a_second_training_in_a_folder_is_told_so(tmp_path: Path, small: Tabular
     folder = tmp_path / "run"
     calls: list[Callable[[], Any]] = [
         lambda: start(small, folder),
-        lambda: train_self_play(
-            "solvent/Greed-v0", folder=folder, env_kwargs={"limit": 4, "sides": 2}, progress=False
-        ),
+        lambda: train("solvent/GreedSmall-v0", self_play=True, folder=folder, progress=False),
         lambda: train("solvent/FootballHalf-v0", folder=folder, progress=False),
         lambda: bench(
             folder,
@@ -151,12 +146,8 @@ def test_what_is_read_back_is_not_believed(folder: Path, small: TabularGame) -> 
 
 
 def interrupted(game: TabularGame, folder: Path, name: str) -> Path:
-    def stop(moment: Any) -> None:
-        if moment.timesteps > 300:  # A checkpoint is at 256.
-            raise Interrupted
-
     with pytest.raises(Interrupted):
-        start(game, folder, name, progress=stop)
+        start(game, folder, name, progress=stop_at(256))
     return folder / "checkpoint.npz"
 
 

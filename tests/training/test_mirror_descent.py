@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from interruptions import Interrupted, stop_at
 from reduced_football import reduced
 
-from solvent.benchmark.progress import Moment
 from solvent.envs import VectorEnv
 from solvent.envs.spaces import observations
 from solvent.envs.table_batch import BothSeats
 from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
-from solvent.training import MirrorDescent, TrainingResult, train, train_self_play
+from solvent.training import MirrorDescent, TrainingResult, train
 from solvent.training.mirror_descent import JointTransitions
 from solvent.training.role_conditioning import with_roles
 from solvent.training.vec_env import NativeVecEnv
@@ -25,10 +25,6 @@ from solvent.training.vec_env import NativeVecEnv
 STEPS = 8_192
 NO_FLOOR = {"floor": 0.0, "better_floor": 0.0}
 SETTINGS = {"n_envs": 512, "n_steps": 4, "batch_size": 64, "step_size": 0.5}
-
-
-class Interrupted(Exception):  # noqa: N818
-    pass
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +37,12 @@ def start(game: TabularGame, folder: Path, **kwargs: Any) -> TrainingResult:
         "timesteps": STEPS,
         "evaluations": 2,
         "refresh": 1024,
-        "exploring": 0.5,
+        "exploring_starts": 0.5,
         "hyperparameters": SETTINGS,
         "progress": False,
     }
-    return train_self_play(game, "mirror_descent", seed=1, folder=folder, **(arguments | kwargs))
+    arguments |= {"self_play": True, "seed": 1, **kwargs}
+    return train(game, "mirror_descent", folder=folder, **arguments)
 
 
 @pytest.fixture(scope="module")
@@ -173,12 +170,8 @@ def test_after_more_of_it_it_is_hard_to_exploit(football: TabularGame, tmp_path:
 def test_interrupted_it_ends_as_uninterrupted(
     trained: TrainingResult, football: TabularGame, tmp_path: Path
 ) -> None:
-    def stop(moment: Moment) -> None:
-        if moment.evaluation is not None and moment.evaluation.timesteps >= STEPS // 2:
-            raise Interrupted
-
     with pytest.raises(Interrupted):
-        start(football, tmp_path, progress=stop)
+        start(football, tmp_path, progress=stop_at(STEPS // 2))
     parts = start(football, tmp_path)
     for a, b in zip(
         trained.policies + trained.averages, parts.policies + parts.averages, strict=True
@@ -196,7 +189,7 @@ def test_what_it_cannot_learn_with_is_refused(football: TabularGame, tmp_path: P
         (lambda: made(football, floor=-0.1, better_floor=0.1), floors),
         (lambda: made(football, floor=0.0, better_floor=1.0), floors),
         (lambda: made(football, learning_rate=lambda remaining: remaining), "allowed are numbers"),
-        (lambda: start(football, tmp_path / "pool", past_selves=2),
+        (lambda: start(football, tmp_path / "pool", snapshots=2),
          "both seats of the same episodes; allowed is self-play with"),
         (lambda: train("solvent/FFCombat-v0", "mirror_descent", folder=tmp_path / "one"),
          "algorithm is 'mirror_descent'; allowed are a2c, dqn, maskable_ppo, masked_dqn, ppo"),

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from interruptions import Interrupted, stop_at
 from reduced_football import reduced
 
-from solvent.benchmark.progress import Moment
 from solvent.exact import load_policy, nash_conv, score, solve
 from solvent.games.greed.rules import Greed, Position
 from solvent.model import TabularGame, compile_game
-from solvent.training import SelfPlayEvaluation, TrainingResult, read_curve, train_self_play
+from solvent.training import SelfPlayEvaluation, TrainingResult, read_curve, train
 from solvent.training.exploring_starts import exploring_starts, free_choice
 
 STEPS = 2_048
@@ -27,25 +27,22 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-class Interrupted(Exception):  # noqa: N818
-    pass
-
-
 @pytest.fixture(scope="module")
 def greed() -> TabularGame:
     return compile_game(Greed(8, 3))
 
 
 def start(game: TabularGame, name: str, folder: Path, **kwargs: Any) -> TrainingResult:
-    arguments = {
+    arguments: dict[str, Any] = {
         "timesteps": STEPS,
         "evaluations": 4,
         "refresh": 1000,
-        "exploring": 0.2,
+        "exploring_starts": 0.2,
         "hyperparameters": SETTINGS[name.removeprefix("maskable_")],
         "progress": False,
     }
-    return train_self_play(game, name, seed=1, folder=folder, **(arguments | kwargs))
+    arguments |= {"self_play": True, "seed": 1, **kwargs}
+    return train(game, name, folder=folder, **arguments)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +65,7 @@ def trained(greed: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> Tra
 @pytest.mark.parametrize(
     ("name", "game", "settings"),
     [(name, "greed", {}) for name in SETTINGS]
-    + [("maskable_ppo", "football", {"hyperparameters": BOTH_SEATS, "exploring": 0.5})],
+    + [("maskable_ppo", "football", {"hyperparameters": BOTH_SEATS, "exploring_starts": 0.5})],
 )
 def test_interrupted_self_play_ends_as_uninterrupted(
     name: str,
@@ -81,17 +78,10 @@ def test_interrupted_self_play_ends_as_uninterrupted(
     whole = start(played, name, tmp_path / "whole", **settings)
     assert len(whole.curve) == 5
 
-    def stop_after(evaluations: int) -> Any:
-        def report(moment: Moment) -> None:
-            last = moment.evaluation
-            if last is not None and last.timesteps >= evaluations * STEPS // 4:
-                raise Interrupted
-
-        return report
-
     for evaluations in (1, 3):
+        stop = stop_at(evaluations * STEPS // 4)
         with pytest.raises(Interrupted):
-            start(played, name, tmp_path / "parts", progress=stop_after(evaluations), **settings)
+            start(played, name, tmp_path / "parts", progress=stop, **settings)
         assert json.loads((tmp_path / "parts" / "run.json").read_text())["result"] is None
     parts = start(played, name, tmp_path / "parts", **settings)
     for kind in ("policies", "modes", "averages"):
@@ -160,9 +150,10 @@ def test_one_network_plays_both_seats_alike(trained: TrainingResult, greed: Tabu
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ppo", "maskable_ppo"])
 def test_greed_to_20_is_hard_to_exploit(name: str, tmp_path: Path) -> None:
-    result = train_self_play(
+    result = train(
         "solvent/Greed-v0",
         name,
+        self_play=True,
         timesteps=2_000_000,
         env_kwargs={"limit": 20, "sides": 4},
         folder=tmp_path,

@@ -14,17 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from interruptions import Interrupted, stop_at
 
-from solvent.benchmark.progress import Moment
 from solvent.exact import StoreError, score
 from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, TrainingResult, load_model, train
 
 STEPS = {name: 2_048 if name.endswith("dqn") else 4_096 for name in ALGORITHMS}
-
-
-class Interrupted(Exception):  # noqa: N818
-    pass
 
 
 # Small enough for several evaluations in so few steps, whatever the tuned numbers are.
@@ -63,17 +59,10 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
     assert len(whole.curve) == 5
     assert not (tmp_path / "whole" / "checkpoint.npz").exists()
 
-    def stop_after(evaluations: int) -> Any:
-        def report(moment: Moment) -> None:
-            last = moment.evaluation
-            if last is not None and last.timesteps >= evaluations * STEPS[name] // 4:
-                raise Interrupted
-
-        return report
-
     for evaluations in (0, 2):
+        stop = stop_at(evaluations * STEPS[name] // 4)
         with pytest.raises(Interrupted):
-            start(small, name, tmp_path / "parts", progress=stop_after(evaluations))
+            start(small, name, tmp_path / "parts", progress=stop)
         record = json.loads((tmp_path / "parts" / "run.json").read_text())
         assert record["result"] is None
     assert_same(whole, start(small, name, tmp_path / "parts"))

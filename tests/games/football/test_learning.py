@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from solvent.training import train, train_self_play
+from solvent.training import train
 
 
 @pytest.mark.slow
@@ -28,9 +28,10 @@ def test_a_short_training_beats_the_agent_by_more_than_optimal_play_does(tmp_pat
 
 @pytest.mark.slow
 def test_a_short_self_play_is_far_harder_to_exploit_than_uniform_play(tmp_path: Path) -> None:
-    result = train_self_play(
+    result = train(
         "solvent/FootballStrategy-v0",
         "mirror_descent",
+        self_play=True,
         timesteps=2_500_000,
         refresh=200_000,
         evaluations=1,
