@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import product
 from math import lcm
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ from solvent.games.football.situation import (
     merged_columns,
     situation_index,
 )
-from solvent.model import TabularGame, TooManyStatesError, compile_game, reachable
+from solvent.model import TabularGame, TooManyStatesError, compile_game
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
 
 LARGEST_TABLE = 60_000_000
@@ -79,7 +80,7 @@ def tabulate(game: Any) -> TabularGame:
     if game.form == "play":
         # A single call: walking through the rules takes no time.
         return compile_game(game, reference=True)
-    return reachable(_Table(game).build())
+    return _Table(game).build()
 
 
 class _Table:
@@ -93,8 +94,9 @@ class _Table:
         self.block = self.size * (1 + len(game.choices))
         # After the teams' nodes: free kicks of both and the kickoff by player 1, then the end.
         kicks = (Position("free kick", 0), Position("free kick", 1), Position("kickoff", 1))
-        self.specials = kicks if self.teams == 2 else ()
-        self.end = self.teams * self.block + len(self.specials)
+        self.kicks = kicks if self.teams == 2 else ()
+        self.specials: tuple[Position, ...] = self.kicks
+        self.end = self.teams * self.block + len(self.kicks)
         offences = game.charts[: self.teams]
         self.legal = [self.every.legal(chart.plays) for chart in offences]
         calls = [call for c in offences for call in (*c.cells, c.quick_kick, c.punt)]
@@ -102,21 +104,30 @@ class _Table:
         self.cells = list(dict.fromkeys([*(cell for call in calls for cell in call), *options]))
         self.patterns, self.pattern = self._patterns()
         self.branching = self._branching()
-        # The team, the choice (-1 for a call) and the situation of each node.
+        # The team, the choice (-1 for a call), the situation and the pattern of each node.
         choices = np.arange(-1, len(game.choices))
         self.team = np.repeat(np.arange(self.teams), self.block)
         self.choice = np.tile(np.repeat(choices, self.size), self.teams)
         self.situation = np.tile(np.arange(self.size), self.teams * len(choices))
+        of_calls = self.pattern[self.team, self.situation]
+        self.alike = np.where(self.choice < 0, of_calls, self.choice)
 
     def build(self) -> TabularGame:
         """Put the table together."""
-        pattern = np.where(
-            self.choice < 0, self.pattern[self.team, self.situation], self.choice
-        ).tolist()
+        kept = self._reachable()
+        place = np.cumsum(kept) - 1
+        self.specials = tuple(p for p in self.kicks if kept[self._node(p)])
+        initial = np.zeros(place[-1] + 1)
+        for outcome in self.game.initial():
+            initial[place[self._node(outcome.state)]] = float(outcome.probability)
+        regular = np.flatnonzero(kept[: len(self.team)])
+        self.team, self.choice = self.team[regular], self.choice[regular]
+        self.situation, self.alike = self.situation[regular], self.alike[regular]
+        kicks = [self._kicks(position) for position in self.specials]
         parts: list[tuple[NDArray[Any], ...]] = []
         outcomes = 0
-        for first, last, side in self._chunks():
-            parts.append(self._outcomes(side, self.situation[first:last], pattern[first:last]))
+        for nodes in self._chunks(np.arange(len(regular))):
+            parts.append(self._outcomes(nodes, self.patterns))
             outcomes += len(parts[-1][0])
             if outcomes > LARGEST_TABLE:
                 raise TooManyStatesError(
@@ -124,23 +135,18 @@ class _Table:
                     f"{self.game.loaded_chart.name!r} has more outcomes than a table may have "
                     f"({LARGEST_TABLE}); solvent.games.football.solver.points solves it without one"
                 )
-        rows = [len(self.patterns[p]) for p in pattern]
-        for position in self.specials:
-            kicks = self._kicks(position)
-            rows.append(len(kicks))
-            parts += ((*columns, np.array([len(columns[0])])) for columns in kicks)
+        parts += (row for rows in kicks for row in rows)
         next_state, probability, reward, lengths = (
             np.concatenate([part[column] for part in parts]) for column in range(4)
         )
-        initial = np.zeros(self.end + 1)
-        for outcome in self.game.initial():
-            initial[self._node(outcome.state)] = float(outcome.probability)
+        sizes = np.array([len(pattern) for pattern in self.patterns])[self.alike]
+        rows = np.concatenate(([0], sizes, [len(of_one) for of_one in kicks], [0]))
         return TabularGame(
             info=self.game.info,
             states=self._states(),
-            row_start=np.concatenate(([0], np.cumsum([*rows, 0]))).astype(np.int64),
+            row_start=np.cumsum(rows).astype(np.int64),
             outcome_start=np.concatenate(([0], np.cumsum(lengths))),
-            next_state=next_state,
+            next_state=place.astype(np.int32)[next_state],
             probability=probability,
             outcome_reward=reward,
             mask=(self._mask(0), self._mask(1)),
@@ -148,18 +154,42 @@ class _Table:
             observation=(self._observation(0), self._observation(1)),
         )
 
-    def _chunks(self) -> Iterator[tuple[int, int, int]]:
-        """Ranges of nodes, a few thousand at a time and of one team, and the team."""
-        for side in range(self.teams):
-            for first in range(0, self.block, CHUNK):
-                last = min(first + CHUNK, self.block)
-                yield side * self.block + first, side * self.block + last, side
+    def _reachable(self) -> Bools:
+        """Whether play can come to each node from its start; the end counts, too."""
+        # Each cell of a pattern once: what follows does not depend on how often it occurs.
+        once = [np.unique(pattern) for pattern in self.patterns]
+        seen = np.zeros(self.end + 1, bool)
+        frontier = np.unique([self._node(outcome.state) for outcome in self.game.initial()])
+        while len(frontier):
+            seen[frontier] = True
+            reached = np.zeros(self.end + 1, bool)
+            for nodes in self._chunks(frontier[frontier < len(self.team)]):
+                reached[self._outcomes(nodes, once)[0]] = True
+            for node in frontier[(frontier >= len(self.team)) & (frontier < self.end)]:
+                for row in self._kicks(self.kicks[node - len(self.team)]):
+                    reached[row[0]] = True
+            frontier = np.flatnonzero(reached & ~seen)
+        seen[self.end] = True
+        return seen
 
-    def _outcomes(self, side: int, situation: Ints, pattern: list[int]) -> tuple[NDArray[Any], ...]:
-        """The next state, probability and reward of all outcomes of some nodes, and row lengths."""
-        branching, cells = self.branching, [self.patterns[p] for p in pattern]
-        entry = np.repeat(situation * len(branching.start[1:]) // self.size, list(map(len, cells)))
-        entry += np.concatenate(cells)
+    def _chunks(self, nodes: Ints) -> Iterator[Ints]:
+        """A few thousand nodes at a time, of one team."""
+        for side in range(self.teams):
+            mine = nodes[self.team[nodes] == side]
+            for first in range(0, len(mine), CHUNK):
+                yield mine[first : first + CHUNK]
+
+    def _outcomes(self, nodes: Ints, patterns: Sequence[Ints]) -> tuple[NDArray[Any], ...]:
+        """The next node, probability and reward of all outcomes, and the lengths of rows.
+
+        Args:
+            nodes: Nodes of one team.
+            patterns: The cells in which the rows of each pattern lie.
+        """
+        branching, side = self.branching, int(self.team[nodes[0]])
+        cells = [patterns[p] for p in self.alike[nodes].tolist()]
+        first = self.situation[nodes] * ((len(branching.start) - 1) // self.size)
+        entry = np.repeat(first, list(map(len, cells))) + np.concatenate(cells)
         begin = branching.start[entry]
         length = branching.start[entry + 1] - begin
         source = concatenated_ranges(begin, length)
@@ -167,7 +197,7 @@ class _Table:
         owner = np.where(branching.same_side[source] | (self.teams == 1), side, 1 - side)
         special = np.where(node == END, self.end, self.teams * self.block + owner)
         return (
-            np.where(node >= 0, owner * self.block + node, special).astype(np.int32),
+            np.where(node >= 0, owner * self.block + node, special),
             branching.probability[source],
             paid if side == 0 else 0.0 - paid,
             length,
@@ -261,23 +291,20 @@ class _Table:
         if position.phase == "over":
             return self.end
         if position.phase != "call":
-            return self.teams * self.block + self.specials.index(position)
+            return self.teams * self.block + self.kicks.index(position)
         return position.offence * self.block + situation_index(
             self.game.loaded_ruleset, position.situation
         )
 
     def _kicks(self, position: Position) -> list[tuple[NDArray[Any], ...]]:
-        """The rows of a kick: next state, probability and reward of their outcomes."""
-        first, second = self.game.legal_actions(position)
-        rows = [self.game.transition(position, (a, b)) for a in first for b in second]
-        return [
-            (
-                np.array([self._node(o.state) for o in row], np.int32),
-                np.array([float(o.probability) for o in row]),
-                np.array([float(o.reward) for o in row]),
-            )
-            for row in rows
-        ]
+        """The rows of a kick, as :meth:`_outcomes` has them."""
+        rows: list[tuple[NDArray[Any], ...]] = []
+        for joint in product(*self.game.legal_actions(position)):
+            row = self.game.transition(position, joint)
+            nodes = np.array([self._node(o.state) for o in row])
+            chances, rewards = ([float(o.probability) for o in row], [float(o.reward) for o in row])
+            rows.append((nodes, np.array(chances), np.array(rewards), np.array([len(row)])))
+        return rows
 
     def _states(self) -> tuple[Position, ...]:
         names = (*self.game.choices, "")
@@ -293,7 +320,8 @@ class _Table:
     def _mask(self, player: int) -> Bools:
         """The legal actions of a player; a player without a choice waits."""
         actions, call, mine = self.game.actions[player], self.choice < 0, self.team == player
-        mask: Bools = np.zeros((self.end + 1, len(actions.names)), bool)
+        size = len(mine) + len(self.specials) + 1
+        mask: Bools = np.zeros((size, len(actions.names)), bool)
         if player < self.teams:  # In a drive player 1 has no such actions.
             calls = np.flatnonzero(call & mine)
             mask[calls, : self.legal[player].shape[1]] = self.legal[player][self.situation[calls]]
@@ -303,7 +331,7 @@ class _Table:
         offended = [chooser(parse_result(code)) for code in self.game.choices]
         chosen = (np.array([*offended, OFFENCE])[self.choice] == OFFENCE) == mine
         mask[np.flatnonzero(~call & chosen), actions.choice : actions.choice + 2] = True
-        for row, position in enumerate(self.specials, self.teams * self.block):
+        for row, position in enumerate(self.specials, len(mine)):
             mask[row, list(self.game.legal_actions(position)[player])] = True
         mask[np.flatnonzero(~mask[:-1].any(axis=1)), WAIT] = True
         return mask
