@@ -32,6 +32,7 @@ from solvent.games.football.report import (
     QUICK_KICK,
     WAY_COLOURS,
     both_sides,
+    field_picture,
     fourth_downs,
     maps,
     points_by_down,
@@ -177,6 +178,13 @@ def test_both_call_sheets_are_the_optimal_strategies() -> None:
     theirs = re.findall(r'<th class="n dim">([\d.]*)%?<', heads)
     other = drive().policy(state, 1).values()
     assert theirs == [f"{100 * chance:.1f}" if chance else "" for chance in other]
+
+
+def test_the_ball_and_the_line_to_gain_stand_where_they_are() -> None:
+    drawn = field_picture(Ruleset(), Situation(1, 10, 80, False))
+    assert 'ellipse cx="300"' in drawn
+    assert 'd="M400 0v500" stroke="#facc3c"' in drawn
+    assert "#facc3c" not in field_picture(Ruleset(), Situation(1, 4, 4, False))
 
 
 @pytest.mark.parametrize(
