@@ -25,8 +25,8 @@ from solvent.cli import progress
 from solvent.cli.app import app
 from solvent.cli.listing import ALGORITHMS
 from solvent.cli.parameters import (
-    find_environment,
     game_of_request,
+    game_parameters,
     parse_parameters,
     read_game,
 )
@@ -43,6 +43,7 @@ from solvent.exact import (
 from solvent.model import TabularPolicy, compile_game, registry
 from solvent.model.progress import Progress
 from solvent.model.registry import Command, GameSpec
+from solvent.registration import find_environment
 
 SMALL = ["ff-combat", "--stamina", "4", "--opponent-stamina", "4", "--luck", "3"]
 
@@ -184,10 +185,10 @@ def test_a_game_without_environments_is_given_one_to_train_in(
     coin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry._registry(), "specs", dict(registry.game_specs()))
-    env_id, arguments = find_environment(f"{coin}:Coin", ["--sides", "3", "--observation=index"])
+    env_id, arguments = find_environment(f"{coin}:Coin", {"sides": 3, "observation": "index"})
     assert (env_id, arguments) == ("here/Coin-v0", {"sides": 3, "observation": "index"})
     assert gym.make(env_id, **arguments).reset(seed=0)[0] in range(4)
-    lake, arguments = find_environment("FrozenLake-v1", ["--is-slippery", "false"])
+    lake, arguments = find_environment("FrozenLake-v1", {"is_slippery": False})
     env = gym.make(lake, **arguments)
     assert env.unwrapped.game.n_states == 16
     for one in ("here/Coin-v0", lake):
@@ -229,7 +230,10 @@ def test_of_a_games_environments_the_one_that_was_asked_for() -> None:
         ("book ninth-tide", "NinthTide-v0", {"book": "ninth-tide"}),
     ):
         name, *rest = words.split()
-        assert find_environment(name, rest) == (f"solvent/{environment}", arguments)
+        assert find_environment(name, game_parameters(name, rest)) == (
+            f"solvent/{environment}",
+            arguments,
+        )
 
 
 # What the commands answer

@@ -21,11 +21,9 @@ A game is named by
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +31,7 @@ import gymnasium as gym
 
 from solvent.exact.store import StoreError
 from solvent.model import Game
-from solvent.model.parameters import as_options, brief, shown
+from solvent.model.parameters import brief, shown
 from solvent.model.registry import (
     Environment,
     GameSpec,
@@ -42,18 +40,14 @@ from solvent.model.registry import (
     load,
     make_game,
     meaning,
-    register_game,
     spec_of,
 )
-from solvent.registration import register_envs
+from solvent.registration import HERE, arguments_of_game
 
 if TYPE_CHECKING:
     from solvent.exact import SolvedGame
 
 RANGE = re.compile(r"(-?\d+):(-?\d+)")
-
-HERE = "here/"
-"""Begins the id of the environment that a game without environments is given."""
 
 
 def parse_parameters(words: Sequence[str]) -> dict[str, Any]:
@@ -101,7 +95,7 @@ def environments() -> dict[str, tuple[GameSpec, Environment]]:
     }
 
 
-def _parameters(name: str, words: Sequence[str]) -> dict[str, Any]:
+def game_parameters(name: str, words: Sequence[str]) -> dict[str, Any]:
     """The parameters that stand after a game's name; some games take a bare word first."""
     if name.startswith("-"):
         raise ValueError(f"{shown(name)} stands where a game is expected; write the game first")
@@ -122,7 +116,7 @@ def read_game(name: str, words: Sequence[str] = ()) -> Game:
     Raises:
         ValueError: If there is nothing of that name, or a parameter is not allowed.
     """
-    return make_game(name, **_parameters(name, words))
+    return make_game(name, **game_parameters(name, words))
 
 
 def has_table(game: Game) -> bool:
@@ -150,7 +144,7 @@ def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = 
             f" a discount"
         )
     if name is not None:
-        own, given = find_spec(name).name, _parameters(name, words)
+        own, given = find_spec(name).name, game_parameters(name, words)
     layered = {spec.name: spec.opened for spec in game_specs().values() if spec.opened}
     if own is not None:
         if own not in layered:
@@ -213,70 +207,6 @@ def read_subject(
     return subject, sections
 
 
-def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Return the environment in which one trains on a game, and its arguments.
-
-    That is, of a game's environments, the one that has most of the parameters asked for. A game
-    without environments is given one for as long as the process lasts.
-
-    Args:
-        name: The name, as described in the module's docstring.
-        words: The parameters of the game and of the environment.
-
-    Returns:
-        The Gymnasium id, and what differs from it.
-
-    Raises:
-        ValueError: If there is nothing of that name, or no parameter is given for a game none of
-            whose environments has its defaults.
-    """
-    given = _parameters(name, words)
-    if name in environments():
-        return name, given
-    spec, asked = find_spec(name), {**meaning(name)[1], **given}
-    maker = spec.maker()
-    if not spec.environments:
-        taken = inspect.signature(maker).parameters
-        own = {name: value for name, value in _own(spec, asked).items() if name in taken}
-        for_two = maker(**own).info.players == 2
-        plain = re.sub(r".*[:/\\]|\.py$|-v\d+$|\(.*", "", name)
-        environment = Environment(opponent="optimal" if for_two else None)
-        # An id of Gymnasium's is kept as it is: by it a policy's file says its game.
-        given_id = name if name in gym.registry and "/" not in name else f"{plain}-v0"
-        spec = replace(spec, environments={f"{HERE}{given_id}": environment})
-    elif not _own(spec, asked) and all(one.parameters for one in spec.environments.values()):
-        env_id, environment = next(iter(spec.environments.items()))
-        words = as_options(environment.parameters)
-        raise ValueError(
-            f"{name} with its defaults has too many states to train on; say {words}, as {env_id} "
-            f"has, or other parameters"
-        )
-    register_game(spec)
-    register_envs()
-
-    def alike(env_id: str) -> int:
-        return sum(
-            1 if asked.get(key) == value else -1
-            for key, value in spec.environments[env_id].parameters.items()
-        )
-
-    env_id = max(spec.environments, key=alike)
-    # A plain name stands for the game's defaults, whatever its environments have.
-    defaults = inspect.signature(maker).parameters
-    others = {
-        key: defaults[key].default
-        for key in spec.environments[env_id].parameters
-        if key in defaults and defaults[key].default is not inspect.Parameter.empty
-    }
-    return env_id, {**others, **asked}
-
-
-def _own(spec: GameSpec, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of an environment that make its game, as for :func:`make_game`."""
-    own = {*inspect.signature(spec.maker()).parameters, "modifiers", "discount"}
-    return {name: value for name, value in parameters.items() if name in own}
-
-
 def game_of_training(policy_file: Path) -> Game:
     """The game on which a policy was trained, read from what ``train`` keeps in its file.
 
@@ -306,9 +236,9 @@ def game_of_request(request: Mapping[str, Any]) -> Game | None:
     # Arguments that make no game are the environment's own, such as what is observed.
     if (known := environments().get(name)) is not None:
         spec, environment = known
-        return make_game(spec.name, **{**environment.parameters, **_own(spec, given)})
+        return make_game(spec.name, **{**environment.parameters, **arguments_of_game(spec, given)})
     # No other name is looked up: that of a place would run what the file names.
     published = name.removeprefix(HERE)
     if published not in gym.registry:
         return None
-    return make_game(published, **_own(find_spec(published), given))
+    return make_game(published, **arguments_of_game(find_spec(published), given))

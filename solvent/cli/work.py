@@ -14,8 +14,8 @@ from rich.console import Console
 
 from solvent.cli.groups import interruptible
 from solvent.cli.parameters import (
-    find_environment,
     game_of_request,
+    game_parameters,
     has_table,
     open_solution,
     read_game,
@@ -28,6 +28,7 @@ from solvent.exact import solve as solve_game
 from solvent.model import Game, TabularPolicy, cached_table
 from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import spec_of
+from solvent.registration import find_environment
 
 if TYPE_CHECKING:
     from solvent.benchmark.suites import Suite, Task
@@ -206,7 +207,7 @@ def train(
         ValueError: If there is no such game or algorithm, or an option is not allowed.
     """
     further = [f"--{name}={value}" for name, value in of_env.items() if value is not None]
-    environment, parameters = find_environment(game, [*words, *further])
+    environment, parameters = find_environment(game, game_parameters(game, [*words, *further]))
     with working("loading PyTorch"):
         from solvent.training import train as train_agent
 

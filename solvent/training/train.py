@@ -32,6 +32,8 @@ from math import nan
 from pathlib import Path
 from typing import Any, TypeVar
 
+import gymnasium as gym
+
 from solvent.baselines.network import NetworkPlayer
 from solvent.benchmark.privilege import UNIFORM, seen_of_solution
 from solvent.benchmark.progress import Report, bar_for
@@ -40,6 +42,7 @@ from solvent.envs.registration import ENVIRONMENTS, samples_table
 from solvent.exact import Score, Solution, StoreError
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.parameters import check_integer
+from solvent.registration import find_environment
 from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, find_algorithm
 from solvent.training.hyperparameters import prepare, requested
 from solvent.training.kinds import OneSeat, SelfPlay, Training, TrainingRequest, WithoutTable
@@ -186,8 +189,8 @@ def train(
     an exact score means evaluating the network everywhere, which is done once, afterwards.
 
     Args:
-        game: The id of an environment such as ``"solvent/Greed-v0"``, or one of Gymnasium's that
-            publishes its transitions, such as ``"CliffWalking-v1"``; or a game of your own.
+        game: A name or the id of an environment, as for :func:`solvent.make_game`: ``"ff-combat"``,
+            ``"solvent/Greed-v0"``, ``"CliffWalking-v1"``; or a game of your own.
             Without self-play, only one player of your own game may have a choice.
         algorithm: A key of :data:`~solvent.training.algorithms.ALGORITHMS`, or in self-play of
             :data:`~solvent.training.algorithms.SELF_PLAY_ALGORITHMS`. ``"mirror_descent"`` is
@@ -231,6 +234,8 @@ def train(
             at work in it.
     """
     env_id = game.partition(":")[2] or game if isinstance(game, str) else None
+    if env_id is not None and env_id not in gym.registry:
+        env_id, env_kwargs = find_environment(str(game), env_kwargs or {})
     env_kwargs = {"observation": "onehot", **(env_kwargs or {})}
     if env_kwargs.get("opponent") == SELF_PLAY:
         del env_kwargs["opponent"]
