@@ -4,13 +4,14 @@
 
 Each line is a program that is started anew in every round, measured with all that it starts (user
 and system time). The cache is in a temporary folder, and so are the compiled loops of Numba where a
-line says that they are cold:
+line says that nothing is compiled:
 
     peers                    nothing; numpy; gymnasium; gym.make("CartPole-v1")
     command                  import solvent, solvent --help, solvent list
-    environments             gym.make of FFCombat, Greed and FootballStrategy: first with an empty
-                             cache, from then on, and with SOLVENT_CACHE=off
-    solve ff-combat          with nothing compiled, from then on, and with SOLVENT_CACHE=off
+    environments             gym.make of FFCombat, Greed and FootballStrategy: first with nothing
+                             compiled and an empty cache, from then on, and with SOLVENT_CACHE=off
+    solve                    FrozenLake-v1, ff-combat and pig: first with nothing compiled and an
+                             empty cache, from then on, and with SOLVENT_CACHE=off
 
 A first time is measured once, everything else in alternating rounds of which the least counts. The
 environments are compared: from the same seed the same observations with and without the cache.
@@ -48,6 +49,8 @@ IDS = {
     "FootballStrategy": "solvent/FootballStrategy-v0",
 }
 
+SOLVED = ("FrozenLake-v1", "ff-combat", "pig")
+
 PEERS = {
     "python -c pass": "pass",
     "import numpy": "import numpy",
@@ -75,22 +78,28 @@ def programs(cache: Path) -> list[Program]:
         for label, environment in (("", kept), (", cache off", off)):
             code = MAKE.format(id=env_id)
             listed.append(Program(f"gym.make {name}{label}", ["-c", code], environment))
-    for label, environment in (("", kept), (", cache off", off)):
-        words = ["-m", "solvent", "solve", "ff-combat"]
-        listed.append(Program(f"solvent solve ff-combat{label}", words, environment))
+    for game in SOLVED:
+        for label, environment in (("", kept), (", cache off", off)):
+            words = ["-m", "solvent", "solve", game]
+            listed.append(Program(f"solvent solve {game}{label}", words, environment))
     return listed
 
 
-def firsts(cache: Path, compiled: Path) -> list[Program]:
-    """The lines that are measured once: nothing is kept yet, and for one nothing is compiled."""
-    kept = {"SOLVENT_CACHE": str(cache)}
-    cold = {**kept, "NUMBA_CACHE_DIR": str(compiled)}
-    words = ["-m", "solvent", "solve", "ff-combat"]
-    listed = [Program("solvent solve ff-combat, nothing compiled", words, cold)]
-    for name, env_id in IDS.items():
-        code = MAKE.format(id=env_id)
-        listed.append(Program(f"gym.make {name}, nothing kept", ["-c", code], kept))
-    return listed
+def firsts(scratch: Path) -> list[Program]:
+    """The lines that are measured once: nothing is kept yet, and nothing is compiled."""
+    started = {f"solvent solve {game}": ["-m", "solvent", "solve", game] for game in SOLVED}
+    started |= {f"gym.make {name}": ["-c", MAKE.format(id=id_)] for name, id_ in IDS.items()}
+    return [
+        Program(
+            f"{name}, the first time",
+            words,
+            {
+                "SOLVENT_CACHE": str(scratch / f"kept {number}"),
+                "NUMBA_CACHE_DIR": str(scratch / f"compiled {number}"),
+            },
+        )
+        for number, (name, words) in enumerate(started.items())
+    ]
 
 
 def run(program: Program) -> tuple[float, str]:
@@ -117,11 +126,10 @@ def measure(rounds: int, only: list[str]) -> dict[str, float]:
     seconds: dict[str, float] = {}
     printed: dict[tuple[str, ...], str] = {}
     with tempfile.TemporaryDirectory() as scratch:
-        cache, compiled = Path(scratch) / "cache", Path(scratch) / "compiled"
-        once, often = wanted(firsts(cache, compiled)), wanted(programs(cache))
-        # Whatever is compiled in this copy is compiled now, or a first time would be that as well.
+        once, often = wanted(firsts(Path(scratch))), wanted(programs(Path(scratch) / "cache"))
+        # Whatever is compiled in this copy is compiled now, and what is kept is kept.
         for program in often:
-            run(program._replace(environment={"SOLVENT_CACHE": "off"}))
+            run(program)
         for program in [*once, *(one for _ in range(rounds) for one in often)]:
             spent, text = run(program)
             seconds[program.name] = min(spent, seconds.get(program.name, spent))

@@ -715,7 +715,7 @@ def test_without_typer_the_command_names_the_extra() -> None:
     ]
 
 
-def test_a_small_table_is_solved_without_loading_what_is_heavy() -> None:
+def test_a_small_table_is_solved_and_games_are_listed_without_loading_what_is_heavy() -> None:
     heavy = ["torch", "stable_baselines3", "numba", "scipy.optimize", "jinja2", "pygame", "sklearn"]
     code = f"""
 import sys
@@ -729,6 +729,8 @@ print(sum(m.startswith("solvent") and ".games" not in m for m in sys.modules), f
     assert json.loads(done.stdout)["value"] == pytest.approx(14 / 17)
     assert loaded == "[]"
     assert int(ours) <= 50, "more modules than a small table needs"
+    listing = code.replace('["solve", "FrozenLake-v1", "--json"]', '["list"]')
+    assert command("-c", listing).stderr.splitlines()[0] == "[]", "solvent list"
 
 
 def test_the_help_lists_the_commands_of_games_without_importing_them() -> None:

@@ -19,7 +19,6 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.baselines.baseline import Baseline
 from solvent.baselines.network import NetworkPlayer
 from solvent.exact import solve
 from solvent.games.yahtzee.episodes import Situations, look, width
@@ -347,13 +346,3 @@ def greedy_of_table(game: TabularGame, player: int = 0) -> TabularPolicy:
             turns[card] = policy(Cards(*card[:2], np.array([state.upper]))).actions
         actions[index] = turns[card][state.rolls, rolls[state.dice], 0]
     return TabularPolicy.deterministic(game, actions, player=player, name="greedy")
-
-
-BASELINES: Mapping[str, Baseline] = {
-    "greedy": Baseline(
-        greedy_of_table,
-        lambda game, player: True,
-        "The most points in this turn, bonuses included.",
-    )
-}
-"""The baselines of Yahtzee, by name."""
