@@ -221,14 +221,6 @@ def test_the_first_of_equal_choices_is_taken_and_equal_outcomes_merge() -> None:
     assert regroup(choices("fork")[1][1]) == [("won", HALF), ("lost", HALF)]
 
 
-def test_floats_are_read_as_the_decimals_they_print() -> None:
-    def choices(_: str) -> list[Any]:
-        return [("on", [("won", 0.1), ("lost", 0.7), ("won", 0.2)])]
-
-    solution = solve_tree(choices, {"won": 0.5, "lost": 0}.get, "start")
-    assert solution.value == Fraction(3, 20)
-
-
 def test_impossible_outcomes_are_left_out() -> None:
     solution = solve_tree(
         lambda s: [("on", [("hell", 0), ("won", 1)])], lambda s: 1 if s == "won" else None, "start"

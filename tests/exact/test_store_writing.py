@@ -26,11 +26,6 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path: Path) -> None:
-    write_atomically(tmp_path / "new", b"content")
-    assert mode(tmp_path / "new") == 0o640
-
-
 @pytest.mark.parametrize("given", [0o600, 0o644, 0o755])
 def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path, given: int) -> None:
     path = tmp_path / "file"

@@ -59,18 +59,6 @@ def test_a_kept_solution_is_read_whole_so_that_it_may_be_removed(
     assert (second.lower, second.upper) == (first.lower, first.upper)
 
 
-def test_a_solution_larger_than_the_cache_drives_nothing_out(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder.mkdir()
-    other = folder / ("1" * 64)
-    other.write_bytes(bytes(500))
-    layers = InventoryLayers(Inventory(horizon=4, capacity=50))
-    monkeypatch.setattr(cache, "MOST_BYTES", 1000)
-    solved(layers)
-    assert list(folder.iterdir()) == [other]
-
-
 def test_a_full_disk_is_no_reason_not_to_solve(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -217,16 +217,6 @@ def test_a_layer_of_the_window_that_is_gone_is_solved_again_if_it_can_be(
     assert contents(tmp_path / "x") == contents(originals["compact"])
 
 
-def test_a_layer_of_the_window_that_is_gone_for_good_is_named(
-    layers: StartedLayers, tmp_path: Path
-) -> None:
-    solve_in(tmp_path, layers, 10, "start")
-    for path in (tmp_path / "sheets").glob("*.npy"):
-        path.unlink()
-    message = refusal(lambda: LayerFolder.create(tmp_path, layers))
-    assert "10.npy: is missing. It cannot be solved again by itself" in message
-
-
 def test_room_that_is_planned_for_is_what_is_taken(layers: StartedLayers, tmp_path: Path) -> None:
     disk = {keep: disk_bytes(layers, keep=keep) for keep in KEEPS}
     assert disk["start"] < disk["compact"] < disk["all"]

@@ -81,20 +81,6 @@ def test_a_folder_is_made_and_let_go_of(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="has links of Unix")
-def test_a_file_in_the_place_of_the_lock_is_left(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text("precious")
-    with FolderLock(tmp_path):
-        pass
-    assert (tmp_path / NAME).read_text() == "precious"
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / NAME).symlink_to(tmp_path / NAME)
-    with pytest.raises(StoreError, match=r"folder: cannot be written to"):
-        FolderLock(folder)
-    assert (tmp_path / NAME).read_text() == "precious"
-
-
 def test_only_unfinished_files_of_our_own_are_removed(tmp_path: Path) -> None:
     ours, others = f".solvent-{'0a' * 8}", {f".cache.{'0a' * 8}", f".solvent-{'0b' * 8}"}
     (tmp_path / ours).touch()
