@@ -207,6 +207,21 @@ def _game_class() -> Any:
     return SolventGame
 
 
+def _to_move(table: TabularGame, position: int) -> int:
+    """Return the player to move in a state, by OpenSpiel's numbers; a negative one is chance."""
+    import pyspiel
+
+    if position < 0:
+        return int(pyspiel.PlayerId.CHANCE)
+    if table.terminal[position]:
+        return int(pyspiel.PlayerId.TERMINAL)
+    if table.info.players == 1:
+        return 0
+    if table.turn is None:
+        return int(pyspiel.PlayerId.SIMULTANEOUS)
+    return int(table.turn[position])
+
+
 @cache
 def _state_class() -> Any:
     """The class of states, which inherits from OpenSpiel's."""
@@ -225,16 +240,7 @@ def _state_class() -> Any:
             self.last = 0.0
 
         def current_player(self) -> int:
-            table = self.get_game().table
-            if self.position < 0:
-                return int(pyspiel.PlayerId.CHANCE)
-            if table.terminal[self.position]:
-                return int(pyspiel.PlayerId.TERMINAL)
-            if table.info.players == 1:
-                return 0
-            if table.turn is None:
-                return int(pyspiel.PlayerId.SIMULTANEOUS)
-            return int(table.turn[self.position])
+            return _to_move(self.get_game().table, self.position)
 
         def _legal_actions(self, player: int) -> list[int]:
             mask = self.get_game().table.mask[player][self.position]
