@@ -32,9 +32,9 @@ from .registry import GAMES as GAMES
 from .registry import make_game as make_game
 from .storm_export import to_storm as to_storm
 from .table_cache import cached_table as cached_table
+from .table_cache import compile_game as compile_game
 from .tabular import TabularGame as TabularGame
 from .tabular import TabularPolicy as TabularPolicy
-from .tabular import compile_game as compile_game
 from .text import ValueScale as ValueScale
 from .transforms import against as against
 from .transforms import from_arrays as from_arrays

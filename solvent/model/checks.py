@@ -20,7 +20,8 @@ import numpy as np
 
 from solvent.model.discount import DISCOUNT_END
 from solvent.model.game import Alternating, Game
-from solvent.model.tabular import TabularGame, compile_game
+from solvent.model.table_cache import compile_game
+from solvent.model.tabular import TabularGame
 from solvent.model.transforms import extreme_returns, repeatable_state
 
 if TYPE_CHECKING:

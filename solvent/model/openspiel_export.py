@@ -23,7 +23,8 @@ import numpy as np
 
 from solvent.model.game import Game
 from solvent.model.parameters import shown
-from solvent.model.tabular import TabularGame, TabularPolicy, compile_game
+from solvent.model.table_cache import compile_game
+from solvent.model.tabular import TabularGame, TabularPolicy
 from solvent.model.transforms import extreme_returns, repeatable_state
 
 

@@ -36,8 +36,9 @@ from numpy.typing import NDArray
 from solvent.model.game import GameInfo, JointAction, Outcome
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.rational import rationals
-from solvent.model.tabular import TabularGame, compile_game
+from solvent.model.tabular import TabularGame
 from solvent.model.transforms import repeatable_state
+from solvent.model.walk import MOST_STATES, walk
 
 PLAYOUTS = 200
 """Number of random episodes in which the game is compared with OpenSpiel's."""
@@ -271,7 +272,7 @@ class OpenSpielGame:
             ValueError: If a position comes again in an episode and the game is read with its
                 limit, or one text stands for states that differ.
         """
-        table = compile_game(self, reference=True)
+        table = TabularGame(info=self.info, **walk(self, MOST_STATES, None))
         again = repeatable_state(table) if self.limit else None
         if again is not None:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""A disk cache of compiled tables.
+"""Tables of games: compiled from the rules, and kept on disk if that took long.
 
 The hash of a model is known only once its table is compiled, so a table is found by its class and
 the class's fields. Only games of this package are kept, whose code is part of the key
@@ -14,16 +14,87 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from solvent.model.cache import Packed, kept
 from solvent.model.game import Game, GameInfo
 from solvent.model.progress import OnProgress
 from solvent.model.registry import game_of
 from solvent.model.state_columns import PackedStates, UnpackableError, find_classes, pack_states
-from solvent.model.tabular import Derived, TabularGame, compile_game
+from solvent.model.tabular import TabularGame
+from solvent.model.walk import MOST_STATES, walk
 
 ARRAYS = ("row_start", "outcome_start", "next_state", "probability", "outcome_reward", "initial")
+
+
+@runtime_checkable
+class Tabulated(Protocol):
+    """A game whose table can be built faster than by walking through its states.
+
+    The conformance checks compare the two on small instances.
+    """
+
+    def tabulate(self) -> TabularGame:
+        """The table."""
+        ...
+
+
+@runtime_checkable
+class Derived(Protocol):
+    """A game whose table is computed from that of another."""
+
+    @property
+    def game(self) -> Game:
+        """The other game."""
+        ...
+
+    def table_from(self, table: TabularGame) -> TabularGame:
+        """The table of this game.
+
+        Args:
+            table: The table of the other game.
+        """
+        ...
+
+
+def compile_game(
+    game: Any,
+    *,
+    reference: bool = False,
+    max_states: int = MOST_STATES,
+    progress: OnProgress | None = None,
+) -> TabularGame:
+    """Build the arrays of a game: all states that can be reached from its start.
+
+    A game's own vectorised ``tabulate()`` is used where there is one, and of a :class:`Derived`
+    game the table of the other.
+
+    Args:
+        game: The rules, or whatever stands for them
+            (:func:`~solvent.model.registry.game_of`): a name, an environment's id, an environment;
+            of a table it is the table itself.
+        reference: Walk through the rules even if there is another way.
+        max_states: Refuse larger games instead of filling the memory; not looked at where the
+            game has ``tabulate()``.
+        progress: Called with the states done so far (:class:`~solvent.model.Progress`, phase
+            ``"compiling"``); not where the game has ``tabulate()``.
+
+    Raises:
+        TooManyStatesError: If more than `max_states` states are reachable.
+        ValueError: If a distribution does not sum to 1, or a probability is not positive; the
+            message names the state and the action.
+    """
+    game = game_of(game)
+    if isinstance(game, TabularGame):
+        return game
+    if isinstance(game, Derived) and not reference:
+        return game.table_from(compile_game(game.game, max_states=max_states, progress=progress))
+    if isinstance(game, Tabulated) and not reference:
+        table: Any = game.tabulate()
+        if not isinstance(table, TabularGame):
+            raise TypeError(f"tabulate() of {type(game).__name__} returned {type(table).__name__}")
+        return table
+    return TabularGame(info=game.info, **walk(game, max_states, progress))
 
 
 def cached_table(game: Any, *, progress: OnProgress | None = None) -> TabularGame:

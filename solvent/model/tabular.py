@@ -31,16 +31,14 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.game import Game, GameInfo, State
+from solvent.model.game import GameInfo, State
 from solvent.model.parameters import shown
-from solvent.model.progress import OnProgress
-from solvent.model.walk import walk
 
 SUM_TOLERANCE = 1e-9
 """Tolerance for the sum of a distribution, which rounding may move away from 1."""
@@ -424,68 +422,3 @@ def check_policy(policy: object, game: TabularGame | None = None) -> None:
         )
     if game is not None:
         policy.check_is_for(game)
-
-
-@runtime_checkable
-class Tabulated(Protocol):
-    """A game whose table can be built faster than by walking through its states.
-
-    The conformance checks compare the two on small instances.
-    """
-
-    def tabulate(self) -> TabularGame:
-        """The table."""
-        ...
-
-
-@runtime_checkable
-class Derived(Protocol):
-    """A game whose table is computed from that of another."""
-
-    @property
-    def game(self) -> Game:
-        """The other game."""
-        ...
-
-    def table_from(self, table: TabularGame) -> TabularGame:
-        """The table of this game.
-
-        Args:
-            table: The table of the other game.
-        """
-        ...
-
-
-def compile_game(
-    game: Game,
-    *,
-    reference: bool = False,
-    max_states: int = 5_000_000,
-    progress: OnProgress | None = None,
-) -> TabularGame:
-    """Build the arrays of a game: all states that can be reached from its start.
-
-    A game's own vectorised ``tabulate()`` is used where there is one, and of a :class:`Derived`
-    game the table of the other.
-
-    Args:
-        game: The rules.
-        reference: Walk through the rules even if there is another way.
-        max_states: Refuse larger games instead of filling the memory; not looked at where the
-            game has ``tabulate()``.
-        progress: Called with the states done so far (:class:`~solvent.model.Progress`, phase
-            ``"compiling"``); not where the game has ``tabulate()``.
-
-    Raises:
-        TooManyStatesError: If more than `max_states` states are reachable.
-        ValueError: If a distribution does not sum to 1, or a probability is not positive; the
-            message names the state and the action.
-    """
-    if isinstance(game, Derived) and not reference:
-        return game.table_from(compile_game(game.game, max_states=max_states, progress=progress))
-    if isinstance(game, Tabulated) and not reference:
-        table: Any = game.tabulate()
-        if not isinstance(table, TabularGame):
-            raise TypeError(f"tabulate() of {game.info.name} returned {type(table).__name__}")
-        return table
-    return TabularGame(info=game.info, **walk(game, max_states, progress))

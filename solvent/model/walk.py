@@ -37,6 +37,10 @@ EXACT = 2**53
 """Floats hold every whole number up to this one."""
 
 
+MOST_STATES = 5_000_000
+"""The largest number of states of a table that is compiled from rules, unless more is allowed."""
+
+
 class TooManyStatesError(ValueError):
     """A game has more reachable states than the caller allowed."""
 
