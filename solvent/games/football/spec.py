@@ -46,9 +46,9 @@ SPEC = GameSpec(
     play="solvent.games.football_clock.transcript:session_of",
     simulator="solvent.games.football_clock.simulation:sampler_of",
     sections="solvent.games.football.report:football_sections",
-    untabled="solvent.games.football_clock.report.sections:untabled",
+    untabled="solvent.games.football_clock.report:untabled",
     explorer="solvent.games.football.report:state_sections",
-    studies={"paper-agent": "solvent.games.football_clock.report.agent:paper_agent"},
+    studies={"paper-agent": "solvent.games.football_clock.report:paper_agent"},
     commands={
         "chart": Command(
             "solvent.games.football.commands:chart_commands",

@@ -287,12 +287,10 @@ def _backup(
             y = defend.which[down, begin:end].reshape(-1)
             sides = Sides(attack.calls, defend.calls, x, y, offence_responds, defence_responds)
             for k in range(len(rules.chosen_result)):
-                if offence_responds if rules.chooser[k] == 0 else defence_responds:
-                    _choose_best(rules, k, by_row)
-                elif rules.chooser[k] == 0:
-                    _choose(rules, k, attack.choices, x, by_row)
+                if rules.chooser[k] == 0:
+                    _choose(rules, k, offence_responds, attack.choices, x, by_row)
                 else:
-                    _choose(rules, k, defend.choices, y, by_row)
+                    _choose(rules, k, defence_responds, defend.choices, y, by_row)
             _rate_mixed_cells(rules, by_row)
             if down == downs - 2:
                 by_row[declaration, : len(value)] = values[downs - 1, begin:end].reshape(-1)
@@ -323,8 +321,9 @@ def rate_situation(
         by_row: [rows, C] written.
     """
     _rate_results(rules, s, following, by_row, 0)
+    nobody = np.zeros((0, 0)), np.zeros(0, np.int32)
     for k in range(len(rules.chosen_result)):
-        _choose_best(rules, k, by_row)
+        _choose(rules, k, True, nobody[0], nobody[1], by_row)
     _rate_mixed_cells(rules, by_row)
     by_row[len(rules.branch_start) // len(rules.contested) - 1] = declared
 
@@ -372,26 +371,22 @@ def _rate_mixed_cells(rules: Arrays, by_row: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _choose_best(rules: Arrays, k: int, by_row: Floats) -> None:
-    """Write the value of a choice that is taken as is best for the side that has it."""
+def _choose(
+    rules: Arrays, k: int, responds: bool, choices: Floats, which: Numbers, by_row: Floats
+) -> None:
+    """Write the value of a choice, taken as is best or with the probabilities of a policy."""
     penalty, play = by_row[rules.option[k, 0]], by_row[rules.option[k, 1]]
-    chosen = by_row[rules.chosen_result[k]]
-    if rules.chooser[k] == 0:
+    chosen, offence = by_row[rules.chosen_result[k]], rules.chooser[k] == 0
+    if not responds:
+        for c in range(len(which)):
+            takes = choices[which[c], k]
+            chosen[c] = takes * penalty[c] + (1 - takes) * play[c]
+    elif offence:
         for c in range(len(chosen)):
             chosen[c] = max(penalty[c], play[c])
     else:
         for c in range(len(chosen)):
             chosen[c] = min(penalty[c], play[c])
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _choose(rules: Arrays, k: int, choices: Floats, which: Numbers, by_row: Floats) -> None:
-    """Write the value of a choice that is taken with the probabilities of a policy."""
-    penalty, play = by_row[rules.option[k, 0]], by_row[rules.option[k, 1]]
-    chosen = by_row[rules.chosen_result[k]]
-    for c in range(len(which)):
-        takes = choices[which[c], k]
-        chosen[c] = takes * penalty[c] + (1 - takes) * play[c]
 
 
 # Equilibria

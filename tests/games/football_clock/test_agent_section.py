@@ -16,16 +16,16 @@ from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
 from solvent.games.football_clock.evaluation import PairEvaluation, evaluate
 from solvent.games.football_clock.optimal import OptimalLayers
 from solvent.games.football_clock.players import strategy_of
-from solvent.games.football_clock.report.agent import (
+from solvent.games.football_clock.report import (
     BEST_RESPONSE,
     OPTIMAL,
     AgentScores,
+    LastHalf,
     cost_of_strategy,
     paper_agent_sections,
     rate_agent,
     seats_of,
 )
-from solvent.games.football_clock.report.sections import LastHalf
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import TimedSolution

@@ -24,7 +24,7 @@ from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
 from solvent.games.football_clock.optimal import OptimalLayers
 from solvent.games.football_clock.policies import Players
-from solvent.games.football_clock.report.sections import LastHalf
+from solvent.games.football_clock.report import LastHalf
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.transcript import transcript, transcript_text
 from solvent.model.arrays import Floats

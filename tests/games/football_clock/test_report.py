@@ -10,7 +10,7 @@ from timed_football import tiny
 
 from solvent.games.football.report import GO, KICK, PUNT, QUICK_KICK
 from solvent.games.football.situation import Situation
-from solvent.games.football_clock.report.sections import (
+from solvent.games.football_clock.report import (
     EQUAL,
     LastHalf,
     untabled_timed,

@@ -1,1 +1,0 @@
-"""The parts of a report about football with a clock."""
