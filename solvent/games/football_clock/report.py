@@ -259,7 +259,7 @@ class LastHalf:
         """
         clock, (level, colours, legend) = self.layout.clock, drawn
         leads = [*range(-self.lead, self.lead + 1)]
-        signed = {n: f"{lead:+d}" for n, lead in enumerate(leads) if lead % 7 == 0}
+        signed = {n: f"{lead:+d}" if lead else "0" for n, lead in enumerate(leads) if lead % 7 == 0}
         # Some six round times.
         steps, rough = (15, 30, 60, 120, 300, 600), self.ticks * clock.tick / 6
         step = max(1, min(steps, key=lambda step: abs(step - rough)) // clock.tick)

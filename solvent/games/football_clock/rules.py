@@ -346,20 +346,19 @@ class TimedFootball(Words):
 
     def _parameters(self) -> tuple[tuple[str, Any], ...]:
         """The parameters as JSON has them; a chart that has no file by its name."""
-        chart = self.loaded_chart.name if isinstance(self.chart, Chart) else str(self.chart)
-        parameters: dict[str, Any] = {"chart": chart, "form": self.form}
-        if self.loaded_ruleset.parameters:
-            parameters["ruleset"] = self.loaded_ruleset.parameters
-        if self.loaded_clock.parameters:
-            parameters["clock"] = self.loaded_clock.parameters
+        parameters: dict[str, Any] = {
+            "chart": self.loaded_chart.name if isinstance(self.chart, Chart) else str(self.chart),
+            "form": self.form,
+            "ruleset": self.loaded_ruleset.parameters,
+            "clock": self.loaded_clock.parameters,
+        }
+        parameters = {name: value for name, value in parameters.items() if value}
         if self.form in ("two-minutes", "second-half"):
             parameters["margin"] = self.margin
         if self.form == "two-minutes":
-            parameters["down"] = self.down
-            parameters["to_go"] = (
-                self.loaded_ruleset.first_down if self.to_go is None else self.to_go
-            )
-            parameters["to_goal"] = self.to_goal
+            usual = self.loaded_ruleset.first_down
+            to_go = usual if self.to_go is None else self.to_go
+            parameters |= {"down": self.down, "to_go": to_go, "to_goal": self.to_goal}
         return tuple(parameters.items())
 
     def _reward_range(self) -> tuple[float, float]:

@@ -5,69 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from ray_machines import Machines
-from timed_football import tiny
-
-from solvent.exact.layered.cluster import RayWorkers
-from solvent.exact.layered.solve import Workers, solve_layers
-from solvent.exact.layered.store import LayerStore
-from solvent.games.football_clock import layers as football
-from solvent.games.football_clock.layers import FootballLayers
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="Ray clusters run on Linux"),
 ]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Machines]:
-    """A head without processors."""
-    machines = Machines()
-    yield machines
-    machines.close()
-
-
-@pytest.fixture
-def machines(running: Machines) -> Iterator[Machines]:
-    """The same, without what a test has added."""
-    yield running
-    for machine in list(running.added):
-        running.kill(machine)
-
-
-@pytest.fixture(autouse=True)
-def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So small that a tiny layer too is cut into several."""
-    monkeypatch.setattr(football, "LINES_IN_BLOCK", 4)
-
-
-def solved(layers: FootballLayers, workers: Workers | None = None) -> LayerStore:
-    store = LayerStore(layers)
-    solve_layers(layers, store, workers=workers)
-    return store
-
-
-def assert_same(store: LayerStore, other: LayerStore) -> None:
-    """Bit by bit."""
-    assert store.finished
-    for layer in store.game.layers:
-        assert store.read(layer).tobytes() == other.read(layer).tobytes(), layer
-        assert store.record(layer) == other.record(layer)
-
-
-def test_two_machines_compute_what_threads_do(machines: Machines) -> None:
-    layers = FootballLayers.of(tiny("full", timeouts=1))
-    machines.add()
-    machines.add()
-    with RayWorkers(machines.address) as workers:
-        assert workers.processors == 2
-        store = solved(layers, workers)
-    assert_same(store, solved(layers))
 
 
 COMMAND = [
