@@ -51,7 +51,10 @@ def test_the_ways_of_the_last_down(half: LastHalf, to_goal: int, best: int) -> N
         assert ways.max() == pytest.approx(solution.value_of(at), abs=1e-12)
         declared = solution.value_of(at._replace(punting=True))
         assert ways[1] == pytest.approx(declared, abs=1e-12)
-        kick = solution._expected(at, (actions.plays + 1, actions.defence))
+        kick = sum(
+            float(after.probability) * (float(after.reward) + solution.value_of(after.state))
+            for after in solution.game.transition(at, (actions.plays + 1, actions.defence))
+        )
         assert ways[2] == pytest.approx(kick, abs=1e-12)
         way = int(way_of[place])
         if way != EQUAL:
