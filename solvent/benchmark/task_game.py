@@ -83,8 +83,10 @@ def _task_game(task: Task) -> TaskGame:
         if rules.info.players != 2:
             raise ValueError(f"{table.info.name} is a game for one; self-play needs one for two")
         return TaskGame(task, rules, table, table, (0, 1))
+    own = {name: value for name, value in entry.kwargs.items() if name != "game"}
     try:
-        env = make_vector_env(**{**entry.kwargs, **task.env_kwargs})
+        # A file may not put another game, whose code would run, in the place of the entry's.
+        env = make_vector_env(entry.game, **{**own, **task.env_kwargs})
     except TypeError as error:
         raise ValueError(f"env_kwargs is {shown(task.env_kwargs)}: {error}") from error
     seat = learned_seat(env)

@@ -18,6 +18,7 @@ by walking through the rules, since a game's own ``tabulate()`` does not know th
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.context import LARGEST_MODIFIER, C, modified_exactly
-from solvent.model.game import Alternating, Game, GameInfo, JointAction, Outcome
+from solvent.model.game import Alternating, Game, GameInfo, JointAction, Outcome, WordsOfGame
 from solvent.model.parameters import check_choice, check_rational
 
 SuccessTest: TypeAlias = Callable[[Any, JointAction, Outcome], bool | None]
@@ -73,7 +74,7 @@ def with_modifier(
 
 
 @dataclass(frozen=True)
-class GameInContext:
+class GameInContext(WordsOfGame):
     """A game with a modified check; :func:`with_modifier` makes them.
 
     Attributes:
@@ -154,6 +155,11 @@ class GameInContext:
     def draw(self, state: Any) -> str:
         """As in the game."""
         return self.game.draw(state)
+
+    def tell(
+        self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
+    ) -> str:
+        return ""  # The dice of the game have other chances.
 
 
 class AlternatingInContext(GameInContext):

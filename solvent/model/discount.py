@@ -19,7 +19,7 @@ A game in which play never ends has an end for certain now, whatever the players
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -36,8 +36,7 @@ from solvent.model.game import (
     GameInfo,
     JointAction,
     Outcome,
-    Words,
-    words,
+    WordsOfGame,
 )
 from solvent.model.parameters import check_discount, shown
 from solvent.model.tabular import TabularGame, TabularPolicy
@@ -202,7 +201,7 @@ def _with_end(rows: NDArray[Any], end: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class DiscountedGame(Words):
+class DiscountedGame(WordsOfGame):
     """The rules of a discounted game; :func:`discounted` makes them.
 
     Attributes:
@@ -269,23 +268,15 @@ class DiscountedGame(Words):
     # In words as the game; the end of the discount has no place on a board.
 
     def place(self, state: Any) -> str:
-        place = words(self.game).place
-        return place(state) if state != DISCOUNT_END else "the end" if place(self.start) else ""
+        if state != DISCOUNT_END:
+            return super().place(state)
+        return "the end" if super().place(self.start) else ""
 
     def coordinates(self, state: Any) -> Mapping[str, Any]:
-        return words(self.game).coordinates(self.start if state == DISCOUNT_END else state)
-
-    def entry_names(self) -> Mapping[str, Sequence[str]]:
-        return words(self.game).entry_names()
+        return super().coordinates(self.start if state == DISCOUNT_END else state)
 
     def labels(self, state: Any) -> Mapping[int, str]:
-        return {} if state == DISCOUNT_END else words(self.game).labels(state)
-
-    def explain(self, action: int, player: int) -> str:
-        return words(self.game).explain(action, player)
-
-    def player_name(self, player: int) -> str:
-        return words(self.game).player_name(player)
+        return {} if state == DISCOUNT_END else super().labels(state)
 
     def tell(
         self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
@@ -294,14 +285,10 @@ class DiscountedGame(Words):
             return ""  # The drawing of the end says it.
         if state is not None and not self.game.is_terminal(outcome.state):
             outcome = outcome._replace(probability=outcome.probability / self.discount)
-        return words(self.game).tell(state, joint_action, outcome, dice)
-
-    def for_reader(self) -> Game:
-        shown = words(self.game).for_reader()
-        return self if shown is words(self.game) else discounted(shown, self.discount)
+        return super().tell(state, joint_action, outcome, dice)
 
     def from_reader(self, state: Any) -> Any:
-        return state if state == DISCOUNT_END else words(self.game).from_reader(state)
+        return state if state == DISCOUNT_END else super().from_reader(state)
 
 
 class _InTurns(DiscountedGame):

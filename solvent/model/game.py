@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -253,6 +253,42 @@ class Words:
     def from_reader(self, state: Any) -> Any:
         """This game's state for one of :meth:`for_reader`."""
         return state
+
+
+class WordsOfGame(Words):
+    """The words of a game that is made from another, `game`, with the same states."""
+
+    game: Game
+
+    def place(self, state: Any) -> str:
+        return words(self.game).place(state)
+
+    def coordinates(self, state: Any) -> Mapping[str, Any]:
+        return words(self.game).coordinates(state)
+
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        return words(self.game).entry_names()
+
+    def labels(self, state: Any) -> Mapping[int, str]:
+        return words(self.game).labels(state)
+
+    def explain(self, action: int, player: int) -> str:
+        return words(self.game).explain(action, player)
+
+    def player_name(self, player: int) -> str:
+        return words(self.game).player_name(player)
+
+    def tell(
+        self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
+    ) -> str:
+        return words(self.game).tell(state, joint_action, outcome, dice)
+
+    def for_reader(self) -> Any:
+        shown = words(self.game).for_reader() if isinstance(self.game, Words) else self.game
+        return self if shown is self.game else replace(self, game=shown)  # type: ignore[type-var]
+
+    def from_reader(self, state: Any) -> Any:
+        return words(self.game).from_reader(state)
 
 
 _PLAIN = Words()
