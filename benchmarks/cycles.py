@@ -22,7 +22,8 @@ What is timed, once the model is in memory:
 
     solvent.solve             the whole of it: components, iteration, certificate, action values
     Storm optimistic          optimistic value iteration, a bracket of 1e-9 around every value;
-                              not at gamma .9999, where it is stuck for minutes
+                              not at gamma .9999, where it is stuck for minutes; for consensus
+                              it reads the program itself
     Storm policy iteration    without a bracket; random family at .99 only (elsewhere it takes long)
     QuantEcon                 modified policy iteration, epsilon 1e-9, without a bracket; random and
                               grid
@@ -45,6 +46,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,7 +54,7 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import splu
 
 import solvent
-from solvent.model import GameInfo, TabularGame, to_storm
+from solvent.model import GameInfo, TabularGame, game_from_prism, to_storm
 from solvent.model.arrays import Floats, Ints
 
 AGREE = 1e-8
@@ -186,27 +188,56 @@ def duel_problem(m: int, near: bool = True, in_turn: bool = False) -> Problem:
     return Problem(name, n, target, chance, reward, gamma, count=count)
 
 
+def by_storm(method: str) -> Any:
+    """The settings with which Storm uses a method."""
+    import stormpy
+    from stormpy import environments
+
+    environment = environments.Environment()
+    solver = environment.solver().min_max()
+    solver.method = getattr(environments.MinMaxMethod, method)
+    solver.precision = stormpy.Rational(PRECISION)
+    solver.relative_termination_criterion = False
+    return environment
+
+
 def storm(problem: Problem, method: str) -> Callable[[], float]:
     """What computes the value at the start with Storm, the model being built here."""
     import stormpy
-    from stormpy import environments
 
     costs = problem.gamma == 1
     raised = 0.0 if costs else max(0.0, -float(problem.reward.min()))
     table = problem.table()
     given = -table.outcome_reward if costs else table.outcome_reward + raised
     model = to_storm(replace(table, outcome_reward=given))
-    environment = environments.Environment()
-    solver = environment.solver().min_max()
-    solver.method = getattr(environments.MinMaxMethod, method)
-    solver.precision = stormpy.Rational(PRECISION)
-    solver.relative_termination_criterion = False
+    environment = by_storm(method)
     wanted = stormpy.parse_property(f'R{{"reward"}}{"min" if costs else "max"}=? [F "end"]')
 
     def run() -> float:
         result = stormpy.model_checking(model, wanted, environment=environment)
         found = float(result.get_value(problem.start))
         return -found if costs else found - raised / (1 - problem.gamma)
+
+    return run
+
+
+CONSENSUS = Path(__file__).parents[1] / "tests/data/prism/consensus.prism"
+SMALLEST = 'Pmin=? [F "finished" & "ones"]'
+
+
+def storm_consensus(k: int) -> Callable[[], float]:
+    """What computes the probability with Storm, negative as it is a cost here."""
+    import stormpy
+
+    program = stormpy.parse_prism_program(str(CONSENSUS))
+    asked = stormpy.parse_property(SMALLEST, program)
+    program, [asked] = stormpy.instantiate_constants(program, f"K={k}", [asked])
+    model = stormpy.build_model[float](program, [asked])
+    environment = by_storm("OPTIMISTIC_VALUE_ITERATION")
+
+    def run() -> float:
+        result = stormpy.model_checking(model, asked, environment=environment)
+        return -float(result.get_value(model.initial_states[0]))
 
     return run
 
@@ -256,24 +287,23 @@ def superlu(problem: Problem) -> Callable[[], float]:
     return run
 
 
-def measure(problem: Problem, rounds: int) -> None:
-    table = problem.table()
-    found: list[Any] = []
+@dataclass(frozen=True)
+class Task:
+    """A table to solve, and by which other programs: what sets them up returns what is timed."""
 
-    def run() -> float:
-        # A table remembers what was computed about it, so each run has a new one.
-        found[:] = [solvent.solve(table_of.pop())]
-        return float(found[0].value)
+    name: str
+    table: Callable[[], TabularGame]
+    peers: dict[str, Callable[[], Callable[[], float]]]
 
-    table_of: list[TabularGame] = []
-    solvers: dict[str, Callable[[], float]] = {"solvent.solve": run}
-    peers = {
+
+def task(problem: Problem) -> Task:
+    """A problem with the programs that solve its family in a bearable time."""
+    peers: dict[str, Callable[[], Callable[[], float]]] = {
         "Storm optimistic": partial(storm, problem, "OPTIMISTIC_VALUE_ITERATION"),
         "Storm policy iteration": partial(storm, problem, "POLICY_ITERATION"),
         "QuantEcon": partial(quantecon, problem),
         "SuperLU": partial(superlu, problem),
     }
-    family = problem.name.split()[0]
     long = problem.gamma == 0.9999
     wanted = {
         "random": ["QuantEcon"]
@@ -281,11 +311,31 @@ def measure(problem: Problem, rounds: int) -> None:
         else ["Storm optimistic", "QuantEcon", "Storm policy iteration"],
         "grid": ["Storm optimistic", "QuantEcon"],
         "walk": ["Storm optimistic"],
-        "duel": [],
-        "turns": [],
-    }.get(family, ["SuperLU"])
-    peers = {name: peers[name] for name in wanted}
-    for name, make in peers.items():
+    }.get(problem.name.split()[0], ["SuperLU"])
+    return Task(problem.name, problem.table, {name: peers[name] for name in wanted})
+
+
+def consensus_task(k: int) -> Task:
+    game = game_from_prism(CONSENSUS, property=SMALLEST, constants=f"K={k}")
+    table = game.tabulate()
+    return Task(
+        f"consensus {k}",
+        lambda: replace(table),
+        {"Storm optimistic": partial(storm_consensus, k)},
+    )
+
+
+def measure(task: Task, rounds: int) -> None:
+    found: list[Any] = []
+    table_of: list[TabularGame] = []
+
+    def run() -> float:
+        # A table remembers what was computed about it, so each run has a new one.
+        found[:] = [solvent.solve(table_of.pop())]
+        return float(found[0].value)
+
+    solvers: dict[str, Callable[[], float]] = {"solvent.solve": run}
+    for name, make in task.peers.items():
         try:
             solvers[name] = make()
         except ImportError as error:
@@ -293,12 +343,12 @@ def measure(problem: Problem, rounds: int) -> None:
     least, value = dict.fromkeys(solvers, np.inf), {}
     for _ in range(rounds):
         for name, solve in solvers.items():
-            table_of[:] = [problem.table()]
+            table_of[:] = [task.table()]
             begin = time.process_time()
             try:
                 value[name] = solve()
             except solvent.exact.CertificateError as error:
-                print(f"{problem.name}: FAILED in {time.process_time() - begin:.1f} s: {error}")
+                print(f"{task.name}: FAILED in {time.process_time() - begin:.1f} s: {error}")
                 return
             least[name] = min(least[name], time.process_time() - begin)
     scale = max(1.0, float(np.abs(found[0].values).max()))
@@ -306,22 +356,27 @@ def measure(problem: Problem, rounds: int) -> None:
         if np.isnan(v):
             print(f"    {name} did not settle in 500 rounds")
         elif not found[0].lower - AGREE * scale <= v <= found[0].upper + AGREE * scale:
-            raise SystemExit(f"{problem.name}: {name} finds {v!r}, not in {found[0]!r}")
+            raise SystemExit(f"{task.name}: {name} finds {v!r}, not in {found[0]!r}")
     width = found[0].upper - found[0].lower
-    print(f"{problem.name}: {table.n_rows} rows, value {found[0].value:.9f}, bracket {width:.1e}")
+    print(
+        f"{task.name}: {task.table().n_rows} rows, value {found[0].value:.9f}, bracket {width:.1e}"
+    )
     for name, seconds in least.items():
         print(f"    {name:<24} {seconds:8.3f} s {seconds / least['solvent.solve']:8.2f}")
 
 
-FAMILIES: dict[str, list[Callable[[], Problem]]] = {
-    "random": [partial(random_problem, n) for n in (1000, 3000, 10_000, 100_000)]
-    + [partial(random_problem, 10_000, 0.9999)],
-    "grid": [partial(grid_problem, m) for m in (100, 316)],
-    "walk": [partial(walk_problem, m) for m in (50, 100, 200, 316)],
-    "chain": [partial(chain_problem, n) for n in (3000, 10_000)],
-    "river": [partial(river_problem, n) for n in (3000, 10_000)],
-    "duel": [partial(duel_problem, 100, near) for near in (False, True)],
-    "turns": [partial(duel_problem, 100, in_turn=True)],
+def tasks(make: Callable[..., Problem], *sizes: tuple[Any, ...]) -> list[Callable[[], Task]]:
+    """What makes the tasks of a family, by the arguments of its problems."""
+    return [partial(lambda size: task(make(*size)), size) for size in sizes]
+
+
+FAMILIES: dict[str, list[Callable[[], Task]]] = {
+    "random": tasks(random_problem, (1000,), (3000,), (10_000,), (100_000,), (10_000, 0.9999)),
+    "grid": tasks(grid_problem, (100,), (316,)),
+    "walk": tasks(walk_problem, (50,), (100,), (200,), (316,)),
+    "chain": tasks(chain_problem, (3000,), (10_000,)),
+    "river": tasks(river_problem, (3000,), (10_000,)),
+    "consensus": [partial(consensus_task, k) for k in (2, 12, 36, 48)],
 }
 """The problems of each family, from small to large."""
 
@@ -332,11 +387,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--small", action="store_true", help="only the smallest of each family")
     arguments = parser.parse_args()
-    for warm in (
-        random_problem(600), grid_problem(30), walk_problem(30), duel_problem(10),
-        duel_problem(10, in_turn=True),
-    ):  # fmt: skip
-        solvent.solve(warm.table())
+    for warm in (random_problem(10_000), grid_problem(100), walk_problem(100), chain_problem(9000)):
+        for _ in range(2):
+            solvent.solve(warm.table())
     for family in arguments.families:
         for make in FAMILIES[family][: 1 if arguments.small else None]:
             measure(make(), arguments.rounds)

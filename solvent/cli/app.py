@@ -155,6 +155,15 @@ def solve(
         Path | None, typer.Option(metavar="FILE", help="Save the solution (.npz).")
     ] = None,
     json: Json = False,
+    tolerance: Annotated[
+        float,
+        typer.Option(
+            metavar="X",
+            min=0,
+            help="Refuse a table's bracket that is wider than this times the largest value. 0 "
+            "accepts any, as narrow as floats allow.",
+        ),
+    ] = 1e-9,
     out: Annotated[
         Path | None,
         layer_option(
@@ -204,7 +213,7 @@ def solve(
 
     options = {"out": out, "threads": threads, "on": on, "keep": keep, "plan": plan}
     options |= {"verify": verify, "spot_check": spot_check, "force": force}
-    solve_named(game, ctx.args, save, options, as_json=json)
+    solve_named(game, ctx.args, save, options, tolerance=tolerance, as_json=json)
 
 
 @app.command(**TAKES_PARAMETERS)

@@ -40,6 +40,7 @@ def solve(
     save: Path | None,
     layer_options: Mapping[str, Any],
     *,
+    tolerance: float,
     as_json: bool,
 ) -> None:
     """Solve a game and print its value.
@@ -49,6 +50,7 @@ def solve(
         words: The parameters written after it.
         save: The file for the solution of the game's table.
         layer_options: The arguments of :class:`~solvent.cli.layered.SolveOptions`.
+        tolerance: Widest bracket accepted for a table; see :func:`solvent.exact.solve`.
         as_json: Whether to print JSON.
 
     Raises:
@@ -71,13 +73,14 @@ def solve(
             raise ValueError(f"--{name.replace('_', '-')} {why}")
     with solving(game) as progress:
         if save is None:
-            solved: SolvedGame = solve_game(rules, progress=progress)
+            solved: SolvedGame = solve_game(rules, tolerance=tolerance, progress=progress)
         else:
             from solvent.exact import save_solution
 
             # The saved solution is that of a table, also of a game with a faster way.
             table = cached_table(rules, progress=progress)
-            solved = SolvedTable(rules, table, cached_solution(table, progress=progress))
+            solution = cached_solution(table, tolerance=tolerance, progress=progress)
+            solved = SolvedTable(rules, table, solution)
             save_solution(save, solved.solution)
     if as_json:
         typer.echo(solution_json(solved))

@@ -86,7 +86,8 @@ LATER = 16
 """The same, where a bound is in proportion to how long play lasts under one policy."""
 
 NARROW = 1e-11
-"""A bound that is so near, in units of the start's value or of 1, needs no closer look."""
+"""A bound that is so near, in units of the start's value or of 1, needs no closer look unless a
+narrower one is asked for."""
 
 CLOSE = 1e-9
 """Bounds of a game for two that are farther apart, in units of the value or of 1, are looked for
@@ -106,6 +107,7 @@ def bracket(
     values: Floats,
     policies: tuple[TabularPolicy, TabularPolicy],
     *,
+    narrow: float = NARROW,
     progress: OnProgress | None = None,
 ) -> tuple[float, float]:
     """A lower and an upper bound of the game's value at its start.
@@ -114,6 +116,8 @@ def bracket(
         game: The game.
         values: [S] its supposed values.
         policies: Its supposed optimal policies.
+        narrow: A bound that is so near, in units of the value at the start or of 1, needs no closer
+            look, if one player chooses.
         progress: Called with the states done so far, if there are two policies to prove: each
             state counts twice for either.
 
@@ -153,8 +157,8 @@ def bracket(
     value, rounding = _at_start(game, side * values)
     weight = _proper_weights(game, policies)
     lengths = cache(lambda: _lengths(game, weight) if game.n_states > SMALL else None)
-    achieved = value - rounding - _shortfall(game, values, weight, side, lengths)
-    beyond = _upper_bound(game, values, side, lengths, np.flatnonzero(weight))
+    achieved = value - rounding - _shortfall(game, values, weight, side, lengths, narrow)
+    beyond = _upper_bound(game, values, side, lengths, np.flatnonzero(weight), narrow)
     low, high = (achieved, beyond) if side > 0 else (-beyond, -achieved)
     return float(low), float(high)
 
@@ -336,6 +340,7 @@ def _shortfall(
     weight: Floats,
     side: int,
     lengths: Callable[[], Floats | None],
+    narrow: float,
 ) -> float:
     """Bound how far a policy falls below `values` at the start, to the player who chooses.
 
@@ -345,6 +350,7 @@ def _shortfall(
         weight: [K] the probability of each row.
         side: 1 if the player who chooses is player 0, else -1.
         lengths: The expected numbers of moves, if they are found.
+        narrow: As for :func:`bracket`.
 
     Raises:
         CertificateError: If floats cannot tell.
@@ -375,7 +381,7 @@ def _shortfall(
 
     for find in (evenly, in_proportion) if components(game).cyclic.any() else (evenly,):
         below = find()
-        if below is not None and _is_narrow(game, values, below):
+        if below is not None and _is_narrow(game, values, below, narrow):
             more, blur = mixed(*_rises(game, below, 0))
             if (rise + more + rounding + blur <= 0).all():
                 return sum(_at_start(game, below))
@@ -395,6 +401,7 @@ def _upper_bound(
     side: int,
     lengths: Callable[[], Floats | None] = lambda: None,
     policy: Ints | None = None,
+    narrow: float = NARROW,
 ) -> float:
     """A bound of the start's value that no policy of the player who chooses can exceed.
 
@@ -404,6 +411,7 @@ def _upper_bound(
         side: 1 if the player who chooses is player 0, else -1.
         lengths: The expected numbers of moves under a policy, if they are found.
         policy: The rows of that policy.
+        narrow: As for :func:`bracket`.
 
     Raises:
         ImproperGameError: If the player does best by never ending.
@@ -435,7 +443,7 @@ def _upper_bound(
     # Without cycles one pass finds the most that rows can gain.
     for find in (evenly, lambda: _swept(game, rise, rounding), in_proportion) if cyclic else ():
         above = find()
-        if above is not None and _is_narrow(game, values, above):
+        if above is not None and _is_narrow(game, values, above, narrow):
             more, blur = _rises(game, above, 0)
             # Where every row loses, no loop is without a cost, and none has to be looked for.
             if (rise + more + rounding + blur < 0).all():
@@ -473,9 +481,9 @@ def _upper_bound(
     return sum(_at_start(game, values, *added))
 
 
-def _is_narrow(game: TabularGame, values: Floats, above: Floats) -> bool:
+def _is_narrow(game: TabularGame, values: Floats, above: Floats, narrow: float) -> bool:
     """Return whether the addition to values is next to nothing at the start, where values count."""
-    return _at_start(game, above)[0] <= NARROW * max(1.0, abs(_at_start(game, values)[0]))
+    return _at_start(game, above)[0] <= narrow * max(1.0, abs(_at_start(game, values)[0]))
 
 
 def _even(gain: Floats, ends: Floats, terminal: Bools) -> Floats | None:

@@ -323,7 +323,8 @@ def solve(
             rules are kept on disk if they took long (:mod:`solvent.model.cache`), those of a table
             are not.
         tolerance: Widest bracket accepted for a table, in units of the largest value or reward
-            that can be met from the start, or of 1 if that is larger.
+            that can be met from the start, or of 1 if that is larger. With 0 any is accepted, and
+            it is as narrow as floats allow, which takes longer.
         progress: Called with a :class:`~solvent.model.Progress` when a phase begins, at most ten
             times a second while it lasts, and at its end. The phases of a table are
             ``"compiling"``, of which no total is known, ``"solving"`` and ``"proving"``; one that

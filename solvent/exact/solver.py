@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from solvent.exact.certificate import bracket
+from solvent.exact.certificate import NARROW, bracket
 from solvent.exact.components import components, reached
 from solvent.exact.decomposition import optimum
 from solvent.exact.evaluation import expectation
@@ -19,6 +19,9 @@ from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
 from solvent.model.progress import OnProgress, Teller
+
+SHARE = 0.01
+"""The share of a tolerance below which either bound needs no closer look."""
 
 
 def solve_table(
@@ -29,7 +32,9 @@ def solve_table(
     Args:
         game: Any game for one player or two, with or without cycles.
         tolerance: Widest bracket accepted, in units of the largest value or reward that can be met
-            from the start, or of 1 if that is larger.
+            from the start, or of 1 if that is larger. Policies of large cycles are evaluated anew
+            only where the bracket is wider. With 0 they always are, and any bracket is accepted:
+            it is as narrow as floats allow.
         progress: Called with the states solved so far, and then with those of the proof
             (:class:`~solvent.model.Progress`, phases ``"solving"`` and ``"proving"``).
 
@@ -43,7 +48,8 @@ def solve_table(
     refusals: list[CertificateError | ImproperGameError] = []
     # Sweeps and Newton's method may end in a wrong place where values are large beside their
     # differences, and rounding may hide from one player's side what the other one shows.
-    for near, swap in product((True, False)[: 1 + cyclic], (False, True)[: 1 + both]):
+    nears = ((True, False) if tolerance else (False,)) if cyclic else (True,)
+    for near, swap in product(nears, (False, True)[: 1 + both]):
         try:
             return _solve(game, tolerance, progress, near=near, swap=swap)
         except (CertificateError, ImproperGameError) as refused:
@@ -58,15 +64,18 @@ def _solve(
     values, policies, method = optimum(
         game, near=near, swap=swap, tell=Teller(progress, "solving", game.n_states)
     )
-    lower, upper = bracket(game, values, policies, progress=progress)
+    narrow = min(NARROW, SHARE * tolerance)
+    lower, upper = bracket(game, values, policies, narrow=narrow, progress=progress)
     if lower > upper:
         # Each policy secures more than the other one leaves, against whoever ends play.
         raise ImproperGameError(
             f"{game.info.name}: both players do best by never ending (ending, player 0 can be sure "
             f"of {lower:.6g}, and player 1 of {upper:.6g})"
         )
-    if not upper - lower <= tolerance and not upper - lower <= tolerance * (
-        scale := _scale(game, values)
+    if (
+        tolerance
+        and not upper - lower <= tolerance
+        and not upper - lower <= tolerance * (scale := _scale(game, values))
     ):
         raise CertificateError(
             f"{game.info.name}: the value lies in [{lower!r}, {upper!r}], which is wider than "

@@ -104,6 +104,14 @@ def test_a_grid_of_thousands_is_certified() -> None:
     assert solution.lower - 1e-13 <= value <= solution.upper + 1e-13
 
 
+def test_without_a_tolerance_policies_are_evaluated_to_rounding() -> None:
+    game = random_problem(4000, 0.999)
+    near, exact = solve(game), solve(game, tolerance=0)
+    assert near.lower <= exact.upper
+    assert exact.lower <= near.upper
+    assert exact.upper - exact.lower < 0.2 * (near.upper - near.lower)
+
+
 @pytest.mark.parametrize("luck", [0.5, 1e-6])
 def test_a_ring_with_equal_actions(luck: float) -> None:
     """A ring of 700 states, left from the last with some luck, else gone round again; each move

@@ -137,10 +137,3 @@ def test_a_policy_that_need_not_end_has_no_bracket_where_play_comes_to_that() ->
     message = "^dyadic: play by this policy from state 1 need not end$"
     with pytest.raises(ImproperGameError, match=message):
         bracket(later, right.values, (replace(keeping, model_hash=later.model_hash),))  # type: ignore[arg-type]
-
-
-def test_what_cannot_be_told_apart_is_refused() -> None:
-    """Where a bracket is asked to be narrower than arithmetic allows, none is given."""
-    table = compile_game(RandomGame(3, "alternating", cyclic=True))
-    with pytest.raises(CertificateError, match="wider than"):
-        solve(table, tolerance=0.0)
