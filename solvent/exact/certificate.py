@@ -40,7 +40,7 @@ player 0 (:func:`refuse_cancelling_loops`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from math import fsum
@@ -73,21 +73,21 @@ whose rewards cancel; whether they do is then looked at exactly."""
 LEVELS = 8
 """The largest number of arrays that a bound may be the sum of."""
 
-RAISES = 50
-"""Sweeps after which a bound that still rises along some row is not raised further."""
-
 SMALL = 2000
-"""Bounds of games of up to so many states are as narrow as floats allow, which takes longer."""
+"""Bounds of games of up to so many states are narrower, which takes longer."""
 
 SLACK = 8.0
 """The factor by which such a bound is wider where the least one cannot be raised so far."""
 
 LATER = 16
-"""The same, where a bound is in proportion to how long play lasts under one policy."""
+"""Sweeps after which a bound that still rises along some row is not raised further."""
 
 NARROW = 1e-11
 """A bound that is so near, in units of the start's value or of 1, needs no closer look unless a
 narrower one is asked for."""
+
+NARROWER = 1e-13
+"""The same for a small game."""
 
 CLOSE = 1e-9
 """Bounds of a game for two that are farther apart, in units of the value or of 1, are looked for
@@ -156,7 +156,9 @@ def bracket(
     side = -1 if chooses[1] else 1
     value, rounding = _at_start(game, side * values)
     weight = _proper_weights(game, policies)
-    lengths = cache(lambda: _lengths(game, weight) if game.n_states > SMALL else None)
+    lengths = cache(lambda: _lengths(game, weight))
+    if game.n_states <= SMALL:
+        narrow = min(narrow, NARROWER)
     achieved = value - rounding - _shortfall(game, values, weight, side, lengths, narrow)
     beyond = _upper_bound(game, values, side, lengths, np.flatnonzero(weight), narrow)
     low, high = (achieved, beyond) if side > 0 else (-beyond, -achieved)
@@ -366,21 +368,9 @@ def _shortfall(
         )
 
     rise, rounding = mixed(*_rises(game, -side * values, -side))
-    ends = grouped_sum(game.row_state, weight * _ends(game), game.n_states)
-    gain = rise + 2 * rounding
-
-    def evenly() -> Floats | None:
-        return _even(gain, np.where(game.terminal, 1.0, ends), game.terminal)
-
-    def in_proportion() -> Floats | None:
-        moves = lengths()
-        if moves is None:
-            return None
+    for moves in _shapes(game, lengths):
         more, blur = mixed(*_rises(game, moves, 0))
-        return _in_proportion(gain, -more - blur, moves)
-
-    for find in (evenly, in_proportion) if components(game).cyclic.any() else (evenly,):
-        below = find()
+        below = _in_proportion(rise + 2 * rounding, -more - blur, moves)
         if below is not None and _is_narrow(game, values, below, narrow):
             more, blur = mixed(*_rises(game, below, 0))
             if (rise + more + rounding + blur <= 0).all():
@@ -400,7 +390,7 @@ def _upper_bound(
     values: Floats,
     side: int,
     lengths: Callable[[], Floats | None] = lambda: None,
-    policy: Ints | None = None,
+    policy: Ints | slice = slice(None),
     narrow: float = NARROW,
 ) -> float:
     """A bound of the start's value that no policy of the player who chooses can exceed.
@@ -422,28 +412,27 @@ def _upper_bound(
     cyclic = bool(components(game).cyclic.any())
     rise, rounding = _rises(game, values, side)
 
-    def in_proportion() -> Floats | None:
-        moves = lengths()
-        if moves is None:
-            return None
-        more, blur = _rises(game, moves, 0)
+    def found() -> Iterator[Floats]:
         gain = rise + 2 * rounding
-        least = _in_proportion(gain[policy], (-more - blur)[policy], moves)
-        # Other rows that are nearly as good may end later.
-        for above in () if least is None else (least, SLACK * least):
-            if kernels.induction.raise_values(
-                transitions_of(game), rise + 1.5 * rounding, above, LATER
-            ):
-                return above
-        return None
-
-    def evenly() -> Floats | None:
-        return _even(rise + 2 * rounding, _ends(game), game.terminal)
+        for moves in _shapes(game, lengths):
+            more, blur = _rises(game, moves, 0)
+            least = _in_proportion(gain[policy], (-more - blur)[policy], moves)
+            # Other rows that are nearly as good may end later.
+            for above in () if least is None else (least, SLACK * least):
+                if kernels.induction.raise_values(
+                    transitions_of(game), rise + 1.5 * rounding, above, LATER
+                ):
+                    yield above
+        # Sweeps of value iteration approach the most that can be collected from below. Once no row
+        # has more than a quarter of its gain beyond that, twice as much is enough.
+        least = np.maximum(gain, float(rounding.max(initial=0.0)) / 100)
+        above = np.zeros(game.n_states)
+        if kernels.induction.sweep_gains(transitions_of(game), least, above, SWEEPS):
+            yield 2 * above
 
     # Without cycles one pass finds the most that rows can gain.
-    for find in (evenly, lambda: _swept(game, rise, rounding), in_proportion) if cyclic else ():
-        above = find()
-        if above is not None and _is_narrow(game, values, above, narrow):
+    for above in found() if cyclic else ():
+        if _is_narrow(game, values, above, narrow):
             more, blur = _rises(game, above, 0)
             # Where every row loses, no loop is without a cost, and none has to be looked for.
             if (rise + more + rounding + blur < 0).all():
@@ -453,8 +442,6 @@ def _upper_bound(
         loops, inside, values, blur = _merge_loops(game, values, side)
         rise, rounding = _rises(game, values, side)
         most = _most_gained(game, ~inside, loops)
-        if not inside.any():
-            most = _nearly_most_gained(game, most)
     if blur.any():
         rounding += blur[game.row_state] + expectation(game, blur, rewarded=False)
     rise[inside] = -np.inf
@@ -486,41 +473,12 @@ def _is_narrow(game: TabularGame, values: Floats, above: Floats, narrow: float) 
     return _at_start(game, above)[0] <= narrow * max(1.0, abs(_at_start(game, values)[0]))
 
 
-def _even(gain: Floats, ends: Floats, terminal: Bools) -> Floats | None:
-    """The same for all states but ends, such that it falls by the gains, [S]; None if nothing does.
-
-    Args:
-        gain: The amount to fall by in each state under a policy or along each row.
-        ends: The probability that play ends there at once.
-        terminal: [S].
-    """
-    if not (ends > 0).all():
-        return None
-    return np.where(terminal, 0.0, (1 + 4 * EPSILON) * max(0.0, float((gain / ends).max())))
-
-
-def _swept(game: TabularGame, rise: Floats, rounding: Floats) -> Floats | None:
-    """Return an array that falls along every row by its gain, [S], if a few sweeps tell; else None.
-
-    Each row counts for what the value rises along it and twice its rounding, and for at least a
-    hundredth of the largest rounding. Sweeps of value iteration then approach the most that can be
-    collected from below. Once no row has more than a quarter of what it counts for beyond what has
-    been added up, twice the sum is enough.
-
-    Args:
-        game: The game.
-        rise: [K] by how much the value rises along rows.
-        rounding: [K] of that.
-    """
-    least = np.maximum(rise + 2 * rounding, float(rounding.max(initial=0.0)) / 100)
-    above = np.zeros(game.n_states)
-    settled = kernels.induction.sweep_gains(transitions_of(game), least, above, SWEEPS)
-    return 2 * above if settled else None
-
-
-def _ends(game: TabularGame) -> Floats:
-    """The probability that each row ends play at once, [K]."""
-    return expectation(game, game.terminal.astype(float), rewarded=False)
+def _shapes(game: TabularGame, lengths: Callable[[], Floats | None]) -> Iterator[Floats]:
+    """Arrays of which a multiple may be added to values: the same everywhere, and lengths, [S]."""
+    yield np.where(game.terminal, 0.0, 1.0)
+    moves = lengths() if components(game).cyclic.any() else None
+    if moves is not None:
+        yield moves
 
 
 Total: TypeAlias = Callable[[Floats, Floats], Floats]
@@ -692,38 +650,6 @@ def _refuse_nonterminating_play(game: TabularGame, bound: Floats) -> None:
             f"never to end (to the player who chooses, ending has the value "
             f"{bound[worse][0]:.6g}, going on for ever 0)"
         )
-
-
-def _nearly_most_gained(game: TabularGame, most: Total) -> Total:
-    """The most that rows can gain, as far as they may not be missed.
-
-    It is what one policy gains, that of the largest gains, raised where other rows miss theirs.
-
-    Args:
-        game: The game.
-        most: The method to use where that is not enough.
-    """
-
-    def total(gain: Floats, slack: Floats) -> Floats:
-        policy = kernels.induction.best_rows(game.row_start, gain)[~game.terminal]
-        weight, states = np.zeros(game.n_rows), game.row_state[policy]
-        weight[policy] = 1.0
-        if _never_ending(game, weight).any():
-            return most(gain, slack)
-        right, within = np.zeros(game.n_states), np.zeros(game.n_states)
-        # More than they have to, so that what is raised after that ends soon.
-        right[states], within[states] = (gain + 2 * slack)[policy], slack[policy]
-        try:
-            found = _expected_total(game, weight)(right, within)
-        except CertificateError:  # Play by it ends too rarely; by others it need not.
-            return most(gain, slack)
-        if np.isfinite(found).all() and kernels.induction.raise_values(
-            transitions_of(game), gain - 1.5 * slack, found, RAISES
-        ):
-            return found
-        return most(gain, slack)
-
-    return total
 
 
 def _most_gained(game: TabularGame, rows: Bools, loops: Ints) -> Total:

@@ -26,7 +26,7 @@ PATIENCE = 0.5
 
 
 class _Loop:
-    """A function that is compiled if its arguments are large, or if Python has taken long.
+    """A function that is compiled once its arguments are large, or Python has taken long.
 
     Args:
         function: The function; a division by 0 is infinite or NaN in it.
@@ -44,7 +44,8 @@ class _Loop:
         self.function, self.largest, self.options = function, largest, options
 
     def __call__(self, *arguments: Any) -> Any:
-        if _Loop.spent > PATIENCE or _entries(arguments) > self.largest:
+        known = "compiled" in vars(self)
+        if known or _Loop.spent > PATIENCE or _entries(arguments) > self.largest:
             return self.compiled(*arguments)
         began = thread_time()
         with np.errstate(all="ignore"):

@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from solvent.exact.compilation import kernel
+from solvent.exact.transitions import Transitions, transitions_of
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Ints
 
@@ -129,30 +130,32 @@ def cannot_end(game: TabularGame, rows: Bools) -> Bools:
 
 def can_reach(game: TabularGame, rows: Bools, goal: Bools) -> Bools:
     """The states from which the given rows ([K] bool) lead to the goal ([S] bool), [S] bool."""
-    if game.n_states >= LARGE:
-        finished, found = _trace_back(
-            components(game).order, game.row_start, game.outcome_start, game.next_state, rows, goal,
-            SWEEPS,
-        )  # fmt: skip
-        if finished:
-            return np.asarray(found)
-    used = rows[game.outcome_row]
-    source, target = game.row_state[game.outcome_row[used]], game.next_state[used]
+    return lead_to(components(game).order, transitions_of(game), rows, goal)
+
+
+def lead_to(order: Ints, transitions: Transitions, rows: Bools, goal: Bools) -> Bools:
+    """Find the states from which rows lead to a goal, [n].
+
+    Args:
+        order: [n] the states, most of them after what they lead to.
+        transitions: Outcomes of the n states.
+        rows: [k] bool, the rows that may be used.
+        goal: [n] bool.
+    """
+    row_start, outcome_start, next_state, _ = transitions
+    finished, found = _trace_back(order, row_start, outcome_start, next_state, rows, goal, SWEEPS)
+    if finished:
+        return np.asarray(found)
+    n = len(goal)
+    used = np.repeat(rows, np.diff(outcome_start))
+    source = np.repeat(np.arange(n), np.diff(outcome_start[row_start]))[used]
     # Search backwards from one extra node that every state of the goal leads to.
     ends = np.flatnonzero(goal)
-    graph = csr_array(
-        (
-            np.ones(len(source) + len(ends), np.int8),
-            (
-                np.concatenate((target, np.full(len(ends), game.n_states))),
-                np.concatenate((source, ends)),
-            ),
-        ),
-        shape=(game.n_states + 1,) * 2,
-    )
-    found = np.zeros(game.n_states + 1, bool)
-    found[breadth_first_order(graph, game.n_states, return_predecessors=False)] = True
-    return found[:-1]
+    backward = np.append(next_state[used], np.full(len(ends), n)), np.append(source, ends)
+    graph = csr_array((np.ones(len(backward[0]), np.int8), backward), shape=(n + 1, n + 1))
+    found = np.zeros(n + 1, bool)
+    found[breadth_first_order(graph, n, return_predecessors=False)] = True
+    return found[:n]
 
 
 def reached(game: TabularGame) -> Bools:

@@ -38,11 +38,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from solvent.exact import kernels
 from solvent.exact.chain import ROUNDING, Chain, narrow_order
+from solvent.exact.components import lead_to
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.exact.transitions import Transitions, transitions_of
 from solvent.model import TabularGame
@@ -69,9 +68,6 @@ ROUNDS = 1000
 
 APPROACHED = 500
 """States from which on values are approached by sweeps before any exact evaluation."""
-
-SWEEPS = 50
-"""Sweeps after which a search over the graph takes over: long ways could need one a state."""
 
 WIDEST = 32
 """Policies are evaluated by elimination where sweeps contract slowly, and moves can be made to lead
@@ -311,20 +307,9 @@ def chosen(c: Component, policy: Ints) -> Bools:
 
 def exitless(c: Component, rows: Bools) -> Bools:
     """The states from which the given rows ([k]) never lead out of the component, [n]."""
-    lost = np.ones(c.n, bool)
-    work = np.empty(c.n, np.int64)
-    if kernels.chain.find_exitless(c.edges, rows, c.leaving > 0, lost, work, SWEEPS):
-        return lost
-    # Backward from one more node, n, to which every state leads that may leave at once.
-    used = rows[np.repeat(np.arange(c.k), np.diff(c.edges.outcome_start))]
-    target = c.edges.next_state[used]
-    source = np.repeat(c.state, np.diff(c.edges.outcome_start))[used]
-    out = c.state[rows & (c.leaving > 0)]
-    ends = np.concatenate((target, np.full(len(out), c.n))), np.concatenate((source, out))
-    graph = csr_array((np.ones(len(ends[0]), np.int8), ends), shape=(c.n + 1, c.n + 1))
-    lost = np.ones(c.n + 1, bool)
-    lost[breadth_first_order(graph, c.n, return_predecessors=False)] = False
-    return lost[: c.n]
+    leaves = np.zeros(c.n, bool)
+    leaves[c.state[rows & (c.leaving > 0)]] = True
+    return ~lead_to(np.arange(c.n), c.edges, rows, leaves)
 
 
 def is_proper(c: Component, rows: Bools) -> bool:

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import spsolve
 
 from solvent.exact import CertificateError, chain
 from solvent.exact.chain import Chain
-from solvent.exact.kernels.chain import find_exitless, likeliest_exits
+from solvent.exact.kernels.chain import likeliest_exits
 from solvent.exact.transitions import Transitions
 
 STATES = 5000
@@ -150,20 +150,6 @@ def test_elimination_part_by_part_solves_the_same_equations(transposed: bool) ->
     found = walk.solve_transposed(right) if transposed else walk.solve(right)
     expected = np.linalg.solve(matrix.T if transposed else matrix, right)
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
-
-
-def test_states_without_a_way_out() -> None:
-    """State 0 can only go to 1, 1 to 0 or 2, 2 leaves; 3 cannot."""
-    row_start = np.array([0, 1, 3, 5, 6])
-    edge_start = np.array([0, 1, 2, 3, 4, 4, 5])
-    edges = Transitions(row_start, edge_start, np.array([1, 0, 2, 0, 3]), np.ones(5))
-    leaves = np.array([False, False, False, False, True, False])
-    for without, expected in ((None, [0, 0, 0, 1]), (2, [1, 1, 0, 1])):
-        rows, lost, work = np.ones(6, bool), np.ones(4, bool), np.empty(4, np.int64)
-        if without is not None:
-            rows[without] = False
-        assert find_exitless(edges, rows, leaves, lost, work, 9), without
-        assert lost.tolist() == expected, without
 
 
 def test_the_likeliest_exit_is_that_of_the_whole_path() -> None:

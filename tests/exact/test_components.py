@@ -70,7 +70,7 @@ def test_components_are_scipys_and_successors_come_first(graph: Any) -> None:
 
 @pytest.fixture(params=["small", "large", "too many sweeps"])
 def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Games are searched, or if they are large swept, and then searched if that takes long."""
+    """Large games are swept before their loops are searched; searches take over from sweeps."""
     if request.param != "small":
         monkeypatch.setattr(of_components, "LARGE", 0)
     if request.param == "too many sweeps":

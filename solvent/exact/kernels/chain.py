@@ -11,7 +11,7 @@ import numpy as np
 
 from solvent.exact.compilation import inner, kernel
 from solvent.exact.transitions import Transitions
-from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.arrays import Floats, Ints
 
 LARGEST_CUT = 64
 """Largest number of states in a cut."""
@@ -788,49 +788,6 @@ def write_edges(
                 leaving[q] += p
                 r[q] += p * (reward[o] + boundary[t - n])
         start[q + 1] = used
-
-
-@kernel()
-def find_exitless(
-    edges: Transitions, rows: Bools, leaves: Bools, lost: Bools, waiting: Ints, sweeps: int
-) -> bool:
-    """Find the states from which rows lead nowhere out of a component.
-
-    Args:
-        edges: The outcomes that stay in the component.
-        rows: [K] that may be used.
-        leaves: [K] whether a row can leave.
-        lost: [S] holds True, then whether no way leads out.
-        waiting: [S] for use meanwhile.
-        sweeps: After how many to give up.
-
-    Returns:
-        Whether all were found.
-    """
-    row_start, edge_start, target, _ = edges
-    left = len(lost)
-    for s in range(left):
-        waiting[s] = s
-    for _ in range(sweeps):
-        still = 0
-        for i in range(left):
-            s = waiting[i]
-            for k in range(row_start[s], row_start[s + 1]):
-                if rows[k] and lost[s]:
-                    leads = leaves[k]
-                    for e in range(edge_start[k], edge_start[k + 1]):
-                        leads = leads or not lost[target[e]]
-                    lost[s] = not leads
-            if lost[s]:
-                waiting[still] = s
-                still += 1
-        if still == left or still == 0:
-            return True
-        left = still
-        # The other way round next: what one direction finds at once takes the other many sweeps.
-        for i in range(left // 2):
-            waiting[i], waiting[left - 1 - i] = waiting[left - 1 - i], waiting[i]
-    return False
 
 
 def likeliest_exits(edges: Transitions, leaving: Floats) -> tuple[Floats, Ints]:
