@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -121,7 +121,7 @@ class Shuttle(Ambush):
 
     def transition(self, state: str, joint_action: JointAction) -> tuple[Outcome, ...]:
         [outcome] = super().transition(state, joint_action)
-        return (replace(outcome, reward=-outcome.reward),) if state == "hill" else (outcome,)
+        return (outcome._replace(reward=-outcome.reward),) if state == "hill" else (outcome,)
 
 
 @pytest.mark.parametrize(
