@@ -612,6 +612,8 @@ def test_some_options_are_for_a_network(policy_file: Path) -> None:
         ("report --game greed --limit 0", "limit is 0; allowed are"),
         ("report --game chess", "no game or environment 'chess'; `solvent list` shows all"),
         ("list chess", "no game or environment 'chess'; `solvent list` shows all"),
+        ("play football", "38,016,000 states, which take minutes to solve; try `football-short`"),
+        ("explore football", "solve it once with `solvent solve football --out DIR`"),
         (
             "score unifrom pig --target 8",
             "what is scored, unless it is a file, is 'unifrom'; allowed are",
@@ -797,3 +799,11 @@ def test_a_game_of_others_that_cannot_be_listed_does_not_hide_the_rest(
     assert found.exit_code == 0, found.stderr
     assert "odd cannot be loaded: KeyError: 'nothing here'" in found.stdout
     assert "solvent/Pig-v0" in found.stdout
+
+
+def test_the_help_begins_with_the_six_commands_of_a_newcomer() -> None:
+    told = CliRunner().invoke(app, ["--help"], prog_name="solvent").output
+    first, _, more = told.partition("Commands")[2].partition("More commands")
+    named = [re.findall(r"^│ (\w+) ", part, re.MULTILINE) for part in (first, more)]
+    assert named[0] == ["list", "solve", "play", "explore", "train", "score"]
+    assert {"bench", "report", "grade", "submit", "book"} < set(named[1])

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from solvent import __version__
 from solvent.cli.grading import grade
-from solvent.cli.groups import GameCommand, MainGroup
+from solvent.cli.groups import MORE, GameCommand, MainGroup
 from solvent.cli.submissions import leaderboard, submit
 
 app = typer.Typer(
@@ -451,7 +451,7 @@ def score(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=MORE)
 def bench(
     *,
     suite: Annotated[
@@ -519,7 +519,7 @@ def bench(
     )
 
 
-@app.command(**TAKES_PARAMETERS)
+@app.command(rich_help_panel=MORE, **TAKES_PARAMETERS)
 def report(
     ctx: typer.Context,
     results: Annotated[
@@ -551,7 +551,7 @@ def report(
         "report.html"
     ),
 ) -> None:
-    """Write one HTML page, complete in itself: about a bench, a game, or a solution.
+    """Write a self-contained HTML page about a bench, a game, or a solution.
 
     [dim]solvent report --game greed --limit 50 --sides 6 --out greed.html[/]
     [dim]solvent report --solution second-half --paper-agent --out second-half.html[/]
@@ -561,6 +561,6 @@ def report(
     write_page(results, game, solution, ctx.args, summary, out, trust=trust)
 
 
-app.command()(grade)
-app.add_typer(submit, name="submit")
-app.command()(leaderboard)
+app.command(rich_help_panel=MORE)(grade)
+app.add_typer(submit, name="submit", rich_help_panel=MORE)
+app.command(rich_help_panel=MORE)(leaderboard)

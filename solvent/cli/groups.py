@@ -120,6 +120,10 @@ def _fail(message: str, code: int, cause: BaseException) -> NoReturn:
     raise typer.Exit(code) from cause
 
 
+MORE = "More commands"
+"""The heading of the commands that a newcomer can do without."""
+
+
 class MainGroup(OneLineErrors):
     """The commands of the toolkit, followed by those of the games."""
 
@@ -179,7 +183,7 @@ class _Brought(TyperCommand):
     """Stands for a command that is not imported yet."""
 
     def __init__(self, name: str, command: Command) -> None:
-        super().__init__(name, help=command.help)
+        super().__init__(name, help=command.help, rich_help_panel=MORE)
         self.reference = command.app
 
     def imported(self) -> Any:

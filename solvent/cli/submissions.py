@@ -124,7 +124,7 @@ def leaderboard(
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")],
     suite: SuiteFile = None,
 ) -> None:
-    """Check submissions and write one HTML page that compares them, complete in itself."""
+    """Check submissions and write a self-contained HTML page that compares them."""
     from solvent.cli.progress import working
     from solvent.report.leaderboard import write_leaderboard
 

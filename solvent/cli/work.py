@@ -33,6 +33,9 @@ from solvent.registration import find_environment
 if TYPE_CHECKING:
     from solvent.benchmark.suites import Suite, Task
 
+QUICK = 5_000_000
+"""States of a game in layers that are solved without asking before it is played or shown."""
+
 
 def solve(
     game: str,
@@ -115,7 +118,7 @@ def play(
     from solvent.play import play as play_game
 
     solved = None if solution is None else open_solution(solution, game, words)
-    rules = read_game(game, words) if solved is None else solved.game
+    rules = _quick_game(game, words) if solved is None else solved.game
     opponent = None if against is None else _opponent(rules, against, 1 - player)
     play_game(
         solved or rules,
@@ -124,6 +127,33 @@ def play(
         seed=seed,
         hints=hints,
         solving=lambda: solving(f"{game} first"),
+    )
+
+
+def _quick_game(game: str, words: Sequence[str]) -> Game:
+    """Return the game that is named, unless solving it would take minutes that nobody asked for.
+
+    Raises:
+        ValueError: If it would, or there is no such game; the message offers a short form.
+    """
+    from solvent.exact.layered.cached import is_kept
+
+    rules = read_game(game, words)
+    spec = spec_of(rules)
+    layered = None if spec is None else spec.ask("layered", rules)
+    if spec is None or layered is None or layered.n_states <= QUICK or is_kept(layered):
+        return rules
+    short = next(
+        (
+            f"try `{name}`, a short form, or "
+            for name in spec.shorthands
+            if spec.ask("layered", read_game(name)).n_states <= QUICK
+        ),
+        "",
+    )
+    raise ValueError(
+        f"{game} has {layered.n_states:,} states, which take minutes to solve; {short}solve it "
+        f"once with `solvent solve {' '.join([game, *words])} --out DIR` and add --solution DIR"
     )
 
 
@@ -180,7 +210,7 @@ def explore(
     if solution is not None:
         solved = open_solution(solution, game, words)
     else:
-        rules = read_game(game, words)
+        rules = _quick_game(game, words)
         with solving(game) as progress:
             solved = solve_game(rules, progress=progress)
     if export is None:

@@ -1,4 +1,4 @@
-"""The report: one HTML page, complete in itself, about a game or the results of a bench."""
+"""The report: a self-contained HTML page about a game or the results of a bench."""
 
 import lazy_loader
 

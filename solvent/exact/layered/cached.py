@@ -62,6 +62,12 @@ def cached_layers(
     return solved
 
 
+def is_kept(layered: LayeredGame) -> bool:
+    """Return whether the solution of a game in layers was kept before."""
+    place = _place(layered)
+    return place is not None and place.exists()
+
+
 def _place(layered: LayeredGame) -> Path | None:
     """The folder of a game's layers; None if they are not kept."""
     if values_bytes(layered) > cache.MOST_BYTES:

@@ -31,7 +31,10 @@ SPEC = GameSpec(
     },
     pettingzoo={},
     simultaneous=True,
-    shorthands={"football": {"form": "half"}},
+    shorthands={
+        "football": {"form": "half"},
+        "football-short": {"form": "half", "timeouts": 0},
+    },
     choices={
         "form": "solvent.games.football_clock.forms:ALL_FORMS",
         "chart": "solvent.games.football.chart_files:SHIPPED",
