@@ -468,7 +468,7 @@ def _primal(work: Work, m: int, n: int, slack: float, patience: int) -> bool:
             limit = np.inf
             for i in range(k):
                 entry = tableau[i, c] if tableau[i, c] > LEAST_PIVOT else 0.0
-                limit = min(limit, (max(tableau[i, l], 0.0) + slack) / entry)
+                limit = min(limit, (max(tableau[i, l], 0.0) + slack) / np.float64(entry))
             r, largest = -1, LEAST_PIVOT
             for i in range(k):
                 entry = tableau[i, c]
@@ -503,7 +503,7 @@ def _leaving_by_index(work: Work, c: int, k: int, l: int, slack: float) -> int:
     limit = np.inf
     for i in range(k):
         entry = work.tableau[i, c] if work.tableau[i, c] > LEAST_PIVOT else 0.0
-        limit = min(limit, (max(work.tableau[i, l], 0.0) + slack) / entry)
+        limit = min(limit, (max(work.tableau[i, l], 0.0) + slack) / np.float64(entry))
     r = -1
     for i in range(k):
         entry = work.tableau[i, c]
