@@ -495,4 +495,5 @@ def plot(*runs: Any, quantity: str = "value") -> Picture:
         y = Axis(min(numbers) - margin, optimum + margin)
         panel = Panel("Value", quantity, _steps(curves), y, ALONG)
         panel.level(optimum, f"optimum {optimum:.4g}", "optimum")
-    return Picture(_drawn(panel, algorithms, curves, marks, quantity).alone(ALONE))
+    style = f"{ALONE}.sampled{{stroke-dasharray:2 3;opacity:.6}}"
+    return Picture(_drawn(panel, algorithms, curves, marks, quantity).alone(style))

@@ -38,7 +38,6 @@ KEYS = 24
 """Height of the legend below a chart."""
 STYLE = (
     "text{fill:#5b6670}polyline{fill:none;stroke-width:1.8;stroke-linejoin:round}"
-    "polyline.sampled{stroke-dasharray:2 3;opacity:.6}"
     ".grid{stroke:#dde2e6}.baseline{stroke:#9aa4ac;stroke-dasharray:5 4}"
 )
 LEVELS = (
