@@ -271,6 +271,17 @@ def policy_from(
 ) -> TabularPolicy:
     """Convert any policy to a table of action probabilities.
 
+    Repeated outputs may differ by rounding: by 1e-4, or 0.01 in half precision, in units of the
+    largest output (for probabilities, of 1).
+
+    An environment may be wrapped in ``ActionMasker``, ``Autoreset``, ``ClipReward``,
+    ``DictInfoToList``, ``DummyVecEnv``, ``HumanRendering``, ``Monitor``, ``NativeVecEnv``,
+    ``NormalizeReward``, ``OrderEnforcing``, ``PassiveEnvChecker``, ``RecordEpisodeStatistics``,
+    ``RecordVideo``, ``RenderCollection``, ``SyncVectorEnv``, ``TimeLimit``, ``TransformReward``,
+    ``VecCheckNan``, ``VecMonitor`` or ``VecVideoRecorder``, but not in subclasses of these. A
+    model of Stable-Baselines3 may use ``VecNormalize``. Native vector environments are not
+    replayed.
+
     Args:
         game: A name, rules, their table, an environment of this package or of Gymnasium's toy-text
             ones, or the id of such an environment. An environment also says the player, the
