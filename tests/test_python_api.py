@@ -14,6 +14,7 @@ import solvent
 from solvent import TabularPolicy
 from solvent.exact import SolvedTable, best_response
 from solvent.exact.learning_curve import Evaluation, write_curve
+from solvent.training import LookupNetwork
 
 LAKE = "FrozenLake-v1"
 
@@ -63,6 +64,8 @@ def test_an_optimum_plays_as_a_model_of_stable_baselines3_does(lake: SolvedTable
     assert set(throws) == {0, 1, 2}
     with pytest.raises(ValueError, match=r"99.*no state"):
         lake.predict(99)
+    module = LookupNetwork(table, combat.arrays.solution.policies[0])
+    assert solvent.score("ff-combat", module, outputs="logits").optimality_gap < 1e-12
     assert all(sum(choice.values()) == pytest.approx(1) for choice in lake.to_dict().values())
 
 

@@ -9,6 +9,7 @@ from solvent.training.callback import (
     SelfPlayEvaluation,
 )
 from solvent.training.extract import Extraction, extract, extract_boltzmann, extract_policy
+from solvent.training.lookup import LookupNetwork
 from solvent.training.masked_dqn import MaskedDQN
 from solvent.training.mirror_descent import MirrorDescent
 from solvent.training.seen import Normalization
@@ -21,6 +22,7 @@ __all__ = [
     "Evaluation",
     "ExactEvalCallback",
     "Extraction",
+    "LookupNetwork",
     "MaskedDQN",
     "MirrorDescent",
     "NativeVecEnv",
