@@ -37,7 +37,7 @@ GUIDES = {
     "quickstart.md": 800,
     "explorer.md": 800,
     "training.md": 900,
-    "score-your-own.md": 900,
+    "score-your-own.md": 1050,
     "concepts.md": 1000,
     "teaching.md": 1000,
     "benchmark.md": 1050,
