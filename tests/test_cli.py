@@ -439,7 +439,7 @@ def test_the_list_takes_every_name_that_solve_takes() -> None:
         ("pig", r"uniform +Every legal action"),
         ("greed", r"one-in-twenty +A rule to remember"),
         ("ff-combat", r"--opponent +none .*\n.* Names: adult-white-dragon, hell-demon\."),
-        ("ff-combat", r"A Spread is a number, 12, a range, 2:24, or"),
+        ("ff-combat", r"A Spread is a number \(12\), a range \(2:24\) or"),
     ):
         assert re.search(told, run("list", name).stdout)
 
@@ -616,10 +616,10 @@ def test_some_options_are_for_a_network(policy_file: Path) -> None:
         ("explore football", "solve it once with `solvent solve football --out DIR`"),
         (
             "score unifrom pig --target 8",
-            "what is scored, unless it is a file, is 'unifrom'; allowed are",
+            "the policy to score, which is not a file, is 'unifrom'; allowed are",
         ),
         ("score unifrom pig --target 8", "Did you mean 'uniform'?"),
-        ("score uniform", "'uniform' is no file; for a baseline give the game after it"),
+        ("score uniform", "'uniform' is not a file; to score a baseline, give its game after it"),
         ("score POLICY ff-combat --luck 8", "was made for the model"),
         ("score POLICY", "names no game; write the game after the file"),
         ("score POLICY --luck 8", "write the game first"),

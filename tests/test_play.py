@@ -217,7 +217,7 @@ def test_help_repeats_the_rules_and_says_what_actions_do() -> None:
 def test_without_a_seed_the_one_taken_gives_the_same_dice_again() -> None:
     first = Session(["keep"] * 20)
     record = first.play(SMALL)
-    again = re.fullmatch(r"The same dice again: --seed (\d+)\.", first.shown[-1])
+    again = re.fullmatch(r"To roll the same dice again, use --seed (\d+)\.", first.shown[-1])
     second = Session(["keep"] * 20)
     assert second.play(SMALL, seed=int(again[1])) == record
     assert second.shown == first.shown[:-1]

@@ -1,4 +1,4 @@
-"""``solvent list``: the games with all that belongs to them, and one game with its parameters."""
+"""``solvent list``: all games with their environments, or one game with its parameters."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ ALGORITHMS: Mapping[str, str] = {
     "masked_dqn": "deep Q-learning over the legal actions only",
     "mirror_descent": "self-play where both act at once; needs --self-play",
 }
-"""The algorithms of `solvent.training`, which takes seconds to load, with their purposes."""
+"""Algorithms by name, described here because `solvent.training` takes seconds to import."""
 
 SPREAD = (
-    'A Spread is a number, 12, a range, 2:24, or numbers with weights, {"6": 1, "12": 3}: the '
-    "game then begins at random."
+    "A Spread is a number (12), a range (2:24) or a mapping of numbers to weights "
+    '({"6": 1, "12": 3}), from which the start is drawn at random.'
 )
 
 
 def show_games(console: Console) -> None:
-    """Every game with its environments, forms and baselines, and what any game may have."""
+    """Print every game with its environments, forms and baselines, then what all games share."""
     broken = dict(broken_games())
     for spec in game_specs().values():
         try:
@@ -60,15 +60,15 @@ def show_games(console: Console) -> None:
     note(
         console,
         "\nsolvent list GAME shows the rules, the parameters and the baselines of one game.\n"
-        "GAME may also be an environment that Gymnasium has, such as FrozenLake-v1, or where to "
-        "find a game: file.py or module:Class.",
+        "GAME may also be one of Gymnasium's environments, such as FrozenLake-v1, or a game of "
+        "your own: file.py or module:Class.",
     )
     for name, cause in broken.items():
         console.print(f"{escape(name)} cannot be loaded: {escape(cause)}", style="red")
 
 
 def _names(spec: GameSpec) -> dict[str, str | Facts]:
-    """The ids of a game, and other words for it."""
+    """Return the shorthands of a game and the ids of its environments."""
     argument = "" if spec.argument is None else spec.argument.upper()
     after = "" if spec.argument is None else f" {as_option(spec.argument)} {argument}"
     rows: dict[str, Facts] = {
@@ -98,8 +98,8 @@ def show_game(
     Args:
         console: The console to print on.
         spec: The spec of the game.
-        name: The name as given, such as an environment of the game or another word for it.
-        environment: The environment that the name stands for, if it does.
+        name: The name as given: the game's own, a shorthand, or the id of an environment.
+        environment: The environment, if the name is the id of one.
         meant: The parameters that the name stands for.
     """
     maker = spec.maker()

@@ -1,4 +1,4 @@
-"""``solvent score``: policies of tables, networks, and players of games without a table."""
+"""``solvent score``: score policies and networks, also in games too large for a table."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.registry import load, spec_of
 from solvent.model.text import precise
 
-SCORED = "what is scored, unless it is a file,"
-"""The words of a message for the kind of name that is unknown."""
+SCORED = "the policy to score, which is not a file,"
+"""Subject of the error message about an unknown name."""
 
 
 class SeatValues(Protocol):
     """The exact values of a player against an opponent: as player 0, as player 1, and on average.
 
-    All are to the player.
+    All values are from this player's point of view.
     """
 
     first: float
@@ -54,7 +54,7 @@ class OnePlayerScore(Protocol):
         name: The name of the policy.
         value: The value of the policy.
         optimum: The value of the game.
-        bounds: The proved bounds, in words, and the number to within which they are proved.
+        bounds: Proved error bounds, by their descriptions.
     """
 
     name: str
@@ -68,9 +68,9 @@ class PlayerScore(Protocol):
 
     Attributes:
         name: The name of the player.
-        against: The player's values by opponent; one of them is a best response to the player.
+        against: The player's values by opponent; one opponent is a best response to the player.
         exploitability: The loss against a best response.
-        bounds: The proved bounds, in words, and the number to within which they are proved.
+        bounds: Proved error bounds, by their descriptions.
     """
 
     name: str
@@ -84,10 +84,10 @@ class Zip:
     """Options for reading a network of Stable-Baselines3.
 
     Attributes:
-        trust: Whether its file may be opened, which runs code in it.
+        trust: Whether the file is trusted; opening it runs code that it contains.
         algorithm: The algorithm that trained it.
-        observation: The observation that it is given; None for the one that fits.
-        normalization: The file of the statistics of VecNormalize, if it was trained under that.
+        observation: Observation type of its inputs; None to infer it from the network.
+        normalization: File of the VecNormalize statistics, if it was trained with them.
     """
 
     trust: bool
@@ -112,15 +112,16 @@ def score_named(
     """Score a policy by its file or its name, and print the score.
 
     Args:
-        what: A policy, a network or a ``.zip``; or the name of a baseline or a player.
-        game: The name of its game; None if the file or the solution says it.
+        what: File of a policy, a network or a ``.zip`` of Stable-Baselines3; or the name of a
+            baseline or a player.
+        game: The name of its game; None if the file or the solution records it.
         words: The parameters of the game.
         network: The options for reading a ``.zip``.
         solution: The folder of a solution, for a game without a table.
-        out: The folder for what is scored so far of such a game.
+        out: The folder for partial results, for a game without a table.
         mode: Whether to score the greedy policy.
         top: The number of losing states to show.
-        tolerance: The proof that is asked for, relative to the largest payoff.
+        tolerance: The error bound to prove, relative to the largest payoff.
         as_json: Whether to print JSON.
 
     Raises:
@@ -144,7 +145,7 @@ def score_named(
     if out is not None:
         raise ValueError("--out is for games that are solved layer by layer")
     if rules is None and is_zip:
-        raise ValueError(f"{what}: name the game after a .zip, which does not say it")
+        raise ValueError(f"{what}: a .zip does not record its game; name the game after it")
     rules = game_of_training(what) if rules is None else rules
     with solving(rules.info.name) as progress:
         table = cached_table(rules, progress=progress)
@@ -168,7 +169,7 @@ def score_named(
 
 
 def _policy_in(file: Path, rules: Game, table: TabularGame) -> TabularPolicy:
-    """The policy in a file, for a game with a discount also one that was made without it."""
+    """Load a policy; for a discounted game also one that was made for the undiscounted game."""
     if isinstance(rules, DiscountedGame):
         plain = cached_table(rules.game)
         if exact.read_metadata(file).get("model_hash") == plain.model_hash:
@@ -198,11 +199,11 @@ def _network_policy(
 
 
 def _checked_request(file: Path, rules: Game, table: TabularGame, network: Zip) -> str | None:
-    """Return the observation of a network, or None if nothing says it.
+    """Return the observation type of a network, or None if it is not known.
 
     Raises:
-        ValueError: If the record of its training, beside it, has another game, algorithm or
-            observation.
+        ValueError: If the record of its training, in the same folder, has another game, algorithm
+            or observation type.
     """
     from solvent.benchmark.run_folder import request_beside
 
@@ -238,7 +239,7 @@ def _score_network(
     mode: bool,
     as_json: bool,
 ) -> None:
-    """Score a network against players that its game knows and a best response."""
+    """Score a network against its game's named players and against a best response."""
     request = exact.read_request(file)
     game = game_of_request(request)
     if game is None:
@@ -263,10 +264,10 @@ def _score_known(
     *,
     as_json: bool,
 ) -> None:
-    """Score a player that its game knows by name.
+    """Score one of a game's named players.
 
-    The score of the optimal player is a check of the solution: its value against a best response
-    is that of the game, but for the proved error.
+    Scoring the optimal player checks the solution: against a best response its value must equal the
+    value of the game, up to the proved error.
     """
     known: dict[str, float] = {}
     if solution is not None:
@@ -277,7 +278,7 @@ def _score_known(
         check_choice(name, SCORED, all_baselines())
     if rules is None or (solution is None and not scored_alone(rules)):
         raise ValueError(
-            f"{name!r} is no file; for a baseline give the game after it, or --solution DIR"
+            f"{name!r} is not a file; to score a baseline, give its game after it or --solution DIR"
         )
     _score(rules, name, solution, out, known, as_json=as_json)
 
@@ -297,13 +298,13 @@ def _score(
     *,
     as_json: bool,
 ) -> None:
-    """Score a player and print it, with what is known besides."""
+    """Score a player, and print the score with the numbers in `known`."""
     spec = spec_of(game)
     if spec is None or spec.scorer is None:
         raise ValueError(f"{game.info.name} does not say how to score a player without a table")
-    kept = "nothing of the score is kept; with --out DIR the same command goes on where it was"
+    kept = "the partial score is lost; with --out DIR it is kept, and the same command resumes it"
     if out is not None:
-        kept = f"what is scored is kept in {out}; the same command goes on from there"
+        kept = f"the partial score is kept in {out}; the same command resumes it"
     with interruptible(kept):
         found = load(spec.scorer)(game, player, solution, out)
     numbers, rows = (_alone if game.info.players == 1 else _for_two)(game, found, known)
@@ -316,7 +317,7 @@ def _score(
 def _for_two(
     game: Game, score: PlayerScore, known: Mapping[str, float]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The score of a player as numbers and in words."""
+    """Return the score of a player of a two-player game, as numbers and as text."""
     lost, proved = score.exploitability, {**known, **score.bounds}
     sides = [words(game).player_name(player) for player in (0, 1)]
     against = {name: [v.first, v.second, v.average] for name, v in score.against.items()}
@@ -332,7 +333,7 @@ def _for_two(
 def _alone(
     game: Game, score: OnePlayerScore, known: Mapping[str, float]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The score of a policy in a game for one as numbers and in words."""
+    """Return the score of a policy of a one-player game, as numbers and as text."""
     gap = score.optimum - score.value
     numbers = {"value": score.value, "optimum": score.optimum, "gap": gap}
     said = {name: precise(number) for name, number in numbers.items()}

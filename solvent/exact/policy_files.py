@@ -1,7 +1,7 @@
 """Policies and solutions on disk, as archives (:mod:`solvent.exact.archive`).
 
-What is read is verified: a policy has to be a distribution in every state, and of a solution the
-equations of optimality and the bracket are computed again if the game is at hand.
+Everything is verified when it is read. A policy must be a distribution in every state. If the game
+is given, a solution must satisfy the equations of optimality, and its bracket is proved again.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ SOLUTION = Schema(
 )
 
 SUM = 1e-9
-"""Largest difference of the sum of a distribution from 1."""
+"""Largest allowed difference between 1 and the sum of a distribution."""
 
 BRACKET = 1e-9
-"""Largest difference of a stated bracket from the proved one, in units of the largest payoff."""
+"""Largest allowed error of a stated bracket, relative to the largest value or reward."""
 
 OPTIMALITY = 1e-6
-"""Largest residual of the equations of optimality at the stated values, in the same units."""
+"""Largest allowed residual of the equations of optimality, on the same scale."""
 
 
 def save_policy(
@@ -67,7 +67,7 @@ def save_policy(
         metadata: JSON-able facts to keep with it, such as how it was trained.
 
     Raises:
-        ValueError: If `policy` is something else.
+        ValueError: If `policy` is not a :class:`~solvent.model.TabularPolicy`.
         StoreError: If the file cannot be written.
     """
     check_policy(policy)
@@ -84,9 +84,8 @@ def save_policy(
 def load_policy(path: str | Path, game: TabularGame | None = None) -> TabularPolicy:
     """Load a policy.
 
-    Without a game, only what can be told from the file is checked: that each row is a distribution
-    or all zeros. That the rows are those of the game's states, and that no illegal action has a
-    positive probability, is then not known.
+    Without a game, the only check is that each row is a distribution or all zeros. The rows may
+    then belong to other states, and illegal actions may have positive probabilities.
 
     Args:
         path: A file written by :func:`save_policy`.
@@ -110,9 +109,9 @@ def load_policy(path: str | Path, game: TabularGame | None = None) -> TabularPol
 
 
 def read_metadata(path: str | Path) -> dict[str, Any]:
-    """The header of a saved policy, solution or network.
+    """Read the header of a saved policy, solution or network.
 
-    Only the header is read: what the file holds besides is not verified.
+    The rest of the file is neither read nor verified.
 
     Raises:
         StoreError: If the file is missing or damaged.
@@ -121,10 +120,10 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
 
 
 def read_request(file: str | Path) -> dict[str, Any]:
-    """Read the request to ``train`` from the file of a policy or a network that it wrote.
+    """Read the training request that ``train`` saved with a policy or a network.
 
     Returns:
-        Its ``"environment"``, empty if the file does not say it, and ``"env_kwargs"``.
+        The request; ``"environment"`` and ``"env_kwargs"`` are empty if the file lacks them.
 
     Raises:
         StoreError: If the file is missing or damaged.
@@ -133,23 +132,22 @@ def read_request(file: str | Path) -> dict[str, Any]:
 
 
 def checked_request(request: Any, file: str | Path) -> dict[str, Any]:
-    """Check the request to ``train`` that a file states.
+    """Check the training request in a file.
 
     Args:
-        request: The request as read; anything that is no object is ignored.
-        file: The file that states it.
+        request: The request as read; anything but a mapping counts as empty.
+        file: The file that it was read from.
 
     Returns:
-        Its ``"environment"``, empty if the file does not say it, its ``"env_kwargs"``, and what
-        else is stated.
+        The request, with an empty ``"environment"`` and ``"env_kwargs"`` if it lacks them.
 
     Raises:
-        StoreError: If it is not of that form.
+        StoreError: If ``"environment"`` is not a string or ``"env_kwargs"`` not a mapping.
     """
     held = {"environment": "", "env_kwargs": {}, **(request if isinstance(request, dict) else {})}
     if not isinstance(held["environment"], str) or not isinstance(held["env_kwargs"], dict):
         raise StoreError(
-            f"{file}: what it says of a training is not that of one of solvent's, or damaged"
+            f"{file}: the training request in it is damaged, or was not written by solvent"
         )
     return held
 
@@ -167,18 +165,18 @@ def save_solution(path: str | Path, solution: Solution) -> None:
 def load_solution(path: str | Path, game: TabularGame | None = None) -> Solution:
     """Load a solution.
 
-    With a game it is proved again: the values have to solve the equations of optimality in every
-    state, and the bracket is recomputed from the values and the policies
-    (:mod:`solvent.exact.certificate`). Without one nothing is proved. It is only checked that all
-    numbers are finite, the value lies in the bracket, the policies are distributions and the
+    With a game the solution is proved again: the values have to solve the equations of optimality
+    in every state, and the bracket is recomputed from the values and the policies
+    (:mod:`solvent.exact.certificate`). Without a game nothing is proved. The only checks are that
+    all numbers are finite, the value lies in the bracket, the policies are distributions and the
     lengths agree.
 
     Args:
         path: A file written by :func:`save_solution`.
-        game: If given, the solution must be one of it.
+        game: The game that the solution must solve; None to skip the proof.
 
     Returns:
-        The solution; with a game its bracket is the one that was computed now.
+        The solution; with a game, its bracket is the recomputed one.
 
     Raises:
         StoreError: If the file is missing, damaged, of another kind, or for another game, or what
@@ -233,7 +231,7 @@ def _policy(header: dict[str, Any], probabilities: Floats) -> TabularPolicy:
 def _checked_policy(
     path: str | Path, game: TabularGame | None, policy: TabularPolicy
 ) -> TabularPolicy:
-    """A policy that is one, of the game if there is one."""
+    """Return the policy after checking it, against the game if one is given."""
     if game is None:
         rows = policy.probabilities
         with np.errstate(all="ignore"):
@@ -252,13 +250,13 @@ def _checked_policy(
 
 
 def _proved(game: TabularGame, solution: Solution) -> Solution:
-    """The solution with the bracket that can be proved of it.
+    """Return the solution with the bracket that can be proved.
 
     Raises:
-        ValueError: If the values do not solve the equations of optimality, or the bracket that is
-            stated is another.
+        ValueError: If the values do not solve the equations of optimality, or the stated bracket
+            differs from the proved one.
         CertificateError: If no bracket can be proved.
-        ImproperGameError: If a player does best by never ending.
+        ImproperGameError: If it is best for a player never to end the episode.
     """
     values, q = solution.values, solution.action_values
     off = np.abs(values) * game.terminal
@@ -275,7 +273,7 @@ def _proved(game: TabularGame, solution: Solution) -> Solution:
         raise ValueError(f"an action value of state {shown(state)} is off by {off.max():.1e}")
     if abs(game.at_start(values) - solution.value) > BRACKET * scale:
         raise ValueError(
-            f"states the value {solution.value!r}, but the values make it {game.at_start(values)!r}"
+            f"states the value {solution.value!r}, but its values give {game.at_start(values)!r}"
         )
     for player in (0, 1):
         off = np.abs(_best_of(game, solution, player) - values)
@@ -293,7 +291,7 @@ def _proved(game: TabularGame, solution: Solution) -> Solution:
 
 
 def _best_of(game: TabularGame, solution: Solution, player: int) -> Floats:
-    """[S] what a player's best action gets against the other's policy, 0 in a terminal state."""
+    """Return the values of a player's best actions against the other's policy, [S]."""
     mask, other = game.mask[player], solution.policies[1 - player].probabilities
     weight = other[game.row_state, game.row_action[1 - player]]
     place = game.row_state * mask.shape[1] + game.row_action[player]

@@ -1,16 +1,15 @@
 """Play a game in the terminal, with the optimum at hand.
 
-At every decision a person may ask for the value of each action. At the end every decision is
-priced: in state s, with V* and Q* the exact values of the game that the opponent's policy leaves,
-action a cost V*(s) - Q*(s, a). The person's return then is
+At every decision a person may ask for the value of each action. At the end every decision gets a
+cost. Let V* and Q* be the exact values against the opponent's policy. Taking action a in state s
+cost V*(s) - Q*(s, a), and the person's return is
 
     return  =  V*(start)  -  the cost of all decisions  +  chance,
 
-so that bad luck and bad choices are told apart. The first state of the episode is taken as the
-start.
+which separates bad luck from bad choices. Here the start is the first state of the episode.
 
-Where both act at once the best choice is a mixed strategy, and none of the actions in it costs
-anything: the value of each against the opponent's mixed strategy is V*.
+In a state in which both players act at once, the best choice is a mixed strategy. None of its
+actions costs anything, because each has the value V* against the opponent's mixed strategy.
 """
 
 from __future__ import annotations
@@ -66,22 +65,25 @@ def play(
     Args:
         game: The rules, which are solved first, or a solved game.
         player: The person's side, 0 or 1, in a game for two.
-        opponent: Policy of the other side, of a game that has a table; the optimal one if left
-            out.
-        seed: The seed of the dice; if left out, a new one each time, which is shown at the end.
+        opponent: Policy of the other side, for a game that has a table. By default the opponent
+            plays optimally.
+        seed: Seed of the dice. By default a new seed is drawn, and shown at the end.
         hints: Whether ``?`` is answered with the exact value of every action.
-        input: The function that asks a question and returns the answer; raises EOFError at the end
-            of the input. The built-in one if left out; answers from a file or a pipe are echoed.
+        input: The function that asks a question and returns the answer. It raises EOFError when
+            the input ends. The default calls the built-in ``input``, and echoes answers that come
+            from a file or a pipe.
         output: The function that shows a text.
-        solving: The function that shows the progress of solving: it returns a context that is open
-            meanwhile, and yields the function to call with the progress.
+        solving: The function that shows the progress of solving. It returns a context manager,
+            which is open while the game is solved and yields the function to call with the
+            progress, or None.
 
     Returns:
         The decisions with their costs. An episode left by ``q``, the end of the input or Ctrl-C
         has no result.
 
     Raises:
-        ValueError: If there is no such player, or the policy is not the opponent's in this game.
+        ValueError: If there is no such player, or `opponent` is not a policy of the other
+            side in this game.
         TooManyStatesError: If the game is too large for the table that the opponent needs.
     """
     rules = game if isinstance(game, Game) else game.game
@@ -112,7 +114,7 @@ def play(
     )
     record = session.play()
     if seed is None:
-        output(f"The same dice again: --seed {drawn}.")
+        output(f"To roll the same dice again, use --seed {drawn}.")
     return record
 
 
@@ -122,7 +124,7 @@ def _prepared(
     opponent: TabularPolicy | None,
     progress: OnProgress | None,
 ) -> tuple[SolvedGame, Strategy]:
-    """The game that is left for the person, solved, and what the opponent does in it."""
+    """Return the game solved against the opponent, and the opponent's strategy."""
     if opponent is None:
         solved = solve(game, progress=progress) if isinstance(game, Game) else game
         return solved, partial(solved.policy, player=1 - player)
@@ -134,7 +136,7 @@ def _prepared(
 
 
 def _ask(output: Callable[[str], object], prompt: str) -> str:
-    """Ask on the terminal; elsewhere the answer is shown as well."""
+    """Ask for an answer, and echo it if it does not come from a terminal."""
     answer = builtins.input(prompt)
     if not sys.stdin.isatty():
         output(answer)

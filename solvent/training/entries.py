@@ -1,7 +1,7 @@
-"""The trainer's algorithms as a benchmark runs them, each under its own name.
+"""Benchmark entries of the trainer's algorithms.
 
-There is one for each key of :data:`solvent.training.algorithms.SELF_PLAY_ALGORITHMS`, with the
-hyperparameters tuned for the task and the trainer's own checkpoints.
+There is one entry for each key of :data:`solvent.training.algorithms.SELF_PLAY_ALGORITHMS`. It uses
+the hyperparameters tuned for the task, and its learning curve is the trainer's own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from solvent.training.train import train
 
 
 def entry(name: str) -> Algorithm:
-    """Return an algorithm of the trainer.
+    """Return the benchmark entry of one of the trainer's algorithms.
 
     Args:
         name: A key of :data:`solvent.training.algorithms.SELF_PLAY_ALGORITHMS`.
@@ -38,9 +38,9 @@ def entry(name: str) -> Algorithm:
 
 
 def _train(name: str, make: MakeEnv, seed: int, budget: Budget, callback: RunCallback) -> Any:
-    """Train in the folder of the run, where the benchmark finds the record of the training.
+    """Train in the run's folder, where the benchmark looks for the record of the training.
 
-    A single seat learns from the task's own starts only, like every other algorithm.
+    Without self-play, episodes begin only in the task's own starts, as for other algorithms.
     """
     task = make.task
     published = task.environment not in ENVIRONMENTS
@@ -63,9 +63,9 @@ def _train(name: str, make: MakeEnv, seed: int, budget: Budget, callback: RunCal
 def _refuses(name: str, game: TaskGame) -> str | None:
     """Return the reason why the trainer cannot learn a task; None if it can."""
     if game.task.cpu_seconds is not None:
-        return "it has no limit of CPU time"
+        return "it cannot train under a limit on CPU time"
     if name not in ALGORITHMS and not act_at_once(game.table).any():
-        return "it is for games in which both act at once"
+        return "it needs a game in which both players act at once"
     return None
 
 

@@ -27,15 +27,15 @@ KICKOFFS = ("kickoff", "onside")
 
 @dataclass(frozen=True)
 class Actions:
-    """The numbers of a player's actions; those of a form that has none are not used.
+    """The numbering of a player's actions. A form of the game may not use all of them.
 
     Attributes:
-        plays: n, the number of plays: 0..n-1 are plays 1..n, n the quick kick, n + 1 the field
-            goal, and n + 2 declares punt formation or, in it, punts.
-        defence: Number of the defence A; the others follow.
-        choice: Number of taking the penalty; the next is taking the play.
-        kick: Number of the ordinary kickoff; the next is the onside kick.
-        timeout: Number of calling a time-out; the next is letting the clock run.
+        plays: Number n of plays. Actions 0 to n - 1 are plays 1 to n, action n is the quick kick,
+            n + 1 the field goal. Action n + 2 declares punt formation, and punts from it.
+        defence: Action of defence A; the other letters follow.
+        choice: Action of taking the penalty; taking the play follows.
+        kick: Action of the ordinary kickoff; the onside kick follows.
+        timeout: Action of calling a time-out; letting the clock run follows.
         names: Names of all actions, in their order.
     """
 
@@ -61,12 +61,11 @@ class Actions:
 
         Args:
             chart: The chart with the plays and the letters.
-            offence: Whether it may come to play offence.
-            defence: The same of defence.
-            kicks: Whether it may come to kick off.
-            timeouts: Whether there is a clock that it may stop.
-            other_chart: The chart with the letters, if the other side plays from a chart of its
-                own.
+            offence: Whether the player is ever on offence.
+            defence: Whether the player is ever on defence.
+            kicks: Whether the player ever kicks off.
+            timeouts: Whether the player can call time-outs.
+            other_chart: The chart with the letters, if the other side has its own chart.
         """
         names: list[str] = []
         if offence:
@@ -91,7 +90,7 @@ class Actions:
         Args:
             chart: The chart with the player's plays.
             other_chart: The chart with the player's letters.
-            action: Any that has a name.
+            action: Any action in `names`.
         """
         if action < min(self.plays, self.defence):
             return play_words(chart, action)
@@ -102,13 +101,13 @@ class Actions:
 
 _EXPLAINED = {
     "quick kick": "a punt that takes them by surprise, on any down",
-    "field goal": "3 points, the likelier the nearer",
-    "punt": "declare punt formation; in it, punt",
-    "take the penalty": "and the down is played again",
-    "take the play": "what was played counts",
-    "kickoff": "an ordinary, long one",
-    "onside": "a short one, which you may get yourself",
-    "time-out": "stop the clock; you have one fewer then",
+    "field goal": "3 points if it is good, which is likelier from closer in",
+    "punt": "declare punt formation, or punt if it is declared",
+    "take the penalty": "the penalty counts, and the down is played again",
+    "take the play": "the play counts, and the penalty does not",
+    "kickoff": "an ordinary, long kickoff",
+    "onside": "a short kickoff that your own team may recover",
+    "time-out": "stop the clock; uses up one of your time-outs",
     "no time-out": "let the clock run",
 }
 """Descriptions of the actions that are neither a play of a chart nor a defence."""
@@ -123,12 +122,13 @@ def what_follows_call(
         chart: The chart with the cells.
         ruleset: The numbers in the rules.
         situation: The offence's situation.
-        action: A legal one, see :class:`Actions`.
+        action: A legal action of the offence, see :class:`Actions`.
         defence: Number of the defence, from 0.
 
     Yields:
-        The probability of a result, the result, and its consequences. A choice has none yet. The
-        field goal and the declaration of punt formation are no results of the chart: None.
+        The probability, the chart's result and its consequences. A result that offers a choice has
+        no consequences yet. For a field goal or a declaration of punt formation the result is None,
+        because the chart is not read.
     """
     if action == chart.plays + 1:
         yield Fraction(1), None, field_goal(ruleset, situation)
@@ -151,8 +151,8 @@ def cell_of_call(chart: Chart, action: int, defence: int) -> Cell:
 def play_words(chart: Chart, play: int) -> str:
     """Describe a play, such as ``pass: 17 yards on average, 40% incomplete, 10% intercepted``.
 
-    A play of which a result is incomplete or intercepted is a pass. All defences count alike. The
-    average is that of the results that are yards.
+    A play is a pass if one of its results is an incompletion or an interception. All defences have
+    the same weight. The average is taken over the results that are a number of yards.
 
     Args:
         chart: The chart with the play.
@@ -200,7 +200,7 @@ def merged_outcomes(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
 
 
 def situation_lines(ruleset: Ruleset, player: int, situation: Situation) -> tuple[str, ...]:
-    """Return a line on the ball, and the field from the offence's goal line on the left."""
+    """Return the situation in words, and the field with the offence's goal line on the left."""
     own = ruleset.field - situation.to_goal
     return (
         f"player {player} has the ball: {situation_text(ruleset, situation)}",
@@ -225,12 +225,13 @@ def call_sheet(chart: Chart, actions: Actions, legal: Sequence[int]) -> str:
 
 
 LEGEND = """\
-Yards, with o out of bounds; inc incomplete; fum, int lost; off, def a penalty
-(f: first down; /: or the play); long a long gain; + or something else."""
+Numbers are yards (o: out of bounds). inc: incomplete; fum: fumble; int:
+interception; long: long gain; off, def: penalty on that side (f: first down,
+/: or the play). +: the likeliest of several results."""
 
 
 def chart_text(chart: Chart, width: int = 79) -> list[str]:
-    """The chart's plays against its defences, in as many blocks of columns as the width needs.
+    """Return the chart as lines of text: plays by defences, in blocks of columns that fit.
 
     Args:
         chart: The chart.
@@ -240,7 +241,7 @@ def chart_text(chart: Chart, width: int = 79) -> list[str]:
     names = ["", *map(str, range(1, chart.plays + 1))]
     wide = [1 + max(len(row[d]) for row in rows) for d in range(chart.defences)]
     for number in range(1, chart.defences + 1):
-        # As many columns in each block as in the others.
+        # Spread the columns evenly over the blocks.
         size = -(-chart.defences // number)
         blocks = [range(chart.defences)[at : at + size] for at in range(0, chart.defences, size)]
         if all(3 + sum(wide[d] for d in block) <= width for block in blocks):
@@ -254,10 +255,10 @@ def chart_text(chart: Chart, width: int = 79) -> list[str]:
 
 
 def short_text(cell: Cell) -> str:
-    """A cell in a few characters.
+    """Return a cell in a few characters.
 
     Args:
-        cell: The cell; of several results the likeliest is shown, with a plus sign.
+        cell: The cell. If it has several results, the likeliest is shown with a plus sign.
     """
     likeliest = max(cell, key=lambda entry: entry[0])
     return cell_text(cell) if len(cell) == 1 else f"{likeliest[1].code}+"

@@ -1,4 +1,4 @@
-"""Football Strategy: both sides call at once, and the chart says what comes of it.
+"""Football Strategy: both sides call at once, and a chart gives the result.
 
 The offence calls one of the chart's plays or kicks, the defence one of its letters; neither knows
 the other's call. The cell where they meet holds the result, or a distribution over results, and
@@ -7,30 +7,31 @@ forms, none of which has a clock or a score that matters:
 
 ========== ========================================================================================
 ``drive``  One possession. Player 0 is the offence, player 1 the defence. Play ends when the ball
-           changes hands or somebody scores; player 0 is paid the points and what the position is
-           then worth, the *expected points*.
+           changes hands or somebody scores. Player 0's reward is the points scored plus the value
+           of the new position, the *expected points*.
 ``points`` Both teams, to the next touchdown or field goal. Player 1 begins with a kickoff. The
-           side that scores is paid the points less the value of receiving the kickoff that
-           follows. A safety pays its points and play goes on with a free kick.
-``play``   One call, after which player 0 is paid what the situation is worth.
+           reward of the side that scores is the points minus the value of receiving the kickoff
+           that follows. After a safety and its points, play continues with a free kick.
+``play``   One call. Player 0's reward is the points scored plus the value of the new situation.
 ========== ========================================================================================
 
 **Two charts.** Player 1 may have a chart of its own. A call is looked up in the chart of the side
 that has the ball, so the defence's letters are those of the other side's chart. In a drive and in a
-play only player 0 has the ball; player 1's chart matters by what player 1 then has.
+play only player 0 has the ball, so player 1's chart matters only through the expected points.
 
-**Expected points** are the value of having the ball. In a drive they are the other team's, with
-the opposite sign. With the values of the form ``points`` at the kickoff value K that equals the
-value of the game itself, a drive is worth what it is worth in the endless game.
+**Expected points** are the value of having the ball. After a drive the other team has it, so they
+enter with the opposite sign. If they are the values of the form ``points``, at the kickoff value K
+that equals the value of that game itself, then a drive has its value in the endless game.
 
-**State.** A :class:`~solvent.games.football.position.Position`. After a call that leads to a
-penalty with a choice, the team that was offended takes the penalty or the play; that is a state in
-which only it has a choice.
+**State.** A :class:`~solvent.games.football.position.Position`. If a call leads to a penalty that
+can be declined, a state follows in which only the offended team acts: it takes the penalty or the
+play.
 
-**Calls that the defence cannot answer.** A field goal has one result against every defence, and so
-has declaring punt formation. Both are rows of the matrix of calls although they are announced.
-That makes no difference: with a row that is constant at c added, a matrix game of value v has the
-value max(v, c), since a defence that is optimal without the row holds the offence to that.
+**Calls that do not depend on the defence.** A field goal has the same outcomes against every
+defence, and so has declaring punt formation. Although the offence announces them, both are rows of
+the matrix of calls. The value stays the same: adding a row with the constant entry c to a matrix
+game of value v gives the value max(v, c), because a defence that is optimal without the row still
+holds the offence to that.
 """
 
 from __future__ import annotations
@@ -98,19 +99,21 @@ class FootballStrategy(Words):
     Args:
         chart: The name of a shipped chart, the path of a chart's file, or a chart.
         form: ``"drive"``, ``"points"`` or ``"play"``.
-        ruleset: A mapping of parameters of :class:`Ruleset` where they are not its defaults, or a
-            ruleset.
-        expected_points: With which a drive or a play ends: the path of a file, or the values
-            themselves. Without it, those that are shipped with the chart. For ``"play"`` they have
-            to hold all situations.
-        kickoff_value: K of the form ``"points"``; without it, that of the expected points.
-        down: On which a drive begins, or the down of the play.
-        to_go: Yards to the line to gain, or to the goal where it is nearer; without it, those of a
-            first down.
-        to_goal: Yards to the goal. These three may each be a number, a pair ``[low, high]`` or a
-            mapping of numbers to weights.
-        punting: Whether punt formation is declared, on the last down.
-        other_chart: Player 1's chart, given as `chart` is; without it both play from `chart`.
+        ruleset: A ruleset, or a mapping with the parameters of :class:`Ruleset` that differ from
+            its defaults.
+        expected_points: The values with which a drive or a play ends, or the path of their file.
+            The default is the values shipped with the chart. For ``"play"`` they must cover all
+            situations.
+        kickoff_value: K, the value of receiving a kickoff, for the form ``"points"``. The default
+            is taken from the expected points.
+        down: The down on which the drive or the play begins.
+        to_go: Yards to the line to gain, at most those to the goal. The default is the distance of
+            a first down.
+        to_goal: Yards to the goal. Each of `down`, `to_go` and `to_goal` may be a number, a pair
+            ``[low, high]`` or a mapping of numbers to weights.
+        punting: Whether the offence begins in punt formation; only on the last down.
+        other_chart: Player 1's chart, in any form that `chart` takes. By default both players use
+            `chart`.
 
     Raises:
         ValueError: If a parameter is not allowed, or there are no expected points.
@@ -220,7 +223,7 @@ class FootballStrategy(Words):
 
     @cached_property
     def choices(self) -> tuple[str, ...]:
-        """The codes of all results that are choices, of the charts from which somebody plays."""
+        """The codes of the results that let a team choose, from the charts that are in use."""
         charts = self.charts if self.form == "points" else self.charts[:1]
         codes = (result.code for chart in charts for result in chart.results if result.options)
         return tuple(dict.fromkeys(codes))
@@ -244,7 +247,7 @@ class FootballStrategy(Words):
         )
 
     def _parameters(self) -> tuple[tuple[str, Any], ...]:
-        """The parameters as JSON has them; charts without a file by their names."""
+        """Return the parameters as JSON values; a chart object appears by its name."""
         given = {"chart": self.chart, "form": self.form, "other_chart": self.other_chart}
         parameters: dict[str, Any] = {
             name: value.name if isinstance(value, Chart) else str(value)
@@ -267,7 +270,7 @@ class FootballStrategy(Words):
         return self.loaded_ruleset.first_down if self.to_go is None else self.to_go
 
     def _reward_range(self) -> tuple[float, float]:
-        """The same to both sides, so that the players' rewards sum to 0 in every environment."""
+        """Return a range symmetric about 0, so that both rewards sum to 0 in every environment."""
         if self.form == "points":
             return (-inf, inf)  # Safeties may follow one another.
         rules, sides = self.loaded_ruleset, (self.loaded_points, self.loaded_points.other_side)
@@ -299,7 +302,11 @@ class FootballStrategy(Words):
         return merged(starts)
 
     def legal_actions(self, state: Position) -> tuple[tuple[int, ...], ...]:
-        """Return both players' legal actions; one of them has a choice only, or both at once."""
+        """Return both players' legal actions.
+
+        Both players call at once. One player alone decides a choice or a kickoff, and nobody
+        decides a free kick.
+        """
         offence, defence = state.offence, 1 - state.offence
         legal: list[tuple[int, ...]] = [(WAIT,), (WAIT,)]
         if state.phase == "call":
@@ -327,9 +334,10 @@ class FootballStrategy(Words):
     def _branches(
         self, state: Position, joint_action: JointAction
     ) -> Iterator[tuple[Outcome, Consequence | None, Result | None]]:
-        """Every way in which chance can decide, each with what followed and the chart's result.
+        """Yield every random outcome, with its consequence and the chart's result.
 
-        Nothing has followed yet from a result that is a choice.
+        The consequence is None while a choice is pending. The result is None if none was read
+        from the chart.
         """
         offence, rules = state.offence, self.loaded_ruleset
         result: Result | None = None
@@ -367,7 +375,7 @@ class FootballStrategy(Words):
         outcome: Outcome,
         dice: random.Random,
     ) -> str:
-        """The chart's result, and what came of it."""
+        """Describe the chart's result and its consequence."""
         if state is None:
             return ""
         ways = [
@@ -385,7 +393,7 @@ class FootballStrategy(Words):
         return self.actions[player].explain(chart, self.charts[1 - player], action)
 
     def _outcome(self, state: Position, consequence: Consequence) -> Outcome:
-        """A consequence for the offence of a state, as the players of this form meet it."""
+        """Convert a consequence for the offence into an outcome of this form of the game."""
         side = state.offence if consequence.same_side else 1 - state.offence
         following, reward = OVER, Fraction(consequence.points)
         match consequence.next:
@@ -402,9 +410,9 @@ class FootballStrategy(Words):
         )
 
     def _value(self, consequence: Consequence) -> float:
-        """Return the offence's value after a consequence that ends play, points apart.
+        """Return the offence's value after a consequence that ends play, without points scored.
 
-        Who kicks, or has lost the ball, has the negative of what the other side has.
+        The value of kicking, or of having lost the ball, is minus the other side's value.
         """
         sign = 1.0 if consequence.same_side else -1.0
         if consequence.next == Restart.KICKOFF:
@@ -424,7 +432,7 @@ class FootballStrategy(Words):
         return state.phase == "over"
 
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:
-        """Down and yards over the most there are, and flags."""
+        """Return the down and the distances, each divided by its maximum, and flags."""
         rules, over = self.loaded_ruleset, state.phase == "over"
         yards = state.to_go / rules.field, state.to_goal / rules.field
         seen = [state.down / rules.downs, *yards, float(state.punting), float(over)]
@@ -438,7 +446,7 @@ class FootballStrategy(Words):
         return np.array(seen, np.float32)
 
     def draw(self, state: Position) -> str:
-        """Down and distance, the field from the offence's goal line on the left, the call sheet."""
+        """Draw down and distance, the field (the offence's goal line is on the left), and calls."""
         if state.phase == "over":
             return "play is over"
         if not state.down:

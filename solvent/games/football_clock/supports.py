@@ -1,17 +1,21 @@
-"""Many states side by side: are the calls that were mixed a tick before an equilibrium again?
+"""Solve many matrix games side by side with the supports of an earlier tick.
 
-Most of the time they are, and then the strategies follow from equations alone. With k calls of each
-side and payoffs moved up so that all are positive, B, they are
+The *support* of a strategy is the set of calls with positive probability. From one tick to the next
+the supports of an equilibrium rarely change, and once they are known, linear equations give the
+strategies. Let B be the k x k payoffs of the calls in the supports, plus a constant that makes all
+of them positive. The strategies are
 
     y = B^-1 1 / sum        x = B^-T 1 / sum
 
-from one factorization B = L U. States are entries of vectors, *lanes*, on several of which
-processors work at a time; those with the same k are taken together. Rows are not exchanged, as
-different ones would have to be in every lane. Where that is needed, or a probability is negative,
-or another call is better, the duality gap max(A y) - min(x A) over all calls is not at rounding:
-only an answer with which it is at rounding is accepted.
+from one factorization B = L U. Each state is a *lane*, an entry of a vector, so that the processor
+works on several states at a time. States with the same k are taken together. The factorization does
+not pivot, because each lane would need other row exchanges.
 
-What comes of a state does not depend on those beside it.
+A solution is accepted only if its duality gap max(A y) - min(x A) over all calls is no larger than
+rounding explains. This rejects the states that needed a pivot, those with a negative probability,
+and those in which a call outside the supports is better.
+
+The result for a state does not depend on the states in other lanes.
 """
 
 from __future__ import annotations
@@ -29,22 +33,22 @@ ENOUGH = 1e-14
 
 
 class Lanes(NamedTuple):
-    """Memory for L games of up to m x n payoffs; k is the lesser of m and n.
+    """Memory for L games of up to m x n payoffs, with K = min(m, n).
 
     ===========  ====================  ============================================================
     ``x``        [m, L] float64        the row players' strategies
-    ``y``        [n, L] float64        the column players'
-    ``least``    [L] float64           what the row players' strategies are sure of
-    ``most``     [L] float64           the most that the column players' strategies pay
-    ``total``    [L] float64
-    ``size``     [L] int64             k of each game, 0 if it is not tried
-    ``place``    [L] int64             the games in the order of k
-    ``start``    [k+1] int64           where in it those of each k begin
-    ``mine``     [k, L] int64          their rows
-    ``theirs``   [k, L] int64          their columns
-    ``kernel``   [k, k, L] float64     B, then L and U
-    ``left``     [k, L] float64        x on the rows
-    ``right``    [k, L] float64        y on the columns
+    ``y``        [n, L] float64        the column players' strategies
+    ``least``    [L] float64           security levels of the row players' strategies
+    ``most``     [L] float64           largest payoffs against the column players' strategies
+    ``total``    [L] float64           scratch space for sums
+    ``size``     [L] int64             size k of each game's supports, 0 if it is not tried
+    ``place``    [L] int64             the games, sorted by k
+    ``start``    [K+1] int64           where the games of each k end in ``place``
+    ``mine``     [K, L] int64          the row players' supports
+    ``theirs``   [K, L] int64          the column players' supports
+    ``kernel``   [K, K, L] float64     B, then its factors L and U
+    ``left``     [K, L] float64        x on the supports, not yet divided by its sum
+    ``right``    [K, L] float64        y on the supports, not yet divided by its sum
     ===========  ====================  ============================================================
     """
 
@@ -65,7 +69,7 @@ class Lanes(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def lanes_for(m: int, n: int, lanes: int) -> Lanes:
-    """Memory for so many games of up to m x n payoffs."""
+    """Return memory for `lanes` games of up to m x n payoffs."""
     k = min(m, n)
     return Lanes(
         np.zeros((m, lanes)),
@@ -95,20 +99,20 @@ def try_supports(
     pending: Bools,
     values: Floats,
 ) -> float:
-    """Solve the games for which the given supports do.
+    """Solve the games whose given supports are those of an equilibrium.
 
     Args:
-        memory: Memory for at least as many games.
-        worth: [rows, at least L] what results and cells are worth.
-        cell: [m, n] the row of each payoff.
-        supports: [L, 2] bit masks, 0 where nothing is known.
+        memory: Memory for at least L games.
+        worth: [rows, at least L] values of results and cells.
+        cell: [m, n] the row of `worth` that holds each payoff.
+        supports: [L, 2] bit masks of both players' supports, 0 where they are unknown.
         lift: Number added to payoffs to make them positive.
         enough: The largest duality gap that is accepted.
         pending: [L] the games to solve; those that are solved are taken out.
         values: [L], written where a game is solved.
 
     Returns:
-        The largest duality gap of what was accepted.
+        The largest duality gap among the accepted solutions.
     """
     lanes = len(values)
     most_calls = len(memory.mine)
@@ -125,7 +129,7 @@ def try_supports(
             columns |= supports[lane, 1]
     if rows == 0:
         return 0.0
-    # Those with as many calls are placed together, from start[k - 1] to start[k].
+    # In the end the games with k calls are at start[k - 1] to start[k] of the places.
     first = 0
     for k in range(most_calls + 1):
         start[k], first = first, first + start[k]
@@ -142,7 +146,7 @@ def try_supports(
     largest_gap = 0.0
     for lane in range(lanes):
         gap = memory.most[lane] - memory.least[lane]
-        # What is not a number leaves an infinity.
+        # With NaN among the strategies, the gap stays infinite.
         if size[lane] and abs(gap) <= enough:
             values[lane] = memory.least[lane]
             pending[lane] = False
@@ -169,7 +173,7 @@ def _equalize(
     k: int,
     place: Ints,
 ) -> None:
-    """Write the strategies of games taken together; one with a negative chance is not a number."""
+    """Write the strategies of the games in `place`, NaN if a probability is negative."""
     b, x, y = memory.kernel, memory.left, memory.right
     taken = len(place)
     for lane in range(taken):
@@ -212,7 +216,7 @@ def _list(mask: np.uint32, calls: Ints, lane: int) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _factorize(b: Floats, k: int, lanes: int) -> None:
-    """B = L U in place; the diagonal of U is inverted."""
+    """Factorize B = L U in place, with the diagonal of U inverted."""
     for c in range(k):
         inverse = b[c, c]
         for lane in range(lanes):
@@ -227,7 +231,7 @@ def _factorize(b: Floats, k: int, lanes: int) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _solve(b: Floats, x: Floats, y: Floats, k: int, lanes: int) -> None:
-    """B y = 1 and B' x = 1."""
+    """Solve B y = 1 and B' x = 1 with the factors of B."""
     for i in range(k):
         left, right, inverse = x[i], y[i], b[i, i]
         left[:lanes] = 1.0
@@ -257,7 +261,7 @@ def _subtract(out: Floats, a: Floats, b: Floats, lanes: int) -> None:
 def _bounds(
     memory: Lanes, worth: Floats, cell: Ints, rows: np.uint32, columns: np.uint32, lanes: int
 ) -> None:
-    """Compute the security levels of all strategies; the masks hold the calls that any uses."""
+    """Compute the security levels of all strategies; the masks unite the supports of all games."""
     m, n = cell.shape
     total, least, most = memory.total, memory.least, memory.most
     least[:] = np.inf

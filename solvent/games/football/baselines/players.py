@@ -1,4 +1,4 @@
-"""Policies for Football Strategy, made of strategies over the calls in every situation.
+"""Baseline policies for Football Strategy.
 
 ``optimal``
     The equilibrium, by :mod:`solvent.games.football.solver` instead of the general solver, which
@@ -43,7 +43,7 @@ STRATEGIES: Mapping[str, Maker] = {
     "pass-heavy": partial(run_or_pass_strategies, 0.2),
     "tendencies": habit_strategies,
 }
-"""Baselines by name, the optimum apart."""
+"""Strategies of all baselines except ``optimal``, by name."""
 
 
 def suits_football(game: TabularGame, player: int = 0) -> bool:
@@ -51,7 +51,7 @@ def suits_football(game: TabularGame, player: int = 0) -> bool:
 
     Args:
         game: Any table.
-        player: Either; both have all policies.
+        player: Either player; both have the same baselines.
     """
     try:
         football_table(game)
@@ -70,11 +70,12 @@ _solved: WeakKeyDictionary[TabularGame, tuple[TabularPolicy, TabularPolicy]] = W
 
 
 def optimal_football(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """An equilibrium's policy, by football's own solver if it is for the table.
+    """Return a player's equilibrium policy, from football's own solver where it applies.
 
-    It is not for a single play, nor for a table whose parameters do not say all of what it is or
-    whose kickoff has not its own value, nor for one into which a side's policy is folded; and there
-    are charts on which it proves nothing. A table is solved once.
+    The general solver is used instead for a single play, for two charts until the next score, for a
+    kickoff value that is not the endless game's, for a table that is not determined by its
+    parameters or in which one side's policy is already fixed, and where football's own solver
+    cannot prove a bracket. Each table is solved once.
 
     Args:
         game: A table of Football Strategy.

@@ -1,24 +1,27 @@
-"""Best responses in football to fixed strategies, and proved bounds of their errors.
+"""Best responses to fixed strategies in football, with proved error bounds.
 
-To respond is a Markov decision process. The *free* side may be offence and defence by turns (until
-the next score), or only one of the two (in a drive). Policy iteration: respond one call ahead
-everywhere, evaluate that, respond again, until nothing gets better. What is maximized is points, or
-the number of calls, which bounds how long play can last.
+Against fixed strategies the other, *free* side faces a Markov decision process. It plays offence
+and defence by turns until the next score, or only one of the two in a drive. Policy iteration finds
+its best response: respond one call ahead in every situation, evaluate the response, and repeat
+until nothing improves. The objective is points, or else the number of calls, which bounds how long
+play can last.
 
-**The bound.** Let one side keep to its strategies while the free side does as it likes. Write w for
-a view of the free side with
+**The bound.** Fix the strategies of one side and let the free side play anything. A view is an
+array of values to one side (:mod:`solvent.games.football.solver.backup`). Let w be a view of the
+free side with
 
     w(s)  >=  1 + the largest expected w of what follows, over the free side's calls and choices,
 
-and w = 0 where play has ended. If a view V misses the equations of a best response by at most e
-everywhere, then V + e w is at least the right-hand sides taken at V + e w, so no response gets more
-than V + e w. Errors are bounded state by state. For an equilibrium, e is the most by which a
-response to either side's strategies, one call ahead, beats V.
+and w = 0 where play has ended. Suppose that the residuals of the best-response equations at a view
+V are at most e everywhere. Then V + e w is at least the right-hand sides of the equations at
+V + e w, so no response gets more than V + e w. The bound e w has its own size in each state. For an
+equilibrium, e is the largest gain over V of a response, one call ahead, to either side's
+strategies.
 
-**Finding w.** From any w >= 0 whose right-hand sides exceed it by at most r < 1 everywhere,
-w / (1 - r) will do: divide the inequality by 1 - r. So the policy iteration that maximizes the
-number of calls need not converge, it only has to come that near. If it does not, a side can keep
-play going, and values until the next score may not exist.
+**Finding w.** If w >= 0 and its right-hand sides exceed it by at most r < 1 everywhere, then
+w / (1 - r) satisfies the inequality above, as division by 1 - r shows. So the policy iteration that
+maximizes the number of calls need not converge; it only has to make r small enough. If it cannot, a
+side may be able to keep play going for ever, and values until the next score may not exist.
 """
 
 from __future__ import annotations
@@ -59,24 +62,24 @@ TIE = 1e-13
 """Actions closer than this are equally good: rounding must not make policies change."""
 
 TOLERANCE = 1e-12
-"""Residual at which a response counts as best; its error says what that leaves open."""
+"""Residual at which policy iteration stops; the proved error accounts for what remains."""
 
 EXCESS = 0.5
-"""The r of the module's text at which to stop."""
+"""The r of the module's docstring at which policy iteration stops."""
 
 ROUNDING = 1e-6
-"""More than rounding adds to r."""
+"""Upper bound on the error in r from rounding."""
 
 NEED_NOT_END = (
-    "play need not end: against fixed strategies the other side can put off the next score without "
-    "a bound that could be found"
+    "play need not end: no bound was found on how long one side can put off the next score against "
+    "the other side's fixed strategies"
 )
 
 ROUNDS = 100
 
 
 class Half(NamedTuple):
-    """The fixed part of one half of a view.
+    """The rules and the fixed strategies in one half of a view.
 
     Attributes:
         backup: The rules of the side that has the ball there.
@@ -89,12 +92,12 @@ class Half(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """A best response; values are points to the side that responds.
+    """A best response. Values are in points, to the side that responds.
 
     Attributes:
-        view: [2(S+2)] of everything.
-        error: [2(S+2)] proved bounds of the errors.
-        actions: [S] as offence, and [S] as defence; -1 where it is not in that role.
+        view: [2(S+2)] values of all situations and kicks.
+        error: [2(S+2)] proved error bounds of `view`.
+        actions: [S] actions on offence, and [S] on defence; -1 in a role that the side never has.
         receiving: The value of receiving a kickoff, until the next score.
         kicking: The value of kicking off.
     """
@@ -118,7 +121,7 @@ def best_response_drive(
     Args:
         rules: Chart and ruleset.
         expected_points: The values with which drives end.
-        strategies: The strategies, of which only those of the other role are read.
+        strategies: The fixed strategies; only those of the opposite role are read.
         role: :data:`ATTACK` to respond to the defence, :data:`DEFEND` to respond to the offence.
 
     Raises:
@@ -137,7 +140,7 @@ def best_response_points(
     Args:
         rules: Chart and ruleset; both sides play from one chart.
         expected_points: Only the value of a kickoff is read.
-        strategies: The player's.
+        strategies: The player's fixed strategies.
 
     Raises:
         ImproperGameError: If the best response can put off the next score for ever.
@@ -155,7 +158,7 @@ class FootballLosses(NamedTuple):
 
     Attributes:
         rules: Chart and ruleset.
-        expected_points: The game's own, with which drives end.
+        expected_points: Expected points of the game itself, with which drives end.
         values: [S] the values of a drive, to the offence.
     """
 
@@ -181,7 +184,7 @@ class FootballLosses(NamedTuple):
 
 
 def after_drive(rules: PackedRules, expected_points: ExpectedPoints) -> Floats:
-    """The offence's view of all that can follow a drive, 0 within the drive; [2(S+2)].
+    """Return the offence's view after a drive, [2(S+2)]; 0 for what is still in the drive.
 
     Raises:
         ExpectedPointsError: If `expected_points` does not fit the rules.
@@ -198,7 +201,7 @@ def after_drive(rules: PackedRules, expected_points: ExpectedPoints) -> Floats:
 
 
 def after_score(rules: PackedRules, kickoff: float) -> Floats:
-    """A view that is 0 but where a score has been made and a kickoff follows; [2(S+2)]."""
+    """Return a view that is 0 except at the kickoffs that follow a score, [2(S+2)]."""
     view = np.zeros(2 * (rules.n_situations + 2))
     view[rules.n_situations], view[-2] = -kickoff, kickoff
     return view
@@ -215,10 +218,10 @@ def best_response(
 
     Args:
         halves: The fixed parts where the free side has the ball, and where the other side has it.
-        view: [2(S+2)] of the free side: where to begin, and what play ends with.
+        view: [2(S+2)] view of the free side: a first guess, and the values with which play ends.
         roles: The halves in which the side is free. With both, play goes on until the next score;
             with one, until the ball or the right to kick goes to the other side.
-        length: [2(S+2)] the w of the module's text, if known.
+        length: [2(S+2)] the w of the module's docstring; computed if left out.
 
     Raises:
         ImproperGameError: If the free side can keep play going for ever.
@@ -244,10 +247,10 @@ def best_response(
 def longest_play(
     halves: tuple[Half, Half], roles: Sequence[int] = EITHER, start: Floats | None = None
 ) -> Floats:
-    """Return a proved w of the module's text, [2(S+2)].
+    """Return a w of the module's docstring, with proof, [2(S+2)].
 
     Args:
-        halves: The fixed parts, all choices of the other side made.
+        halves: The fixed parts, in which all choices are already made.
         roles: The halves in which the side is free.
         start: A guess.
 
@@ -264,7 +267,7 @@ def longest_play(
 def _iterate(
     halves: tuple[Half, Half], view: Floats, roles: Sequence[int], *, count: bool = False
 ) -> tuple[Floats, tuple[Ints, Ints], float]:
-    """Policy iteration: the view, the actions, and the most by which the equations are missed.
+    """Run policy iteration; return the view, the actions and the largest residual.
 
     Args:
         halves: The fixed parts.
@@ -303,13 +306,13 @@ def _iterate(
 def equilibrium_miss(
     backup: Backup, view: Floats, strategies: Strategies | Equilibria, *, free_kick: bool
 ) -> float:
-    """The e of the module's text, rounding included, where one side has the ball.
+    """Return the e of the module's docstring, plus rounding, where one side has the ball.
 
     Args:
         backup: The rules of that side.
         view: [2(S+2)] of the offence.
         strategies: The strategies of both sides; choices are made by value.
-        free_kick: Whether the free kick's equation counts.
+        free_kick: Whether to include the equation of the free kick.
     """
     rules = backup.rules
     values = view[: rules.n_situations]
@@ -325,7 +328,7 @@ def equilibrium_miss(
 
 
 def rounding(backup: Backup, view: Floats) -> float:
-    """A bound of the rounding error of the payoff of a call against a strategy."""
+    """Return a bound on the rounding error in the payoff of a call against a strategy."""
     rules = backup.rules
     terms = (
         int(np.diff(rules.branch_start).max())
@@ -341,7 +344,7 @@ def rounding(backup: Backup, view: Floats) -> float:
 def _respond(
     halves: tuple[Half, Half], view: Floats, role: int, pay: float, usual: Ints
 ) -> tuple[Floats, Ints, Strategies]:
-    """The best response one call ahead: its values, its actions, and what is played then."""
+    """Respond one call ahead; return the values, the actions and the strategies then in use."""
     backup, fixed = halves[role]
     seen = offence_view(view, role)
     own = backup.rules.chooser[backup.choice] == role
