@@ -195,7 +195,7 @@ class Words:
 
     Every method has a default, which leaves the wording to whoever shows the game
     (:mod:`solvent.model.text`). :func:`words` gives the defaults of a game without words. What its
-    values are counted in is :attr:`GameInfo.unit`; how a state is drawn is :meth:`Game.draw`.
+    values are counted in is ``info.unit``; how a state is drawn is :meth:`Game.draw`.
     """
 
     def place(self, state: Any) -> str:
