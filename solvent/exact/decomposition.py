@@ -150,13 +150,7 @@ def _solve(
     if tell is not None:
         tell(game.n_states)
 
-    induced = chosen[chosen >= 0]
-    for player in (0, 1):
-        action = game.row_action[player]
-        same = np.zeros(game.n_states, np.int64)
-        same[game.row_state[induced]] = action[induced]
-        solved_here = (chosen >= 0)[game.row_state]
-        weights[player][solved_here] = (action == same[game.row_state])[solved_here]
+    _take(game, chosen, weights)
     two = all((count > 1).any() for count in game.action_count)
     kinds = [
         name
@@ -168,6 +162,17 @@ def _solve(
         if present
     ]
     return values, weights, " + ".join(kinds)
+
+
+def _take(game: TabularGame, chosen: Ints, weights: tuple[Floats, Floats]) -> None:
+    """Give the chosen row of a state ([S], -1 if none) the whole weight of its actions."""
+    induced = chosen[chosen >= 0]
+    for player in (0, 1):
+        action = game.row_action[player]
+        same = np.zeros(game.n_states, np.int64)
+        same[game.row_state[induced]] = action[induced]
+        solved_here = (chosen >= 0)[game.row_state]
+        weights[player][solved_here] = (action == same[game.row_state])[solved_here]
 
 
 def _levels(parts: Components, both: Bools) -> tuple[Components, Ints]:
