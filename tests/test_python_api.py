@@ -53,7 +53,7 @@ def test_an_optimum_plays_as_a_model_of_stable_baselines3_does(lake: SolvedTable
     optimum = solvent.solve(solvent.make_game(LAKE, is_slippery=False))
     assert evaluate_policy(optimum, env, n_eval_episodes=3, warn=False) == (1.0, 0.0)  # type: ignore[arg-type]
     combat = solvent.solve("ff-combat")
-    table = combat.arrays.table
+    table = combat.by_state[0]
     for seen in (table.observation[0], np.eye(table.n_states, dtype=np.float32)):
         actions, _ = combat.predict(seen)
         assert (actions == combat.solution.policies[0].probabilities.argmax(axis=1)).all()
@@ -64,7 +64,7 @@ def test_an_optimum_plays_as_a_model_of_stable_baselines3_does(lake: SolvedTable
     assert set(throws) == {0, 1, 2}
     with pytest.raises(ValueError, match=r"99.*no state"):
         lake.predict(99)
-    module = LookupNetwork(table, combat.arrays.solution.policies[0])
+    module = LookupNetwork(table, combat.by_state[1].policies[0])
     assert solvent.score("ff-combat", module, outputs="logits").optimality_gap < 1e-12
     assert all(sum(choice.values()) == pytest.approx(1) for choice in lake.to_dict().values())
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
+from solvent.model.text import choice_text
 
 WAY_OUT = "solve it with a discount (solvent.discounted), under which play ends for certain"
 """Advice for a game in which play need not end."""
@@ -25,8 +30,140 @@ class CertificateError(ArithmeticError):
     """A solution was found but its error could not be bounded tightly enough."""
 
 
+class ByState:
+    """The optimum as arrays over the states of a table."""
+
+    @property
+    def by_state(self) -> tuple[TabularGame, Solution]:
+        """The table of the game, and its solution.
+
+        Raises:
+            ValueError: If there is no table.
+        """
+        raise NotImplementedError
+
+    @cached_property
+    def _looks(self) -> dict[Any, dict[Any, int]]:
+        """The states by what is seen of them, for each kind of observation that was asked for."""
+        return {}
+
+    @property
+    def v(self) -> Floats:
+        """[S] the optimal value of every state of the table, to player 0."""
+        return self.by_state[1].values
+
+    @property
+    def q(self) -> Floats:
+        """The optimal value of every action in every state, to player 0; NaN where illegal.
+
+        [S, A] for the player who acts, where one alone does so in every state; [S, A, B] for the
+        pairs of actions of a game in which both choose at once.
+        """
+        table, solution = self.by_state
+        values = solution.action_values
+        widths = [mask.shape[1] for mask in table.mask]
+        if table.info.players == 2 and table.turn is None:
+            q = np.full((table.n_states, *widths), np.nan)
+            q[table.row_state, table.row_action[0], table.row_action[1]] = values
+            return q
+        first = np.ones(table.n_states, bool) if table.turn is None else table.turn == 0
+        q = np.full((table.n_states, max(widths[: table.info.players])), np.nan)
+        q[table.row_state, np.where(first[table.row_state], *table.row_action)] = values
+        return q
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = True,
+        *,
+        player: int = 0,
+    ) -> tuple[Any, None]:
+        """Choose optimal actions, in the manner of a model of Stable-Baselines3.
+
+        So ``evaluate_policy(solution, env)`` and a loop that renders take the optimum as they take
+        a trained model.
+
+        Args:
+            observation: The environment's observation of a state, or of each of a batch: a vector,
+                a one-hot vector, or a number.
+            state: Not used; for callers that pass the state of a recurrent network.
+            episode_start: Not used, likewise.
+            deterministic: Whether to take the most probable action; otherwise one is drawn.
+            player: The player who acts, 0 or 1.
+
+        Returns:
+            The action, or [n] actions, and None.
+
+        Raises:
+            ValueError: If no state looks like this to the player.
+        """
+        table, solution = self.by_state
+        seen = np.asarray(observation)
+        is_number = seen.dtype.kind in "iu"
+        width = table.observation[player].shape[1] if table.observation else 0
+        if is_number:
+            keys = seen.reshape(-1).tolist()
+        elif seen.shape[-1] == table.n_states != width:
+            keys = seen.reshape(-1, table.n_states).argmax(axis=1).tolist()
+        else:
+            rows = np.ascontiguousarray(seen, np.float32).reshape(-1, seen.shape[-1])
+            keys = [row.tobytes() for row in rows]
+        own = self._looks.get((player, type(keys[0]), seen.shape[-1:] == (width,)))
+        if own is None:
+            if not is_number and seen.shape[-1] == width:
+                own = {row.tobytes(): i for i, row in enumerate(table.observation[player])}
+            elif is_number:
+                # The numbers of a Gymnasium environment are its own, and its ends have no other.
+                own = {getattr(s, "number", i): i for i, s in reversed([*enumerate(table.states)])}
+            else:
+                own = {i: i for i in range(table.n_states)}
+            self._looks[player, type(keys[0]), seen.shape[-1:] == (width,)] = own
+        if any(key not in own for key in keys):
+            raise ValueError(f"observation is {shown(seen)}, which no state of the game shows")
+        chances = solution.policies[player].probabilities[[own[key] for key in keys]]
+        actions = chances.argmax(axis=1)
+        if not deterministic:
+            drawn = np.random.default_rng().random((len(chances), 1))
+            actions = (chances.cumsum(axis=1) <= drawn).sum(axis=1)
+        return actions[0] if seen.ndim == 1 - is_number else actions, None
+
+    def to_dict(self, player: int = 0) -> dict[Any, dict[str, float]]:
+        """Return an optimal strategy: the probability of each action, by its name, in each state.
+
+        Args:
+            player: The player whose strategy it is, 0 or 1.
+        """
+        table, solution = self.by_state
+        names, mask = table.info.actions[player], table.mask[player]
+        chances = solution.policies[player].probabilities
+        return {
+            table.states[s]: {names[a]: float(chances[s, a]) for a in np.flatnonzero(mask[s])}
+            for s in np.flatnonzero(~table.terminal).tolist()
+        }
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each state: its value and those of its actions.
+
+        Raises:
+            ModuleNotFoundError: If pandas is not installed.
+        """
+        import pandas as pd
+
+        (table, solution), q = self.by_state, self.q
+        frame = pd.DataFrame({"state": list(table.states), "value": self.v})
+        for number, name in enumerate(table.info.actions[0] if q.ndim == 2 else ()):
+            frame[name] = q[:, number]
+        frame["best"] = [
+            "" if ended else choice_text(table, solution.policies[0], s)
+            for s, ended in enumerate(table.terminal.tolist())
+        ]
+        return frame
+
+
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(ByState):
     """An optimum, with a bracket that was obtained independently of the solver's iteration.
 
     Attributes:
@@ -38,6 +175,7 @@ class Solution:
         upper: Proved upper bound of the value at the start.
         method: The method by which it was found.
         model_hash: The hash of the game that was solved.
+        table: The table that was solved; None if the solution was read from a file.
     """
 
     value: float
@@ -48,6 +186,18 @@ class Solution:
     upper: float
     method: str
     model_hash: str
+    table: TabularGame | None = None
+
+    @property
+    def by_state(self) -> tuple[TabularGame, Solution]:
+        """The table that was solved, and this solution.
+
+        Raises:
+            ValueError: If the solution was read from a file, which does not have the table.
+        """
+        if self.table is None:
+            raise ValueError("the solution was read without its table; solve the table again")
+        return self.table, self
 
     def check_is_for(self, game: TabularGame) -> None:
         """Raise unless this is a solution of `game`.

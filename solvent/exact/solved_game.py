@@ -7,21 +7,17 @@ are all a :class:`SolvedGame`; whoever asks does not know which.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
-import numpy as np
-
-from solvent.exact.solution import Solution
+from solvent.exact.solution import ByState, Solution
 from solvent.exact.solution_cache import cached_solution
 from solvent.exact.solver import solve_table
 from solvent.model import Game, TabularGame, cached_table
-from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress
 from solvent.model.registry import GameSpec, game_of, load, spec_of
-from solvent.model.text import choice_text
 
 if TYPE_CHECKING:
     from solvent.exact.layered.game import LayeredGame
@@ -85,7 +81,7 @@ class SolvedGame(Protocol):
         ...
 
 
-class BySolution:
+class BySolution(ByState):
     """The figures and the arrays of a :class:`SolvedGame` that has a solution.
 
     Attributes:
@@ -110,8 +106,8 @@ class BySolution:
         return float(self.solution.upper)
 
     @property
-    def arrays(self) -> SolvedTable:
-        """The same with the game's table, whose states the arrays below are about.
+    def by_state(self) -> tuple[TabularGame, Solution]:
+        """The table of the game, and its solution.
 
         Raises:
             ValueError: If the game has too many states for a table.
@@ -119,115 +115,7 @@ class BySolution:
         found = with_table(self)  # type: ignore[arg-type]
         if found is None:
             raise ValueError("the game has too many states for arrays; use value_of(state)")
-        return found
-
-    @property
-    def v(self) -> Floats:
-        """[S] the optimal value of every state of ``arrays.table``, to player 0."""
-        return self.arrays.solution.values
-
-    @property
-    def q(self) -> Floats:
-        """The optimal value of every action in every state, to player 0; NaN where illegal.
-
-        [S, A] for the player who acts, where one alone does so in every state; [S, A, B] for the
-        pairs of actions of a game in which both choose at once.
-        """
-        found = self.arrays
-        table, values = found.table, found.solution.action_values
-        widths = [mask.shape[1] for mask in table.mask]
-        if table.info.players == 2 and table.turn is None:
-            q = np.full((table.n_states, *widths), np.nan)
-            q[table.row_state, table.row_action[0], table.row_action[1]] = values
-            return q
-        first = np.ones(table.n_states, bool) if table.turn is None else table.turn == 0
-        q = np.full((table.n_states, max(widths[: table.info.players])), np.nan)
-        q[table.row_state, np.where(first[table.row_state], *table.row_action)] = values
-        return q
-
-    def predict(
-        self,
-        observation: Any,
-        state: Any = None,
-        episode_start: Any = None,
-        deterministic: bool = True,
-        *,
-        player: int = 0,
-    ) -> tuple[Any, None]:
-        """Choose optimal actions, in the manner of a model of Stable-Baselines3.
-
-        So ``evaluate_policy(solution, env)`` and a loop that renders take the optimum as they take
-        a trained model.
-
-        Args:
-            observation: The environment's observation of a state, or of each of a batch: a vector,
-                a one-hot vector, or a number.
-            state: Not used; for callers that pass the state of a recurrent network.
-            episode_start: Not used, likewise.
-            deterministic: Whether to take the most probable action; otherwise one is drawn.
-            player: The player who acts, 0 or 1.
-
-        Returns:
-            The action, or [n] actions, and None.
-
-        Raises:
-            ValueError: If no state looks like this to the player.
-        """
-        found, seen = self.arrays, np.asarray(observation)
-        table = found.table
-        is_number = seen.dtype.kind in "iu"
-        if is_number:
-            # The numbers of a Gymnasium environment are its own, and its ends have no other.
-            own = {getattr(s, "number", i): i for i, s in reversed([*enumerate(table.states)])}
-            keys = seen.reshape(-1).tolist()
-        elif seen.shape[-1] == table.n_states != table.observation[player].shape[1]:
-            own = {i: i for i in range(table.n_states)}
-            keys = seen.reshape(-1, table.n_states).argmax(axis=1).tolist()
-        else:
-            own = {row.tobytes(): i for i, row in enumerate(table.observation[player])}
-            rows = np.ascontiguousarray(seen, np.float32).reshape(-1, seen.shape[-1])
-            keys = [row.tobytes() for row in rows]
-        if any(key not in own for key in keys):
-            raise ValueError(f"observation is {shown(seen)}, which no state of the game shows")
-        chances = found.solution.policies[player].probabilities[[own[key] for key in keys]]
-        actions = chances.argmax(axis=1)
-        if not deterministic:
-            drawn = np.random.default_rng().random((len(chances), 1))
-            actions = (chances.cumsum(axis=1) <= drawn).sum(axis=1)
-        return actions[0] if seen.ndim == 1 - is_number else actions, None
-
-    def to_dict(self, player: int = 0) -> dict[Any, dict[str, float]]:
-        """Return an optimal strategy: the probability of each action, by its name, in each state.
-
-        Args:
-            player: The player whose strategy it is, 0 or 1.
-        """
-        found = self.arrays
-        names = found.table.info.actions[player]
-        return {
-            state: {names[a]: chance for a, chance in found.policy(state, player).items()}
-            for state, ended in zip(found.table.states, found.table.terminal, strict=True)
-            if not ended
-        }
-
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each state: its value and those of its actions.
-
-        Raises:
-            ModuleNotFoundError: If pandas is not installed.
-        """
-        import pandas as pd
-
-        found, q = self.arrays, self.q
-        frame = pd.DataFrame({"state": list(found.table.states), "value": self.v})
-        for number, name in enumerate(found.table.info.actions[0] if q.ndim == 2 else ()):
-            frame[name] = q[:, number]
-        best = found.solution.policies[0]
-        frame["best"] = [
-            "" if ended else choice_text(found.table, best, s)
-            for s, ended in enumerate(found.table.terminal.tolist())
-        ]
-        return frame
+        return found.table, found.solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,7 +231,7 @@ def solve(
     """
     game = game_of(game)
     if isinstance(game, TabularGame):
-        return solve_table(game, tolerance=tolerance, progress=progress)
+        return replace(solve_table(game, tolerance=tolerance, progress=progress), table=game)
     spec = spec_of(game)
     solved = None if spec is None else _by_own_solver(spec, game, progress)
     if solved is not None:
