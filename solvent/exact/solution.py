@@ -144,7 +144,10 @@ class ByState:
         }
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each state: its value and those of its actions.
+        """Return a pandas DataFrame with a row for each state.
+
+        Its columns are the state, its value and those of all actions, to player 0, and the best
+        choice of the player who acts.
 
         Raises:
             ModuleNotFoundError: If pandas is not installed.
@@ -155,8 +158,9 @@ class ByState:
         frame = pd.DataFrame({"state": list(table.states), "value": self.v})
         for number, name in enumerate(table.info.actions[0] if q.ndim == 2 else ()):
             frame[name] = q[:, number]
+        acting = np.zeros(table.n_states, int) if table.turn is None else table.turn
         frame["best"] = [
-            "" if ended else choice_text(table, solution.policies[0], s)
+            "" if ended else choice_text(table, solution.policies[acting[s]], s)
             for s, ended in enumerate(table.terminal.tolist())
         ]
         return frame
