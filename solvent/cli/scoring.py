@@ -136,7 +136,7 @@ def score_named(
     if is_name and (rules is None or not has_table(rules) or scored_alone(rules)):
         _score_known(str(what), solution, rules, (game, words), out, as_json=as_json)
         return
-    kind = "policy" if is_zip or is_name else exact.read_metadata(what)["kind"]
+    kind = "policy" if is_zip or is_name else exact.read_header(what)["kind"]
     if kind == "network":
         _score_network(what, solution, rules, out, mode=mode, as_json=as_json)
         return
@@ -172,7 +172,7 @@ def _policy_in(file: Path, rules: Game, table: TabularGame) -> TabularPolicy:
     """Load a policy; for a discounted game also one that was made for the undiscounted game."""
     if isinstance(rules, DiscountedGame):
         plain = cached_table(rules.game)
-        if exact.read_metadata(file).get("model_hash") == plain.model_hash:
+        if exact.read_header(file).get("model_hash") == plain.model_hash:
             return discounted_policy(exact.load_policy(file, plain), table)
     return exact.load_policy(file, table)
 

@@ -1,6 +1,7 @@
 from .archive import ArraySchema as ArraySchema
 from .archive import Schema as Schema
 from .archive import read_archive as read_archive
+from .archive import read_header as read_header
 from .archive import write_archive as write_archive
 from .dominance import DominanceReport as DominanceReport
 from .dominance import Removal as Removal
@@ -23,7 +24,6 @@ from .occupancy import OptimalOccupancy as OptimalOccupancy
 from .occupancy import optimal_occupancy as optimal_occupancy
 from .policy_files import load_policy as load_policy
 from .policy_files import load_solution as load_solution
-from .policy_files import read_metadata as read_metadata
 from .policy_files import read_request as read_request
 from .policy_files import save_policy as save_policy
 from .policy_files import save_solution as save_solution

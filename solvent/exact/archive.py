@@ -171,7 +171,12 @@ def read_array(path: str | Path, shapes: Collection[tuple[int, ...]]) -> NDArray
 
 
 def read_header(path: str | Path) -> dict[str, Any]:
-    """The header of a file of any kind; its arrays are not read, and its checksum not compared.
+    """Read the header of a saved policy, solution or network.
+
+    Its arrays are not read, and its checksum is not compared.
+
+    Args:
+        path: The file.
 
     Raises:
         StoreError: If the file is missing or damaged.

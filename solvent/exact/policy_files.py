@@ -108,17 +108,6 @@ def load_policy(path: str | Path, game: TabularGame | None = None) -> TabularPol
     return _checked_policy(path, game, _policy(header, arrays["probabilities"]))
 
 
-def read_metadata(path: str | Path) -> dict[str, Any]:
-    """Read the header of a saved policy, solution or network.
-
-    The rest of the file is neither read nor verified.
-
-    Raises:
-        StoreError: If the file is missing or damaged.
-    """
-    return read_header(path)
-
-
 def read_request(file: str | Path) -> dict[str, Any]:
     """Read the training request that ``train`` saved with a policy or a network.
 
@@ -128,7 +117,7 @@ def read_request(file: str | Path) -> dict[str, Any]:
     Raises:
         StoreError: If the file is missing or damaged.
     """
-    return checked_request(read_metadata(file).get("metadata", {}).get("request", {}), file)
+    return checked_request(read_header(file).get("metadata", {}).get("request", {}), file)
 
 
 def checked_request(request: Any, file: str | Path) -> dict[str, Any]:

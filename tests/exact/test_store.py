@@ -17,7 +17,7 @@ from solvent.exact import (
     StoreError,
     load_policy,
     load_solution,
-    read_metadata,
+    read_header,
     save_policy,
     save_solution,
     solve,
@@ -42,7 +42,7 @@ def test_a_policy_comes_back(table: Any, file: Path) -> None:
     again = load_policy(file, table)
     np.testing.assert_array_equal(again.probabilities, TabularPolicy.uniform(table).probabilities)
     assert (again.player, again.name, again.model_hash) == (0, "uniform", table.model_hash)
-    assert read_metadata(file)["metadata"] == {"seed": 7}
+    assert read_header(file)["metadata"] == {"seed": 7}
 
 
 def test_a_solution_comes_back(table: Any, tmp_path: Path) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from solvent.games.football.chart import Cell, Chart, cell_text
 from solvent.games.football.field import pitch
@@ -19,7 +18,6 @@ from solvent.games.football.situation import (
     field_goal,
     situation_text,
 )
-from solvent.model import Outcome
 
 KICKOFFS = ("kickoff", "onside")
 """The choices of a side that kicks off."""
@@ -186,17 +184,6 @@ def defence_words(chart: Chart, defence: int) -> str:
         gained[play_words(chart, play).partition(":")[0]].append(yards)
     runs, passes = (f"{sum(of) / max(len(of), 1):.1f}" for of in gained.values())
     return f"runs gain {runs} yards on average, passes {passes}"
-
-
-def merged_outcomes(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
-    """Put equal outcomes together, in the order in which they first come."""
-    chances: dict[tuple[Any, Fraction | int], Fraction] = {}
-    for outcome in outcomes:
-        key = (outcome.state, outcome.reward)
-        chances[key] = chances.get(key, Fraction(0)) + outcome.probability
-    return tuple(
-        Outcome(probability, state, reward) for (state, reward), probability in chances.items()
-    )
 
 
 def situation_lines(ruleset: Ruleset, player: int, situation: Situation) -> tuple[str, ...]:

@@ -72,7 +72,6 @@ from solvent.games.football.calls import (
     KICKOFFS,
     Actions,
     call_sheet,
-    merged_outcomes,
     situation_lines,
     what_follows_call,
 )
@@ -105,6 +104,7 @@ from solvent.model import (
     Words,
     compile_game,
 )
+from solvent.model.game import merged
 from solvent.model.parameters import check_choice, check_integer, shown
 
 TIMED_FORMS = ("two-minutes", "half", "second-half", "full")
@@ -430,7 +430,7 @@ class TimedFootball(Words):
                 branch = self.after_play(state, consequence, result)
                 chance = probability * branch.probability
                 outcomes.append(Outcome(chance, branch.state, branch.reward))
-        return merged_outcomes(outcomes)
+        return merged(outcomes)
 
     def follows(self, state: TimedPosition, joint_action: JointAction) -> Sequence[Branches]:
         """Return the results of a call, a choice or a kick; one that is a choice has no branches.
