@@ -89,10 +89,11 @@ def compile_game(
         return game
     if isinstance(game, Derived) and not reference:
         return game.table_from(compile_game(game.game, max_states=max_states, progress=progress))
+    name = game.info.name
     if isinstance(game, Tabulated) and not reference:
         table: Any = game.tabulate()
         if not isinstance(table, TabularGame):
-            raise TypeError(f"tabulate() of {type(game).__name__} returned {type(table).__name__}")
+            raise TypeError(f"tabulate() of {name} returned {type(table).__name__}")
         return table
     return TabularGame(info=game.info, **walk(game, max_states, progress))
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Floats, grouped_sum
+from solvent.model.arrays import Floats
 from solvent.tabular.estimate import (
     Estimate,
     check_one_discount,
@@ -86,19 +86,10 @@ def policy_evaluation(
     Raises:
         ValueError: If both players have a choice.
     """
-    check_one_discount(game, discount)
-    player = chooser(game)
     pi, V = table_of(pi), np.zeros(game.n_states)
-    # The outcomes that pi comes to, so that a sweep looks at no action that pi never takes.
-    taken = pi[game.row_state, game.row_action[player]][game.outcome_row]
-    met = np.flatnonzero(taken)
-    p, after = (taken * game.probability)[met], game.next_state[met]
-    state, reward = game.row_state[game.outcome_row[met]], game.outcome_reward[met]
-    if player == 1:
-        reward = -reward
     delta = np.inf
     while delta > theta:
-        old, V = V, grouped_sum(state, p * (reward + discount * V[after]), game.n_states)
+        old, V = V, expected(pi, lookahead(game, V, discount))
         delta = np.abs(V - old).max()
         yield Estimate(V=V, pi=pi)
 

@@ -11,12 +11,12 @@ from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rational_tables import END, Row, table_of, truth
+from scipy import optimize
 from scipy.optimize import OptimizeResult
 
 from solvent.exact import (
     ImproperGameError,
     exploitability,
-    linear_program,
     policy_value,
     score,
     solve,
@@ -192,7 +192,7 @@ def test_the_unit_of_reward_does_not_matter(unit: float) -> None:
 
 def test_without_an_optimal_loop_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     failed = OptimizeResult(status=4, message="numbers were lost", x=None)
-    monkeypatch.setattr(linear_program, "linprog", lambda **_: failed)
+    monkeypatch.setattr(optimize, "linprog", lambda **_: failed)
     with pytest.raises(ArithmeticError, match=r"dyadic: .* numbers were lost"):
         score(*held_in_a_loop(1.0))
 

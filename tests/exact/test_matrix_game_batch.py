@@ -20,8 +20,9 @@ from matrix_games import (
     normal,
     spread_of,
 )
+from scipy import optimize
 
-from solvent.exact import MatrixGames, matrix_game, solve_matrix_game, solve_matrix_games
+from solvent.exact import MatrixGames, solve_matrix_game, solve_matrix_games
 from solvent.exact.kernels.matrix_game import RETRIED
 from solvent.exact.matrix_game import HIGHS, STEPS
 
@@ -176,7 +177,7 @@ SCISSORS = np.array([[0.0, -1, 2], [1, 0, -1], [-1, 3, 0]])
 
 def blur_highs(monkeypatch: pytest.MonkeyPatch, error: float) -> None:
     """Let HiGHS's mixes be off, by weights that are too large and by weights below 0."""
-    right = matrix_game.linprog
+    right = optimize.linprog
 
     def blurred(*args: Any, **kwargs: Any) -> Any:
         program = right(*args, **kwargs)
@@ -184,7 +185,7 @@ def blur_highs(monkeypatch: pytest.MonkeyPatch, error: float) -> None:
         program.ineqlin.marginals[-2:] += -3 * error, error
         return program
 
-    monkeypatch.setattr(matrix_game, "linprog", blurred)
+    monkeypatch.setattr(optimize, "linprog", blurred)
 
 
 def test_rough_mixes_are_polished_and_refused_if_that_does_not_help(

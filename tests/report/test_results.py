@@ -138,7 +138,7 @@ def test_a_wrong_entry(copy: Path, change: Callable[[Any], None], message: str) 
             lambda c: c["tasks"][0].update(optimum=0.9),
             "optimum is stated as 0.9, but computed as",
         ),
-        (lambda c: c["tasks"][0].update(game="chess"), "game is 'chess'"),
+        (lambda c: c["tasks"][0].update(game="chess"), "no game or environment 'chess'"),
         (
             lambda c: c["tasks"][1]["agents"][0].update(folder="Greed-v0/ppo-0"),
             "was made for the model",
