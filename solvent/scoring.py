@@ -214,6 +214,11 @@ def evaluate(
         discount: The discount of the objective, as for :func:`score`.
         how: The other arguments of :func:`policy_from`.
 
+    Returns:
+        An object with arrays by state: ``v`` and ``occupancy`` [S], ``q``, ``advantage`` and
+        ``policy_gradient`` [S, A]; with a critic ``critic_error`` and ``bellman_residual`` [S]; and
+        ``value``, that at the start.
+
     Raises:
         ValueError: As for :func:`policy_from`, or if the critic does not have a value for each
             state.
