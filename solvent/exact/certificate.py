@@ -79,6 +79,9 @@ SMALL = 2000
 SLACK = 8.0
 """The factor by which such a bound is wider where the least one cannot be raised so far."""
 
+MOST_CHOICES = 2_000_000_000
+"""States times choices of the game in which loops are merged; each takes a byte."""
+
 LATER = 16
 """Sweeps after which a bound that still rises along some row is not raised further."""
 
@@ -665,6 +668,11 @@ def _most_gained(game: TabularGame, rows: Bools, loops: Ints) -> Total:
         kept = np.flatnonzero(rows)
         kept = kept[np.argsort(place[game.row_state[kept]], kind="stable")]
         choices = np.bincount(place[game.row_state[kept]], minlength=count)
+        if count * int(choices.max(initial=1)) > MOST_CHOICES:
+            raise CertificateError(
+                f"{game.info.name}: no upper bound could be proved: a loop without a cost has "
+                f"{choices.max():,} ways on, which take too much memory together"
+            )
         used = np.flatnonzero(rows[game.outcome_row])
         new_row = np.full(game.n_rows, -1)
         new_row[kept] = np.arange(len(kept))
