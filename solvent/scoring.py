@@ -225,7 +225,7 @@ def evaluate(
         ImproperGameError: If an episode may never end under the policy.
     """
     subject = _subject(game, player)
-    own = policy_from(game, policy, player=player, **how)
+    own, _ = _table(subject, policy, **how)
     whole, left, me = subject.game, subject.left, own.player
     if discount is not None and check_discount(discount) != 1:
         own = discounted_policy(own, discounted(whole, discount))
@@ -401,13 +401,13 @@ def _table(
     subject: _Subject,
     policy: Any,
     *,
-    outputs: str | None,
-    observation: str | NDArray[Any] | None,
-    illegal: str | None,
-    takes_mask: bool,
-    deterministic: bool,
-    batch_size: int,
-    name: str | None,
+    outputs: str | None = None,
+    observation: str | NDArray[Any] | None = None,
+    illegal: str | None = None,
+    takes_mask: bool = False,
+    deterministic: bool = False,
+    batch_size: int = 8192,
+    name: str | None = None,
 ) -> tuple[TabularPolicy, Floats | None]:
     """Return a policy as a table, and the probability moved from illegal actions, if known."""
     functions_only = {"outputs": outputs, "illegal": illegal, "takes_mask": takes_mask or None}

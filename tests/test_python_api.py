@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -62,8 +63,14 @@ def test_an_optimum_plays_as_a_model_of_stable_baselines3_does(lake: SolvedTable
         for _ in range(60)
     ]
     assert set(throws) == {0, 1, 2}
-    with pytest.raises(ValueError, match=r"99.*no state"):
-        lake.predict(99)
+    for wrong in (99, [0, 99], np.zeros(16), np.full(16, 1 / 16)):
+        with pytest.raises(ValueError, match="no state"):
+            lake.predict(wrong)
+    pig = solvent.solve(solvent.make_game("pig", target=8))
+    turn = pig.by_state[0].turn
+    assert turn is not None
+    for player in (0, 1):
+        assert len(pig.to_dict(player)) == (pig.by_state[0].on_turn(player)).sum()
     module = LookupNetwork(table, combat.by_state[1].policies[0])
     assert solvent.score("ff-combat", module, outputs="logits").optimality_gap < 1e-12
     assert all(sum(choice.values()) == pytest.approx(1) for choice in lake.to_dict().values())
@@ -129,6 +136,13 @@ def test_curves_of_runs_are_drawn_with_the_optimum(tmp_path: Path) -> None:
         drawn = ElementTree.fromstring((tmp_path / "curves.svg").read_text())
         assert len(drawn.findall(".//{*}polyline")) == 4, quantity
         assert picture._repr_svg_() == picture.svg
+        assert ("optimum 0.8" in picture.svg) == (quantity == "value")
+    # A policy that never ends at a cost has no value; the optimum is known from the other points.
+    endless = [Evaluation(0, -inf, inf, -inf, inf, 1.0), *rows]
+    write_curve(tmp_path / "endless" / "curve.csv", endless)
+    for quantity in ("value", "gap"):
+        picture = solvent.plot(tmp_path / "endless", quantity=quantity)
+        assert "nan" not in picture.svg
         assert ("optimum 0.8" in picture.svg) == (quantity == "value")
     with pytest.raises(ValueError, match="no runs are given"):
         solvent.plot()

@@ -147,7 +147,7 @@ def _quick_game(game: str, words: Sequence[str]) -> Game:
         (
             f"try `{name}`, a short form, or "
             for name in spec.shorthands
-            if spec.ask("layered", read_game(name)).n_states <= QUICK
+            if (found := spec.ask("layered", read_game(name))) is None or found.n_states <= QUICK
         ),
         "",
     )

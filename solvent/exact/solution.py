@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
@@ -101,36 +102,40 @@ class ByState:
         """
         table, solution = self.by_state
         seen = np.asarray(observation)
-        is_number = seen.dtype.kind in "iu"
-        width = table.observation[player].shape[1] if table.observation else 0
-        if is_number:
-            keys = seen.reshape(-1).tolist()
-        elif seen.shape[-1] == table.n_states != width:
-            keys = seen.reshape(-1, table.n_states).argmax(axis=1).tolist()
-        else:
-            rows = np.ascontiguousarray(seen, np.float32).reshape(-1, seen.shape[-1])
-            keys = [row.tobytes() for row in rows]
-        own = self._looks.get((player, type(keys[0]), seen.shape[-1:] == (width,)))
+        vectors = table.observation[player] if table.observation else np.empty((0, 0), np.float32)
+        kind = "index" if seen.dtype.kind in "iu" else "vector"
+        if kind == "vector" and seen.shape[-1] == table.n_states != vectors.shape[1]:
+            kind = "onehot"
+        own = self._looks.get((player, kind))
         if own is None:
-            if not is_number and seen.shape[-1] == width:
-                own = {row.tobytes(): i for i, row in enumerate(table.observation[player])}
-            elif is_number:
+            if kind == "vector":
+                own = {row.tobytes(): i for i, row in enumerate(vectors)}
+            elif kind == "onehot":
+                own = {i: i for i in range(table.n_states)}
+            else:
                 # The numbers of a Gymnasium environment are its own, and its ends have no other.
                 own = {getattr(s, "number", i): i for i, s in reversed([*enumerate(table.states)])}
-            else:
-                own = {i: i for i in range(table.n_states)}
-            self._looks[player, type(keys[0]), seen.shape[-1:] == (width,)] = own
+            self._looks[player, kind] = own
+        rows = seen.reshape(-1) if kind == "index" else seen.reshape(-1, seen.shape[-1])
+        keys = {
+            "index": rows.tolist,
+            "onehot": lambda: [int(row.argmax()) if _is_onehot(row) else -1 for row in rows],
+            "vector": lambda: [row.tobytes() for row in np.ascontiguousarray(rows, np.float32)],
+        }[kind]()
         if any(key not in own for key in keys):
             raise ValueError(f"observation is {shown(seen)}, which no state of the game shows")
         chances = solution.policies[player].probabilities[[own[key] for key in keys]]
         actions = chances.argmax(axis=1)
         if not deterministic:
             drawn = np.random.default_rng().random((len(chances), 1))
-            actions = (chances.cumsum(axis=1) <= drawn).sum(axis=1)
-        return actions[0] if seen.ndim == 1 - is_number else actions, None
+            below = drawn * chances.sum(axis=1, keepdims=True)
+            actions = (chances.cumsum(axis=1) > below).argmax(axis=1)
+        return actions[0] if seen.ndim == (kind != "index") else actions, None
 
     def to_dict(self, player: int = 0) -> dict[Any, dict[str, float]]:
-        """Return an optimal strategy: the probability of each action, by its name, in each state.
+        """Return an optimal strategy: the probability of each action, by its name.
+
+        It has the states in which the player acts.
 
         Args:
             player: The player whose strategy it is, 0 or 1.
@@ -140,7 +145,7 @@ class ByState:
         chances = solution.policies[player].probabilities
         return {
             table.states[s]: {names[a]: float(chances[s, a]) for a in np.flatnonzero(mask[s])}
-            for s in np.flatnonzero(~table.terminal).tolist()
+            for s in np.flatnonzero(table.on_turn(player)).tolist()
         }
 
     def to_frame(self) -> Any:
@@ -164,6 +169,11 @@ class ByState:
             for s, ended in enumerate(table.terminal.tolist())
         ]
         return frame
+
+
+def _is_onehot(row: NDArray[Any]) -> bool:
+    """Return whether a vector has one 1 and is 0 elsewhere."""
+    return bool(row.max() == 1 and np.count_nonzero(row) == 1)
 
 
 @dataclass(frozen=True, eq=False)

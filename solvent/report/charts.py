@@ -243,9 +243,8 @@ def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") 
         optimum, told, least = 0.0, "optimum 0", 0.01 * largest
     else:
         optimum, told = task.optimum, f"optimum {task.optimum:.4g}"
-        margin = 0.06 * max(optimum - min(finite, default=optimum), 1e-9)
-        least, largest = min(finite, default=optimum) - margin, optimum
-        y = Axis(least, optimum + margin, below=LANE * (-inf in numbers))
+        y = _value_axis(numbers, optimum)
+        least, largest = y.low, optimum
     panel = Panel(
         f"Recorded {name} over the training on {task.title}",
         named(name, unit),
@@ -259,6 +258,13 @@ def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") 
         if least < value <= largest and value != optimum:
             panel.level(value, baseline.name, "baseline")
     return _drawn(panel, _algorithms(task), curves, marks, quantity).drawn()
+
+
+def _value_axis(numbers: Sequence[float], optimum: float) -> Axis:
+    """The axis of values up to the optimum; those of minus infinity have a lane below."""
+    least = min(filter(isfinite, numbers), default=optimum)
+    margin = 0.06 * max(optimum - least, 1e-9)
+    return Axis(least - margin, optimum + margin, below=LANE * (-inf in numbers))
 
 
 def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
@@ -471,7 +477,7 @@ def plot(*runs: Any, quantity: str = "value") -> Picture:
         quantity: ``"value"``, or ``"gap"`` for the optimality gap in decades.
 
     Raises:
-        ValueError: If there are no runs, or the quantity is another.
+        ValueError: If there are no runs, the quantity is another, or no value is finite.
         StoreError: If a folder has no learning curve, or a damaged one.
     """
     check_choice(quantity, "quantity", ("value", "gap"))
@@ -485,14 +491,16 @@ def plot(*runs: Any, quantity: str = "value") -> Picture:
         curves[name] = read_curve(folder / "curve.csv")
         algorithms[name] = getattr(run, "algorithm", name)
     marks = algorithm_marks(algorithms.values())
-    numbers = [number for number in _numbers(curves, quantity) if isfinite(number)]
+    numbers = _numbers(curves, quantity)
     if quantity == "gap":
-        panel = Panel("Optimality gap", quantity, _steps(curves), gap_axis(numbers), ALONG)
+        y = gap_axis(numbers, unbounded=True)
+        panel = Panel("Optimality gap", quantity, _steps(curves), y, ALONG)
     else:
-        last = next(iter(curves.values()))[-1]
-        optimum = last.mode_value + last.mode_gap
-        margin = 0.06 * max(optimum - min(numbers), 1e-9)
-        y = Axis(min(numbers) - margin, optimum + margin)
+        points = (point for curve in curves.values() for point in curve)
+        optimum = next((best for p in points if isfinite(best := p.mode_value + p.mode_gap)), None)
+        if optimum is None:
+            raise ValueError("play never ends at any point of these runs; draw quantity='gap'")
+        y = _value_axis(numbers, optimum)
         panel = Panel("Value", quantity, _steps(curves), y, ALONG)
         panel.level(optimum, f"optimum {optimum:.4g}", "optimum")
     style = f"{ALONE}.sampled{{stroke-dasharray:2 3;opacity:.6}}"

@@ -418,7 +418,7 @@ def solve_band(
     """Solve (I - P) x = r, or the transposed system, with what :func:`factor_band` found.
 
     Args:
-        factors: What it found.
+        factors: The factors that :func:`factor_band` returned.
         start: The same as for that.
         target: The same as for that.
         flow: The same as for that.
