@@ -79,9 +79,6 @@ SMALL = 2000
 SLACK = 8.0
 """The factor by which such a bound is wider where the least one cannot be raised so far."""
 
-MOST_CHOICES = 2_000_000_000
-"""States times choices of the game in which loops are merged; each takes a byte."""
-
 LATER = 16
 """Sweeps after which a bound that still rises along some row is not raised further."""
 
@@ -668,19 +665,14 @@ def _most_gained(game: TabularGame, rows: Bools, loops: Ints) -> Total:
         kept = np.flatnonzero(rows)
         kept = kept[np.argsort(place[game.row_state[kept]], kind="stable")]
         choices = np.bincount(place[game.row_state[kept]], minlength=count)
-        if count * int(choices.max(initial=1)) > MOST_CHOICES:
-            raise CertificateError(
-                f"{game.info.name}: no upper bound could be proved: a loop without a cost has "
-                f"{choices.max():,} ways on, which take too much memory together"
-            )
         used = np.flatnonzero(rows[game.outcome_row])
         new_row = np.full(game.n_rows, -1)
         new_row[kept] = np.arange(len(kept))
         used = used[np.argsort(new_row[game.outcome_row[used]], kind="stable")]
         counts = np.bincount(new_row[game.outcome_row[used]], minlength=len(kept))
-        initial = np.zeros(count)
-        initial[0] = 1.0
-        quotient = TabularGame(
+        # Without masks: a merged loop may have a hundred thousand ways on, and no state as many.
+        quotient = TabularGame.trusted(
+            "",
             info=GameInfo(game.info.name, 1, (("move",),), False, (0.0, np.inf), ()),
             states=range(count),
             row_start=np.concatenate(([0], np.cumsum(choices))),
@@ -688,11 +680,7 @@ def _most_gained(game: TabularGame, rows: Bools, loops: Ints) -> Total:
             next_state=place[game.next_state[used]],
             probability=game.probability[used],
             outcome_reward=gain[game.outcome_row[used]],
-            mask=(
-                np.arange(max(int(choices.max()), 1)) < choices[:, None],
-                (choices > 0)[:, None],
-            ),
-            initial=initial,
+            action_count=(choices, np.minimum(choices, 1)),
         )
         return solve_values(quotient)[place]
 

@@ -69,7 +69,8 @@ def optimum(
                 f"{game.info.name}: from state {game.states[int(np.argmax(lost))]!r} no end of the "
                 f"game can be reached"
             )
-    values, weights, method = _solve(game, near=near, swap=swap, tell=tell)
+    values, chosen, weights, method = _solve(game, near=near, swap=swap, tell=tell)
+    _take(game, chosen, weights)
     return values, _policies(game, weights), method
 
 
@@ -77,7 +78,8 @@ def solve_values(game: TabularGame) -> Floats:
     """The values of all states, [S], without policies and without a certificate.
 
     Args:
-        game: A game in which only player 0 chooses; iteration begins with the largest rewards.
+        game: A game in which only player 0 chooses; iteration begins with the largest rewards. Its
+            masks are not looked at.
     """
     return _solve(game, greedy=True)[0]
 
@@ -89,8 +91,13 @@ def _solve(
     near: bool = True,
     swap: bool = False,
     tell: Callable[[int], None] | None = None,
-) -> tuple[Floats, tuple[Floats, Floats], str]:
-    """Values [S], both players' probabilities of rows' actions (each [K]), and the method."""
+) -> tuple[Floats, Ints, tuple[Floats, Floats], str]:
+    """Solve a game as :func:`optimum` and :func:`solve_values` do.
+
+    Returns:
+        Values [S], the row chosen in each state [S] (-1 where both players choose), their
+        probabilities of rows' actions there ([K] each), and the method.
+    """
     both = (game.action_count[0] > 1) & (game.action_count[1] > 1)
     minimizing = game.action_count[1] > 1
     values = np.zeros(game.n_states)
@@ -150,7 +157,6 @@ def _solve(
     if tell is not None:
         tell(game.n_states)
 
-    _take(game, chosen, weights)
     two = all((count > 1).any() for count in game.action_count)
     kinds = [
         name
@@ -161,7 +167,7 @@ def _solve(
         )
         if present
     ]
-    return values, weights, " + ".join(kinds)
+    return values, chosen, weights, " + ".join(kinds)
 
 
 def _take(game: TabularGame, chosen: Ints, weights: tuple[Floats, Floats]) -> None:

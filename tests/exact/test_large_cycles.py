@@ -162,6 +162,23 @@ def test_a_large_chain_is_solved_without_elimination(monkeypatch: pytest.MonkeyP
     assert walk.solve_transposed(game.initial).sum() == pytest.approx(101, rel=1e-11)
 
 
+def test_a_free_loop_with_many_ways_out_is_proved() -> None:
+    """A ring in which to go on costs nothing, and each state may wait for a prize of its own.
+
+    As one state the ring has as many choices as states: as a mask they would take 2.5 GB.
+    """
+    n = 50_000
+    ring = (np.arange(n) + 1) % n
+    target = np.column_stack((ring, np.arange(n) + n)).reshape(-1, 1)
+    target = np.concatenate((target, np.full((2 * n, 1), 2 * n)))
+    prize = np.random.default_rng(0).random(n)
+    reward = np.concatenate((np.zeros(2 * n), np.repeat(prize, 2)))[:, None]
+    solution = solve(table(target, np.ones((4 * n, 1)), reward, 2))
+    assert solution.lower <= prize.max() <= solution.upper
+    assert solution.upper - solution.lower < 1e-12
+    np.testing.assert_allclose(solution.values[:n], prize.max(), rtol=1e-12)
+
+
 @pytest.mark.parametrize("off", [0.0, 1e-12, -1e-12])
 def test_a_discounted_game_is_proved_without_equations(
     off: float, monkeypatch: pytest.MonkeyPatch
