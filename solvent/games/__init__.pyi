@@ -1,6 +1,7 @@
 from .blackjack import Blackjack as Blackjack
 from .blotto import Blotto as Blotto
 from .car_rental.rules import CarRental as CarRental
+from .corridor import Corridor as Corridor
 from .dyna_maze import DynaMaze as DynaMaze
 from .equipment_replacement import EquipmentReplacement as EquipmentReplacement
 from .fighting_fantasy.rules import FightingFantasy as FightingFantasy

@@ -1,0 +1,224 @@
+"""A row of rooms with one door that leads on: a family of problems with a dial for each difficulty.
+
+Each room has the same number of doors. One of them, drawn for each room when the corridor is laid
+out, leads to the next room; the others lead one room back. Leaving the last room reaches the goal.
+After every move but that one the episode stops with probability 1 / (4 * rooms), which is the
+clock: every policy has a finite value. The right doors are an optimal policy at every setting of
+the first five dials, so that a dial changes only how hard it is to learn them:
+
+============  ====================================================================================
+``rooms``     horizon: the number of right doors in a row
+``reward_every``  sparse reward: a share of the reward of 1 is paid for every so many rooms of
+              progress (and is paid back on the way back); 1 pays in each room, ``rooms`` only at
+              the goal
+``gap``       action gap: a wrong door leads back with this probability, and on otherwise
+``slip``      noise: with this probability a door drawn at random opens in place of the chosen one
+``doors``     number of actions
+``bait``      a local optimum: a wrong door in the first room pays bait / (4 * rooms), which adds up
+              to at most about `bait` for a player who never leaves
+============  ====================================================================================
+
+Each door leads on in as many rooms as any other, but for one, so that no constant policy is
+optimal. The row is a relative of the combination lock (M. J. Kearns and S. P. Singh, "Near-optimal
+reinforcement learning in polynomial time", Machine Learning 49, 2002, pages 209-232) and, with a
+bait, of RiverSwim (A. L. Strehl and M. L. Littman, "An analysis of model-based interval estimation
+for Markov decision processes", Journal of Computer and System Sciences 74, 2008, pages 1309-1331).
+One dial at a time is how bsuite varies a problem (I. Osband et al., "Behaviour suite for
+reinforcement learning", ICLR 2020).
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import inf
+from numbers import Rational
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model.drawing import board
+from solvent.model.parameters import check_integer, check_rational
+from solvent.model.registry import Environment, GameSpec
+
+STOPPED = -1
+"""The room of an episode that the clock has ended."""
+
+SLOWNESS = 4
+"""Expected number of moves before the clock stops an episode, for each room."""
+
+
+class Place(NamedTuple):
+    """The rooms are 0, 1 and so on; the number after the last is the goal."""
+
+    room: int
+
+
+@dataclass(frozen=True)
+class Corridor:
+    """A row of rooms, of whose doors one leads on.
+
+    Args:
+        rooms: Number of rooms, within 2..1000.
+        doors: Number of doors of a room, within 2..100.
+        reward_every: Number of rooms for whose passage a share of the reward is paid, within
+            1..1000; only at the goal if left out.
+        gap: Probability that a wrong door leads back, above 0 and up to 1.
+        slip: Probability of a random door in place of the chosen one, at least 0 and below 1.
+        bait: Reward of staying in the first room as long as the clock allows, within 0..1.
+        layout: Seed of the draw of right doors, a whole number from 0.
+    """
+
+    rooms: int = 8
+    doors: int = 3
+    reward_every: int | None = None
+    gap: float | str | Rational = 1
+    slip: float | str | Rational = 0
+    bait: float | str | Rational = 0
+    layout: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_integer(self.rooms, "rooms", 2, 1000)
+        check_integer(self.doors, "doors", 2, 100)
+        check_integer(self.layout, "layout", 0, 2**32 - 1)
+        if self.reward_every is not None:
+            check_integer(self.reward_every, "reward_every", 1, 1000)
+        if check_rational(self.gap, "gap", 0, 1) == 0:
+            raise ValueError(f"gap is {self.gap}; allowed are numbers above 0 and up to 1")
+        if check_rational(self.slip, "slip", 0, 1) == 1:
+            raise ValueError(f"slip is {self.slip}; allowed are numbers from 0 and below 1")
+        check_rational(self.bait, "bait", 0, 1)
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Actions and sources."""
+        plain = {
+            name: value if isinstance(value, (int, float)) else str(value)
+            for name, value in (("gap", self.gap), ("slip", self.slip), ("bait", self.bait))
+        }
+        return GameInfo(
+            name="corridor",
+            players=1,
+            actions=(tuple(f"door {number}" for number in range(1, self.doors + 1)),),
+            acyclic=False,
+            reward_range=(0.0, 1.0 if self.bait == 0 else inf),
+            sources=("Kearns and Singh 2002", "Strehl and Littman 2008", "Osband et al. 2020"),
+            parameters=(
+                ("rooms", self.rooms),
+                ("doors", self.doors),
+                ("reward_every", self.reward_every),
+                *plain.items(),
+                ("layout", self.layout),
+            ),
+            observation_labels=tuple(f"room {number}" for number in range(self.rooms)),
+        )
+
+    @cached_property
+    def right_doors(self) -> tuple[int, ...]:
+        """The door that leads on, of each room."""
+        dice = random.Random(self.layout)
+        numbers = list(range(self.doors))
+        dice.shuffle(numbers)
+        right = [numbers[room % self.doors] for room in range(self.rooms)]
+        dice.shuffle(right)
+        return tuple(right)
+
+    @cached_property
+    def _numbers(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+        """Chances of going on by a right and by a wrong door, that of stopping, and the bait."""
+        gap, slip, bait = (
+            check_rational(value, name, 0, 1)
+            for name, value in (("gap", self.gap), ("slip", self.slip), ("bait", self.bait))
+        )
+        at_random = slip * (1 - gap * Fraction(self.doors - 1, self.doors))
+        stop = Fraction(1, SLOWNESS * self.rooms)
+        return (1 - slip) + at_random, (1 - slip) * (1 - gap) + at_random, stop, bait * stop
+
+    def paid(self, room: int) -> Fraction:
+        """Return the share of the reward that is paid by the time a room is reached."""
+        every = self.rooms if self.reward_every is None else self.reward_every
+        return Fraction(room if room == self.rooms else room // every * every, self.rooms)
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """Return the first room."""
+        return (Outcome(Fraction(1), Place(0)),)
+
+    def legal_actions(self, state: Place) -> tuple[tuple[int, ...], ...]:
+        """Return all doors."""
+        return (tuple(range(self.doors)),)
+
+    def transition(self, state: Place, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Go on or back by a door; unless the goal is reached, the clock may stop the episode."""
+        right, wrong, stop, bait = self._numbers
+        is_right = joint_action[0] == self.right_doors[state.room]
+        on = right if is_right else wrong
+        extra = bait if state.room == 0 and not is_right else Fraction(0)
+        outcomes = []
+        for chance, room in ((on, state.room + 1), (1 - on, max(state.room - 1, 0))):
+            reward = self.paid(room) - self.paid(state.room) + extra
+            stops = Fraction(0) if room == self.rooms else stop
+            outcomes += [
+                Outcome(chance * (1 - stops), Place(room), reward),
+                Outcome(chance * stops, Place(STOPPED), reward),
+            ]
+        return tuple(outcome for outcome in outcomes if outcome.probability > 0)
+
+    def is_terminal(self, state: Place) -> bool:
+        """Return whether the goal is reached or the clock has stopped the episode."""
+        return state.room in (STOPPED, self.rooms)
+
+    def observe(self, state: Place, player: int) -> NDArray[np.float32]:
+        """Return an indicator for each room; none is set where the clock has stopped the episode.
+
+        At the goal all are set.
+        """
+        if state.room == self.rooms:
+            return np.ones(self.rooms, np.float32)
+        return (np.arange(self.rooms) == state.room).astype(np.float32)
+
+    def draw(self, state: Place) -> str:
+        """Draw the row with its goal, and brackets around the place."""
+        if state.room == STOPPED:
+            return "the clock has stopped the episode"
+        return board([f"{'.' * self.rooms}G"], state.room)
+
+
+SPEC = GameSpec(
+    name="corridor",
+    make=Corridor,
+    rules=(
+        "In each room one door leads on and the others lead back. Get through all rooms\n"
+        "before the clock stops you, as it may after any move."
+    ),
+    environments={
+        "solvent/FamilySparse-v0": Environment(
+            optimum=0.8007224565080833,
+            model_hash="aeff5d78621cbe3e6001703669e9e8b7d2c64a5f17443b8bb42fc71394689954",
+        ),
+        "solvent/FamilyHorizon-v0": Environment(
+            parameters={"rooms": 16, "doors": 2, "bait": 0.1},
+            optimum=0.7896027133393401,
+            model_hash="df36e0fd11446bf6fd5e75cb33159c89ae53ecbb3d73ad3501e3148e7b7a6b4a",
+        ),
+        "solvent/FamilyGap-v0": Environment(
+            parameters={"gap": 0.2},
+            optimum=0.8007224565080833,
+            model_hash="d934ce6c6c29bc423bc9227458849c2492704c34c90ca917424f4130feb2c1e8",
+        ),
+        "solvent/FamilyNoise-v0": Environment(
+            parameters={"slip": 0.5, "reward_every": 2},
+            optimum=0.696448484346307,
+            model_hash="9f1cb994ef83631bec5e6944ed7e4e56a082d9b395c852d68f9e41c3027b5229",
+        ),
+        "solvent/FamilyActions-v0": Environment(
+            parameters={"doors": 10, "reward_every": 1},
+            optimum=0.8972004810311773,
+            model_hash="38331c504b66acb93e3f354ab5f8e846a099cea6c02550c1b00322abefefe243",
+        ),
+    },
+)
