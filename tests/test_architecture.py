@@ -272,7 +272,7 @@ CODE = re.compile(r"[^\W\d_]+")
 
 NAMES = {"pig", "greed", "gamebook", "football", "fighting", "combat", "punt", "touchdown"}
 NAMES |= {"stamina", "yards", "ninth", "kickoff", "blackjack", "gambler", "gridworld", "maze"}
-NAMES |= {"racetrack", "rental", "yahtzee"}
+NAMES |= {"racetrack", "rental", "yahtzee", "corridor"}
 NAMES |= {"tic", "nim", "goofspiel", "scissors", "blotto", "soccer", "inventory", "equipment"}
 """Words of which none belongs into the code of a generic file."""
 
