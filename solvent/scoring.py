@@ -390,8 +390,10 @@ def _of_env(env: Any, player: int | None) -> _Subject:
         return _Subject(learned.game, learned.left, learned.player, learned.observation, env=env)
     from solvent.model.gymnasium_table import GymnasiumTable
 
-    rules = GymnasiumTable.from_env(env)
+    rules = game_of(env)
     table = cached_table(rules)
+    if not isinstance(rules, GymnasiumTable):
+        return _Subject(table, table, player)
     states: Any = table.states
     numbers = np.array([state.number for state in states])
     return _Subject(table, table, player, numbers=numbers, rows=len(rules.transitions), env=env)

@@ -41,7 +41,9 @@ def room(rooms: str, packages: str, inside_functions: str = "") -> Room:
 
 
 ROOMS = {
-    "model": room("", "numpy lazy_loader", inside_functions="platformdirs pyspiel pytest stormpy"),
+    "model": room(
+        "", "numpy lazy_loader", inside_functions="minigrid platformdirs pyspiel pytest stormpy"
+    ),
     "exact": room("model", "filelock lazy_loader numba numpy scipy", inside_functions="pandas ray"),
     "envs": room(
         "model", "numpy gymnasium pettingzoo numba lazy_loader", inside_functions="pygame"
@@ -87,6 +89,7 @@ PACKAGES_OF_FILES = {
     "games/gamebook/source.py": "yaml",
     "games/gamebook/values.py": "pydantic",
     "model/gymnasium_table.py": "gymnasium",
+    "model/minigrid_game.py": "gymnasium",
     "model/registry.py": "gymnasium",
 }
 

@@ -86,6 +86,7 @@ EXTRAS = {
     "jinja2": "report",
     "pydantic": "books",
     "ray": "cluster",
+    "minigrid": "minigrid",
     "pyspiel": "openspiel",
     "stormpy": "prism",
 }

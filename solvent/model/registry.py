@@ -68,6 +68,17 @@ PUBLISHED = "solvent.model.gymnasium_table:maker"
 TABLE_OF_ENV = "solvent.model.gymnasium_table:GymnasiumTable.from_env"
 """The same of an environment that is at hand."""
 
+MINIGRID = "minigrid"
+"""The package whose environments are read by stepping through all their states."""
+
+MINIGRID_IDS = "MiniGrid-"
+"""Prefix of the ids of that package, which it registers when it is imported."""
+
+OF_MINIGRID, GRID_OF_ENV = (
+    f"solvent.model.minigrid_game:{name}" for name in ("maker", "MiniGridGame.from_env")
+)
+"""What reads an environment of that package, by its id and at hand."""
+
 ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 """Pattern of a Gymnasium id with a version."""
 
@@ -457,12 +468,14 @@ def find_spec(name: str) -> GameSpec:
     if own in specs:
         return specs[own]
     if not names_a_place(name):
+        register_plugin(name)
         if name not in gym.registry:
             words = (word for spec in specs.values() for word in spec.words())
             near = nearest(name, [*words, *gym.registry])
             hint = f"did you mean {near!r}?" if near else "`solvent list` shows all"
             raise ValueError(f"no game or environment {shown(name)}; {hint}")
-        return GameSpec(name=name, make=load(PUBLISHED)(name))
+        reader = OF_MINIGRID if name.startswith(MINIGRID_IDS) else PUBLISHED
+        return GameSpec(name=name, make=load(reader)(name))
     if (form := _format(name)) is not None:
         return GameSpec(name=name, make=load(FORMATS[form])(name.removeprefix(OPENSPIEL)))
     module, found = load_place(name, "game")
@@ -477,6 +490,19 @@ def find_spec(name: str) -> GameSpec:
             f"that makes them"
         )
     return GameSpec(name=name, make=found)
+
+
+def register_plugin(env_id: str) -> None:
+    """Import the package that registers an id with Gymnasium, if it is one that is known here.
+
+    Args:
+        env_id: Any name of a game.
+
+    Raises:
+        ModuleNotFoundError: If the package is not installed.
+    """
+    if env_id.startswith(MINIGRID_IDS):
+        importlib.import_module(MINIGRID)
 
 
 def meaning(name: str) -> tuple[str, Mapping[str, Any]]:
@@ -681,6 +707,8 @@ def game_of(subject: Any) -> Any:
             return found
     if hasattr(native, "P"):
         return load(TABLE_OF_ENV)(subject)
+    if any(kind.__module__.partition(".")[0] == MINIGRID for kind in type(native).__mro__):
+        return load(GRID_OF_ENV)(subject)
     raise ValueError(
         f"game is {shown(subject)}; allowed are a name that `solvent list` shows, the id of an "
         f"environment such as 'FrozenLake-v1', an environment, rules, and a table"

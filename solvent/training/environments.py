@@ -12,7 +12,7 @@ from solvent.envs import TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.parameters import UnexpectedArgumentError, check_choice, shown
-from solvent.model.registry import make_game
+from solvent.model.registry import make_game, register_plugin
 from solvent.registration import register_envs
 
 OF_AN_ENVIRONMENT = ("observation", "illegal", "render_mode")
@@ -26,7 +26,7 @@ def make_vector_env(
 
     Args:
         game: The id of an environment, one of Gymnasium's that publishes its table of transitions
-            included, or a game in which only one player has a choice.
+            and one of MiniGrid's included, or a game in which only one player has a choice.
         num_envs: Number of environments.
         env_kwargs: Arguments of the environment.
 
@@ -39,6 +39,7 @@ def make_vector_env(
             game, num_envs, autoreset_mode=AutoresetMode.SAME_STEP.value, **env_kwargs
         )
     register_envs()
+    register_plugin(game)
     try:
         published = gym.spec(game).vector_entry_point is None
     except (gym.error.Error, ImportError):

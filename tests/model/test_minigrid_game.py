@@ -1,0 +1,147 @@
+"""MiniGrid's environments as games: counted states, the clock, and MiniGrid's own episodes."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import solvent
+from solvent.model import check_game, compile_game, make_game
+from solvent.model.minigrid_game import MiniGridGame
+
+minigrid = pytest.importorskip("minigrid")
+
+DOCS = Path(__file__).parents[2] / "docs" / "other-formats.md"
+ROWS = re.findall(
+    r"^\| `(MiniGrid-\S+)` \| ([\d,]+) \| ([\d,]+) \| ([\d.]+) \|$",
+    DOCS.read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+SMALL = ["MiniGrid-Empty-5x5-v0", "MiniGrid-DoorKey-5x5-v0"]
+
+
+def of_minigrid(name: str, layout: int = 0) -> Any:
+    env = gym.make(name, disable_env_checker=True).unwrapped
+    env.reset(seed=layout)
+    return env
+
+
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(r, id=r[0], marks=[pytest.mark.slow] if "8x8" in r[0] else []) for r in ROWS],
+)
+def test_the_table_of_the_page(row: tuple[str, ...]) -> None:
+    name, *expected = row
+    table = compile_game(make_game(name))
+    live = ~table.terminal
+    views = len(np.unique(table.observation[0][live], axis=0))
+    value = solvent.solve(table).value
+    assert [f"{live.sum():,}", f"{views:,}", f"{value:.5f}"] == expected
+
+
+def shortest(env: Any) -> int:
+    """Moves to the goal by breadth-first search with copies of MiniGrid's environment."""
+    seen, layer, moves = set(), [env], 0
+    while layer:
+        moves, following = moves + 1, []
+        for before in layer:
+            for action in range(7):
+                after = copy.deepcopy(before)
+                _, reward, over, _, _ = after.step(action)
+                if reward > 0:
+                    return moves
+                carried = after.carrying and after.carrying.encode()
+                key = after.hash(), carried
+                if not over and key not in seen:
+                    seen.add(key)
+                    following.append(after)
+        layer = following
+    raise AssertionError("the goal cannot be reached")
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("layout", [0, 2])
+def test_the_optimum_takes_the_shortest_way_of_minigrid(name: str, layout: int) -> None:
+    env = of_minigrid(name, layout)
+    moves, most = shortest(env), env.max_steps
+    table = compile_game(make_game(name, layout=layout))
+    solution = solvent.solve(table)
+    assert solution.value == pytest.approx((1 - 1 / most) ** (moves - 1), abs=1e-12)
+    # MiniGrid pays the optimal actions what it pays for the shortest way.
+    best, state, total = solution.policies[0].probabilities.argmax(axis=1), 0, 0.0
+    for _ in range(moves):
+        row = table.row(state, (int(best[state]), 0))
+        _, reward, over, _, _ = env.step(int(best[state]))
+        total += float(reward)
+        state = int(table.next_state[table.outcome_start[row]])
+    assert over
+    assert total == pytest.approx(1 - 0.9 * moves / most)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_with_the_full_view_it_is_a_game(name: str) -> None:
+    check_game(make_game(name, view="full"))
+
+
+def test_a_state_shows_what_minigrid_shows() -> None:
+    game = make_game(SMALL[1])
+    [(_, start, _)] = game.initial()
+    env = of_minigrid(SMALL[1])
+    shown, _ = env.reset(seed=0)
+    seen = game.observe(start, 0)
+    image = seen[:-1].reshape(7, 7, 3) * [10, 5, 3]
+    np.testing.assert_allclose(image, shown["image"], atol=1e-5)
+    assert seen[-1] * 3 == shown["direction"]
+    assert game.draw(start) == env.pprint_grid()
+
+
+def test_an_environment_at_hand_is_its_layout_as_it_is_now() -> None:
+    env = gym.make(SMALL[1])
+    env.reset(seed=2)
+    value = solvent.solve(make_game(SMALL[1], layout=2)).value
+    assert solvent.solve(env).value == value
+
+    def to_the_front(seen: Any) -> Any:
+        return np.tile(np.eye(7)[2] * 0.4 + np.eye(7)[1] * 0.6, (len(seen), 1))
+
+    scores = [solvent.score(game, to_the_front) for game in (SMALL[0], gym.make(SMALL[0]))]
+    assert scores[0] == scores[1]
+    assert 0 < scores[0].value < scores[0].optimum
+
+
+def test_a_network_can_be_trained_by_id(tmp_path: Path) -> None:
+    vector = pytest.importorskip("solvent.training.environments").make_vector_env
+    envs = vector(SMALL[0], 3, {"layout": 1, "observation": "onehot"})
+    seen, _ = envs.reset(seed=0)
+    assert seen.shape == (3, *envs.single_observation_space.shape)
+    assert envs.single_action_space.n == 7
+    envs.close()
+
+
+def with_a_memory() -> Any:
+    """An environment that pays for every second move only, which its grid does not show."""
+    env = of_minigrid(SMALL[0])
+    moves, kind = [0], type(env)
+
+    def step(self: Any, action: Any) -> Any:
+        moves[0] += 1
+        shown, reward, *others = kind.step(self, action)
+        return shown, reward * (moves[0] % 2), *others
+
+    env.__class__ = type("WithAMemory", (kind,), {"step": step})
+    return env
+
+
+def test_what_a_state_leaves_out_and_random_steps_are_refused() -> None:
+    with pytest.raises(ValueError, match="differs from the states here"):
+        compile_game(MiniGridGame(SMALL[0], source=with_a_memory()))
+    with pytest.raises(ValueError, match="Dynamic-Obstacles"):
+        compile_game(make_game("MiniGrid-Dynamic-Obstacles-5x5-v0"))
+    with pytest.raises(ValueError, match="view is 'all'"):
+        make_game(SMALL[0], view="all")
