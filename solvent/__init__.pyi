@@ -26,5 +26,6 @@ from .report import plot as plot
 from .scoring import evaluate as evaluate
 from .scoring import policy_from as policy_from
 from .scoring import score as score
+from .training.microscope import microscope as microscope
 
 __version__: str

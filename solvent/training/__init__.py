@@ -8,10 +8,15 @@ from solvent.training.callback import (
     SelfPlayEvalCallback,
     SelfPlayEvaluation,
 )
+from solvent.training.double_dqn import DoubleDQN
+from solvent.training.exact_learners import ExactAdvantages, ExactTargets
 from solvent.training.extract import Extraction, extract, extract_boltzmann, extract_policy
+from solvent.training.gap_parts import GapParts
 from solvent.training.lookup import LookupNetwork
 from solvent.training.masked_dqn import MaskedDQN
+from solvent.training.microscope import Microscope, Microscopy, Reading, microscope
 from solvent.training.mirror_descent import MirrorDescent
+from solvent.training.policy_gradient import GradientReading
 from solvent.training.seen import Normalization
 from solvent.training.train import TrainingResult, train
 from solvent.training.vec_env import NativeVecEnv
@@ -19,14 +24,22 @@ from solvent.training.vec_env import NativeVecEnv
 __all__ = [
     "ALGORITHMS",
     "SELF_PLAY_ALGORITHMS",
+    "DoubleDQN",
     "Evaluation",
+    "ExactAdvantages",
     "ExactEvalCallback",
+    "ExactTargets",
     "Extraction",
+    "GapParts",
+    "GradientReading",
     "LookupNetwork",
     "MaskedDQN",
+    "Microscope",
+    "Microscopy",
     "MirrorDescent",
     "NativeVecEnv",
     "Normalization",
+    "Reading",
     "ReturnSoFar",
     "SelfPlayEvalCallback",
     "SelfPlayEvaluation",
@@ -35,6 +48,7 @@ __all__ = [
     "extract_boltzmann",
     "extract_policy",
     "load_model",
+    "microscope",
     "read_curve",
     "train",
 ]

@@ -73,7 +73,7 @@ class DistinctObservations:
         Args:
             seen: [n, D] observations and, where actions are masked, [n, A] legal actions.
         """
-        keys = _keys(seen)
+        keys = keys_of(seen)
         numbers = list(map(self._numbers.get, keys))
         if None in numbers:
             first = {key: i for i, key in enumerate(keys) if numbers[i] is None}
@@ -114,7 +114,7 @@ def evaluate(
     return torch.log_softmax(logits, dim=1), policy.value_net(critic)
 
 
-def _keys(arrays: tuple[Array, ...]) -> list[bytes]:
+def keys_of(arrays: tuple[Array, ...]) -> list[bytes]:
     """Return the bytes of each row of some arrays of n rows, without trailing zeros."""
     rows = [np.ascontiguousarray(a).reshape(len(a), -1).view(np.uint8) for a in arrays]
     joint = rows[0] if len(rows) == 1 else np.hstack(rows)

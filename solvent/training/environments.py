@@ -13,10 +13,32 @@ from solvent.envs.registration import ENVIRONMENTS, compiled_game
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.parameters import UnexpectedArgumentError, check_choice, shown
 from solvent.model.registry import make_game, register_plugin
-from solvent.registration import register_envs
+from solvent.registration import find_environment, register_envs
 
 OF_AN_ENVIRONMENT = ("observation", "illegal", "render_mode")
 """Arguments of every environment of this package; all others are parameters of the game."""
+
+
+def named_environment(
+    game: str | Game | TabularGame, env_kwargs: Mapping[str, Any] | None
+) -> tuple[str | None, dict[str, Any]]:
+    """Return the id of the environment to train in, and its arguments.
+
+    Args:
+        game: A name of a game, the id of an environment, or a game.
+        env_kwargs: Arguments of the environment. ``observation`` is ``"onehot"`` by default.
+
+    Returns:
+        The id, None for a game of one's own, and the arguments.
+
+    Raises:
+        ValueError: If there is nothing of that name.
+    """
+    kwargs = dict(env_kwargs or {})
+    env_id = game.partition(":")[2] or game if isinstance(game, str) else None
+    if env_id is not None and env_id not in gym.registry:
+        env_id, kwargs = find_environment(str(game), kwargs)
+    return env_id, {"observation": "onehot", **kwargs}
 
 
 def make_vector_env(

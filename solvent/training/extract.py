@@ -311,7 +311,7 @@ def _asked(
     values = isinstance(model.policy, OF_ACTION_VALUES)
     asked = QueriedFunction(
         game,
-        partial(_action_values if values else _action_probabilities, model),
+        partial(action_values if values else _action_probabilities, model),
         given,
         outputs="action_values" if values else "probabilities",
         takes_mask=True,
@@ -347,7 +347,7 @@ def _predicted(model: BaseAlgorithm, seen: NDArray[Any], legal: Bools) -> Ints:
 
 
 @torch.no_grad()
-def _action_values(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
+def action_values(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
     """Return a network's action values, [n, A]; for MaskedDQN minus infinity where illegal."""
     policy = model.policy
     given = policy.obs_to_tensor(seen)[0]

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from torch.utils.tensorboard.writer import SummaryWriter
 
@@ -26,7 +27,12 @@ from solvent.training.kinds import Training
 from solvent.training.snapshots import SelfPlayEnv, SnapshotCallback
 
 
-def learn(run: RunFolder, training: Training, report: Report | None) -> None:
+def learn(
+    run: RunFolder,
+    training: Training,
+    report: Report | None,
+    callback: BaseCallback | None = None,
+) -> None:
     """Train from the last checkpoint, if any, to the end, and write all results.
 
     A checkpoint is written at each evaluation.
@@ -35,6 +41,7 @@ def learn(run: RunFolder, training: Training, report: Report | None) -> None:
         run: The folder.
         training: The kind of training, with its environment and its scores.
         report: Function that is called with the progress of training, if given.
+        callback: A further callback, if given.
     """
     request, setup = run.request, training.asked.setup
     venv = training.make_env()
@@ -65,6 +72,8 @@ def learn(run: RunFolder, training: Training, report: Report | None) -> None:
 
         evaluation.after, evaluation.saw = keep, saw_solution(request)
         callbacks.append(evaluation)
+        if callback is not None:
+            callbacks.append(callback)
         if report is not None:
             callbacks.append(ReportCallback(report, setup.n_timesteps, evaluation.curve))
         logger = Logger(None, [_TensorBoard(run.folder / "tensorboard", model.num_timesteps)])

@@ -32,7 +32,7 @@ from math import nan
 from pathlib import Path
 from typing import Any, TypeVar
 
-import gymnasium as gym
+from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.baselines.network import NetworkPlayer
 from solvent.benchmark.privilege import UNIFORM, seen_of_solution
@@ -42,8 +42,8 @@ from solvent.envs.registration import ENVIRONMENTS, samples_table
 from solvent.exact import Score, Solution, StoreError
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.parameters import check_integer
-from solvent.registration import find_environment
 from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, find_algorithm
+from solvent.training.environments import named_environment
 from solvent.training.hyperparameters import prepare, requested
 from solvent.training.kinds import OneSeat, SelfPlay, Training, TrainingRequest, WithoutTable
 from solvent.training.learning import learn
@@ -170,6 +170,7 @@ def train(
     solution: Solution | None = None,
     progress: bool | Report = True,
     resume: bool = True,
+    callback: BaseCallback | None = None,
 ) -> TrainingResult:
     """Train a network and score it exactly.
 
@@ -226,6 +227,9 @@ def train(
         solution: Solution of the game that is played, if available.
         progress: True to show a progress bar, or a function to report to instead.
         resume: Go on from the files in the folder; otherwise the training starts again.
+        callback: A further callback of Stable-Baselines3, such as a
+            :class:`~solvent.training.microscope.Microscope`. After an interruption it is called
+            for the remaining steps only, and for a finished training not at all.
 
     Raises:
         ValueError: If an argument is not one of those allowed, or the folder holds another
@@ -233,10 +237,7 @@ def train(
         StoreError: If a file in the folder is damaged or cannot be written, or another process is
             at work in it.
     """
-    env_id = game.partition(":")[2] or game if isinstance(game, str) else None
-    if env_id is not None and env_id not in gym.registry:
-        env_id, env_kwargs = find_environment(str(game), env_kwargs or {})
-    env_kwargs = {"observation": "onehot", **(env_kwargs or {})}
+    env_id, env_kwargs = named_environment(game, env_kwargs)
     if env_kwargs.get("opponent") == SELF_PLAY:
         del env_kwargs["opponent"]
         self_play = True
@@ -272,7 +273,7 @@ def train(
         def work() -> None:
             bar = bar_for(f"{training.title} seed {seed}")
             with bar if progress is True else nullcontext(progress or None) as report:
-                learn(run, training, report)
+                learn(run, training, report, callback)
 
         return _result(run, run.finish(work, resume)["result"], training)
     finally:

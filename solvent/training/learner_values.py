@@ -1,0 +1,215 @@
+"""The exact values of a learner in training: of its policy, and of its own estimates.
+
+A learner plays one seat of a game that has a table. Its observations are looked up among those of
+all states, so that rollouts and replay buffers become arrays of states and actions.
+
+An illegal action counts as the lowest legal one, which the environment takes instead, so that every
+action has a value in every state. A learner that is told the legal actions has only these.
+
+Values are in two units. What a policy is scored by is the objective of the game. What a critic or a
+network of action values estimates has the learner's own discount, `gamma`, as well.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.base_class import BaseAlgorithm
+
+from solvent.envs.spaces import kind_that_fits
+from solvent.exact import ImproperGameError, cached_solution, policy_value, state_visitation
+from solvent.exact.evaluation import expectation
+from solvent.model import TabularGame, TabularPolicy, discounted, project
+from solvent.model.arrays import Floats, Ints
+from solvent.model.discount import discounted_policy
+from solvent.training.distinct import keys_of
+from solvent.training.extract import OF_ACTION_VALUES, action_values, extract
+from solvent.training.masked_dqn import MaskedDQN
+from solvent.training.seen import inputs
+
+
+class Values(NamedTuple):
+    """The exact values of a policy to its own player.
+
+    Attributes:
+        v: [S] value of each state.
+        q: [S, A] value of each action if the policy is followed afterwards; minus infinity where an
+            action is not allowed.
+    """
+
+    v: Floats
+    q: Floats
+
+
+class LearnerValues:
+    """A learner with the table of its game.
+
+    Args:
+        model: A learner of Stable-Baselines3 with its environment.
+        game: The table that its environment samples.
+        player: The player whose policy is learned.
+        observation: The network's kind of observation, as for ``extract``.
+
+    Attributes:
+        model: The learner.
+        game: The table.
+        player: The player whose policy is learned.
+        acting: [S] whether the learner acts in a state.
+        masked: Whether the learner is told the legal actions.
+        rows: [S, ...] the network's input in each state.
+        allowed: [S, A] the actions that the learner may choose.
+
+    Raises:
+        ValueError: If the environment samples another game, normalizes observations, or shows the
+            same observation in two states in which the learner acts.
+    """
+
+    def __init__(
+        self,
+        model: BaseAlgorithm,
+        game: TabularGame,
+        *,
+        player: int = 0,
+        observation: str | None = None,
+    ) -> None:
+        if model.get_vec_normalize_env() is not None:
+            raise ValueError(
+                "the environment is a VecNormalize; states cannot be read off observations whose "
+                "normalization changes: train without it"
+            )
+        self.model, self.game, self.player = model, game, player
+        self.observation = observation or kind_that_fits(model.observation_space, game, player)
+        self.rows = inputs(model, game, self.observation, player)
+        self.acting = game.on_turn(player)
+        self.masked = isinstance(model, MaskedDQN) or isinstance(
+            model.policy, MaskableActorCriticPolicy
+        )
+        mask = game.mask[player]
+        self.allowed = mask if self.masked else np.ones_like(mask)
+        self._lowest = mask.argmax(axis=1)
+        at = np.flatnonzero(self.acting)
+        self._states = dict(zip(_keys(self.rows[at]), at.tolist(), strict=True))
+        if len(self._states) < len(at):
+            raise ValueError(
+                f"{game.info.name}: {len(at)} states have {len(self._states)} observations; the "
+                f"microscope needs a game whose observations tell its states apart"
+            )
+        gamma = float(getattr(model, "gamma", 1.0))
+        self._estimated = discounted(game, gamma) if gamma < 1 else game
+
+    def states(self, seen: Any) -> Ints:
+        """Return the states in which the learner made n observations, [n].
+
+        Args:
+            seen: [n, ...] observations.
+
+        Raises:
+            ValueError: If an observation is that of no state.
+        """
+        found = [self._states.get(key, -1) for key in _keys(np.asarray(seen))]
+        if -1 in found:
+            raise ValueError(f"{self.game.info.name}: the learner saw what no state looks like")
+        return np.array(found, np.int64)
+
+    def played(self, states: Ints, actions: Ints) -> Ints:
+        """Return the actions that the environment took for chosen ones, [n].
+
+        Args:
+            states: [n] the states.
+            actions: [n] the chosen actions.
+        """
+        legal = self.game.mask[self.player][states, actions]
+        return np.where(legal, actions, self._lowest[states])
+
+    def policies(self, *, gate: bool = False) -> tuple[TabularPolicy, TabularPolicy]:
+        """Return the policy that acts in training now, and the greedy one.
+
+        The first is the sampled policy; of a learner of action values the epsilon-greedy one.
+
+        Args:
+            gate: Whether to check the network at the gate, as for ``extract``.
+        """
+        found = extract(
+            self.model, self.game, observation=self.observation, player=self.player, gate=gate
+        )
+        if not isinstance(self.model.policy, OF_ACTION_VALUES):
+            return found.sampled, found.mode
+        epsilon = float(getattr(self.model, "exploration_rate", 0.0))
+        any_action = self.allowed / np.maximum(self.allowed.sum(axis=1, keepdims=True), 1)
+        explored = project(any_action, self.game.mask[self.player])
+        mixed = (1 - epsilon) * found.mode.probabilities + epsilon * explored
+        policy = TabularPolicy.of(self.game, mixed, player=self.player, name=found.sampled.name)
+        return policy, found.mode
+
+    def value(self, policy: TabularPolicy, *, estimated: bool = False) -> Values:
+        """Return the exact values of a policy.
+
+        Args:
+            policy: The policy.
+            estimated: Whether to use the learner's own discount, as its estimates do.
+
+        Raises:
+            ImproperGameError: If the policy has no value at the start.
+        """
+        game = self._estimated if estimated else self.game
+        if game.n_states > len(policy.probabilities):
+            policy = discounted_policy(policy, game)
+        values = policy_value(game, policy)
+        return Values(self._sign * values[: self.game.n_states], self._by_action(game, values))
+
+    def backed_up(self, values: Floats) -> Floats:
+        """Return the expected reward and next value of each action, [S, A], with `gamma`.
+
+        Args:
+            values: [S] values to the learner; those of terminal states are not looked at.
+        """
+        ahead = np.zeros(self._estimated.n_states)
+        ahead[: len(values)] = np.where(self.game.terminal, 0.0, values)
+        return self._by_action(self._estimated, self._sign * ahead)
+
+    @cached_property
+    def optimum(self) -> Floats:
+        """[S] the optimal values to the learner, with `gamma`."""
+        return self._sign * cached_solution(self._estimated).values[: self.game.n_states]
+
+    def visits(self, policy: TabularPolicy) -> Floats:
+        """Return the expected number of visits of each state in which the learner acts, [S].
+
+        They are those of the game itself, without `gamma`, and NaN if an episode may never end.
+        """
+        try:
+            return np.where(self.acting, state_visitation(self.game, policy), 0.0)
+        except ImproperGameError:
+            return np.full(self.game.n_states, np.nan)
+
+    def estimates(self) -> Floats:
+        """Return the critic's values, [S], or the network's action values, [S, A]."""
+        if isinstance(self.model.policy, OF_ACTION_VALUES):
+            return action_values(self.model, self.rows, self.allowed)
+        seen, _ = self.model.policy.obs_to_tensor(self.rows)
+        with torch.no_grad():
+            values = self.model.policy.predict_values(seen)  # type: ignore[operator]
+        return np.asarray(values.cpu().numpy()[:, 0], float)
+
+    @property
+    def _sign(self) -> int:
+        return 1 - 2 * self.player
+
+    def _by_action(self, game: TabularGame, values: Floats) -> Floats:
+        """Return the values of all allowed actions to the learner, from values to player 0."""
+        q = np.full(self.allowed.shape, -np.inf)
+        q[game.row_state, game.row_action[self.player]] = self._sign * expectation(game, values)
+        if self.masked:
+            return q
+        everywhere = np.arange(len(q))
+        return np.where(self.game.mask[self.player], q, q[everywhere, self._lowest][:, None])
+
+
+def _keys(seen: NDArray[Any]) -> list[bytes]:
+    """Return a key of each observation; adding 0 makes a negative zero an ordinary one."""
+    return keys_of((seen.reshape(len(seen), -1).astype(np.float32) + np.float32(0),))

@@ -1,0 +1,370 @@
+"""Readings are exact, change nothing in what is learned, and the parts of a gap sum to it."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from stable_baselines3 import A2C, PPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecNormalize
+
+import solvent
+from solvent.envs import TabularVectorEnv
+from solvent.exact import policy_value, score, solve, state_visitation
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.transforms import from_arrays
+from solvent.training import (
+    ALGORITHMS,
+    DoubleDQN,
+    ExactAdvantages,
+    ExactTargets,
+    Microscope,
+    NativeVecEnv,
+    extract,
+    microscope,
+    train,
+)
+from solvent.training.gap_parts import approximation, visited_gap
+from solvent.training.learner_values import LearnerValues
+from solvent.training.policy_gradient import ActorGradient
+
+TINY = {"n_steps": 16, "batch_size": 64, "n_epochs": 2, "n_envs": 8}
+
+
+@pytest.fixture
+def bandit() -> TabularGame:
+    """Four states of one move, of which the third alone wants the second action."""
+    return from_arrays(
+        np.full((4, 2, 4), 0.25).transpose(0, 1, 2),
+        [[1, 0], [1, 0], [0, 1], [1, 0]],
+        discount=0.5,
+        actions_first=False,
+    )
+
+
+def random_game(seed: int) -> TabularGame:
+    """Five states, three actions and an end, with rewards and outcomes drawn."""
+    random = np.random.default_rng(seed)
+    P = random.random((5, 3, 5)) * (random.random((5, 3, 5)) < 0.5) + 0.3 * np.eye(5)[4]
+    P /= P.sum(axis=2, keepdims=True)
+    start = np.array([0.5, 0.5, 0, 0, 0])
+    return from_arrays(P, random.normal(size=(5, 3)), start=start, terminal=[4])
+
+
+@pytest.mark.parametrize("name", ["ppo", "maskable_ppo"])
+def test_the_true_gradient_is_that_of_finite_differences(
+    name: str, small: TabularGame, make_model: Any
+) -> None:
+    model = make_model(name, small).learn(256)
+    policy = extract(model, small).sampled
+    network = ActorGradient(LearnerValues(model, small))
+    q = LearnerValues(model, small).value(policy).q
+    visits = state_visitation(small, policy)
+    gradient = network.of(visits[:, None] * network.probabilities * network.advantage(q))
+
+    actor = [*model.policy.mlp_extractor.policy_net.parameters()]
+    actor += [*model.policy.action_net.parameters()]
+    assert sum(p.numel() for p in actor) == len(gradient)
+    plain = torch.nn.utils.parameters_to_vector(actor).detach()
+    directions = np.random.default_rng(0).normal(size=(3, len(gradient)))
+    for way in (gradient, *directions):
+        way = way / np.linalg.norm(way)
+        ends = []
+        for step in (0.02, -0.02):
+            moved = plain + step * torch.from_numpy(way).float()
+            torch.nn.utils.vector_to_parameters(moved, actor)
+            ends.append(small.at_start(policy_value(small, extract(model, small).sampled)))
+        slope = (ends[0] - ends[1]) / 0.04
+        assert slope == pytest.approx(way @ gradient, rel=5e-3, abs=2e-5)
+
+
+class Used(BaseCallback):
+    """Compares the gradients foretold at the end of each rollout with those of the optimizer."""
+
+    def __init__(self, game: TabularGame) -> None:
+        super().__init__()
+        self.game, self.compared = game, 0
+        self.told: Any = None
+        self.given: list[Any] = []
+
+    def _on_training_start(self) -> None:
+        policy = self.model.policy
+        actor = [*policy.mlp_extractor.policy_net.parameters(), *policy.action_net.parameters()]
+
+        def record(*_: Any) -> None:
+            self.given.append(torch.cat([-p.grad.reshape(-1) for p in actor]).numpy().copy())
+
+        policy.optimizer.register_step_pre_hook(record)
+
+    def _on_rollout_start(self) -> None:
+        if self.told is not None:
+            np.testing.assert_array_equal(self.told, self.given)
+            self.compared += 1
+
+    @torch.enable_grad()
+    def _on_rollout_end(self) -> None:
+        with torch.no_grad():
+            extract(self.model, self.game, gate=False)
+        self.given.clear()
+        self.told = ActorGradient(LearnerValues(self.model, self.game)).used()
+
+    def _on_step(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("name", ["ppo", "maskable_ppo", "a2c"])
+def test_the_foretold_gradients_are_those_of_the_update(
+    name: str, small: TabularGame, make_model: Any
+) -> None:
+    used = Used(small)
+    make_model(name, small).learn(600, callback=used)
+    assert used.compared >= 2
+
+
+def test_an_update_with_exact_values_and_many_samples_has_the_true_direction(
+    small: TabularGame, make_model: Any
+) -> None:
+    model = make_model("ppo", small, n_steps=512, batch_size=4096, n_epochs=1)
+    scope = Microscope(small, every=10_000)
+    model.learn(4096, callback=[ExactAdvantages(small), scope])
+    gradient = scope.readings[0].gradient
+    assert gradient is not None
+    assert gradient.cosine > 0.97
+    assert gradient.noise < 0.2
+    # The advantages are exact already, and all of the batch is one step before the network moves.
+    assert gradient.exact_advantages == pytest.approx(gradient.cosine, abs=1e-6)
+    assert gradient.unclipped == pytest.approx(gradient.cosine, abs=1e-6)
+    assert gradient.first_cosine == gradient.cosine
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in ("ppo", "dqn") else pytest.mark.slow)
+        for name in ALGORITHMS
+    ],
+)
+def test_the_microscope_changes_nothing_in_what_is_learned(
+    name: str, small: TabularGame, make_model: Any
+) -> None:
+    plain = make_model(name, small).learn(800)
+    scope = Microscope(small, every=200)
+    watched = make_model(name, small).learn(800, callback=scope)
+    for a, b in zip(plain.policy.parameters(), watched.policy.parameters(), strict=True):
+        np.testing.assert_array_equal(a.detach().numpy(), b.detach().numpy())
+    assert len(scope.readings) >= 5
+    last, found = scope.readings[-1], extract(watched, small)
+    assert last.greedy_gap == pytest.approx(score(small, found.mode).optimality_gap, abs=1e-12)
+    assert last.gap + last.value == pytest.approx(solve(small).value, abs=1e-9)
+
+
+def test_plain_learners_can_be_read(small: TabularGame) -> None:
+    for kind in (PPO, A2C):
+        env = NativeVecEnv(TabularVectorEnv(small, 4, autoreset_mode="SameStep"))
+        scope = Microscope(small, every=64)
+        kind("MlpPolicy", env, n_steps=16, gamma=0.9, seed=0).learn(128, callback=scope)
+        assert scope.readings[0].gradient is not None
+        assert scope.visited[small.mask[0]].any()
+        assert not scope.visited[~small.mask[0]].any()
+
+
+def test_the_critic_is_compared_with_the_value_of_its_discount(
+    small: TabularGame, make_model: Any
+) -> None:
+    for gamma in (1.0, 0.9):
+        model = make_model("ppo", small, gamma=gamma)
+        scope = Microscope(small, every=1000)
+        model.learn(128, callback=scope)
+        policy = extract(model, small).sampled
+        rows = small.observation[0] if model.observation_space.shape == () else None
+        seen = LearnerValues(model, small).rows
+        critic = model.policy.predict_values(torch.from_numpy(seen)).detach().numpy()[:, 0]
+        told = solvent.evaluate(small, policy, critic=critic, discount=gamma)
+        visits = np.where(small.terminal, 0, solvent.evaluate(small, policy).occupancy)
+        error = critic - told.v[: small.n_states]
+        last = scope.readings[-1]
+        assert rows is None
+        assert last.bias == pytest.approx(visits @ error / visits.sum(), abs=1e-6)
+        assert last.value_error**2 == pytest.approx(visits @ error**2 / visits.sum(), abs=1e-6)
+        residual = told.bellman_residual
+        assert residual is not None
+        squares = visits @ residual[: small.n_states] ** 2 / visits.sum()
+        assert last.bellman_residual**2 == pytest.approx(squares, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["dqn", "masked_dqn", "qr_dqn"])
+def test_the_overestimation_of_a_network_that_is_set_by_hand(
+    name: str, small: TabularGame, make_model: Any
+) -> None:
+    model = make_model(name, small)
+    policy = model.policy
+    layers = policy.quantile_net.quantile_net if name == "qr_dqn" else policy.q_net.q_net
+    with torch.no_grad():
+        layers[-1].weight.zero_()
+        layers[-1].bias[:] = 0.25
+        layers[-1].bias[1::2] = 0.75
+    scope = Microscope(small, every=10)
+    model.learn(8, callback=scope)  # Too few steps to learn from.
+    reading = scope.readings[-1]
+    mask = small.mask[0]
+    # Luck is tested wherever it may be; the lowest legal action is taken elsewhere.
+    greedy = np.zeros(mask.shape)
+    greedy[np.arange(len(mask)), np.where(mask[:, 1], 1, mask.argmax(axis=1))] = 1
+    epsilon = model.exploration_rate
+    if name == "masked_dqn":
+        uniform = mask / np.maximum(mask.sum(axis=1, keepdims=True), 1)
+    else:
+        uniform = np.where(mask, 0.5, 0)
+        uniform[np.arange(len(mask)), mask.argmax(axis=1)] += 0.5 * (~mask).sum(axis=1)
+    acting = TabularPolicy.of(small, (1 - epsilon) * greedy + epsilon * uniform)
+    own = policy_value(small, TabularPolicy.of(small, greedy))
+    visits = np.where(small.terminal, 0, state_visitation(small, acting))
+    weight = visits / visits.sum()
+    estimate = np.full(small.n_states, 0.75)
+    if name == "masked_dqn":
+        estimate = np.where(mask[:, 1], 0.75, 0.25)
+    assert reading.value == pytest.approx(score(small, acting).value)
+    assert reading.bias == pytest.approx(weight @ (estimate - own), abs=1e-6)
+    best = weight @ (estimate - solve(small).values)
+    assert reading.optimal_bias == pytest.approx(best, abs=1e-6)
+    # The residual of each row, one after the other.
+    squares = 0.0
+    for row in range(small.n_rows):
+        state, action = small.row_state[row], small.row_action[0][row]
+        ahead = 0.0
+        for n in range(small.outcome_start[row], small.outcome_start[row + 1]):
+            follows = small.next_state[n]
+            after = 0.0 if small.terminal[follows] else estimate[follows]
+            ahead += small.probability[n] * (small.outcome_reward[n] + after)
+        chance = weight[state] * acting.probabilities[state, action]
+        squares += chance * (ahead - (0.25, 0.75)[action]) ** 2
+    assert reading.bellman_residual == pytest.approx(squares**0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_optimum_of_the_visited_model_is_the_best_policy_of_tried_actions(seed: int) -> None:
+    game = random_game(seed)
+    visited = np.random.default_rng(seed).random(game.mask[0].shape) < 0.4
+    choices = []
+    for state in range(4):
+        tried = np.flatnonzero(visited[state])
+        choices.append([np.eye(3)[a] for a in tried] or [np.full(3, 1 / 3)])
+    best = max(
+        game.at_start(policy_value(game, TabularPolicy.of(game, np.array([*rows, np.ones(3) / 3]))))
+        for rows in product(*choices)
+    )
+    solution = solve(game)
+    assert visited_gap(game, visited, solution) == pytest.approx(solution.value - best, abs=1e-9)
+    assert visited_gap(game, np.ones_like(visited), solution) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_linear_network_cannot_single_out_a_state_in_the_middle(bandit: TabularGame) -> None:
+    gaps = {}
+    for layers in ([], [32]):
+        env = NativeVecEnv(TabularVectorEnv(bandit, 2, autoreset_mode="SameStep"))
+        model = PPO("MlpPolicy", env, n_steps=8, batch_size=16, policy_kwargs={"net_arch": layers})
+        gaps[len(layers)] = approximation(LearnerValues(model, bandit), solve(bandit))
+    # It may be wrong in one of four states, and an episode has two moves on average.
+    assert gaps[0] == pytest.approx(0.25 * 2)
+    assert gaps[1] == pytest.approx(0, abs=1e-9)
+
+
+def test_expected_targets_are_the_bellman_update_of_the_target_network(
+    small: TabularGame, make_model: Any
+) -> None:
+    for name in ("dqn", "qr_dqn", "masked_dqn"):
+        model, exact = make_model(name, small), ExactTargets(small)
+        model.learn(200, callback=exact)
+        batch = model.replay_buffer.sample(64)
+        assert (batch.dones == 1).all()
+        values = exact.values
+        target = model.quantile_net_target if name == "qr_dqn" else model.q_net_target
+        with torch.no_grad():
+            q = target(torch.from_numpy(values.rows))
+        q = (q.mean(dim=1) if name == "qr_dqn" else q).numpy()
+        best = np.where(values.allowed, q, -np.inf).max(axis=1)
+        expected = small.expectation(np.where(small.terminal, 0, best))
+        states = values.states(batch.observations.numpy())
+        actions = values.played(states, batch.actions.numpy()[:, 0])
+        rows = [
+            small.row(s, (a, 0)) for s, a in zip(states.tolist(), actions.tolist(), strict=True)
+        ]
+        np.testing.assert_allclose(batch.rewards.numpy()[:, 0], expected[rows], atol=1e-6)
+
+
+def test_double_dqn_values_the_action_that_the_learning_network_prefers(
+    small: TabularGame, make_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = make_model("dqn", small)
+    model = DoubleDQN("MlpPolicy", plain.env, learning_starts=0, seed=0)
+    model.learn(8)
+    for network, biases in ((model.q_net, (1.0, 0.0)), (model.q_net_target, (0.2, 5.0))):
+        with torch.no_grad():
+            network.q_net[-1].weight.zero_()
+            network.q_net[-1].bias[:] = torch.tensor(biases)
+    told: list[torch.Tensor] = []
+    kept = model.replay_buffer.sample
+
+    def loss(now: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        told.append(target)
+        return ((now - target) ** 2).mean()
+
+    sampled: list[Any] = []
+    monkeypatch.setattr(
+        model.replay_buffer, "sample", lambda *a, **k: sampled.append(kept(*a, **k)) or sampled[-1]
+    )
+    monkeypatch.setattr("stable_baselines3.dqn.dqn.F.smooth_l1_loss", loss)
+    target = model.q_net_target
+    model.train(1, batch_size=8)
+    expected = sampled[0].rewards + (1 - sampled[0].dones) * model.gamma * 0.2
+    torch.testing.assert_close(told[0], expected)
+    assert model.q_net_target is target
+
+
+@pytest.mark.parametrize("name", ["ppo", "dqn"])
+def test_the_parts_sum_to_the_gap(name: str, small: TabularGame) -> None:
+    settings = {"n_envs": 8, **({"n_steps": 16, "batch_size": 64} if name == "ppo" else {})}
+    settings |= {"learning_starts": 64, "batch_size": 32} if name == "dqn" else {}
+    found = microscope(small, name, timesteps=600, readings=2, hyperparameters=settings)
+    parts = found.parts
+    assert parts is not None
+    assert parts.gap == found.readings[-1].greedy_gap
+    total = parts.approximation + parts.exploration + parts.estimation + parts.optimization
+    assert total == pytest.approx(parts.gap, abs=1e-12)
+    assert parts.exact_learner == name + (
+        "+exact advantages" if name == "ppo" else "+exact targets"
+    )
+    row = found.as_dict()
+    assert row["readings"][0]["gradient"] is None or name == "ppo"
+
+
+def test_the_microscope_trains_as_train_does(small: TabularGame, tmp_path: Any) -> None:
+    settings = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
+    seen = microscope(small, "ppo", timesteps=512, hyperparameters=settings, parts=False, seed=3)
+    scope = Microscope(small, every=256, observation="onehot")
+    result = train(
+        small, "ppo", timesteps=512, hyperparameters=settings, seed=3, folder=tmp_path,
+        progress=False, callback=scope,
+    )  # fmt: skip
+    np.testing.assert_array_equal(seen.policies[0].probabilities, result.policy.probabilities)
+    assert [one.row() for one in scope.readings] != []
+    assert scope.readings[-1].row() == seen.readings[-1].row()
+
+
+def test_what_the_microscope_cannot_read_is_refused(small: TabularGame, make_model: Any) -> None:
+    env = NativeVecEnv(TabularVectorEnv(small, 2, observation="vector", autoreset_mode="SameStep"))
+    normalized = PPO("MlpPolicy", VecNormalize(env), n_steps=8, batch_size=16)
+    with pytest.raises(ValueError, match="VecNormalize"):
+        normalized.learn(16, callback=Microscope(small, every=8))
+    blind = deepcopy(small)
+    object.__setattr__(blind, "observation", (np.zeros((small.n_states, 2), np.float32),))
+    env = NativeVecEnv(TabularVectorEnv(blind, 2, observation="vector", autoreset_mode="SameStep"))
+    with pytest.raises(ValueError, match="1 observations"):
+        PPO("MlpPolicy", env, n_steps=8, batch_size=16).learn(
+            16, callback=Microscope(blind, every=8)
+        )
