@@ -43,7 +43,7 @@ from solvent.training.extract import OF_ACTION_VALUES
 from solvent.training.learner_values import LearnerValues
 from solvent.training.policy_gradient import log_policy
 
-STEPS, BATCH, RATE, EVERY = 500, 2048, 5e-3, 50
+STEPS, BATCH, RATE, EVERY = 1000, 2048, 1e-2, 50
 """Steps of a fit, the most states in each, Adam's learning rate, which falls to 0 in a line, and
 steps between the policies of which the best is kept."""
 

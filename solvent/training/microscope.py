@@ -196,7 +196,10 @@ class Microscope(Watcher):
         if of_actions:
             weights = visits[:, None] * policy.probabilities
             best = estimate.max(axis=1)
-            error, residual = estimate - true.q, values.backed_up(best) - estimate
+            error, residual = (
+                np.subtract(one, two, out=np.zeros(weights.shape), where=values.allowed)
+                for one, two in ((estimate, true.q), (values.backed_up(best), estimate))
+            )
             optimal_bias = _mean(best - values.optimum, visits)
         else:
             weights, best = visits, estimate

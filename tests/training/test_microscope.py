@@ -33,14 +33,12 @@ from solvent.training.gap_parts import approximation, visited_gap
 from solvent.training.learner_values import LearnerValues
 from solvent.training.policy_gradient import ActorGradient
 
-TINY = {"n_steps": 16, "batch_size": 64, "n_epochs": 2, "n_envs": 8}
-
 
 @pytest.fixture
 def bandit() -> TabularGame:
     """Four states of one move, of which the third alone wants the second action."""
     return from_arrays(
-        np.full((4, 2, 4), 0.25).transpose(0, 1, 2),
+        np.full((4, 2, 4), 0.25),
         [[1, 0], [1, 0], [0, 1], [1, 0]],
         discount=0.5,
         actions_first=False,
@@ -181,14 +179,12 @@ def test_the_critic_is_compared_with_the_value_of_its_discount(
         scope = Microscope(small, every=1000)
         model.learn(128, callback=scope)
         policy = extract(model, small).sampled
-        rows = small.observation[0] if model.observation_space.shape == () else None
         seen = LearnerValues(model, small).rows
         critic = model.policy.predict_values(torch.from_numpy(seen)).detach().numpy()[:, 0]
         told = solvent.evaluate(small, policy, critic=critic, discount=gamma)
         visits = np.where(small.terminal, 0, solvent.evaluate(small, policy).occupancy)
         error = critic - told.v[: small.n_states]
         last = scope.readings[-1]
-        assert rows is None
         assert last.bias == pytest.approx(visits @ error / visits.sum(), abs=1e-6)
         assert last.value_error**2 == pytest.approx(visits @ error**2 / visits.sum(), abs=1e-6)
         residual = told.bellman_residual
@@ -267,7 +263,8 @@ def test_a_linear_network_cannot_single_out_a_state_in_the_middle(bandit: Tabula
     gaps = {}
     for layers in ([], [32]):
         env = NativeVecEnv(TabularVectorEnv(bandit, 2, autoreset_mode="SameStep"))
-        model = PPO("MlpPolicy", env, n_steps=8, batch_size=16, policy_kwargs={"net_arch": layers})
+        kwargs: Any = {"policy_kwargs": {"net_arch": layers}}
+        model = PPO("MlpPolicy", env, n_steps=8, batch_size=16, gamma=1.0, **kwargs)
         gaps[len(layers)] = approximation(LearnerValues(model, bandit), solve(bandit))
     # It may be wrong in one of four states, and an episode has two moves on average.
     assert gaps[0] == pytest.approx(0.25 * 2)
@@ -308,20 +305,17 @@ def test_double_dqn_values_the_action_that_the_learning_network_prefers(
             network.q_net[-1].weight.zero_()
             network.q_net[-1].bias[:] = torch.tensor(biases)
     told: list[torch.Tensor] = []
-    kept = model.replay_buffer.sample
 
     def loss(now: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         told.append(target)
         return ((now - target) ** 2).mean()
 
-    sampled: list[Any] = []
-    monkeypatch.setattr(
-        model.replay_buffer, "sample", lambda *a, **k: sampled.append(kept(*a, **k)) or sampled[-1]
-    )
+    batch = model.replay_buffer.sample(8)
+    monkeypatch.setattr(model.replay_buffer, "sample", lambda *_, **__: batch)
     monkeypatch.setattr("stable_baselines3.dqn.dqn.F.smooth_l1_loss", loss)
     target = model.q_net_target
     model.train(1, batch_size=8)
-    expected = sampled[0].rewards + (1 - sampled[0].dones) * model.gamma * 0.2
+    expected = batch.rewards + (1 - batch.dones) * model.gamma * 0.2
     torch.testing.assert_close(told[0], expected)
     assert model.q_net_target is target
 
