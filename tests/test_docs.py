@@ -30,6 +30,7 @@ SHORTER = {
         ("200_000", "16_384"),
         ("20_000", "8_192"),
     ],
+    "microscope.md": [("50_000", "8_192"), ("20_000", "2_048")],
 }
 """Pages that train, and how their trainings are made shorter."""
 
@@ -37,6 +38,7 @@ GUIDES = {
     "quickstart.md": 800,
     "explorer.md": 800,
     "training.md": 900,
+    "microscope.md": 800,
     "score-your-own.md": 1050,
     "concepts.md": 1000,
     "teaching.md": 1000,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from itertools import product
 from typing import Any
@@ -18,6 +19,7 @@ from solvent.envs import TabularVectorEnv
 from solvent.exact import policy_value, score, solve, state_visitation
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.transforms import from_arrays
+from solvent.report.microscope import microscope_section
 from solvent.training import (
     ALGORITHMS,
     DoubleDQN,
@@ -362,3 +364,14 @@ def test_what_the_microscope_cannot_read_is_refused(small: TabularGame, make_mod
         PPO("MlpPolicy", env, n_steps=8, batch_size=16).learn(
             16, callback=Microscope(blind, every=8)
         )
+
+
+def test_a_page_shows_the_readings_and_the_parts(small: TabularGame) -> None:
+    settings = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
+    seen = microscope(small, "ppo", timesteps=256, readings=2, hyperparameters=settings)
+    runs = json.loads(json.dumps([seen.as_dict()], allow_nan=False))
+    text = microscope_section(runs).html
+    for title in ("cosine with the true gradient", "value error", "gap of the greedy policy"):
+        assert title.capitalize() in text
+    assert 'data-parts="ppo"' in text
+    assert "ppo+exact advantages" in text
