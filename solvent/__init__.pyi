@@ -24,6 +24,7 @@ from .model.registry import make_game as make_game
 from .registration import register_envs as register_envs
 from .report import plot as plot
 from .scoring import evaluate as evaluate
+from .scoring import hardness as hardness
 from .scoring import policy_from as policy_from
 from .scoring import score as score
 from .training.microscope import microscope as microscope

@@ -23,6 +23,7 @@ from solvent.exact import (
     policy_value,
     state_visitation,
 )
+from solvent.exact.hardness import LARGEST, Hardness, measure
 from solvent.exact.scoring import Score
 from solvent.exact.scoring import score as score_table
 from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table, discounted
@@ -246,6 +247,28 @@ def evaluate(
     q[left.row_state, left.row_action[me]] = sign * left.expectation(values)
     occupancy = state_visitation(left, own)
     return Evaluation(left, own, sign * values, q, occupancy, seen, residual)
+
+
+def hardness(game: Played, *, player: int | None = None, largest: int = LARGEST) -> Hardness:
+    """Measure exactly how hard a game is to learn.
+
+    Among the measures are the action gaps where the optimum goes, the effective horizon,
+    concentrability and the diameter; :mod:`solvent.exact.hardness` defines them.
+
+    Args:
+        game: The game or the environment, as for :func:`score`. In a game for two, an environment
+            says the opponent.
+        player: The player who learns, as for :func:`policy_from`.
+        largest: Number of states times number of outcomes up to which diameter and reach are
+            computed; one game is solved for each state.
+
+    Raises:
+        ValueError: If the game has no table, or two players have a choice.
+        ImproperGameError: If an episode under the optimum need not end.
+    """
+    subject = _subject(game, player)
+    learner = subject.player or 0
+    return measure(subject.left, cached_solution(subject.left), player=learner, largest=largest)
 
 
 def _criticized(subject: _Subject, critic: Any, player: int, table: TabularGame) -> Floats:

@@ -13,6 +13,7 @@ from .expectimax import CycleError as CycleError
 from .expectimax import regroup as regroup
 from .expectimax import solve_tree as solve_tree
 from .game_tree import GameTree as GameTree
+from .hardness import Hardness as Hardness
 from .linear_program import LinearProgramSolution as LinearProgramSolution
 from .linear_program import solve_linear_program as solve_linear_program
 from .matrix_game import MatrixGames as MatrixGames

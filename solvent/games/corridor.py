@@ -200,9 +200,9 @@ SPEC = GameSpec(
             model_hash="aeff5d78621cbe3e6001703669e9e8b7d2c64a5f17443b8bb42fc71394689954",
         ),
         "solvent/FamilyHorizon-v0": Environment(
-            parameters={"rooms": 16, "doors": 2, "bait": 0.1},
+            parameters={"rooms": 16, "doors": 2, "bait": 0.3},
             optimum=0.7896027133393401,
-            model_hash="df36e0fd11446bf6fd5e75cb33159c89ae53ecbb3d73ad3501e3148e7b7a6b4a",
+            model_hash="0722e1f403a16e0c4e16af168dcbe4fc966fead36bdd1aa839bed4c0b94f36cc",
         ),
         "solvent/FamilyGap-v0": Environment(
             parameters={"gap": 0.2},

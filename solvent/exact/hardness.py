@@ -1,0 +1,304 @@
+"""How hard a game is to learn: measures that are computed from its table, not sampled.
+
+One player learns; chance, and an opponent whose policy is fixed, are part of the game. V* and Q*
+are the optimal values, d* and d_u the expected numbers of visits under the optimal policy that the
+solver found and under uniform play, and mu the start.
+
+**Action gaps.** In a state with a choice the gap is V*(s) less the largest Q*(s, a) of an action
+that is not optimal. Where every action is optimal there is none. Its quantiles weigh each state by
+d*(s): they say how small the differences are that a learner must see where the optimum goes.
+
+**Effective horizon.** Let Q_1 be the action values of uniform play, and Q_{k+1} the result of one
+step of value iteration on Q_k: expected reward plus the largest Q_k of the next state. The horizon
+is the smallest k for which every policy that is greedy for Q_k is optimal from the start (Laidlaw,
+Russell and Dragan 2023, "Bridging RL theory and practice with the effective horizon", NeurIPS,
+definitions 5.1 and 5.2, without the term for the number of samples: expectations here are exact).
+A horizon of 1 says that to do best after one move and then play at random is optimal. Action values
+that differ by less than 1e-9 of the largest one of their state count as equal.
+
+**Concentrability.** Let both measures of visits be divided by their sums. The largest ratio d*(s) /
+d_u(s) says how rarely uniform play is where the optimum goes (Munos 2003, "Error bounds for
+approximate policy iteration", ICML; the ratio is that of Rashidinejad et al. 2021, "Bridging
+offline reinforcement learning and imitation learning", NeurIPS). The mean weighs ratios by d*.
+
+**Diameter.** The largest over pairs of states (s, t) of the least expected number of moves from s
+to t (Jaksch, Ortner and Auer 2010, "Near-optimal regret bounds for reinforcement learning",
+definition 1). Games here end, so play goes on: an end is left for the start at once, which counts
+no move. States in which the game has ended are not among the pairs. *Reach* is the same from the
+start alone: the least expected number of moves, restarts included, in which one comes to the state
+that is hardest to come to. Both solve one game for each state, so they are left out above a limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from solvent.exact.components import reached
+from solvent.exact.decomposition import solve_values
+from solvent.exact.evaluation import expectation, policy_value, state_visitation
+from solvent.exact.solution import ImproperGameError, Solution
+from solvent.model import GameInfo, TabularGame, TabularPolicy, legal_action_table
+from solvent.model.arrays import Bools, Floats
+
+TIE = 1e-9
+"""Relative difference up to which action values count as equal."""
+
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+LARGEST = 10_000_000
+"""States times outcomes up to which one game is solved for each state, within a minute."""
+
+FARTHEST = 1000
+"""The largest effective horizon that is looked for."""
+
+
+@dataclass(frozen=True)
+class Hardness:
+    """Exact measures of how hard a game is to learn; the module defines them.
+
+    Attributes:
+        game: Name of the game.
+        value: The optimum at the start, to the player who learns.
+        states: Number of states in which the game goes on and which can be reached.
+        decisions: Number of those in which the player has a choice.
+        length_optimal: Expected number of the player's moves under the optimum.
+        length_uniform: The same under uniform play; infinite if an episode need not end.
+        gap_uniform: Optimality gap of uniform play.
+        gap_constant: Least gap of a policy that always plays one action, or where that is illegal
+            the lowest legal one, as environments do.
+        constant: The name of that action.
+        action_gaps: Action gaps that a share of the visits to decisions does not exceed, by the
+            share; those of states in which all actions are optimal are left out.
+        ties: Share of the visits to decisions in which all actions are optimal.
+        effective_horizon: Number of steps of value iteration, from uniform play, after which a
+            greedy policy is optimal; None if there are more than 1,000 or uniform play has no
+            value.
+        concentrability: Largest ratio of the shares of visits under the optimum and uniform play.
+        mean_concentrability: Mean ratio, weighted by the visits of the optimum.
+        diameter: Largest least expected number of moves from state to state; None if not computed.
+        reach: The same from the start; None if not computed.
+    """
+
+    game: str
+    value: float
+    states: int
+    decisions: int
+    length_optimal: float
+    length_uniform: float
+    gap_uniform: float
+    gap_constant: float
+    constant: str
+    action_gaps: tuple[tuple[float, float], ...]
+    ties: float
+    effective_horizon: int | None
+    concentrability: float
+    mean_concentrability: float
+    diameter: float | None
+    reach: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measures by name, as plain values for JSON; quantiles by their shares."""
+        return {**asdict(self), "action_gaps": {str(q): gap for q, gap in self.action_gaps}}
+
+    def __repr__(self) -> str:
+        """A table of all measures."""
+        rows = []
+        for name, value in self.to_dict().items():
+            if isinstance(value, dict):
+                value = ", ".join(f"{share}: {gap:.4g}" for share, gap in value.items())
+            shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+            rows.append(f"{name.replace('_', ' '):22}{shown}")
+        return "\n".join(rows)
+
+
+def measure(
+    game: TabularGame, solution: Solution, *, player: int = 0, largest: int = LARGEST
+) -> Hardness:
+    """Measure how hard a game is to learn for one player.
+
+    Args:
+        game: A game in which only this player has a choice.
+        solution: Its solution.
+        player: The player who learns, 0 or 1.
+        largest: Number of states times number of outcomes up to which diameter and reach are
+            computed.
+
+    Raises:
+        ValueError: If the other player has a choice, or the solution is for another game.
+        ImproperGameError: If an episode under the optimum need not end.
+    """
+    solution.check_is_for(game)
+    if (game.action_count[1 - player] > 1).any():
+        raise ValueError(
+            f"{game.info.name} has a second player who chooses; allowed are games for one, and "
+            f"environments, which have an opponent"
+        )
+    sign = 1 - 2 * player
+    live = reached(game) & ~game.terminal
+    choosing = live & (game.action_count[player] > 1)
+    uniform = TabularPolicy.uniform(game, player=player)
+    visits = state_visitation(game, solution.policies[player])
+    try:
+        visits_uniform: Floats | None = state_visitation(game, uniform)
+    except ImproperGameError:
+        visits_uniform = None
+    acting = game.on_turn(player)
+    q = sign * solution.action_values
+    optimal = _equal_to_best(game, q)
+    values = [_value(game, one) for one in (uniform, *_constants(game, player))]
+    best = int(np.argmax(values[1:]))
+    optimum = sign * solution.value
+    ratios = (np.array([inf]), inf)
+    if visits_uniform is not None:
+        ratios = _ratios(visits[live], visits_uniform[live])
+    gaps, ties = _action_gaps(game, q, optimal, visits * choosing)
+    small = live.sum() * len(game.next_state) <= largest
+    diameter, reach = _diameter(game, live) if small else (None, None)
+    return Hardness(
+        game=game.info.name,
+        value=optimum,
+        states=int(live.sum()),
+        decisions=int(choosing.sum()),
+        length_optimal=float(visits[acting].sum()),
+        length_uniform=inf if visits_uniform is None else float(visits_uniform[acting].sum()),
+        gap_uniform=optimum - values[0],
+        gap_constant=optimum - values[1 + best],
+        constant=game.info.actions[min(player, len(game.info.actions) - 1)][best],
+        action_gaps=gaps,
+        ties=ties,
+        effective_horizon=_effective_horizon(game, uniform, optimal),
+        concentrability=float(ratios[0].max()),
+        mean_concentrability=float(ratios[1]),
+        diameter=diameter,
+        reach=reach,
+    )
+
+
+def _constants(game: TabularGame, player: int) -> list[TabularPolicy]:
+    """The policies that always play one action."""
+    played = legal_action_table(game.mask[player])
+    return [
+        TabularPolicy.deterministic(game, np.maximum(column, 0), player=player)
+        for column in played.T
+    ]
+
+
+def _value(game: TabularGame, policy: TabularPolicy) -> float:
+    """The value of a policy at the start to its player; minus infinity where it has none."""
+    try:
+        value = (1 - 2 * policy.player) * game.at_start(policy_value(game, policy))
+    except ImproperGameError:
+        return -inf
+    return -inf if np.isnan(value) else value
+
+
+def _largest(game: TabularGame, row_values: Floats) -> Floats:
+    """The largest of the values of each state's rows, [K] -> [S]; 0 where it has none."""
+    best = np.zeros(game.n_states)
+    filled = np.flatnonzero(~game.terminal)
+    best[filled] = np.maximum.reduceat(row_values, game.row_start[filled]) if len(filled) else 0
+    return best
+
+
+def _equal_to_best(game: TabularGame, row_values: Floats) -> Bools:
+    """Whether each row's value is the largest of its state but for rounding, [K]."""
+    best = _largest(game, row_values)
+    scale = _largest(game, np.abs(row_values))
+    return np.asarray(row_values >= (best - TIE * scale)[game.row_state])
+
+
+def _action_gaps(
+    game: TabularGame, q: Floats, optimal: Bools, weight: Floats
+) -> tuple[tuple[tuple[float, float], ...], float]:
+    """Return quantiles of the action gaps, and the share of the weight of states without one."""
+    second = _largest(game, np.where(optimal, -inf, q))
+    gap = _largest(game, q) - second
+    has_gap = np.isfinite(gap) & (weight > 0)
+    total = weight.sum()
+    if not has_gap.any():
+        return (), 1.0
+    order = np.argsort(gap[has_gap], kind="stable")
+    sizes, weights = gap[has_gap][order], weight[has_gap][order]
+    below = np.cumsum(weights) / weights.sum()
+    chosen = [float(sizes[min(int(np.searchsorted(below, q)), len(sizes) - 1)]) for q in QUANTILES]
+    return tuple(zip(QUANTILES, chosen, strict=True)), float(1 - weights.sum() / total)
+
+
+def _ratios(visits: Floats, visits_uniform: Floats) -> tuple[Floats, float]:
+    """Return the ratios of the shares of visits, and their mean weighted by the first."""
+    share, share_uniform = visits / visits.sum(), visits_uniform / visits_uniform.sum()
+    where = share > 0
+    with np.errstate(divide="ignore"):
+        ratio = share[where] / share_uniform[where]
+    return ratio, float(share[where] @ ratio)
+
+
+def _effective_horizon(game: TabularGame, uniform: TabularPolicy, optimal: Bools) -> int | None:
+    """Return the smallest k for which every policy greedy for Q_k is optimal; None if unknown."""
+    sign = 1 - 2 * uniform.player
+    try:
+        values = sign * policy_value(game, uniform)
+    except ImproperGameError:
+        return None
+    if not np.isfinite(values).all():
+        return None
+    for k in range(1, FARTHEST + 1):
+        q = sign * expectation(game, sign * values)
+        greedy = _equal_to_best(game, q)
+        if not (greedy & ~optimal)[_met(game, greedy)[game.row_state]].any():
+            return k
+        values = np.where(game.terminal, 0.0, _largest(game, q))
+    return None
+
+
+def _met(game: TabularGame, rows: Bools) -> Bools:
+    """The states that can be reached from the start by some rows ([K] bool), [S]."""
+    source, kept = game.row_state[game.outcome_row], rows[game.outcome_row]
+    met = game.initial > 0
+    layer = met
+    while layer.any():
+        found = np.zeros(game.n_states, bool)
+        found[game.next_state[kept & layer[source]]] = True
+        layer = found & ~met
+        met = met | found
+    return met
+
+
+def _diameter(game: TabularGame, live: Bools) -> tuple[float, float]:
+    """Return the diameter and the reach: one game is solved for each state as the target."""
+    restart, end = game.n_states, game.n_states + 1
+    starts = np.flatnonzero(game.initial > 0)
+    # Ends are left for a state without a move, from which one goes on as at the start.
+    towards = np.where(game.terminal[game.next_state], restart, game.next_state)
+    count = np.append(np.diff(game.row_start), [1, 0])
+    states = range(game.n_states + 2)
+    width = int(count.max())
+    common: dict[str, Any] = {
+        "info": GameInfo("distances", 1, (tuple(map(str, range(width))),), False, (-inf, 0), ()),
+        "states": states,
+        "row_start": np.append(0, np.cumsum(count)),
+        "outcome_start": np.append(game.outcome_start, len(towards) + len(starts)),
+        "probability": np.append(game.probability, game.initial[starts]),
+        "mask": (np.arange(width) < count[:, None], (count > 0)[:, None]),
+        "initial": np.append(game.initial, [0, 0]),
+    }
+    source = game.row_state[game.outcome_row]
+    diameter = reach = 0.0
+    for target in np.flatnonzero(live).tolist():
+        there = source == target
+        distances = TabularGame(
+            next_state=np.append(np.where(there, end, towards), starts),
+            outcome_reward=np.append(np.where(there, 0.0, -1.0), np.zeros(len(starts))),
+            **common,
+        )
+        try:
+            moves = -solve_values(distances)
+        except ImproperGameError:
+            return inf, inf
+        diameter = max(diameter, float(moves[:-2][live].max()))
+        reach = max(reach, game.at_start(moves[:-2]))
+    return diameter, reach

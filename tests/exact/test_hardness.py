@@ -1,0 +1,187 @@
+"""Measures of hardness: by hand in two rooms, and by enumeration in random small problems."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from math import inf
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import solvent
+from solvent.exact import ImproperGameError, solve
+from solvent.exact.hardness import measure
+from solvent.games import Corridor
+from solvent.model import GymnasiumTable, compile_game
+
+
+def test_two_rooms_by_hand() -> None:
+    # The clock stops a move with probability 1/8. Values: V(1) = 1, V(0) = 7/8, and a wrong door
+    # leads to 7/8 V(0) = 49/64 from both. Uniform play: u(1) = 72/95, u(0) = 56/95.
+    found = solvent.hardness(Corridor(rooms=2, doors=2))
+    assert (found.states, found.decisions, found.effective_horizon) == (2, 2, 1)
+    assert found.value == pytest.approx(7 / 8)
+    assert found.gap_uniform == pytest.approx(7 / 8 - 56 / 95)
+    assert found.gap_constant == pytest.approx(7 / 8)
+    # d* = (1, 7/8), d_u = (256, 112) / 95.
+    assert found.length_optimal == pytest.approx(15 / 8)
+    assert found.length_uniform == pytest.approx(368 / 95)
+    assert found.concentrability == pytest.approx(23 / 15)
+    assert found.mean_concentrability == pytest.approx(8 / 15 * 23 / 30 + 7 / 15 * 23 / 15)
+    # Room 0 has 8/15 of the visits and the smaller gap.
+    gaps = dict(found.action_gaps)
+    assert gaps == pytest.approx({q: 7 / 64 if q <= 0.5 else 15 / 64 for q in gaps})
+    assert found.ties == pytest.approx(0, abs=1e-12)
+    # Stopped, one begins again in room 0.
+    assert found.diameter == pytest.approx(8 / 7)
+    assert found.reach == pytest.approx(8 / 7)
+
+
+def random_problem(seed: int, states: int, actions: int) -> tuple[Any, Any, Any]:
+    """Chances of next states, [S, A, S+1] with the end last, rewards [S, A, S+1], and a game."""
+    dice = np.random.default_rng(seed)
+    chance = dice.random((states, actions, states + 1)) ** 3
+    # Few next states, so that some are hard to come to; the end is always possible.
+    chance *= dice.random(chance.shape) < 0.5
+    chance[:, :, -1] += 0.05
+    chance = np.round(chance / chance.sum(axis=2, keepdims=True), 6)
+    chance[:, :, -1] += 1 - chance.sum(axis=2)
+    reward = dice.integers(-1, 3, chance.shape) * (dice.random(chance.shape) < 0.3)
+    table = {
+        s: {
+            a: [
+                (p, s2 % states, float(reward[s, a, s2]), s2 == states)
+                for s2, p in enumerate(chance[s, a].tolist())
+                if p > 0
+            ]
+            for a in range(actions)
+        }
+        for s in range(states)
+    }
+    start = [0.5, 0.5, *[0.0] * (states - 2)]
+    return chance, reward, GymnasiumTable(table, start)
+
+
+def values_of(chance: Any, reward: Any, policy: Any) -> Any:
+    """[S] the values of a policy [S, A], by a dense linear system."""
+    inner = np.einsum("sa,sat->st", policy, chance)
+    paid = np.einsum("sa,sat,sat->s", policy, chance, reward)
+    return np.linalg.solve(np.eye(len(chance)) - inner[:, :-1], paid)
+
+
+def action_values_of(chance: Any, reward: Any, values: Any) -> Any:
+    return np.einsum("sat,sat->sa", chance, reward + np.append(values, 0.0))
+
+
+def deterministic(states: int, actions: int) -> Any:
+    """All deterministic policies, [S, A] each."""
+    for chosen in product(range(actions), repeat=states):
+        yield np.eye(actions)[list(chosen)]
+
+
+def least_moves(chance: Any, start: Any, target: int) -> Any:
+    """[S] least expected moves to a state, by the enumeration of all policies; an end restarts."""
+    states = len(chance)
+    onward = chance[:, :, :-1] + chance[:, :, -1:] * start
+    best = np.full(states, inf)
+    for policy in deterministic(states, chance.shape[1]):
+        inner = np.einsum("sa,sat->st", policy, onward)
+        inner[:, target] = 0.0
+        inner[target] = 0.0
+        if np.abs(np.linalg.eigvals(inner)).max() < 1 - 1e-12:
+            best = np.minimum(best, np.linalg.solve(np.eye(states) - inner, np.ones(states)))
+    best[target] = 0.0
+    return best
+
+
+def horizon(chance: Any, reward: Any, start: Any, optimum: float) -> int:
+    """The smallest k for which all deterministic policies greedy for Q_k are optimal."""
+    states, actions = chance.shape[:2]
+    values = values_of(chance, reward, np.full((states, actions), 1 / actions))
+    for k in range(1, 1000):
+        q = action_values_of(chance, reward, values)
+        greedy = q >= q.max(axis=1, keepdims=True) - 1e-9
+        kept = [p for p in deterministic(states, actions) if (greedy | (p == 0)).all()]
+        if all(start @ values_of(chance, reward, p) > optimum - 1e-9 for p in kept):
+            return k
+        values = q.max(axis=1)
+    raise AssertionError("no horizon found")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_problems_by_enumeration(seed: int) -> None:
+    states, actions = 4, 2 + seed % 2
+    chance, reward, game = random_problem(seed, states, actions)
+    table = compile_game(game)
+    start = np.array(game.start)
+    met = {s.number for s in table.states if not s.over}
+    if met != set(range(states)):
+        pytest.skip("not all states can be reached")
+    found = measure(table, solve(table))
+    best = max(
+        (values_of(chance, reward, p) for p in deterministic(states, actions)), key=start.dot
+    )
+    assert found.value == pytest.approx(start @ best)
+    uniform = values_of(chance, reward, np.full((states, actions), 1 / actions))
+    assert found.gap_uniform == pytest.approx(start @ (best - uniform))
+    constants = [
+        values_of(chance, reward, np.tile(np.eye(actions)[a], (states, 1))) for a in range(actions)
+    ]
+    assert found.gap_constant == pytest.approx(start @ best - max(start @ v for v in constants))
+    distances = [least_moves(chance, start, target) for target in range(states)]
+    assert found.diameter == pytest.approx(max(d.max() for d in distances))
+    assert found.reach == pytest.approx(max(start @ d for d in distances))
+    assert found.effective_horizon == horizon(chance, reward, start, float(start @ best))
+
+
+def test_the_random_problems_have_different_horizons_and_are_not_all_skipped() -> None:
+    found = []
+    for seed in range(12):
+        _, _, game = random_problem(seed, 4, 2 + seed % 2)
+        found.append(solvent.hardness(game))
+    assert sum(h.states == 4 for h in found) >= 8
+    assert len({h.effective_horizon for h in found}) >= 2
+
+
+def test_a_bait_asks_for_foresight_that_grows_with_the_corridor() -> None:
+    horizons = [
+        solvent.hardness(Corridor(rooms=rooms, doors=2, bait=0.3)).effective_horizon
+        for rooms in (8, 16, 32)
+    ]
+    assert horizons == [2, 4, 11]
+
+
+def test_ties_constants_without_a_value_and_what_is_too_large_for_a_diameter() -> None:
+    lake = solvent.hardness("FrozenLake-v1", largest=100)
+    assert (lake.diameter, lake.reach) == (None, None)
+    # From the state beside the hole every way is as good; such visits are 14 of 46.
+    assert lake.ties == pytest.approx(14 / 46)
+    cliff = solvent.hardness("CliffWalking-v1")
+    assert cliff.gap_constant == inf
+    assert cliff.diameter == 14
+    again = json.loads(json.dumps(lake.to_dict()))
+    assert again["action_gaps"]["0.5"] == pytest.approx(dict(lake.action_gaps)[0.5])
+    assert "effective horizon" in repr(lake)
+
+
+def test_an_environment_brings_the_opponent_and_a_game_for_two_has_none() -> None:
+    env = gym.make("solvent/GreedSmall-v0", limit=4, seat=1, opponent="uniform")
+    found = solvent.hardness(env)
+    assert found.value == pytest.approx(solvent.score(env, lambda seen: [0] * len(seen)).optimum)
+    assert found.gap_uniform > 0
+    assert 0 < found.decisions < found.states
+    with pytest.raises(ValueError, match="second player who chooses"):
+        solvent.hardness("tic-tac-toe")
+
+
+def test_a_policy_that_never_ends_is_no_uniform_play() -> None:
+    # Up leads back to the start for ever, unless the other action ends the episode.
+    table = {
+        0: {0: [(1.0, 1, 0.0, False)], 1: [(1.0, 0, 1.0, True)]},
+        1: {0: [(1.0, 1, 0.0, False)]},
+    }
+    with pytest.raises(ImproperGameError):
+        solvent.hardness(GymnasiumTable(table, [1.0, 0.0]))
