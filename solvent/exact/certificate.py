@@ -522,9 +522,7 @@ def _expected_total(game: TabularGame, weight: Floats) -> Total:
     """The expected sum over the states that are visited, when rows have the given weights."""
     parts = components(game)
     if parts.cyclic.any():
-        chain = Chain(
-            game.info.name, transitions_of(game), weight, parts=(parts.order, parts.start)
-        )
+        chain = Chain(game.info.name, transitions_of(game), weight)
         return lambda right, slack: chain.solve(right, within=slack)
 
     def total(right: Floats, _slack: Floats) -> Floats:

@@ -53,14 +53,8 @@ eliminated as a whole."""
 LARGEST_BAND = 10**8
 """Floats that the elimination of a chain as a whole may hold."""
 
-FACTORED = 4000
-"""Parts of up to so many states are solved by their cuts."""
-
 PATIENCE = 1000
 """Steps of iteration after which a residual that is not ten times smaller counts as stuck."""
-
-MANY = 100
-"""Strongly connected parts of more than one state from which on each is solved by itself."""
 
 ROUNDING = 4 * float(np.finfo(float).eps)
 """Residuals up to this, in units of the terms that they are the sum of, are rounding."""
@@ -115,7 +109,6 @@ class Chain:
         weight: [K] the probability of each row in its state. A state without a row of positive
             weight has left for good.
         leaving: [n] the probability to leave the n states at once, nowhere if left out.
-        parts: The states in sets, each after all that it leads to, and where sets begin, if known.
 
     Raises:
         CertificateError: If a state is never left, as far as floats can tell.
@@ -127,10 +120,8 @@ class Chain:
         transitions: Transitions,
         weight: Floats,
         leaving: Floats | None = None,
-        parts: tuple[Ints, Ints] | None = None,
     ) -> None:
         self.name = name
-        self.parts = parts
         self._factors: dict[int, tuple[Floats, Floats, Ints] | None] = {}
         self.n = len(transitions.row_start) - 1
         self.start, self.target, self.flow, moving = kernels.chain.merge_rows(transitions, weight)
@@ -158,9 +149,7 @@ class Chain:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
         if self.n > ELIMINATED:
-            x = self._by_cuts(right)
-            if x is None:
-                x = self._by_band(right, NARROW)
+            x = self._by_band(right, NARROW)
             if x is None:
                 x = self._iterate(right, within=within, guess=guess)
             if x is None:
@@ -184,19 +173,6 @@ class Chain:
             if x is not None:
                 return x
         return self._eliminate(right, transposed=True)
-
-    def _by_cuts(self, right: Floats) -> Floats | None:
-        """The solution part by part; None if there are few parts, or one has too many cycles."""
-        if self.n <= FACTORED or self.parts is None:
-            return None
-        sizes = np.diff(self.parts[1])
-        if (sizes > 1).sum() < MANY or sizes.max() > FACTORED:
-            return None
-        x = right.copy()
-        solved = kernels.chain.solve_parts_by_cuts(
-            *self.parts, self.start, self.target, self.flow, self.leaving, x
-        )
-        return x if solved and np.isfinite(x).all() else None
 
     def _iterate(
         self,

@@ -229,7 +229,7 @@ def _solve_chain(
         return result
 
     kept = np.where(nonterminating[game.row_state], 0.0, weight)
-    chain = Chain(game.info.name, transitions_of(game), kept, parts=(parts.order, parts.start))
+    chain = Chain(game.info.name, transitions_of(game), kept)
     return chain.solve_transposed(right) if transpose else chain.solve(right)
 
 

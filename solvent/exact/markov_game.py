@@ -126,14 +126,16 @@ class GameComponent(Component):
         return concatenated_ranges(np.repeat(self.start[1][:-1], self.count[0]), self.width)
 
 
-def component_of(game: TabularGame, states: Ints, values: Floats) -> GameComponent:
-    """A strongly connected component of a game.
+def component_of(game: TabularGame, states: Ints, values: Floats, player: int = 0) -> GameComponent:
+    """A strongly connected component of a game, or several of which none leads to another.
 
     Args:
         game: The game.
         states: [n] the states of the component, ascending.
         values: [S] values of the game's states, known where the component leads to.
+        player: The player to whom rewards and values are; 1 only where player 0 has no choice.
     """
+    sign = 1 - 2 * player
     row_count = np.diff(game.row_start)[states]
     if row_count.sum() == game.n_rows:
         # All else are ends: nothing is left out, and millions of outcomes need not be copied.
@@ -166,9 +168,9 @@ def component_of(game: TabularGame, states: Ints, values: Floats) -> GameCompone
         outcome_start=outcome_start,
         next_state=next_state,
         probability=game.probability[outcomes],
-        reward=game.outcome_reward[outcomes],
-        boundary=values[beyond],
-        players=("player 0", "player 1"),
+        reward=sign * game.outcome_reward[outcomes],
+        boundary=sign * values[beyond],
+        players=(f"player {player}", f"player {1 - player}"),
         count=(game.action_count[0][states], game.action_count[1][states]),
     )
 

@@ -43,7 +43,7 @@ from solvent.exact import kernels
 from solvent.exact.chain import ROUNDING, Chain, narrow_order
 from solvent.exact.components import lead_to
 from solvent.exact.solution import CertificateError, ImproperGameError
-from solvent.exact.transitions import Transitions, transitions_of
+from solvent.exact.transitions import Transitions
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
@@ -156,25 +156,6 @@ class Component:
             s: Index of the state in the component.
         """
         return f"{self.game.info.name}, state {self.game.states[int(self.states[s])]!r}"
-
-
-def component_of_one(
-    game: TabularGame, states: Ints, values: Floats, place: Ints, player: int
-) -> Component:
-    """A strongly connected component of a game in which one player chooses, as that one sees it.
-
-    Args:
-        game: The game.
-        states: [n] the states of the component, ascending.
-        values: [S] values of the game's states, known where the component leads to.
-        place: [S] of -1, for use meanwhile.
-        player: Who chooses.
-    """
-    taken, reward, boundary = kernels.chain.take_component(
-        states, place, transitions_of(game), game.outcome_reward, values, 1 - 2 * player
-    )
-    players = f"player {player}", f"player {1 - player}"
-    return Component(game, states, *taken, reward, boundary, players)
 
 
 def members(start: Ints, which: Ints) -> tuple[Ints, Ints]:

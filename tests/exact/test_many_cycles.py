@@ -1,4 +1,4 @@
-"""What is compiled for games of many cycles equals what is done for those of few."""
+"""Cycles that are solved together have the values that they have one by one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from example_counts import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from solvent.exact import ImproperGameError, chain, decomposition
+from solvent.exact import ImproperGameError, decomposition
 from solvent.exact.decomposition import optimum, solve_values
 from solvent.exact.evaluation import policy_value
 from solvent.games import Pig
@@ -70,13 +70,3 @@ def test_pig_and_the_game_that_is_left_of_it(parameters: dict[str, Any]) -> None
         assert_alike(against(table, TabularPolicy.uniform(table, player=player)))
         few, many = both_ways(left, solve_values)
         np.testing.assert_allclose(many, few, rtol=1e-12, atol=1e-12)
-
-
-def test_a_chain_of_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = compile_game(Pig(target=15))
-    pair = [TabularPolicy.uniform(table, player=player) for player in (0, 1)]
-    plain = policy_value(table, *pair)
-    monkeypatch.setattr(chain, "FACTORED", 200)
-    monkeypatch.setattr(chain.Chain, "_iterate", None)
-    by_cuts = policy_value(table, *pair)
-    np.testing.assert_allclose(by_cuts, plain, rtol=1e-13)

@@ -1,5 +1,4 @@
 from . import chain as chain
-from . import cycles as cycles
 from . import induction as induction
 from . import markov_game as markov_game
 from . import matrix_game as matrix_game
