@@ -192,6 +192,102 @@ def sarsa(
         yield Estimate(Q=Q, pi=pi)
 
 
+def n_step_sarsa(
+    env: Env,
+    *,
+    n: int = 4,
+    alpha: StepSize = 0.1,
+    epsilon: float = 0.1,
+    discount: float = 1.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """n-step Sarsa, on-policy control: Section 7.2.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        n: Number of rewards before the bootstrapped value. With 1 this is Sarsa.
+        alpha: The step size.
+        epsilon: Probability of a uniformly random action.
+        discount: Discount of the next state's value.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        Q and the epsilon-greedy policy after each episode.
+
+    Raises:
+        ValueError: If n is not a whole number from 1 to 10,000.
+    """
+    check_integer(n, "n", 1, 10_000)
+    alpha, world = step_size(alpha), Indexed(env, rng, discount)
+    Q, N = world.action_values(), np.zeros(world.legal.shape, int)
+    pi = epsilon_greedy(Q, epsilon)
+    while True:
+        S, R, T = [world.reset()], [0.0], np.inf
+        A = [draw(pi[S[0]], rng)]
+        for t in count():
+            if t < T:
+                s2, r, done = world.step(A[t])
+                S.append(s2)
+                R.append(r)
+                A.append(draw(pi[s2], rng))
+                T = t + 1 if done else T
+            tau = t - n + 1
+            if tau >= 0:
+                end = int(min(tau + n, T))
+                G = sum(discount**k * r for k, r in enumerate(R[tau + 1 : end + 1]))
+                G += discount ** (end - tau) * Q[S[end], A[end]]
+                s, a = S[tau], A[tau]
+                N[s, a] += 1
+                Q[s, a] += alpha(N[s, a]) * (G - Q[s, a])
+                pi[s] = epsilon_greedy(Q[s], epsilon)
+            if tau == T - 1:
+                break
+        yield Estimate(Q=Q, pi=pi)
+
+
+def sarsa_lambda(
+    env: Env,
+    *,
+    lambda_: float = 0.9,
+    alpha: float = 0.1,
+    epsilon: float = 0.1,
+    discount: float = 1.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Sarsa(lambda) with accumulating eligibility traces: Section 12.7.
+
+    The book's box has a weight vector. With one weight per state-action pair, that vector is the
+    array Q.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        lambda_: Trace-decay parameter, within 0..1. With 0 this is Sarsa.
+        alpha: The step size.
+        epsilon: Probability of a uniformly random action.
+        discount: Discount of the next state's value.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        Q and the epsilon-greedy policy after each episode.
+    """
+    world = Indexed(env, rng, discount)
+    Q = world.action_values()
+    pi = epsilon_greedy(Q, epsilon)
+    while True:
+        s, done = world.reset(), False
+        a = draw(pi[s], rng)
+        z = np.zeros(Q.shape)
+        while not done:
+            s2, r, done = world.step(a)
+            a2 = draw(pi[s2], rng)
+            z *= discount * lambda_
+            z[s, a] += 1
+            Q += alpha * (r + discount * Q[s2, a2] - Q[s, a]) * z
+            pi = epsilon_greedy(Q, epsilon)
+            s, a = s2, a2
+        yield Estimate(Q=Q, pi=pi)
+
+
 def expected_sarsa(
     env: Env,
     *,

@@ -27,12 +27,14 @@ from solvent.tabular import (
     measure,
     monte_carlo_control,
     monte_carlo_prediction,
+    n_step_sarsa,
     n_step_td,
     off_policy_control,
     off_policy_prediction,
     q_learning,
     reinforce,
     sarsa,
+    sarsa_lambda,
     td,
     td_lambda,
 )
@@ -107,6 +109,16 @@ def test_td_lambda_without_traces_and_td_of_one_step_are_td() -> None:
     )
     np.testing.assert_allclose(plain, traced, atol=1e-14)
     np.testing.assert_allclose(plain, one_step, atol=1e-14)
+
+
+def test_sarsa_lambda_without_traces_and_sarsa_of_one_step_are_sarsa() -> None:
+    game = cliff()
+    plain, traced, one_step = (
+        after(learn(environment(game), rng=np.random.default_rng(5)), 20).Q
+        for learn in (sarsa, partial(sarsa_lambda, lambda_=0.0), partial(n_step_sarsa, n=1))
+    )
+    np.testing.assert_allclose(plain, traced, atol=1e-12)
+    np.testing.assert_allclose(plain, one_step, atol=1e-12)
 
 
 def test_a_time_limit_is_no_end() -> None:
@@ -230,6 +242,14 @@ ONE_EPISODE: dict[str, tuple[Learn, tuple[float, float]]] = {
         lambda env, pi, **k: n_step_td(env, pi, n=2, alpha=0.1, **k),
         (0.1 * (1 + 0.5 * 2), 0.1 * 2),
     ),
+    "Sarsa(lambda)": (
+        lambda env, pi, **k: sarsa_lambda(env, lambda_=0.6, alpha=0.1, **k),
+        (0.1 * 1 + 0.1 * 0.5 * 0.6 * 2, 0.1 * 2),
+    ),
+    "2-step Sarsa": (
+        lambda env, pi, **k: n_step_sarsa(env, n=2, alpha=0.1, **k),
+        (0.1 * (1 + 0.5 * 2), 0.1 * 2),
+    ),
     "importance sampling": (lambda env, pi, **k: importance_sampling(env, pi, pi, **k), (2, 2)),
     "off-policy": (lambda env, pi, **k: off_policy_prediction(env, pi, pi, **k), (2, 2)),
     "off-policy control": (lambda env, pi, **k: off_policy_control(env, pi, **k), (2, 2)),
@@ -324,6 +344,8 @@ CONTROLS: dict[str, Learn] = {
         env, TabularPolicy.uniform(env.game), rng=rng
     ),
     "Sarsa": lambda env, rng: sarsa(env, alpha=slow, rng=rng),
+    "3-step Sarsa": lambda env, rng: n_step_sarsa(env, n=3, alpha=slow, rng=rng),
+    "Sarsa(lambda)": lambda env, rng: sarsa_lambda(env, alpha=0.05, rng=rng),
     "expected Sarsa": lambda env, rng: expected_sarsa(env, alpha=slow, rng=rng),
     "Q-learning": lambda env, rng: q_learning(env, alpha=slow, rng=rng),
     "double Q-learning": lambda env, rng: double_q_learning(env, alpha=slow, rng=rng),
