@@ -4,11 +4,8 @@
 
 const CANCELS = 1e-9;
 
-/**
- * Solve x = b + A x by elimination. I − A is an M-matrix, so that no pivots are needed.
- * @param {Map<number, number>[]} A the entries of each row
- * @param {number[]} b
- */
+/** Solve x = b + A x by elimination. I − A is an M-matrix, so that no pivots are needed.
+ * @param {Map<number, number>[]} A the entries of each row @param {number[]} b */
 function fixedPoint(A, b) {
   const n = b.length;
   const rows = A.map((entries, i) => {
@@ -26,18 +23,15 @@ function fixedPoint(A, b) {
   }
   const x = new Float64Array(n);
   for (let i = n - 1; i >= 0; i--) {
-    let sum = rows[i][n];
-    for (let j = i + 1; j < n; j++) sum -= rows[i][j] * x[j];
-    x[i] = sum / rows[i][i];
+    x[i] = rows[i][n];
+    for (let j = i + 1; j < n; j++) x[i] -= rows[i][j] * x[j];
+    x[i] /= rows[i][i];
   }
   return x;
 }
 
-/**
- * All that can reach a set, by the steps of a graph backward.
- * @param {number[]} states @param {(s: number) => Iterable<number>} next
- * @param {(s: number) => boolean} goal
- */
+/** All states that can reach a goal. @param {number[]} states
+ * @param {(s: number) => Iterable<number>} next @param {(s: number) => boolean} goal */
 function reaching(states, next, goal) {
   /** @type {Map<number, number[]>} */
   const before = new Map();
@@ -49,34 +43,33 @@ function reaching(states, next, goal) {
   return found;
 }
 
-/**
- * The sets of cells that an episode goes round in for ever, once it is in one of them.
+/** The sets of cells that an episode goes round in for ever, once it is in one of them.
  * @param {number[]} endless cells from which no end can be reached
- * @param {Map<number, number>[]} next the probabilities of the next cells
- */
+ * @param {Map<number, number>[]} next the probabilities of the next cells */
 function recurrentClasses(endless, next) {
-  const from = new Map(endless.map((s) => {
-    const seen = new Set([s]);
-    for (const at of seen) for (const to of next[at].keys()) seen.add(to);
-    return [s, seen];
-  }));
-  const returning = endless.filter((s) => [...from.get(s)].every((to) => from.get(to).has(s)));
-  return returning.map((s) => [...from.get(s)]).filter((one, i) => Math.min(...one) === returning[i]);
+  /** @type {Set<number>[]} */
+  const from = [];
+  for (const s of endless) {
+    from[s] = new Set([s]);
+    for (const at of from[s]) for (const to of next[at].keys()) from[s].add(to);
+  }
+  const returning = endless.filter((s) => [...from[s]].every((to) => from[to].has(s)));
+  return returning.filter((s) => s === Math.min(...from[s])).map((s) => [...from[s]]);
 }
+
+/** @param {Float64Array} values @param {number[]} cells */
+const meanOf = (values, cells) => cells.reduce((sum, s) => sum + values[s], 0) / cells.length;
 
 /**
  * The values of a policy. Without a discount an episode may go on for ever: what it collects there
  * decides whether the value is finite, −∞ or ∞, or none (NaN) if rewards cancel.
- * @param {Problem} problem
- * @param {ArrayLike<number>[]} pi the probability of each action, by cell
+ * @param {Problem} problem @param {ArrayLike<number>[]} pi the action probabilities of each cell
  * @returns {Evaluated}
  */
-function evaluate(problem, pi) {
-  const {size, states, over, moves, gamma} = problem;
-  const reward = new Float64Array(size);
-  const turnover = new Float64Array(size);
+function evaluate({states, starts, over, moves, gamma}, pi) {
+  const [reward, turnover, values] = [0, 1, 2].map(() => new Float64Array(over.length));
   /** @type {Map<number, number>[]} */
-  const next = Array.from({length: size}, () => new Map());
+  const next = over.map(() => new Map());
   const ends = new Set();
   for (const s of states) {
     moves[s].forEach((branches, a) => {
@@ -89,9 +82,8 @@ function evaluate(problem, pi) {
       }
     });
   }
-
-  const values = new Float64Array(size);
-  /** @param {number[]} unknown @param {Float64Array} paid */
+  /** The values of some cells, given those of all others.
+   * @param {number[]} unknown @param {Float64Array} paid */
   const solveIn = (unknown, paid) => {
     const place = new Map(unknown.map((s, i) => [s, i]));
     /** @type {Map<number, number>[]} */
@@ -107,7 +99,6 @@ function evaluate(problem, pi) {
     });
     return fixedPoint(A, b);
   };
-
   const steps = (/** @type {number} */ s) => next[s].keys();
   const ending = reaching(states, steps, (s) => ends.has(s));
   const classes = gamma < 1 ? [] : recurrentClasses(states.filter((s) => !ending.has(s)), next);
@@ -122,26 +113,18 @@ function evaluate(problem, pi) {
   }
   const settled = new Set(classes.flat());
   const unknown = states.filter((s) => !settled.has(s) && Number.isFinite(values[s]));
-  solveIn(unknown, reward).forEach((value, i) => {
-    values[unknown[i]] = value;
-  });
-  return {values, start: meanOf(values, problem.starts)};
+  const solved = solveIn(unknown, reward);
+  unknown.forEach((s, i) => values[s] = solved[i]);
+  return {values, start: meanOf(values, starts)};
 }
 
-/** @param {Float64Array} values @param {number[]} cells */
-const meanOf = (values, cells) => cells.reduce((sum, s) => sum + values[s], 0) / cells.length;
-
-/**
- * The value of each action, given the values of the cells that follow.
- * @param {Problem} problem @param {number} s @param {ArrayLike<number>} values
- */
+/** The value of each action, given the values of the cells that follow.
+ * @param {Problem} problem @param {number} s @param {ArrayLike<number>} values */
 const lookahead = ({moves, gamma}, s, values) => moves[s].map((branches) =>
-  branches.reduce((sum, [p, s2, r]) => sum + p * (r + gamma * values[s2]), 0));
+  branches.reduce((sum, [p, , r]) => sum + p * r, 0) +
+  branches.reduce((sum, [p, s2]) => sum + p * gamma * values[s2], 0));
 
-/**
- * The cells in which an episode can stay for ever without any reward.
- * @param {Problem} problem
- */
+/** The cells in which an episode can stay for ever without any reward. @param {Problem} problem */
 function idleCells({states, moves}) {
   let idle = new Set(states);
   for (let before = -1; before !== idle.size;) {
@@ -153,35 +136,34 @@ function idleCells({states, moves}) {
 }
 
 /**
- * The optimum by policy iteration; null if some value is infinite.
+ * The optimum by policy iteration; null if there is none.
  *
- * Without a discount a policy may also stay for ever where that costs nothing. There a fifth action
- * ends the episode, so that the first policy, the uniform one, ends it from everywhere. Each better
- * policy then ends, too, unless rewards can be collected for ever.
- * @param {Problem} problem
- * @returns {Evaluated | null}
+ * The first policy, the uniform one, ends the episode if any does. So does each better one, unless
+ * rewards can be collected for ever. Without a discount there is no optimum then, nor if no end can
+ * be reached from some cell, or if going on for ever without a reward is better than every end.
+ * @param {Problem} problem @returns {Evaluated | null}
  */
 function optimum(problem) {
-  const {size, states, over, moves, gamma, starts} = problem;
-  const idle = gamma < 1 ? new Set() : idleCells(problem);
-  /** @type {Problem} */
-  const wide = {
-    ...problem, size: size + 1, over: [...over, true],
-    moves: moves.map((own, s) => idle.has(s) ? [...own, [[1, size, 0]]] : own),
-  };
-  const pi = wide.moves.map((own) => own.map(() => 1 / own.length));
+  const {states, over, moves, gamma} = problem;
+  const pi = over.map(() => [1 / 4, 1 / 4, 1 / 4, 1 / 4]);
+  const next = (/** @type {number} */ s) => moves[s].flat().map(([, s2]) => s2);
+  const ending = reaching(states, next, (s) => next(s).some((s2) => over[s2]));
+  if (gamma === 1 && ending.size < states.length) return null;
   for (;;) {
-    const {values} = evaluate(wide, pi);
+    const found = evaluate(problem, pi);
+    const {values} = found;
     if (!values.every(Number.isFinite)) return null;
     let stable = true;
     for (const s of states) {
-      const Q = lookahead(wide, s, values);
+      const Q = lookahead(problem, s, values);
       const best = Math.max(...Q);
       if (best > values[s] + 1e-12 * (1 + Math.abs(values[s]))) {
-        pi[s] = Q.map((value, a) => Number(a === Q.indexOf(best)));
+        pi[s] = Q.map((_, a) => Number(a === Q.indexOf(best)));
         stable = false;
       }
     }
-    if (stable) return {values: values.slice(0, size), start: meanOf(values, starts)};
+    if (!stable) continue;
+    const idle = gamma < 1 ? [] : [...idleCells(problem)];
+    return idle.some((s) => values[s] < -1e-9) ? null : found;
   }
 }

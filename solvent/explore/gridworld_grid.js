@@ -1,8 +1,8 @@
-// The grid: its cells and moves, the presets, and its two written forms, a URL's fragment and Python.
+// The grid: its cells and moves, and its two written forms, a URL's fragment and Python.
 
 /**
  * @typedef {object} Grid
- * @property {string[]} map one character a cell: "." open, "#" wall, S start, G goal, H pit, C cliff
+ * @property {string[]} map a character for each cell: "." open, "#" wall, S start, G goal, H pit, C cliff
  * @property {Record<string, number>} rewards of cells that have one of their own, by "row,column"
  * @property {number} step the reward of all other cells
  * @property {number[]} wind of each column, in cells upward
@@ -12,7 +12,6 @@
  * @typedef {[probability: number, cell: number, reward: number]} Branch
  *
  * @typedef {object} Problem A grid as the solver and the learners know it; cells have numbers.
- * @property {number} size the number of cells
  * @property {number[]} starts the cells in which episodes begin, equally probable
  * @property {number[]} states the cells that play can reach and go on from
  * @property {boolean[]} over whether a cell ends the episode
@@ -28,59 +27,25 @@ const MOST_ROWS = 12;
 const MOST_COLUMNS = 16;
 const STRONGEST = 3;
 
-/** @type {Record<string, Grid>} */
-const PRESETS = {
-  "Frozen lake": {
-    map: ["S...", ".H.H", "...H", "H..G"],
-    rewards: {"3,3": 1}, step: 0, wind: [0, 0, 0, 0], slip: 40, gamma: 1,
-  },
-  "Cliff": {
-    map: ["............", "............", "............", "SCCCCCCCCCCG"],
-    rewards: Object.fromEntries(Array.from({length: 10}, (_, n) => [`3,${n + 1}`, -100])),
-    step: -1, wind: Array(12).fill(0), slip: 0, gamma: 1,
-  },
-  "Windy gridworld": {
-    map: ["..........", "..........", "..........", "S......G..",
-      "..........", "..........", ".........."],
-    rewards: {}, step: -1, wind: [0, 0, 0, 1, 1, 1, 2, 2, 1, 0], slip: 0, gamma: 1,
-  },
-  "Dyna maze": {
-    map: [".......#G", "..#....#.", "S.#....#.", "..#......", ".....#...", "........."],
-    rewards: {"0,8": 1}, step: 0, wind: Array(9).fill(0), slip: 0, gamma: 0.95,
-  },
-  "Empty": {
-    map: ["........", "........", "........", "S......G", "........", "........"],
-    rewards: {"3,7": 1}, step: 0, wind: Array(8).fill(0), slip: 0, gamma: 0.9,
-  },
-};
+/** The row and the column of a cell. @param {Grid} grid @param {number} cell */
+const placeOf = ({map}, cell) => [Math.floor(cell / map[0].length), cell % map[0].length];
 
 /** @param {Grid} grid @param {number} cell */
-const kindOf = (grid, cell) => {
-  const columns = grid.map[0].length;
-  return grid.map[Math.floor(cell / columns)][cell % columns];
-};
+const keyOf = (grid, cell) => placeOf(grid, cell).join(",");
 
 /** @param {Grid} grid @param {number} cell */
-const keyOf = (grid, cell) => {
-  const columns = grid.map[0].length;
-  return `${Math.floor(cell / columns)},${cell % columns}`;
-};
+const kindOf = ({map}, cell) => map[Math.floor(cell / map[0].length)][cell % map[0].length];
 
-/**
- * The next cell, or the same one if a wall or the edge is in the way.
- * @param {Grid} grid @param {number} cell @param {number} down @param {number} right
- */
+/** The next cell, or the same one if a wall or the edge is in the way.
+ * @param {Grid} grid @param {number} cell @param {number} down @param {number} right */
 function slide(grid, cell, down, right) {
-  const columns = grid.map[0].length;
-  const row = Math.floor(cell / columns) + down;
-  const column = (cell % columns) + right;
-  return (grid.map[row]?.[column] ?? "#") === "#" ? cell : row * columns + column;
+  const [row, column] = placeOf(grid, cell);
+  const open = (grid.map[row + down]?.[column + right] ?? "#") !== "#";
+  return open ? cell + down * grid.map[0].length + right : cell;
 }
 
-/**
- * The cell in which a move ends; the wind of the column that is left counts.
- * @param {Grid} grid @param {number} cell @param {number} direction
- */
+/** The cell in which a move ends; the wind of the column that is left counts.
+ * @param {Grid} grid @param {number} cell @param {number} direction */
 function moved(grid, cell, direction) {
   const [straight, right] = STEPS[direction];
   const down = straight - grid.wind[cell % grid.map[0].length];
@@ -91,141 +56,124 @@ function moved(grid, cell, direction) {
 
 /** @param {Grid} grid @returns {Problem} */
 function problemOf(grid) {
-  const size = grid.map.length * grid.map[0].length;
-  const cells = [...Array(size).keys()];
-  const of = (/** @type {string} */ kind) => cells.filter((cell) => kindOf(grid, cell) === kind);
+  const kinds = [...grid.map.join("")];
+  const of = (/** @type {string} */ kind) => [...kinds.keys()].filter((s) => kinds[s] === kind);
   const starts = of("S").length ? of("S") : of(".");
-  const over = cells.map((cell) => "GH".includes(kindOf(grid, cell)));
+  const over = kinds.map((kind) => "GH".includes(kind));
   const slip = grid.slip / SLIPS;
   /** @type {Branch[][][]} */
-  const moves = cells.map(() => []);
+  const moves = kinds.map(() => []);
   const reached = new Set(starts);
   for (const cell of reached) {
-    if (over[cell]) continue;
-    for (let action = 0; action < 4; action++) {
-      moves[cell][action] = [];
+    for (let action = 0; action < 4 && !over[cell]; action++) {
+      /** @type {Branch[]} */
+      const branches = moves[cell][action] = [];
       for (const [turn, p] of [[0, 1 - slip], [1, slip / 2], [3, slip / 2]]) {
         if (!p) continue;
         const after = moved(grid, cell, (action + turn) % 4);
         const reward = grid.rewards[keyOf(grid, after)] ?? grid.step;
-        for (const next of kindOf(grid, after) === "C" ? starts : [after]) {
-          const share = kindOf(grid, after) === "C" ? p / starts.length : p;
-          moves[cell][action].push([share, next, reward]);
+        const cells = kinds[after] === "C" ? starts : [after];
+        for (const next of cells) {
+          const same = branches.find((one) => one[1] === next && one[2] === reward);
+          if (same) same[0] += p / cells.length;
+          else branches.push([p / cells.length, next, reward]);
           reached.add(next);
         }
       }
     }
   }
-  const states = cells.filter((cell) => reached.has(cell) && !over[cell]);
-  return {size, starts, states, over, moves, gamma: grid.gamma};
+  const states = [...kinds.keys()].filter((cell) => reached.has(cell) && !over[cell]);
+  return {starts, states, over, moves, gamma: grid.gamma};
 }
 
-/**
- * The grid, if it is allowed.
- * @param {Grid} grid
- * @returns {Grid}
- */
+/** The grid, if it is allowed. @param {Grid} grid */
 function checked(grid) {
   const {map, rewards, step, wind, slip, gamma} = grid;
-  /** @param {boolean} ok @param {string} message */
-  const demand = (ok, message) => {
-    if (!ok) throw new Error(message);
-  };
-  const columns = map.length ? map[0].length : 0;
-  demand(map.length >= 1 && map.length <= MOST_ROWS && columns >= 1 && columns <= MOST_COLUMNS,
-    `A grid has 1 to ${MOST_ROWS} rows and 1 to ${MOST_COLUMNS} columns.`);
-  demand(map.every((row) => row.length === columns), "All rows of the map must be equally long.");
+  const columns = map[0]?.length ?? 0;
   const strange = [...map.join("")].find((kind) => !KINDS.includes(kind));
-  demand(!strange, `The map has “${strange}”; a cell is one of ${[...KINDS].join(" ")}`);
-  demand(/[S.]/.test(map.join("")), "The map needs a start, S, or an open cell.");
-  const inRange = (/** @type {number} */ x) => Number.isFinite(x) && Math.abs(x) <= 1e6;
-  demand([step, ...Object.values(rewards)].every(inRange), "A reward is a number up to a million.");
-  for (const key of Object.keys(rewards)) {
-    const [row, column] = key.split(",").map(Number);
-    demand(map[row]?.[column] !== undefined, `There is no cell ${key} to have a reward.`);
-  }
   const whole = (/** @type {number} */ x, /** @type {number} */ most) =>
     Number.isInteger(x) && x >= 0 && x <= most;
-  demand(wind.length === columns && wind.every((x) => whole(x, STRONGEST)),
-    `Each column has a wind of 0 to ${STRONGEST} cells.`);
-  demand(whole(slip, SLIPS), "The probability to slip is a number of sixtieths from 0 to 60.");
-  demand(gamma > 0 && gamma <= 1, "The discount γ is above 0 and at most 1.");
+  const isReward = (/** @type {number} */ x) => Number.isFinite(x) && Math.abs(x) <= 1e6;
+  const isCell = (/** @type {string} */ key) => {
+    const [row, column] = key.split(",");
+    return Boolean(map[Number(row)]?.[Number(column)]);
+  };
+  /** @type {[boolean, string][]} */
+  const demands = [
+    [map.length <= MOST_ROWS && columns >= 1 && columns <= MOST_COLUMNS,
+      `A grid has 1 to ${MOST_ROWS} rows and 1 to ${MOST_COLUMNS} columns.`],
+    [map.every((row) => row.length === columns), "All rows of the map must be equally long."],
+    [!strange, `The map has “${strange}”; a cell is one of ${[...KINDS].join(" ")}`],
+    [/[S.]/.test(map.join("")), "The map needs a start, S, or an open cell."],
+    [[step, ...Object.values(rewards)].every(isReward), "A reward is a number up to a million."],
+    [Object.keys(rewards).every(isCell), "A reward is for a cell that is not on the map."],
+    [wind.length === columns && wind.every((x) => whole(x, STRONGEST)),
+      `Each column has a wind of 0 to ${STRONGEST} cells.`],
+    [whole(slip, SLIPS), "The probability to slip is a number of sixtieths from 0 to 60."],
+    [gamma > 0 && gamma <= 1, "The discount γ is above 0 and at most 1."],
+  ];
+  for (const [met, message] of demands) if (!met) throw new Error(message);
   return grid;
 }
 
 /** @param {Grid} grid @returns {Record<string, string>} */
-function fragmentOf(grid) {
-  return {
-    map: grid.map.join("/"),
-    rewards: Object.entries(grid.rewards).map(([key, reward]) => `${key},${reward}`).join(";"),
-    step: String(grid.step),
-    wind: grid.wind.join(","),
-    slip: String(grid.slip),
-    gamma: String(grid.gamma),
-  };
-}
+const fragmentOf = ({map, rewards, step, wind, slip, gamma}) => ({
+  map: map.join("/"), rewards: Object.entries(rewards).join(";"), wind: wind.join(","),
+  step: String(step), slip: String(slip), gamma: String(gamma),
+});
 
-/**
- * The grid of a URL's fragment; null if it has none.
- * @param {URLSearchParams} asked
- */
+/** The grid of a URL's fragment; null if it has none. @param {URLSearchParams} asked */
 function gridOf(asked) {
   if (!asked.get("map")) return null;
   const map = (asked.get("map") ?? "").split("/");
-  const rewards = (asked.get("rewards") ?? "").split(";").filter(Boolean).map((one) => {
-    const [row, column, reward] = one.split(",").map(Number);
-    return /** @type {const} */ ([`${row},${column}`, reward]);
-  });
-  const wind = asked.get("wind") ? (asked.get("wind") ?? "").split(",").map(Number)
-    : [...map[0]].map(() => 0);
+  const listed = (/** @type {string} */ name, /** @type {string} */ mark) =>
+    (asked.get(name) || null)?.split(mark) ?? [];
+  const wind = listed("wind", ",").map(Number);
   return checked({
-    map, rewards: Object.fromEntries(rewards), step: Number(asked.get("step") ?? 0), wind,
-    slip: Number(asked.get("slip") ?? 0), gamma: Number(asked.get("gamma") ?? 1),
+    map, wind: wind.length ? wind : [...map[0]].map(() => 0),
+    rewards: Object.fromEntries(listed("rewards", ";").map((one) => {
+      const [row, column, reward] = one.split(",").map(Number);
+      return [`${row},${column}`, reward];
+    })),
+    step: Number(asked.get("step") ?? 0), slip: Number(asked.get("slip") ?? 0),
+    gamma: Number(asked.get("gamma") ?? 1),
   });
 }
 
 const GRID_IN_PYTHON = /(# The grid[^\n]*\n)[^]*?(# The rules\.)/;
 
-/**
- * The grid as a Python file that defines it as a game.
- * @param {Grid} grid @param {string} rules the file for another grid
- */
+/** The grid as a Python file that defines it as a game.
+ * @param {Grid} grid @param {string} rules the file for another grid */
 function pythonOf(grid, rules) {
   const rewards = Object.entries(grid.rewards)
     .map(([key, reward]) => `    (${key.replace(",", ", ")}): ${reward},\n`).join("");
   const lines = [
     "MAP = (", ...grid.map.map((row) => `    "${row}",`), ")",
     `REWARDS: dict[tuple[int, int], float] = {${rewards && `\n${rewards}`}}`,
-    `STEP = ${grid.step}`,
-    `WIND = (${grid.wind.join(", ")},)`,
-    `SLIP = Fraction(${grid.slip}, ${SLIPS})`,
-    `DISCOUNT = ${grid.gamma}`,
+    `STEP = ${grid.step}`, `WIND = (${grid.wind.join(", ")},)`,
+    `SLIP = Fraction(${grid.slip}, ${SLIPS})`, `DISCOUNT = ${grid.gamma}`,
   ];
   return rules.replace(GRID_IN_PYTHON, (_, begin, end) => `${begin}${lines.join("\n")}\n${end}`);
 }
 
-/**
- * Read the grid of such a file back, without running it.
- * @param {string} text
- */
+/** Read the grid of such a file back, without running it. @param {string} text */
 function gridOfPython(text) {
   const part = GRID_IN_PYTHON.exec(text)?.[0];
   if (!part) throw new Error("The file has no part from “# The grid” to “# The rules.”");
-  const after = (/** @type {RegExp} */ pattern, /** @type {string} */ name) => {
-    const found = pattern.exec(part);
+  const after = (/** @type {string} */ name, /** @type {string} */ pattern) => {
+    const found = new RegExp(`^${name}[^=\n]*= ${pattern}`, "m").exec(part);
     if (!found) throw new Error(`${name} is missing, or cannot be read.`);
     return found;
   };
-  const map = [...after(/^MAP = \(([^)]*)\)/m, "MAP")[1].matchAll(/"([^"]*)"/g)].map((one) => one[1]);
-  const own = after(/^REWARDS[^=]*= \{([^}]*)\}/m, "REWARDS")[1];
-  const rewards = [...own.matchAll(/\((\d+), *(\d+)\): *([-+.\de]+)/g)]
-    .map(([, row, column, reward]) => [`${row},${column}`, Number(reward)]);
-  const wind = after(/^WIND = \(([^)]*)\)/m, "WIND")[1].split(",").filter((one) => one.trim());
-  const slip = after(/^SLIP = Fraction\((\d+), *(\d+)\)/m, "SLIP");
+  const number = "([-+.\\de]+)";
+  const rewards = after("REWARDS", "\\{([^}]*)\\}")[1].matchAll(/\((\d+), *(\d+)\): *([-+.\de]+)/g);
+  const [, slips, of] = after("SLIP", "Fraction\\((\\d+), *(\\d+)\\)").map(Number);
   return checked({
-    map, rewards: Object.fromEntries(rewards), wind: wind.map(Number),
-    step: Number(after(/^STEP = ([-+.\de]+)/m, "STEP")[1]),
-    slip: Number(slip[1]) * SLIPS / Number(slip[2]),
-    gamma: Number(after(/^DISCOUNT = ([.\de]+)/m, "DISCOUNT")[1]),
+    map: [...after("MAP", "\\(([^)]*)\\)")[1].matchAll(/"([^"]*)"/g)].map((one) => one[1]),
+    rewards: Object.fromEntries([...rewards].map(([, row, column, reward]) =>
+      [`${row},${column}`, Number(reward)])),
+    wind: after("WIND", "\\(([^)]*)\\)")[1].split(",").filter((one) => one.trim()).map(Number),
+    step: Number(after("STEP", number)[1]), slip: slips * SLIPS / of,
+    gamma: Number(after("DISCOUNT", number)[1]),
   });
 }

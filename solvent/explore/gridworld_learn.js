@@ -4,28 +4,27 @@
 
 /**
  * @typedef {[cell: number, action: number]} Entry of a table; action −1 is the cell's V
- * @typedef {{write: Entry, reads: Entry[], unit?: boolean, planned?: boolean}} Backup
+ * @typedef {{write: Entry, reads: Entry[], unit?: boolean, improved?: boolean}} Backup
  * @typedef {{alpha: number, epsilon: number, lambda: number, n: number}} Settings
+ * @typedef {{V: Float64Array, Q: Float64Array[], pi: Float64Array[]}} Table by cell
+ * @typedef {(world: World, table: Table, p: Settings) => Generator<Backup>} Learn
  *
- * @typedef {object} Table The estimates of an algorithm, by cell; those that it has not are absent.
- * @property {Float64Array} [V]
- * @property {Float64Array[]} [Q]
- * @property {Float64Array[]} [pi] a policy that is given or improved
- *
- * @typedef {object} Algorithm
+ * @typedef {object} Method
  * @property {string} name
- * @property {string} unit "sweep" or "episode"
- * @property {(keyof Settings)[]} uses its settings
+ * @property {"sweep" | "episode"} unit
+ * @property {"V" | "Q"} shows what its cells show
+ * @property {(keyof Settings)[]} uses the settings that it has
  * @property {Partial<Settings>} [fixed] the settings that make it a case of a more general one
- * @property {boolean} [predicts] whether it estimates the values of a given policy
- * @property {(world: World, table: Table, p: Settings) => Generator<Backup>} run
+ * @property {boolean} [given] whether it estimates the values of a given policy
+ * @property {boolean} [improves] whether it has a policy of its own, apart from its values
+ * @property {Learn} run
  */
 
 const TIE = 1e-9;
 const THETA = 1e-10;
 const MOST_POINTS = 2000;
 
-/** A generator of random numbers in [0, 1) by T. Ettinger, "mulberry32". @param {number} seed */
+/** Random numbers in [0, 1) by T. Ettinger's "mulberry32". @param {number} seed */
 function randomNumbers(seed) {
   let state = seed >>> 0;
   return () => {
@@ -36,10 +35,8 @@ function randomNumbers(seed) {
   };
 }
 
-/**
- * Draw an index by its probability, with one random number.
- * @param {ArrayLike<number>} weights @param {() => number} uniform
- */
+/** Draw an index by its probability, with one random number.
+ * @param {ArrayLike<number>} weights @param {() => number} uniform */
 function draw(weights, uniform) {
   const sums = Array.from(weights);
   for (let i = 1; i < sums.length; i++) sums[i] += sums[i - 1];
@@ -47,17 +44,17 @@ function draw(weights, uniform) {
   return sums.findIndex((sum) => sum > number);
 }
 
-/**
- * The ε-greedy policy in a cell; equally good actions are equally probable.
- * @param {ArrayLike<number>} q @param {number} [epsilon]
- */
+/** The ε-greedy policy in a cell; equally good actions are equally probable.
+ * @param {ArrayLike<number>} q @param {number} [epsilon] */
 function greedy(q, epsilon = 0) {
-  const actions = Array.from(q);
-  const best = Math.max(...actions);
-  const ties = actions.filter((value) => value === best).length;
-  return Float64Array.from(actions, (value) =>
-    epsilon / actions.length + (value === best ? (1 - epsilon) / ties : 0));
+  const best = Math.max(...Array.from(q));
+  const ties = Array.from(q).filter((value) => value === best).length;
+  return Float64Array.from(q, (value) =>
+    epsilon / q.length + (value === best ? (1 - epsilon) / ties : 0));
 }
+
+/** The mean of values under a policy. @param {ArrayLike<number>} pi @param {ArrayLike<number>} q */
+const expected = (pi, q) => Array.from(q).reduce((sum, value, a) => sum + pi[a] * value, 0);
 
 /** A grid that is sampled: the agent's only source of experience. */
 class World {
@@ -67,48 +64,35 @@ class World {
     this.uniform = uniform;
     this.at = -1;
     this.steps = 0;
-    this.episodes = 0;
   }
 
   reset() {
     const {starts} = this.problem;
-    this.at = starts[draw(starts.map(() => 1), this.uniform)];
+    this.at = starts[draw(starts.map(() => 1 / starts.length), this.uniform)];
     return this.at;
   }
 
-  /**
-   * @param {number} s @param {number} a
-   * @returns {[next: number, reward: number, done: boolean]}
-   */
+  /** @param {number} s @param {number} a
+   * @returns {[next: number, reward: number, done: boolean]} */
   step(s, a) {
     const branches = this.problem.moves[s][a];
     const [, next, reward] = branches[draw(branches.map(([p]) => p), this.uniform)];
-    const done = this.problem.over[next];
     this.at = next;
     this.steps += 1;
-    this.episodes += Number(done);
-    return [next, reward, done];
+    return [next, reward, this.problem.over[next]];
   }
 }
 
-/** @param {Problem} problem */
-const zeros = ({size}) => new Float64Array(size);
-
-/** @param {Problem} problem */
-const actionZeros = ({size}) => Array.from({length: size}, () => new Float64Array(4));
-
-/** @param {Problem} problem @param {number} s @returns {Entry[]} */
-const after = ({moves}, s) =>
-  [...new Set(moves[s].flatMap((branches) => branches.map(([, s2]) => s2)))].map((s2) => [s2, -1]);
+/** The cells that may follow. @param {Problem} problem @param {number} s @returns {Entry[]} */
+const following = ({moves}, s) =>
+  [...new Set(moves[s].flat().map(([, s2]) => s2))].map((s2) => [s2, -1]);
 
 /** @param {number} s @returns {Entry[]} */
 const allOf = (s) => [0, 1, 2, 3].map((a) => [s, a]);
 
-/** @param {World} world @param {Table} table @returns {Generator<Backup>} */
-function* valueIteration({problem}, table) {
+/** @type {Learn} */
+function* valueIteration({problem}, {V, Q}) {
   const {states} = problem;
-  const V = table.V = zeros(problem);
-  const Q = table.Q = actionZeros(problem);
   for (let delta = Infinity; delta > THETA;) {
     const old = V.slice();
     delta = 0;
@@ -116,88 +100,78 @@ function* valueIteration({problem}, table) {
       Q[s].set(lookahead(problem, s, old));
       V[s] = Math.max(...Q[s]);
       delta = Math.max(delta, Math.abs(V[s] - old[s]));
-      yield {write: [s, -1], reads: after(problem, s), unit: s === states[states.length - 1]};
+      yield {write: [s, -1], reads: following(problem, s), unit: s === states.at(-1)};
     }
   }
 }
 
-/** @param {World} world @param {Table} table @returns {Generator<Backup>} */
-function* policyIteration({problem}, table) {
+/** @type {Learn} */
+function* policyIteration({problem}, {V, pi}) {
   const {states} = problem;
-  const last = states[states.length - 1];
-  const pi = table.pi = actionZeros(problem).map((own) => own.fill(1 / 4));
   for (let stable = false; !stable;) {
-    const V = table.V = zeros(problem);
+    V.fill(0);
     for (let delta = Infinity; delta > THETA;) {
       const old = V.slice();
       delta = 0;
       for (const s of states) {
-        V[s] = lookahead(problem, s, old).reduce((sum, q, a) => sum + pi[s][a] * q, 0);
+        V[s] = expected(pi[s], lookahead(problem, s, old));
         delta = Math.max(delta, Math.abs(V[s] - old[s]));
-        yield {write: [s, -1], reads: after(problem, s), unit: s === last};
+        yield {write: [s, -1], reads: following(problem, s), unit: s === states.at(-1)};
       }
     }
     stable = true;
     for (const s of states) {
       const Q = lookahead(problem, s, V);
-      if (Math.max(...Q) > Q.reduce((sum, q, a) => sum + pi[s][a] * q, 0) + TIE) {
-        pi[s].set(greedy(Q));
-        stable = false;
-        yield {write: [s, -1], reads: after(problem, s), planned: true};
-      }
+      if (Math.max(...Q) <= expected(pi[s], Q) + TIE) continue;
+      pi[s].set(greedy(Q));
+      stable = false;
+      yield {write: [s, -1], reads: following(problem, s), improved: true};
     }
   }
 }
 
-/** @param {World} world @param {Table} table @param {Settings} p @returns {Generator<Backup>} */
-function* tdLambda(world, table, p) {
-  const {problem} = world;
-  const {gamma} = problem;
-  const V = table.V = zeros(problem);
-  const pi = /** @type {Float64Array[]} */ (table.pi);
+/** @type {Learn} */
+function* tdLambda(world, {V, pi}, p) {
+  const {states, gamma} = world.problem;
   for (;;) {
     let [s, done] = [world.reset(), false];
-    const z = zeros(problem);
+    const z = V.map(() => 0);
     while (!done) {
       const [s2, r, ended] = world.step(s, draw(pi[s], world.uniform));
-      for (const i of problem.states) z[i] *= gamma * p.lambda;
+      for (const i of states) z[i] *= gamma * p.lambda;
       z[s] += 1;
       const change = p.alpha * (r + gamma * V[s2] - V[s]);
-      for (const i of problem.states) V[i] += change * z[i];
+      for (const i of states) V[i] += change * z[i];
       yield {write: [s, -1], reads: [[s2, -1]], unit: ended};
       [s, done] = [s2, ended];
     }
   }
 }
 
-/** @param {World} world @param {Table} table @param {Settings} p @returns {Generator<Backup>} */
-function* sarsaLambda(world, table, p) {
-  const {problem} = world;
-  const {gamma} = problem;
-  const Q = table.Q = actionZeros(problem);
+/** @type {Learn} */
+function* sarsaLambda(world, {Q}, p) {
+  const {states, gamma} = world.problem;
   const choose = (/** @type {number} */ s) => draw(greedy(Q[s], p.epsilon), world.uniform);
   for (;;) {
     let [s, done] = [world.reset(), false];
     let a = choose(s);
-    const z = actionZeros(problem);
+    const z = Q.map((own) => own.map(() => 0));
     while (!done) {
       const [s2, r, ended] = world.step(s, a);
       const a2 = choose(s2);
-      for (const i of problem.states) z[i].forEach((trace, b) => z[i][b] = trace * gamma * p.lambda);
+      for (const i of states) z[i].forEach((trace, b) => z[i][b] = trace * gamma * p.lambda);
       z[s][a] += 1;
       const change = p.alpha * (r + gamma * Q[s2][a2] - Q[s][a]);
-      for (const i of problem.states) z[i].forEach((trace, b) => Q[i][b] += change * trace);
+      for (const i of states) z[i].forEach((trace, b) => Q[i][b] += change * trace);
       yield {write: [s, a], reads: [[s2, a2]], unit: ended};
       [s, a, done] = [s2, a2, ended];
     }
   }
 }
 
-/** @param {World} world @param {Table} table @param {Settings} p @returns {Generator<Backup>} */
-function* nStepSarsa(world, table, p) {
-  const {problem} = world;
-  const {gamma} = problem;
-  const Q = table.Q = actionZeros(problem);
+/** @type {Learn} */
+function* nStepSarsa(world, {Q}, p) {
+  const {gamma} = world.problem;
   const choose = (/** @type {number} */ s) => draw(greedy(Q[s], p.epsilon), world.uniform);
   for (;;) {
     const {n} = p;
@@ -227,36 +201,16 @@ function* nStepSarsa(world, table, p) {
   }
 }
 
-/**
- * The learners whose target is a mean or a maximum over the next actions.
- * @param {World} world @param {Table} table @param {Settings} p
- * @param {(q: Float64Array) => number} valueOf the value of the next cell
- * @returns {Generator<Backup>}
- */
-function* oneStep(world, table, p, valueOf) {
-  const {problem} = world;
-  const Q = table.Q = actionZeros(problem);
-  for (;;) {
-    let [s, done] = [world.reset(), false];
-    while (!done) {
-      const a = draw(greedy(Q[s], p.epsilon), world.uniform);
-      const [s2, r, ended] = world.step(s, a);
-      Q[s][a] += p.alpha * (r + problem.gamma * valueOf(Q[s2]) - Q[s][a]);
-      yield {write: [s, a], reads: allOf(s2), unit: ended};
-      [s, done] = [s2, ended];
-    }
-  }
-}
-
-/** @param {World} world @param {Table} table @param {Settings} p @returns {Generator<Backup>} */
-function* dynaQ(world, table, p) {
-  const {problem} = world;
-  const Q = table.Q = actionZeros(problem);
+/** Q-learning, which with n above 0 learns from remembered steps, too: Dyna-Q. Expected Sarsa differs
+ * in the value of the next cell. @param {typeof expected} valueOf @returns {Learn} */
+const learnQ = (valueOf) => function* (world, {Q}, p) {
+  const {gamma} = world.problem;
   /** @type {Map<number, [number, number, number, number]>} */
   const model = new Map();
   /** @param {number} s @param {number} a @param {number} r @param {number} s2 */
   const learn = (s, a, r, s2) => {
-    Q[s][a] += p.alpha * (r + problem.gamma * Math.max(...Q[s2]) - Q[s][a]);
+    const next = valueOf(greedy(Q[s2], p.epsilon), Q[s2]);
+    Q[s][a] += p.alpha * (r + gamma * next - Q[s][a]);
     return /** @type {Backup} */ ({write: [s, a], reads: allOf(s2)});
   };
   for (;;) {
@@ -266,37 +220,40 @@ function* dynaQ(world, table, p) {
       const [s2, r, ended] = world.step(s, a);
       const {n} = p;
       yield {...learn(s, a, r, s2), unit: ended && !n};
-      model.set(4 * s + a, [s, a, r, s2]);
-      const seen = [...model.values()];
+      if (n) model.set(4 * s + a, [s, a, r, s2]);
+      const seen = n ? [...model.values()] : [];
       for (let k = 1; k <= n; k++) {
         const remembered = seen[Math.floor(world.uniform() * seen.length)];
-        yield {...learn(...remembered), planned: true, unit: ended && k === n};
+        yield {...learn(...remembered), unit: ended && k === n};
       }
       [s, done] = [s2, ended];
     }
   }
-}
+};
 
-/** @type {Record<string, Algorithm>} */
-const ALGORITHMS = {
-  value_iteration: {name: "Value iteration", unit: "sweep", uses: [], run: valueIteration},
-  policy_iteration: {name: "Policy iteration", unit: "sweep", uses: [], run: policyIteration},
-  td: {name: "TD(0)", unit: "episode", uses: ["alpha"], fixed: {lambda: 0}, predicts: true,
+const largest = (/** @type {any} */ _, /** @type {ArrayLike<number>} */ q) => Math.max(...Array.from(q));
+
+/** @type {Record<string, Method>} */
+const METHODS = {
+  value_iteration: {name: "Value iteration", unit: "sweep", shows: "V", uses: [], run: valueIteration},
+  policy_iteration: {name: "Policy iteration", unit: "sweep", shows: "V", uses: [], improves: true,
+    run: policyIteration},
+  td: {name: "TD(0)", unit: "episode", shows: "V", uses: ["alpha"], fixed: {lambda: 0}, given: true,
     run: tdLambda},
-  td_lambda: {name: "TD(λ)", unit: "episode", uses: ["alpha", "lambda"], predicts: true,
+  td_lambda: {name: "TD(λ)", unit: "episode", shows: "V", uses: ["alpha", "lambda"], given: true,
     run: tdLambda},
-  sarsa: {name: "Sarsa", unit: "episode", uses: ["alpha", "epsilon"], fixed: {lambda: 0},
+  sarsa: {name: "Sarsa", unit: "episode", shows: "Q", uses: ["alpha", "epsilon"], fixed: {lambda: 0},
     run: sarsaLambda},
-  sarsa_lambda: {name: "Sarsa(λ)", unit: "episode", uses: ["alpha", "epsilon", "lambda"],
+  sarsa_lambda: {name: "Sarsa(λ)", unit: "episode", shows: "Q", uses: ["alpha", "epsilon", "lambda"],
     run: sarsaLambda},
-  n_step_sarsa: {name: "n-step Sarsa", unit: "episode", uses: ["alpha", "epsilon", "n"],
+  n_step_sarsa: {name: "n-step Sarsa", unit: "episode", shows: "Q", uses: ["alpha", "epsilon", "n"],
     run: nStepSarsa},
-  expected_sarsa: {name: "Expected Sarsa", unit: "episode", uses: ["alpha", "epsilon"],
-    run: (world, table, p) => oneStep(world, table, p, (q) =>
-      greedy(q, p.epsilon).reduce((sum, chance, a) => sum + chance * q[a], 0))},
-  q_learning: {name: "Q-learning", unit: "episode", uses: ["alpha", "epsilon"],
-    run: (world, table, p) => oneStep(world, table, p, (q) => Math.max(...q))},
-  dyna_q: {name: "Dyna-Q", unit: "episode", uses: ["alpha", "epsilon", "n"], run: dynaQ},
+  expected_sarsa: {name: "Expected Sarsa", unit: "episode", shows: "Q", uses: ["alpha", "epsilon"],
+    fixed: {n: 0}, run: learnQ(expected)},
+  q_learning: {name: "Q-learning", unit: "episode", shows: "Q", uses: ["alpha", "epsilon"],
+    fixed: {n: 0}, run: learnQ(largest)},
+  dyna_q: {name: "Dyna-Q", unit: "episode", shows: "Q", uses: ["alpha", "epsilon", "n"],
+    run: learnQ(largest)},
 };
 
 /**
@@ -307,22 +264,17 @@ const ALGORITHMS = {
  * less that of the greedy policy.
  */
 class Run {
-  /**
-   * @param {Problem} problem @param {string} name a key of ALGORITHMS @param {Settings} settings
-   * @param {Evaluated | null} best the optimum @param {() => number} uniform
-   */
+  /** @param {Problem} problem @param {string} name a key of METHODS @param {Settings} settings
+   * @param {Evaluated | null} best the optimum @param {() => number} uniform */
   constructor(problem, name, settings, best, uniform) {
     this.problem = problem;
-    this.algorithm = ALGORITHMS[name];
+    this.method = METHODS[name];
     this.world = new World(problem, uniform);
-    /** @type {Table} */
-    this.table = {};
+    const table = (/** @type {number} */ entry) =>
+      problem.over.map(() => Float64Array.of(entry, entry, entry, entry));
+    this.table = {V: new Float64Array(problem.over.length), Q: table(0), pi: table(1 / 4)};
     this.best = best;
-    this.exact = best;
-    if (this.algorithm.predicts) {
-      this.table.pi = actionZeros(problem).map((own) => own.fill(1 / 4));
-      this.exact = evaluate(problem, this.table.pi);
-    }
+    this.exact = this.method.given ? evaluate(problem, this.table.pi) : best;
     this.updates = 0;
     this.units = 0;
     this.ended = false;
@@ -330,8 +282,7 @@ class Run {
     this.backup = null;
     /** @type {{updates: number, steps: number, gap: number, rms: number}[]} */
     this.course = [];
-    Object.assign(settings, this.algorithm.fixed);
-    this.backups = this.algorithm.run(this.world, this.table, settings);
+    this.backups = this.method.run(this.world, this.table, Object.assign(settings, this.method.fixed));
   }
 
   /** Make one update; at the end of a planning algorithm, none. */
@@ -346,31 +297,26 @@ class Run {
 
   /** The estimated value of a cell. @param {number} s */
   value(s) {
-    const {V, Q} = this.table;
-    return V ? V[s] : Q ? Math.max(...Q[s]) : 0;
+    return this.method.shows === "V" ? this.table.V[s] : Math.max(...this.table.Q[s]);
   }
 
-  /**
-   * The policy in a cell that the estimates stand for: greedy, or the one improved or given.
-   * @param {number} s
-   */
-  policyIn(s) {
-    const {Q, pi} = this.table;
-    return pi ? pi[s] : greedy(Q ? Q[s] : [0, 0, 0, 0]);
+  /** The policy in a cell that the estimates stand for: greedy, or the one improved or given.
+   * @param {number} s */
+  policy(s) {
+    const {improves, given} = this.method;
+    return improves || given ? this.table.pi[s] : greedy(this.table.Q[s]);
   }
 
   /** Measure the estimates exactly, and keep the numbers for the curves. */
   measure() {
-    const {states} = this.problem;
-    const squares = this.exact
-      ? states.map((s) => (this.value(s) - /** @type {Evaluated} */ (this.exact).values[s]) ** 2)
-      : [NaN];
+    const {states, over} = this.problem;
+    const exact = this.exact?.values;
+    const squares = states.map((s) => exact ? (this.value(s) - exact[s]) ** 2 : NaN);
     const rms = Math.sqrt(squares.reduce((sum, one) => sum + one, 0) / squares.length);
-    const start = this.best && !this.algorithm.predicts
-      ? evaluate(this.problem, this.problem.over.map((_, s) => this.policyIn(s))).start : NaN;
-    const gap = this.best ? Math.max(this.best.start - start, 0) : NaN;
-    const point = {updates: this.updates, steps: this.world.steps, gap, rms};
-    if (this.course[this.course.length - 1]?.updates !== this.updates) this.course.push(point);
+    const gap = this.best && !this.method.given
+      ? this.best.start - evaluate(this.problem, over.map((_, s) => this.policy(s))).start : NaN;
+    const point = {updates: this.updates, steps: this.world.steps, gap: Math.max(gap, 0), rms};
+    if (this.course.at(-1)?.updates !== this.updates) this.course.push(point);
     if (this.course.length > MOST_POINTS) this.course = this.course.filter((_, i) => i % 2 === 0);
     return point;
   }

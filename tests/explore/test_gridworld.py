@@ -1,0 +1,47 @@
+"""The live gridworld without a browser: the file, the rules that it exports, and its sizes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from solvent import compile_game, make_game, solve
+from solvent.explore import drawn_grid
+from solvent.explore.gridworld import SCRIPTS, gridworld_page, write_gridworld
+from solvent.model import check_game
+
+FOLDER = Path(drawn_grid.__file__).parent
+MOST_LINES = 1160
+MOST_BYTES = 100_000
+
+
+def test_the_page_is_one_small_file(tmp_path: Path) -> None:
+    file = write_gridworld(tmp_path / "gridworld.html")
+    text = file.read_text(encoding="utf-8")
+    assert len(text.encode()) < MOST_BYTES
+    # No address but that of the icon, which is empty.
+    assert set(re.findall(r"""(?:src|href)=["']?([^"'\s>]+)""", text)) <= {"data:,"}
+    assert not re.search(r"https?://|@import|\bimport\(|fetch\(", text)
+    lines = sum(len((FOLDER / name).read_text().splitlines()) for name in SCRIPTS)
+    assert lines <= MOST_LINES
+    with pytest.raises(ValueError, match=r"grid\.txt"):
+        write_gridworld(tmp_path / "grid.txt")
+    assert 'nonce="abc"' in gridworld_page(nonce="abc")
+
+
+def test_the_rules_that_it_exports_are_a_game() -> None:
+    """The grid in the template is FrozenLake's."""
+    check_game(drawn_grid.DrawnGrid())
+    lake = solve(make_game("FrozenLake-v1"))
+    assert solve(drawn_grid.DrawnGrid()).value == pytest.approx(lake.value, abs=1e-12)
+    assert compile_game(drawn_grid.DrawnGrid()).n_states == 16
+
+
+def test_an_exported_file_works_in_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "my_grid.py"
+    file.write_text(Path(drawn_grid.__file__).read_text().replace("DISCOUNT = 1", "DISCOUNT = 0.9"))
+    game = make_game(str(file))
+    assert float(game.info.discount) == 0.9
+    assert solve(game).value == pytest.approx(0.0688909, abs=1e-6)

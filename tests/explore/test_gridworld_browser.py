@@ -1,0 +1,423 @@
+"""The live gridworld in a real browser, beside the package: same grids, same random numbers.
+
+The page gets random grids, and its exported Python files are run and solved here. Its learners and
+those of `solvent.tabular` draw from the same list of uniform numbers, so that their tables must be
+equal after every episode.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from types import ModuleType
+from typing import Any
+
+import chromium
+import gymnasium as gym
+import numpy as np
+import pytest
+from chromium import errors_of, wait_until
+from gymnasium import spaces
+
+from solvent import compile_game, make_game, solve, tabular
+from solvent.exact import ImproperGameError
+from solvent.explore.gridworld import PRESETS, write_gridworld
+from solvent.model import TabularPolicy, discounted
+
+pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+PHONE = 400
+GRIDS = 60
+EPISODES = 12
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    driver = chromium.start(profile=str(tmp_path_factory.mktemp("profile")))
+    file = write_gridworld(tmp_path_factory.mktemp("page") / "gridworld.html")
+    driver.address = file.as_uri()
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """The page with the frozen lake, of which the browser has not complained in the end."""
+    chromium.desktop(browser)
+    chromium.colours(browser, "light")
+    browser.get("about:blank")
+    browser.get(browser.address)
+    errors_of(browser)
+    yield browser
+    assert errors_of(browser) == []
+
+
+def random_grid(seed: int, gammas: tuple[float, ...] = (1, 1, 0.9, 0.95)) -> dict[str, Any]:
+    dice = random.Random(seed)
+    rows, columns = dice.randint(1, 5), dice.randint(2, 6)
+    board = [dice.choices(".#GHC", (10, 2, 1, 1, 1), k=columns) for _ in range(rows)]
+    board[0][0] = "S" if dice.random() < 0.8 else "."
+    cells = [f"{row},{column}" for row in range(rows) for column in range(columns)]
+    return {
+        "map": ["".join(row) for row in board],
+        "rewards": {cell: dice.choice([1, -1, -5, 2.5]) for cell in cells if dice.random() < 0.2},
+        "step": dice.choice([0, -1, -0.04]),
+        "wind": [dice.choice([0, 0, 0, 1, 2]) for _ in range(columns)],
+        "slip": dice.choice([0, 12, 40, 60]),
+        "gamma": dice.choice(gammas),
+    }
+
+
+def ending_grids(page: Any, number: int) -> Iterator[tuple[int, dict[str, Any], ModuleType]]:
+    """Discounted grids that the page shows, in which the uniform policy always comes to an end."""
+    ends = (
+        "const each = page.problem.over.map(() => [1, 1, 1, 1].map((x) => x / 4));"
+        "return evaluate({...page.problem, gamma: 1}, each).values.every(Number.isFinite)"
+        "  && page.problem.states.length > 4"
+    )
+    for seed in range(1000):
+        grid = random_grid(seed, (0.9, 0.95))
+        module = use(page, grid)
+        if page.execute_script(ends):
+            yield seed, grid, module
+            number -= 1
+        if not number:
+            return
+
+
+def run_file(text: str) -> ModuleType:
+    """The module of an exported file."""
+    module = ModuleType("drawn_by_test")
+    sys.modules[module.__name__] = module  # Named tuples with annotations look there.
+    exec(compile(text, "my_grid.py", "exec"), module.__dict__)
+    return module
+
+
+def use(page: Any, grid: dict[str, Any]) -> ModuleType:
+    """Show a grid on the page, and return the module that the page writes of it."""
+    page.execute_script("use(arguments[0])", grid)
+    return run_file(page.execute_script("return document.querySelector('#source').value"))
+
+
+def test_exported_grids_have_the_values_that_the_page_shows(page: Any) -> None:
+    both = refused = 0
+    for seed in range(GRIDS):
+        grid = random_grid(seed)
+        module = use(page, grid)
+        shown = page.execute_script("return page.best && [...page.best.values, page.best.start]")
+        rules = module.DrawnGrid()
+        game = rules if grid["gamma"] == 1 else discounted(rules, module.DISCOUNT)
+        try:
+            solution = solve(game)
+        except ImproperGameError:
+            assert shown is None, f"grid {seed}"
+            refused += 1
+            continue
+        assert solution.value == pytest.approx(shown[-1], abs=1e-9), f"grid {seed}"
+        columns, policy = len(grid["map"][0]), solution.solution.policies[0].probabilities
+        for n, state in enumerate(solution.table.states):
+            if not isinstance(state, module.Cell) or rules.is_terminal(state):
+                continue
+            cell = state.row * columns + state.column
+            assert solution.solution.values[n] == pytest.approx(shown[cell], abs=1e-9)
+            Q = page.execute_script(
+                "return lookahead(page.problem, arguments[0], page.best.values)", cell
+            )
+            best = np.flatnonzero(np.array(Q) > max(Q) - 1e-7)
+            assert set(np.flatnonzero(policy[n])) <= set(best), f"grid {seed}, {state}"
+        both += 1
+    assert both > GRIDS / 2
+    assert refused > GRIDS / 10
+
+
+def test_a_grid_comes_back_from_python_and_from_the_address(page: Any) -> None:
+    for seed in range(20):
+        grid = random_grid(seed)
+        use(page, grid)
+        page.execute_script("change(PRESETS['Cliff']); document.querySelector('#source').value = "
+                            "arguments[0]; document.querySelector('#read').click()",
+                            page.execute_script("return pythonOf(arguments[0], "
+                            "document.querySelector('#rules').textContent)", grid))  # fmt: skip
+        assert page.execute_script("return page.grid") == grid
+        address = page.current_url
+        page.get("about:blank")
+        page.get(address)
+        assert page.execute_script("return page.grid") == grid
+
+
+class Stream:
+    """Uniform numbers from a list, which a learner and its environment share."""
+
+    def __init__(self, numbers: list[float]) -> None:
+        self.left = iter(numbers)
+
+    def random(self) -> float:
+        return next(self.left)
+
+    def integers(self, high: int, size: int | None = None) -> Any:
+        """Ranks of remembered steps; without a size the environment's seed, which it needs not."""
+        return 0 if size is None else np.array([int(self.random() * high) for _ in range(size)])
+
+
+class SharedLuck(gym.Env[int, int]):
+    """The grid of a module, in which every outcome takes the next number of a stream."""
+
+    def __init__(self, module: ModuleType, stream: Stream) -> None:
+        self.module, self.rules, self.stream = module, module.DrawnGrid(), stream
+        self.observation_space = spaces.Discrete(len(module.CELLS))
+        self.action_space = spaces.Discrete(4)
+
+    def reset(self, **_: Any) -> tuple[int, dict[str, Any]]:
+        return self._take(self.rules.initial())[0], {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        cell, reward = self._take(self.rules.transition(self.state, (action,)))
+        return cell, reward, self.rules.is_terminal(self.state), False, {}
+
+    def _take(self, outcomes: Any) -> tuple[int, float]:
+        sums = np.cumsum([float(one.probability) for one in outcomes])
+        number = self.stream.random() * sums[-1]
+        outcome = outcomes[int(sums.searchsorted(number, side="right"))]
+        self.state = outcome.state
+        return self.module.CELLS.index(outcome.state), float(outcome.reward)
+
+
+LEARNERS: dict[str, dict[str, Any]] = {
+    "td": {"alpha": 0.2},
+    "td_lambda": {"alpha": 0.2, "lambda_": 0.8},
+    "sarsa": {"alpha": 0.3, "epsilon": 0.2},
+    "sarsa_lambda": {"alpha": 0.1, "epsilon": 0.2, "lambda_": 0.7},
+    "n_step_sarsa": {"alpha": 0.3, "epsilon": 0.2, "n": 3},
+    "expected_sarsa": {"alpha": 0.3, "epsilon": 0.2},
+    "q_learning": {"alpha": 0.3, "epsilon": 0.2},
+    "dyna_q": {"alpha": 0.3, "epsilon": 0.2, "n": 4},
+}
+"""The learners of the page, with settings for the package's of the same name."""
+
+TABLES = """
+const [name, settings, numbers, episodes] = arguments;
+let taken = 0;
+const run = new Run(page.problem, name, settings, page.best, () => numbers[taken++]);
+const tables = [];
+while (tables.length < episodes) {
+  const {units} = run;
+  run.update();
+  const {V, Q} = run.table;
+  if (run.units > units) tables.push(run.method.shows === "V" ? [...V] : Q.map((q) => [...q]));
+}
+return tables;
+"""
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learners_with_the_same_luck_make_the_same_tables(page: Any, name: str) -> None:
+    options = LEARNERS[name]
+    settings = {"alpha": 0.1, "epsilon": 0.1, "lambda": 0.9, "n": 5}
+    settings |= {word.rstrip("_"): number for word, number in options.items()}
+    for seed, grid, module in ending_grids(page, 6):
+        dice = random.Random(seed)
+        numbers = [dice.random() for _ in range(40_000)]
+        shown = page.execute_script(TABLES, name, settings, numbers, EPISODES)
+        stream = Stream(numbers)
+        env, learn = SharedLuck(module, stream), getattr(tabular, name)
+        policy = [np.full((len(module.CELLS), 4), 0.25)] if name.startswith("td") else []
+        estimates = learn(env, *policy, discount=grid["gamma"], rng=stream, **options)
+        for episode, estimate in enumerate(islice(estimates, EPISODES)):
+            own = estimate.V if estimate.Q is None else estimate.Q
+            np.testing.assert_allclose(
+                shown[episode], own, atol=1e-12, err_msg=f"grid {seed}, episode {episode}"
+            )
+
+
+SWEEPS = """
+const run = new Run(page.problem, arguments[0], {}, page.best, Math.random);
+const tables = [];
+while (!run.ended) {
+  const {units} = run;
+  run.update();
+  if (run.units > units) tables.push([...run.table.V]);
+}
+return [tables, run.measure().gap, run.measure().rms];
+"""
+
+
+def test_planning_makes_the_same_sweeps(page: Any) -> None:
+    for seed, grid, module in ending_grids(page, 12):
+        game = compile_game(module.DrawnGrid())
+        cells = [module.CELLS.index(state) for state in game.states]
+        swept, gap, rms = page.execute_script(SWEEPS, "value_iteration")
+        own = list(tabular.value_iteration(game, discount=grid["gamma"]))
+        assert len(own) == len(swept), f"grid {seed}"
+        for values, estimate in zip(swept, own, strict=True):
+            np.testing.assert_allclose(np.array(values)[cells], estimate.V, atol=1e-12)
+        assert (gap, rms) == pytest.approx((0, 0), abs=1e-8)
+
+        # The first evaluation is that of the uniform policy, and the last one finds the optimum.
+        swept, gap, rms = page.execute_script(SWEEPS, "policy_iteration")
+        pi = TabularPolicy.uniform(game)
+        first = list(tabular.policy_evaluation(game, pi, discount=grid["gamma"]))
+        for values, estimate in zip(swept, first, strict=False):
+            np.testing.assert_allclose(np.array(values)[cells], estimate.V, atol=1e-12)
+        *_, last = tabular.policy_iteration(game, discount=grid["gamma"])
+        np.testing.assert_allclose(np.array(swept[-1])[cells], last.V, atol=1e-9)
+        assert (gap, rms) == pytest.approx((0, 0), abs=1e-7)
+
+
+def test_the_gap_and_the_error_of_a_learner_are_those_of_exact_curves(page: Any) -> None:
+    """Also where the greedy policy never ends: the gap is infinite on both sides."""
+    met = set()
+    for seed in range(4):
+        grid = page.execute_script("return PRESETS['Windy gridworld']") | {"gamma": 1}
+        module = use(page, grid)
+        game = compile_game(module.DrawnGrid())
+        dice = random.Random(seed)
+        numbers = [dice.random() for _ in range(60_000)]
+        stream = Stream(numbers)
+        measured = {quantity: tabular.measure(game, quantity) for quantity in ("gap", "rms")}
+        shown = page.execute_script(
+            "const [numbers] = arguments; let taken = 0;"
+            "const run = new Run(page.problem, 'q_learning', {alpha: 0.5, epsilon: 0.1}, page.best,"
+            "  () => numbers[taken++]); const points = [];"
+            "while (points.length < 60) { const {units} = run; run.update();"
+            "  if (run.units > units) { const {gap, rms} = run.measure();"
+            "    points.push([gap === Infinity ? 'inf' : gap, rms]); } }"
+            "return points;",
+            numbers,
+        )
+        cells = [module.CELLS.index(state) for state in game.states]
+        learning = tabular.q_learning(
+            SharedLuck(module, stream), alpha=0.5, epsilon=0.1, rng=stream
+        )
+        for estimate, (gap, rms) in zip(islice(learning, 60), shown, strict=True):
+            own = tabular.Estimate(Q=estimate.Q[cells])
+            assert float(gap) == pytest.approx(measured["gap"](own), abs=1e-9)
+            assert rms == pytest.approx(measured["rms"](own), abs=1e-9)
+            met.add(float(gap) == np.inf)
+    assert met == {False, True}
+
+
+def test_presets_have_the_values_of_their_sources(page: Any) -> None:
+    """FrozenLake-v1 and CliffWalking-v1 of Gymnasium, and the package's games from the book."""
+    named = {
+        "Frozen lake": "FrozenLake-v1",
+        "Cliff": "CliffWalking-v1",
+        "Windy gridworld": "windy-gridworld",
+        "Dyna maze": "dyna-maze",
+    }
+    assert page.execute_script("return Object.keys(PRESETS)") == list(PRESETS)
+    for preset, name in named.items():
+        select = f"#world [name=preset] option[value='{preset}'], #world [name=preset] option"
+        assert page.find_elements("css selector", select)
+        page.execute_script(
+            "const select = document.querySelector('#world [name=preset]'); select.value = "
+            "arguments[0]; select.dispatchEvent(new Event('change'))", preset
+        )  # fmt: skip
+        start = page.execute_script("return page.best.start")
+        assert start == pytest.approx(solve(make_game(name)).value, abs=1e-9), preset
+
+
+def cell_at(page: Any, panel: int, row: float, column: float) -> tuple[Any, int, int]:
+    """A grid of the page, and where in it a cell is, from its middle."""
+    svg = page.find_element("css selector", f"#panel{panel} svg")
+    x, y = page.execute_script(
+        "const svg = arguments[0], box = svg.getBoundingClientRect();"
+        "const {width, height} = svg.viewBox.baseVal;"
+        "const scale = Math.min(box.width / width, box.height / height);"
+        "return [(60 * (arguments[2] + 0.5) + 2 - width / 2) * scale,"
+        "  (60 * (arguments[1] + 0.5) + 2 - height / 2) * scale];",
+        svg, row, column,
+    )  # fmt: skip
+    return svg, round(x), round(y)
+
+
+def choose_tool(page: Any, tool: str) -> None:
+    page.execute_script(
+        "document.querySelector(`[name=tool][value='${arguments[0]}']`).click()", tool
+    )
+
+
+def grid_of(page: Any) -> dict[str, Any]:
+    grid: dict[str, Any] = page.execute_script("return page.grid")
+    return grid
+
+
+def test_walls_rewards_and_wind_are_drawn_with_the_mouse(page: Any) -> None:
+    from selenium.webdriver import ActionChains
+
+    choose_tool(page, "#")
+    svg, x, y = cell_at(page, 0, 0, 1)
+    _, x2, y2 = cell_at(page, 0, 0, 3)
+    drag = ActionChains(page).move_to_element_with_offset(svg, x, y).click_and_hold()
+    drag.move_by_offset((x2 - x) // 2, 0).move_by_offset(x2 - x - (x2 - x) // 2, y2 - y)
+    drag.release().perform()
+    assert grid_of(page)["map"] == ["S###", ".H.H", "...H", "H..G"]
+    choose_tool(page, "wind")
+    svg, x, y = cell_at(page, 1, 2, 2)
+    ActionChains(page).move_to_element_with_offset(svg, x, y).click().click().perform()
+    assert grid_of(page)["wind"] == [0, 0, 2, 0]
+    choose_tool(page, "reward")
+    field = page.find_element("css selector", "#reward")
+    field.clear()
+    field.send_keys("-2.5")
+    svg, x, y = cell_at(page, 1, 2, 1)
+    ActionChains(page).move_to_element_with_offset(svg, x, y).click().perform()
+    assert grid_of(page)["rewards"] == {"3,3": 1, "2,1": -2.5}
+    assert "map=S%23%23%23" in page.current_url
+
+
+def test_the_keyboard_draws_steps_and_runs(page: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    svg = page.find_element("css selector", "#panel1 svg")
+    page.execute_script("arguments[0].focus()", svg)
+    svg.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, "#", Keys.ARROW_RIGHT, "g", "+", "w")
+    grid = grid_of(page)
+    assert grid["map"] == ["S...", ".H.H", "#G.H", "H..G"]
+    assert grid["rewards"] == {"2,1": 2, "3,3": 1}
+    assert grid["wind"] == [0, 1, 0, 0]
+    assert "Row 3, column 2: goal." in page.find_element("css selector", "#readout").text
+    updates = "return page.runs.map((run) => run.updates)"
+    body = page.find_element("css selector", "body")
+    body.send_keys("n", "n", "n")
+    assert page.execute_script(updates) == [3, 3]
+    frames = "return document.querySelectorAll('#panel0 polygon.write').length"
+    assert page.execute_script(frames) == 1
+    body.send_keys("e")
+    units = page.execute_script("return page.runs.map((run) => run.units)")
+    assert units == [1, 1]
+    body.send_keys("r")
+    wait_until(page, lambda d: min(d.execute_script(updates)) > 20)
+    body.send_keys("r")
+    assert page.execute_script("return page.running") is False
+    body.send_keys("0")
+    assert page.execute_script(updates) == [0, 0]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_a_phone_and_asks_for_nothing_else(page: Any, scheme: str) -> None:
+    chromium.phone(page, width=PHONE)
+    chromium.colours(page, scheme)
+    for preset in PRESETS:
+        page.execute_script("change(PRESETS[arguments[0]]); advance(1e5, true); show()", preset)
+        assert page.execute_script("return document.documentElement.scrollWidth") <= PHONE
+    assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
+    paper = page.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 28)"}[scheme]
+
+
+def test_what_an_address_or_a_file_must_not_say_is_told(page: Any) -> None:
+    hostile = "#map=S%3Cimg/....&step=1"
+    for what in (
+        hostile,
+        "#map=S./.",
+        "#map=S.&gamma=2",
+        "#map=S.&wind=9,0",
+        "#map=S.&rewards=7,7,1",
+    ):
+        page.get("about:blank")
+        page.get(page.address + what)
+        assert page.find_element("css selector", "#message").is_displayed(), what
+        assert page.execute_script("return page.grid.map[0]") == "S..."
+    assert page.find_elements("css selector", "img") == []
