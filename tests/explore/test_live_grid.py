@@ -9,7 +9,7 @@ import pytest
 
 from solvent import compile_game, make_game, solve
 from solvent.explore import drawn_grid
-from solvent.explore.gridworld import SCRIPTS, gridworld_page, write_gridworld
+from solvent.explore.live_grid import SCRIPTS, live_grid_page, write_live_grid
 from solvent.model import check_game
 
 FOLDER = Path(drawn_grid.__file__).parent
@@ -18,7 +18,7 @@ MOST_BYTES = 100_000
 
 
 def test_the_page_is_one_small_file(tmp_path: Path) -> None:
-    file = write_gridworld(tmp_path / "gridworld.html")
+    file = write_live_grid(tmp_path / "live_grid.html")
     text = file.read_text(encoding="utf-8")
     assert len(text.encode()) < MOST_BYTES
     # No address but that of the icon, which is empty.
@@ -27,8 +27,8 @@ def test_the_page_is_one_small_file(tmp_path: Path) -> None:
     lines = sum(len((FOLDER / name).read_text().splitlines()) for name in SCRIPTS)
     assert lines <= MOST_LINES
     with pytest.raises(ValueError, match=r"grid\.txt"):
-        write_gridworld(tmp_path / "grid.txt")
-    assert 'nonce="abc"' in gridworld_page(nonce="abc")
+        write_live_grid(tmp_path / "grid.txt")
+    assert 'nonce="abc"' in live_grid_page(nonce="abc")
 
 
 def test_the_rules_that_it_exports_are_a_game() -> None:
