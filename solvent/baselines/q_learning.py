@@ -61,6 +61,9 @@ class QLearning:
         player: The player that learns, 0 or 1.
         seed: Equal seeds and equal numbers of moves give equal policies, however these are divided
             among calls of :meth:`learn`.
+        epsilon: Share of moves that are uniform.
+        exponent: Exponent of the step size, within (1/2, 1].
+        initial: Initial value of every action, in the learner's own payoff.
 
     Attributes:
         moves: Number of moves played so far.
@@ -69,7 +72,16 @@ class QLearning:
         ValueError: If the other player has a choice.
     """
 
-    def __init__(self, game: TabularGame, player: int = 0, *, seed: int = 0) -> None:
+    def __init__(
+        self,
+        game: TabularGame,
+        player: int = 0,
+        *,
+        seed: int = 0,
+        epsilon: float = EPSILON,
+        exponent: float = STEP_SIZE_EXPONENT,
+        initial: float = 0.0,
+    ) -> None:
         if (game.action_count[1 - player] > 1).any():
             raise ValueError(
                 f"q-learning is for one player who learns, but player {1 - player} has a choice in "
@@ -78,7 +90,8 @@ class QLearning:
             )
         self.moves = 0
         self._game, self._player = game, player
-        self._q = np.zeros(game.n_rows)
+        self._epsilon, self._exponent = epsilon, exponent
+        self._q = np.full(game.n_rows, float(initial))
         self._tried = np.zeros(game.n_rows, np.int64)
         self._random = np.random.default_rng(seed)
         self._state = -1
@@ -102,6 +115,8 @@ class QLearning:
             self._state,
             self._q,
             self._tried,
+            self._epsilon,
+            self._exponent,
         )
         self.moves += moves
 
@@ -125,6 +140,8 @@ def _learn(
     state: int,
     q: Floats,
     tried: Ints,
+    epsilon: float,
+    exponent: float,
 ) -> int:
     """Play moves from a state, -1 for a new episode, and return the next state."""
     row_start, outcome_start, next_state, probability = transitions
@@ -132,7 +149,7 @@ def _learn(
         if state < 0 or terminal[state]:
             state = draw_start(cumulative_start, random.random())
         first, last = row_start[state], row_start[state + 1]
-        if random.random() < EPSILON:
+        if random.random() < epsilon:
             row = first + np.int64(random.random() * (last - first))
         else:
             row = first + np.argmax(q[first:last])
@@ -144,7 +161,7 @@ def _learn(
         if not terminal[following]:
             target += q[row_start[following] : row_start[following + 1]].max()
         tried[row] += 1
-        q[row] += (target - q[row]) / tried[row] ** STEP_SIZE_EXPONENT
+        q[row] += (target - q[row]) / tried[row] ** exponent
         state = following
     return state
 
@@ -167,14 +184,24 @@ class MinimaxQ:
         game: Any table; where one player has no choice, this is Q-learning.
         seed: Equal seeds and equal numbers of moves give equal policies, however these are
             divided among calls of :meth:`learn`.
+        epsilon: Share of calls that are uniform.
+        exponent: Exponent of the step size, within (1/2, 1].
 
     Attributes:
         moves: Number of moves played so far.
         values: [S] learned values to player 0.
     """
 
-    def __init__(self, game: TabularGame, *, seed: int = 0) -> None:
+    def __init__(
+        self,
+        game: TabularGame,
+        *,
+        seed: int = 0,
+        epsilon: float = EXPLORATION,
+        exponent: float = STEP_SIZE_EXPONENT,
+    ) -> None:
         self.game = game
+        self._epsilon, self._exponent = epsilon, exponent
         self.moves = 0
         self.values = np.zeros(game.n_states)
         self._q = np.zeros(game.n_rows)
@@ -197,7 +224,7 @@ class MinimaxQ:
         self._state = _learn_minimax(
             transitions_of(game), *game.action_count, game.outcome_reward, game.terminal,
             np.cumsum(game.initial), self._random, moves, self._state, self._q, self._tried,
-            self.values, self._strategies[0], self._strategies[1],
+            self.values, self._strategies[0], self._strategies[1], self._epsilon, self._exponent,
         )  # fmt: skip
         self.moves += moves
 
@@ -232,6 +259,8 @@ def _learn_minimax(
     values: Floats,
     first_mix: Floats,
     second_mix: Floats,
+    epsilon: float,
+    exponent: float,
 ) -> int:
     """Play moves from a state, -1 for a new episode, and return the next state."""
     row_start, outcome_start, next_state, probability = transitions
@@ -241,14 +270,14 @@ def _learn_minimax(
             state = draw_start(cumulative_start, random.random())
         m, n = first_count[state], second_count[state]
         x, y = first_mix[state, :m], second_mix[state, :n]
-        a, b = _call(x, random), _call(y, random)
+        a, b = _call(x, epsilon, random), _call(y, epsilon, random)
         row = row_start[state] + a * n + b
         outcome = draw_outcome(outcome_start, probability, row, random.random())
         following = next_state[outcome]
 
         tried[row] += 1
         target = outcome_reward[outcome] + values[following]
-        q[row] += (target - q[row]) / tried[row] ** STEP_SIZE_EXPONENT
+        q[row] += (target - q[row]) / tried[row] ** exponent
         matrix = q[row_start[state] : row_start[state + 1]].reshape(m, n)
         values[state], _, _ = solve_in(work, matrix, x, y)
         state = following
@@ -256,8 +285,8 @@ def _learn_minimax(
 
 
 @njit(cache=True)
-def _call(strategy: Floats, random: np.random.Generator) -> int:
+def _call(strategy: Floats, epsilon: float, random: np.random.Generator) -> int:
     """Draw an action from the mixed strategy, or an exploring one."""
-    if random.random() < EXPLORATION:
+    if random.random() < epsilon:
         return int(random.random() * len(strategy))
     return int(draw_weighted(strategy, random.random()))

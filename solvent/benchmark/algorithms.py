@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
@@ -121,12 +121,28 @@ class Algorithm:
             one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in first
         )
         own = [one for one in others if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+        # The signature of a partial function does not show what went into its **settings.
+        given = self.run.keywords if isinstance(self.run, partial) else {}
         if not fits or any(one.default is one.empty for one in own):
             raise ValueError(
                 f"an algorithm is a function of {', '.join(GIVEN)} and of parameters with "
                 f"defaults, not of {inspect.signature(self.run)}"
             )
-        return {one.name: one.default for one in own}
+        return {one.name: one.default for one in own} | given
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Algorithm:
+        """Return the algorithm with other values of hyperparameters.
+
+        Args:
+            settings: The values by name.
+
+        Raises:
+            ValueError: If the function has no such parameter.
+        """
+        kinds = {one.kind for one in inspect.signature(self.run).parameters.values()}
+        for name in settings if inspect.Parameter.VAR_KEYWORD not in kinds else ():
+            check_choice(name, "hyperparameter", self.hyperparameters())
+        return replace(self, run=partial(self.run, **settings)) if settings else self
 
     def refusal(self, game: TaskGame) -> str | None:
         """Return why it cannot learn a task; None if it can."""

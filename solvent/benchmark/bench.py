@@ -50,7 +50,7 @@ from solvent.benchmark.records import (
 )
 from solvent.benchmark.run import OWN, Outcome, Run, Stopped, attempted, end_of
 from solvent.benchmark.run_folder import RunFolder
-from solvent.benchmark.suites import Suite, Task, check_tasks, suite_hash, suite_seeds
+from solvent.benchmark.suites import Setting, Suite, Task, check_tasks, suite_hash, suite_seeds
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact import CertificateError, ImproperGameError, StoreError
 from solvent.exact.layered.lock import FolderLock
@@ -71,6 +71,7 @@ def bench(
     algorithms: Mapping[str, Source] | Sequence[str] | None = None,
     *,
     seeds: int | None = None,
+    settings: Mapping[str, Setting] | None = None,
     workers: int = 2,
     on: str | None = None,
     progress: bool = True,
@@ -86,6 +87,8 @@ def bench(
         seeds: Number of seeds of each algorithm on each task. Default: that of the task, or 1 for
             an algorithm that it does not name. Those of a suite follow from its hash
             (:func:`solvent.benchmark.suites.suite_seeds`), others are 0, 1 and so on.
+        settings: Settings of algorithms by the algorithm's name, the same on all tasks, in the
+            place of those of the suite.
         workers: Number of runs at the same time.
         on: Address of a Ray cluster that does the runs, instead of processes of this machine
             (:mod:`solvent.benchmark.cluster`).
@@ -108,7 +111,8 @@ def bench(
     check_integer(workers, "workers", 1, 10_000)
     games = {task.name: task_game(task) for task in chosen}
     whole = None if suite is None else _suite_record(suite, games)
-    runs, left_out = plan(chosen, algorithms, seeds, games, whole)
+    settings = {**(suite.algorithms if suite else {}), **(settings or {})}
+    runs, left_out = plan(chosen, algorithms, seeds, games, whole, settings)
     with FolderLock(out):
         remove_temporary(out)
         totals = {run.name: run.budget.timesteps for run in runs}
@@ -142,6 +146,7 @@ def plan(
     seeds: int | None,
     games: Mapping[str, TaskGame],
     suite: SuiteRecord | None = None,
+    settings: Mapping[str, Setting] | None = None,
 ) -> tuple[list[Run], list[str]]:
     """Return the runs to do, and the pairs that are left out.
 
@@ -152,6 +157,7 @@ def plan(
         games: Games of the tasks, by the names of the tasks.
         suite: Suite of the tasks, of which an algorithm does those that it can. Without a suite, a
             task that an algorithm cannot do is refused.
+        settings: Settings of algorithms, as for :func:`bench`.
 
     Returns:
         The runs, and a line for each pair of an algorithm and a task that is left out.
@@ -171,12 +177,14 @@ def plan(
         if len(named) < len(algorithms):
             raise ValueError("two algorithms have the same name; give them others by a mapping")
     found: dict[str, Algorithm] = {}
+    own = settings or {}
     runs: list[Run] = []
     left_out: list[str] = []
     for task in tasks:
         for name, source in (named or {name: name for name in task.seeds}).items():
             if name not in found:
-                found[name] = _checked(name, source)
+                setting = own.get(name, Setting())
+                found[name] = _checked(name, source).with_settings(setting.settings)
             reason = found[name].refusal(games[task.name])
             if reason is not None and suite is None:
                 raise ValueError(f"{name} cannot do task {task.name}: {reason}")
@@ -186,7 +194,8 @@ def plan(
             count = seeds or task.seeds.get(name, 1)
             budget = found[name].budget(task)
             numbers = range(count) if suite is None else suite_seeds(suite.hash, count)
-            runs += [Run(task, name, source, seed, budget) for seed in numbers]
+            setting = own.get(name, Setting())
+            runs += [Run(task, name, source, seed, budget, setting) for seed in numbers]
     if not runs:
         raise ValueError("there is nothing to do: " + ("; ".join(left_out) or "no algorithm"))
     return runs, left_out

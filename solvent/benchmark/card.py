@@ -37,8 +37,8 @@ MOST_SEEDS = 1_000
 LONGEST_TEXT = 300
 """Largest length of a text, in characters."""
 
-_NAME = r"[\w.+-]{1,60}"
-_NAMES = "up to 60 letters, digits, '.', '+', '-' and '_'"
+_NAME = r"[\w.+@-]{1,60}"
+_NAMES = "up to 60 letters, digits, '.', '+', '@', '-' and '_'"
 _TEXT = rf"(?=.*\S).{{1,{LONGEST_TEXT}}}"
 _TEXTS = f"a text of up to {LONGEST_TEXT} characters that can be printed"
 _FORMS = {

@@ -27,7 +27,7 @@ from typing import Any
 
 from solvent.benchmark.json_files import read_json, validated
 from solvent.benchmark.privilege import named
-from solvent.benchmark.suites import Task
+from solvent.benchmark.suites import Setting, Task
 from solvent.exact.scoring import Score
 from solvent.exact.store import StoreError, write_atomically
 from solvent.model.discount import PARAMETER
@@ -73,6 +73,7 @@ class AgentRecord:
         budget_cpu_seconds: Budget of CPU time in seconds; None if unlimited.
         uses_model: Whether the algorithm was given the table of the game.
         hyperparameters: All hyperparameters of the run.
+        setting: Those that were given to the algorithm in the place of its defaults.
         system: Versions and hardware of the run (:mod:`solvent.benchmark.run_folder`).
     """
 
@@ -96,6 +97,7 @@ class AgentRecord:
     budget_cpu_seconds: float | None = None
     uses_model: bool = False
     hyperparameters: Mapping[str, Any] = field(default_factory=dict)
+    setting: Setting = field(default_factory=Setting)
     system: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -19,7 +19,7 @@ from solvent.benchmark.policies import Learned
 from solvent.benchmark.policy_arrays import Decisions, read_policies
 from solvent.benchmark.privilege import MARK
 from solvent.benchmark.run import Run, perform, run_policies
-from solvent.benchmark.submissions import POLICIES, Submission, installed_suite
+from solvent.benchmark.submissions import POLICIES, Submission, suite_of
 from solvent.benchmark.suites import Suite
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact.store import StoreError
@@ -61,7 +61,7 @@ def train_again(
             f"{folder}: was made by code of the source {card.source or 'not recorded'}; {name} has "
             f"the source {found.source}"
         )
-    tasks = {task.name: task for task in (suite or installed_suite(card, str(folder))).tasks}
+    tasks = {task.name: task for task in suite_of(card, str(folder), suite).tasks}
     runs = [(task.name, agent) for task in submission.tasks for agent in task.agents]
     for task_name, agent in SystemRandom().sample(runs, min(number, len(runs))):
         task, game = tasks[task_name], task_game(tasks[task_name])
@@ -70,7 +70,8 @@ def train_again(
             path, task_name, game.table, game.seats, card.seeds, [agent.seed]
         )[agent.seed]
         with TemporaryDirectory() as place:
-            run = Run(task, card.algorithm, name, agent.seed, found.budget(task))
+            budget = found.budget(task)
+            run = Run(task, card.algorithm, name, agent.seed, budget, agent.setting)
             record = perform(Path(place), run)
             trained = run_policies(Path(place) / run.folder, game)
         if record.timesteps != agent.timesteps or not _equal(game, trained, submitted):

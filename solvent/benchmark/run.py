@@ -43,7 +43,7 @@ from solvent.benchmark.privilege import named, saw_solution
 from solvent.benchmark.progress import Finished, Moment, Report
 from solvent.benchmark.records import AgentRecord, FailureRecord
 from solvent.benchmark.run_folder import RunFolder, request_beside
-from solvent.benchmark.suites import Task
+from solvent.benchmark.suites import Setting, Task
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact import StoreError, load_policy, save_policy
 from solvent.exact.learning_curve import CurvePoint, Evaluation, read_curve, write_curve
@@ -73,6 +73,7 @@ class Run:
             :func:`solvent.benchmark.algorithms.find_algorithm` takes it.
         seed: Seed of everything random in the run.
         budget: Budget for learning.
+        setting: Settings of the algorithm.
     """
 
     task: Task
@@ -80,6 +81,7 @@ class Run:
     source: str | Callable[..., Any] | Algorithm = field(compare=False)
     seed: int
     budget: Budget
+    setting: Setting = field(default_factory=Setting, compare=False)
 
     @property
     def folder(self) -> str:
@@ -92,14 +94,16 @@ class Run:
         return f"{self.task.name} {self.algorithm} {self.seed}"
 
     def found(self) -> Algorithm:
-        """The algorithm.
+        """The algorithm with its settings.
 
         Raises:
-            ValueError: If there is none.
+            ValueError: If there is none, or it has no such settings.
         """
-        if isinstance(self.source, str):
-            return find_algorithm(self.source)
-        return as_algorithm(self.source, self.algorithm)
+        named = isinstance(self.source, str)
+        found = (
+            find_algorithm(str(self.source)) if named else as_algorithm(self.source, self.algorithm)
+        )
+        return found.with_settings(self.setting.settings)
 
 
 class Stopped(BaseException):
@@ -407,4 +411,5 @@ def _read_back(
         uses_model=algorithm.uses_model,
         hyperparameters=hyperparameters,
         system=system,
+        setting=run.setting,
     )

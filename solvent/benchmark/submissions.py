@@ -44,7 +44,14 @@ from solvent.benchmark.records import (
 )
 from solvent.benchmark.run import run_policies
 from solvent.benchmark.run_folder import request_beside
-from solvent.benchmark.suites import Suite, find_suite, suite_hash, suite_points, suite_seeds
+from solvent.benchmark.suites import (
+    Suite,
+    find_suite,
+    suite_hash,
+    suite_points,
+    suite_seeds,
+    with_budget,
+)
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact.scoring import LEARNED, comparable_score
 from solvent.exact.store import StoreError
@@ -143,7 +150,7 @@ def check_submission(folder: str | Path, suite: Suite | None = None) -> Submissi
     """
     stated = read_submission(folder)
     card, where = stated.card, str(Path(folder) / FILE)
-    suite = installed_suite(card, where) if suite is None else suite
+    suite = suite_of(card, where, suite)
     if suite.name != card.suite:
         raise StoreError(f"{where}: is for the suite {card.suite}, not for {suite.name}")
     if [task.name for task in stated.tasks] != [task.name for task in suite.tasks]:
@@ -225,7 +232,7 @@ def pack_submission(
         solvent=__version__,
         **given,
     )
-    suite = installed_suite(card, where) if suite is None else suite
+    suite = suite_of(card, where, suite)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".solvent-", dir=out.parent) as beside:
@@ -248,21 +255,24 @@ def pack_submission(
     return found
 
 
-def installed_suite(card: Card, where: str) -> Suite:
-    """Return the suite of a card, which must be an installed one, not a file.
+def suite_of(card: Card, where: str, suite: Suite | None = None) -> Suite:
+    """Return the suite of a card, with the budget that the card names.
 
     Args:
         card: The card.
         where: The file to name in a message.
+        suite: The suite without that budget; if left out, the installed one of that name.
 
     Raises:
-        StoreError: If there is no such suite.
+        StoreError: If no such suite is installed.
     """
     try:
-        check_choice(card.suite, "suite", suite_points())
+        if suite is not None:
+            return with_budget(suite, card.suite)
+        check_choice(card.suite.partition("@")[0], "suite", suite_points())
+        return find_suite(card.suite)
     except ValueError as error:
         raise StoreError(f"{where}: {error}") from error
-    return find_suite(card.suite)
 
 
 def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRecord:

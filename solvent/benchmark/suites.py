@@ -17,7 +17,15 @@ A suite is a file of TOML::
     timesteps = 1_000_000
     seeds = { ppo = 1 }
 
-The keys of a task are the attributes of :class:`Task`. A package lists its suites among its entry
+The keys of a task are the attributes of :class:`Task`. A suite may say with which settings
+algorithms are run on it, the same on all of its tasks::
+
+    [algorithms.ppo]
+    tuning = "30 trials on this suite"
+    settings = { n_envs = 16, learning_rate = "lin_0.002" }
+
+Another tier of a suite has the key ``tasks_of``, the name of the suite, in the place of tasks, and
+``timesteps``, the budget of all of them. A package lists its suites among its entry
 points, each with the package whose folder has ``<name>.toml``::
 
     [project.entry-points."solvent.suites"]
@@ -25,8 +33,9 @@ points, each with the package whose folder has ``<name>.toml``::
 
 Results on two suites of equal :func:`suite_hash` can be compared. It covers tasks and budgets with
 the model hashes of the games that are scored, opponents included, so that a changed rule changes
-it; which algorithms are run with how many seeds unless the caller says otherwise, it does not
-cover.
+it; which algorithms are run with how many seeds and which settings unless the caller says
+otherwise, it does not cover. ``NAME@STEPS``, such as ``core@20000``, is a suite with another
+budget.
 """
 
 from __future__ import annotations
@@ -129,6 +138,21 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Setting:
+    """The settings with which an algorithm is run on all tasks of a suite.
+
+    Attributes:
+        settings: Values of its hyperparameters by name; the others keep their defaults.
+        tuning: How they were chosen, in words.
+    """
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    tuning: str = ""
+
+
+@dataclass(frozen=True)
 class Suite:
     """Tasks with a name.
 
@@ -136,6 +160,7 @@ class Suite:
         name: Name of the suite.
         title: Purpose of the suite, in a line.
         tasks: In the order of the results.
+        algorithms: Settings of algorithms, by the algorithm's name.
     """
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
@@ -143,19 +168,20 @@ class Suite:
     name: str
     title: str
     tasks: tuple[Task, ...]
+    algorithms: Mapping[str, Setting] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that the names of the tasks differ."""
         check_tasks(self.tasks)
 
     def with_timesteps(self, timesteps: int) -> Suite:
-        """Return the tasks with another budget, as a suite of another name.
+        """Return the suite with another budget, called ``NAME@STEPS``.
 
         Args:
             timesteps: Environment steps of every task.
         """
         tasks = tuple(replace(task, timesteps=timesteps) for task in self.tasks)
-        return Suite(f"{self.name} at {timesteps} steps", self.title, tasks)
+        return replace(self, name=f"{self.name.partition('@')[0]}@{timesteps}", tasks=tasks)
 
 
 def suite_points() -> dict[str, EntryPoint]:
@@ -167,14 +193,50 @@ def find_suite(name: str) -> Suite:
     """Find a suite by its name, or read it from a file.
 
     Args:
-        name: Name of a suite that a package declares, or a path that ends in ``.toml``.
+        name: Name of a suite that a package declares, also with another budget (``core@20000``),
+            or a path that ends in ``.toml``.
 
     Raises:
         ValueError: If there is no such suite, or its file is not one of a suite.
     """
     if name.endswith(".toml"):
         return read_suite(Path(name))
-    return _suite(*find_data(name, GROUP, "suite"))
+    return with_budget(_suite(*find_data(name.partition("@")[0], GROUP, "suite")), name)
+
+
+def with_budget(suite: Suite, name: str) -> Suite:
+    """Return a suite with the budget that a name such as ``core@20000`` states, if it does.
+
+    Args:
+        suite: The suite.
+        name: Name of the suite, with or without a budget.
+
+    Raises:
+        ValueError: If the budget is not a whole number from 1.
+    """
+    base, mark, steps = name.partition("@")
+    if not mark or base != suite.name:
+        return suite
+    if not re.fullmatch("[1-9][0-9]{0,11}", steps):
+        raise ValueError(f"the suite is {shown(name)}; its budget has to be a number of steps")
+    return suite.with_timesteps(int(steps))
+
+
+def read_settings(path: Path) -> Mapping[str, Setting]:
+    """Read the ``[algorithms]`` of a file, which has the form that they have in a suite.
+
+    Args:
+        path: Path of the file.
+
+    Raises:
+        ValueError: If it cannot be read or is not a file of settings.
+    """
+
+    @dataclass(frozen=True)
+    class Settings:
+        algorithms: Mapping[str, Setting]
+
+    return validated(Settings, read_data(path), path).algorithms
 
 
 def read_suite(path: Path) -> Suite:
@@ -190,7 +252,12 @@ def read_suite(path: Path) -> Suite:
 
 
 def _suite(held: Mapping[str, Any], where: str) -> Suite:
-    suite = validated(Suite, {key: held[key] for key in held if key != "format"}, where)
+    own = {key: held[key] for key in held if key != "format"}
+    if "tasks_of" in own:
+        # Another tier of a suite: the same tasks with another budget.
+        base = find_suite(str(own.pop("tasks_of"))).with_timesteps(own.pop("timesteps", 0))
+        return replace(validated(Suite, {"tasks": [], **own}, where), tasks=base.tasks)
+    suite = validated(Suite, own, where)
     if not suite.tasks or not suite.name:
         raise ValueError(f"{where}: a suite has a name and at least one of [[tasks]]")
     return suite
@@ -240,3 +307,15 @@ def suite_seeds(hash_of_suite: str, count: int) -> tuple[int, ...]:
         found[int.from_bytes(digest[:3])] = None
         number += 1
     return tuple(found)
+
+
+def tuning_seed(hash_of_suite: str, number: int) -> int:
+    """Return a seed for choosing settings on a suite; it is never one of :func:`suite_seeds`.
+
+    Args:
+        hash_of_suite: Hash of the suite, from :func:`suite_hash`.
+        number: Number of the seed.
+    """
+    digest = hashlib.sha256(f"{hash_of_suite} tuning {number}".encode()).digest()
+    # Seeds of a suite have three bytes, so that one above them is not among them.
+    return 2**24 + int.from_bytes(digest[:3])

@@ -11,7 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from solvent.baselines.q_learning import MinimaxQ, QLearning
+from solvent.baselines.q_learning import (
+    EPSILON,
+    EXPLORATION,
+    STEP_SIZE_EXPONENT,
+    MinimaxQ,
+    QLearning,
+)
 from solvent.baselines.stage_games import (
     FictitiousPlay,
     MirrorDescentSweeps,
@@ -29,10 +35,19 @@ EVALUATIONS = 20
 
 
 def learn_q(
-    make: MakeEnv, seed: int, budget: Budget, callback: RunCallback, evaluations: int = EVALUATIONS
+    make: MakeEnv,
+    seed: int,
+    budget: Budget,
+    callback: RunCallback,
+    evaluations: int = EVALUATIONS,
+    epsilon: float = EPSILON,
+    exponent: float = STEP_SIZE_EXPONENT,
+    initial: float = 0.0,
 ) -> TabularPolicy:
     """Learn by tabular Q-learning (:mod:`solvent.baselines.q_learning`)."""
-    learner = QLearning(make.simulator, make.player, seed=seed)
+    learner = QLearning(
+        make.simulator, make.player, seed=seed, epsilon=epsilon, exponent=exponent, initial=initial
+    )
     for done in _points(budget.timesteps, evaluations):
         learner.learn(done - learner.moves)
         callback(learner.policy(), done)
@@ -46,12 +61,14 @@ def learn_minimax_q(
     callback: RunCallback,
     evaluations: int = EVALUATIONS,
     exploration: float = 0.001,
+    epsilon: float = EXPLORATION,
+    exponent: float = STEP_SIZE_EXPONENT,
 ) -> tuple[TabularPolicy, ...]:
     """Learn by Minimax-Q (:mod:`solvent.baselines.q_learning`) for both seats.
 
     A little exploration stays in the policies that are scored, so that episodes end.
     """
-    learner = MinimaxQ(make.simulator, seed=seed)
+    learner = MinimaxQ(make.simulator, seed=seed, epsilon=epsilon, exponent=exponent)
 
     def policies() -> tuple[TabularPolicy, ...]:
         return tuple(learner.policy(player, exploration=exploration) for player in (0, 1))

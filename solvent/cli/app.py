@@ -483,6 +483,14 @@ def bench(
         int | None,
         typer.Option(metavar="N", min=1, help="The budget, in the place of the suite's."),
     ] = None,
+    settings: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A file of settings of the algorithms, as benchmarks/tune.py writes it, in the "
+            "place of the suite's.",
+        ),
+    ] = None,
     workers: Annotated[
         int, typer.Option(metavar="N", min=1, help="Runs under way at the same time.")
     ] = 2,
@@ -513,6 +521,7 @@ def bench(
         timesteps,
         out,
         self_play=self_play,
+        settings=settings,
         seeds=seeds,
         workers=workers,
         on=on,

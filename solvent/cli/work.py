@@ -258,7 +258,8 @@ def bench(
     out: Path,
     *,
     self_play: bool,
-    **settings: Any,
+    settings: Path | None,
+    **further: Any,
 ) -> None:
     """Run a bench, print its results, and write its page.
 
@@ -269,18 +270,26 @@ def bench(
         timesteps: The budget of a run, if another than the suite's.
         out: The folder for everything written.
         self_play: Whether both seats of the environments are learned.
-        settings: Further arguments of :func:`solvent.benchmark.bench.bench`.
+        settings: A file of settings of the algorithms.
+        further: Further arguments of :func:`solvent.benchmark.bench.bench`.
 
     Raises:
         ValueError: If there is no such suite or algorithm, or the options do not fit together.
         typer.Exit: With code 1, if a run failed.
     """
     from solvent.benchmark.bench import bench as run_bench
+    from solvent.benchmark.suites import read_settings
     from solvent.report import write_report
 
     tasks = _tasks_of_bench(suite, environments, timesteps, bool(algorithms), self_play=self_play)
     with interruptible(f"what is done is kept in {out}; the same command goes on from there"):
-        record = run_bench(out, tasks, list(dict.fromkeys(algorithms)) or None, **settings)
+        record = run_bench(
+            out,
+            tasks,
+            list(dict.fromkeys(algorithms)) or None,
+            settings=None if settings is None else read_settings(settings),
+            **further,
+        )
         with working("making the page"):
             page = write_report(out, out / "report.html", summary=out)
     show_results(Console(emoji=False), record.tasks)

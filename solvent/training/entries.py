@@ -17,7 +17,7 @@ from solvent.benchmark.task_game import TaskGame
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS
 from solvent.training.exploring_starts import act_at_once
-from solvent.training.hyperparameters import prepare, requested
+from solvent.training.hyperparameters import prepare, requested, tuned
 from solvent.training.train import train
 
 
@@ -37,11 +37,27 @@ def entry(name: str) -> Algorithm:
     )
 
 
-def _train(name: str, make: MakeEnv, seed: int, budget: Budget, callback: RunCallback) -> Any:
+EVALUATIONS = 10
+"""Number of points of a learning curve after the first."""
+
+
+def _train(
+    name: str,
+    make: MakeEnv,
+    seed: int,
+    budget: Budget,
+    callback: RunCallback,
+    evaluations: int = EVALUATIONS,
+    **settings: Any,
+) -> Any:
     """Train in the run's folder, where the benchmark looks for the record of the training.
 
     Without self-play, episodes begin only in the task's own starts, as for other algorithms.
+    Settings are the same for all tasks: they change the defaults of the algorithm, not what is
+    tuned for an environment.
     """
+    if settings:
+        settings = tuned(SELF_PLAY_ALGORITHMS[name].hyperparameters, None) | settings
     task = make.task
     published = task.environment not in ENVIRONMENTS
     result = train(
@@ -53,6 +69,8 @@ def _train(name: str, make: MakeEnv, seed: int, budget: Budget, callback: RunCal
         folder=callback.folder,
         exploring_starts=None if task.self_play else 0.0,
         env_kwargs={} if published else task.env_kwargs,
+        hyperparameters=settings,
+        evaluations=evaluations,
         progress=lambda moment: callback.progress(moment.timesteps, moment.evaluation),
     )
     callback.adopt(result.curve)

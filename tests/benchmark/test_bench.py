@@ -258,7 +258,7 @@ def test_of_a_suite_an_algorithm_does_what_it_can(
     with pytest.raises(StoreError, match="is of the model abababababab"):
         render(tmp_path / "suite")
     changed = suite.with_timesteps(200)
-    assert changed.name == "mine at 200 steps"
+    assert changed.name == "mine@200"
     with pytest.raises(ValueError, match="there is nothing to do"):
         bench(tmp_path / "none", Suite("mine", "", (both,)), algorithms)
 
