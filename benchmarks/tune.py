@@ -28,7 +28,6 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +200,8 @@ class Search:
             # Asking again with the same seed draws the same setting.
             trial = self._ask()
             assert drawn(self.algorithm, trial) == line["settings"], "another search space"
+            for number, mean in enumerate(means(line["gaps"].values())):
+                trial.report(mean, number)
             self._tell(trial, line)
 
     def _ask(self) -> optuna.Trial:
@@ -211,8 +212,6 @@ class Search:
         return self.study.ask()
 
     def _tell(self, trial: optuna.Trial, line: Mapping[str, Any]) -> None:
-        for number, mean in enumerate(means(line["gaps"].values())):
-            trial.report(mean, number)
         whole = line["state"] == "complete"
         self.study.tell(
             trial,
@@ -254,20 +253,9 @@ class Search:
         while len(self.study.trials) < trials:
             trial = self._ask()
             line = self.run(pool, drawn(self.algorithm, trial), tuning_seed(self.hash, 0), trial)
-            whole = line["state"] == "complete"
-            self.study.tell(
-                trial,
-                line["objective"] if whole else None,
-                state=TrialState.COMPLETE if whole else TrialState.PRUNED,
-            )
-        best = sorted(
-            (
-                line
-                for line in self.lines
-                if line["kind"] == "trial" and line["state"] == "complete"
-            ),
-            key=lambda line: line["objective"],
-        )[:FINALISTS]
+            self._tell(trial, line)
+        whole = (one for one in self.lines if (one["kind"], one["state"]) == ("trial", "complete"))
+        best = sorted(whole, key=lambda line: line["objective"])[:FINALISTS]
         scores = []
         for line in best:
             gaps = [line["objective"]]
@@ -291,16 +279,9 @@ def means(gaps: Any) -> Iterator[float]:
 
 def as_toml(algorithm: str, setting: Setting) -> str:
     """A file of settings; plain values of JSON are values of TOML, too."""
-    held = asdict(setting)
-    lines = [
-        "format = 1",
-        "",
-        f"[algorithms.{algorithm}]",
-        f"tuning = {json.dumps(held['tuning'])}",
-    ]
-    lines += ["", f"[algorithms.{algorithm}.settings]"]
-    lines += [f"{name} = {json.dumps(value)}" for name, value in held["settings"].items()]
-    return "\n".join([*lines, ""])
+    head = ["format = 1", "", f"[algorithms.{algorithm}]", f"tuning = {json.dumps(setting.tuning)}"]
+    values = [f"{name} = {json.dumps(value)}" for name, value in setting.settings.items()]
+    return "\n".join([*head, "", f"[algorithms.{algorithm}.settings]", *values, ""])
 
 
 def main(arguments: list[str] | None = None) -> Setting:

@@ -484,11 +484,11 @@ def bench(
         typer.Option(metavar="N", min=1, help="The budget, in the place of the suite's."),
     ] = None,
     settings: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             metavar="FILE",
             help="A file of settings of the algorithms, as benchmarks/tune.py writes it, in the "
-            "place of the suite's.",
+            "place of the suite's. May be repeated.",
         ),
     ] = None,
     workers: Annotated[
@@ -521,7 +521,7 @@ def bench(
         timesteps,
         out,
         self_play=self_play,
-        settings=settings,
+        settings=settings or (),
         seeds=seeds,
         workers=workers,
         on=on,

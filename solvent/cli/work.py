@@ -258,7 +258,7 @@ def bench(
     out: Path,
     *,
     self_play: bool,
-    settings: Path | None,
+    settings: Sequence[Path],
     **further: Any,
 ) -> None:
     """Run a bench, print its results, and write its page.
@@ -270,7 +270,7 @@ def bench(
         timesteps: The budget of a run, if another than the suite's.
         out: The folder for everything written.
         self_play: Whether both seats of the environments are learned.
-        settings: A file of settings of the algorithms.
+        settings: Files of settings of the algorithms.
         further: Further arguments of :func:`solvent.benchmark.bench.bench`.
 
     Raises:
@@ -287,7 +287,7 @@ def bench(
             out,
             tasks,
             list(dict.fromkeys(algorithms)) or None,
-            settings=None if settings is None else read_settings(settings),
+            settings={name: own for file in settings for name, own in read_settings(file).items()},
             **further,
         )
         with working("making the page"):

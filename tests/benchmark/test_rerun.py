@@ -13,7 +13,7 @@ from solvent.benchmark.bench import bench
 from solvent.benchmark.records import read_bench, write_results
 from solvent.benchmark.rerun import train_again
 from solvent.benchmark.submissions import check_submission, pack_submission
-from solvent.benchmark.suites import find_suite, suite_seeds
+from solvent.benchmark.suites import Setting, find_suite, suite_seeds
 from solvent.benchmark.task_game import task_game
 from solvent.cli.app import app
 from solvent.exact import StoreError, save_policy
@@ -102,6 +102,25 @@ def test_an_installed_algorithm_is_found_by_the_name_on_the_card(
     pack_submission(tmp_path / "bench", "q_learning", tmp_path / "q", suite, authors="A. Author")
     checked = check_submission(tmp_path / "q", suite)
     assert list(train_again(checked, 1, suite=suite)) == [("FFCombat-v0", *checked.card.seeds)]
+
+
+def test_another_budget_and_settings_are_packed_and_run_again(
+    suite_file: Path, tmp_path: Path
+) -> None:
+    suite, settings = find_suite(str(suite_file)), {"q_learning": Setting({"epsilon": 0.9}, "hand")}
+    tier = suite.with_timesteps(200)
+    out = tmp_path / "bench"
+    record = bench(out, tier, ["q_learning"], seeds=1, settings=settings, progress=False)
+    [agent] = record.tasks[0].agents
+    assert agent.setting == settings["q_learning"]
+    assert agent.hyperparameters["epsilon"] == 0.9
+    pack_submission(out, "q_learning", tmp_path / "q", suite, authors="A. Author")
+    checked = check_submission(tmp_path / "q", suite)
+    assert checked.card.suite == "small@200"
+    assert list(train_again(checked, 1, suite=suite)) == [("FFCombat-v0", agent.seed)]
+    wrong = {"q_learning": Setting({"epsilons": 0.9})}
+    with pytest.raises(ValueError, match="hyperparameter is 'epsilons'; allowed are"):
+        bench(tmp_path / "no", tier, ["q_learning"], settings=wrong, progress=False)
 
 
 def test_only_a_person_says_where_code_is(

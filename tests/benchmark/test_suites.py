@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from solvent.benchmark.suites import (
+    Setting,
     Task,
     check_tasks,
     find_suite,
+    read_settings,
     suite_hash,
     suite_points,
     suite_seeds,
+    tuning_seed,
 )
 
 GOOD = """
@@ -121,3 +124,22 @@ def test_seeds_follow_from_the_hash() -> None:
     assert len(set(seeds)) == len(seeds)
     assert all(0 <= seed < 2**31 for seed in seeds)
     assert not set(suite_seeds("ab" * 32, 10)) & set(suite_seeds("cd" * 32, 10))
+    assert tuning_seed("ab" * 32, 0) != tuning_seed("ab" * 32, 1)
+    assert all(max(seeds) < tuning_seed("ab" * 32, number) < 2**31 for number in range(100))
+
+
+def test_a_tier_has_the_tasks_of_its_suite_and_settings_of_its_own(tmp_path: Path) -> None:
+    core, mini = find_suite("core"), find_suite("core-mini")
+    budgets = {task.timesteps for task in mini.tasks}
+    assert len(budgets) == 1
+    assert mini.tasks == core.with_timesteps(*budgets).tasks  # type: ignore[arg-type]
+    assert find_suite("core@123") == core.with_timesteps(123)
+    with pytest.raises(ValueError, match="'core@many'; its budget has to be a number of steps"):
+        find_suite("core@many")
+    file = tmp_path / "mine.toml"
+    own = '[algorithms.ppo]\ntuning = "by hand"\nsettings = { n_envs = 4 }\n'
+    file.write_text(GOOD + own)
+    expected = {"ppo": Setting({"n_envs": 4}, "by hand")}
+    assert find_suite(str(file)).algorithms == expected
+    file.write_text("format = 1\n" + own)
+    assert read_settings(file) == expected
