@@ -8,9 +8,11 @@ equal after every episode.
 from __future__ import annotations
 
 import random
+import re
 import sys
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -423,3 +425,54 @@ def test_what_an_address_or_a_file_must_not_say_is_told(page: Any) -> None:
         assert page.find_element("css selector", "#message").is_displayed(), what
         assert page.execute_script("return page.grid.map[0]") == "S..."
     assert page.find_elements("css selector", "img") == []
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "gridworld.md"
+ROW = r"^\| ([^|]+) \| ([^|]+) \| ([\d,]+) \w+ \| ([^|]+) \| ([^|]+) \|$"
+
+BEGIN = """
+const [world, name, settings] = arguments;
+page.names[0] = Object.keys(METHODS).find((key) => METHODS[key].name === name);
+page.settings[0] = {...defaults(), ...settings};
+change(PRESETS[world]);
+"""
+
+TIMES_IMPROVED = """
+const [run] = page.runs;
+let [times, before] = [0, false];
+while (!run.ended) {
+  run.update();
+  const improved = Boolean(run.backup.improved);
+  times += improved && !before;
+  before = improved;
+}
+return times;
+"""
+
+
+def test_the_class_hour_sees_its_numbers(page: Any) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    rows = re.findall(ROW, text, re.MULTILINE)
+    assert len(rows) == 12
+    shown = []
+    for world, algorithm, count, *_ in rows:
+        name, *settings = algorithm.split(", ")
+        pairs = (one.replace("α", "alpha").replace("ε", "epsilon").split(" = ") for one in settings)
+        page.execute_script(BEGIN, world, name, {word: float(number) for word, number in pairs})
+        page.execute_script(
+            "for (let n = 0; n < arguments[0]; n++) advance(1e5, true); show()",
+            int(count.replace(",", "")),
+        )
+        numbers = page.find_elements("css selector", "#panel0 .numbers b")
+        shown.append((world, algorithm, count, *(number.text for number in numbers)))
+        steps = page.execute_script("return page.runs[0].world.steps.toLocaleString('en')")
+        if count == "10" and "50" not in algorithm:
+            assert f"{name.split(',')[0]} {steps}" in " ".join(text.split())
+    assert shown == rows
+
+    page.execute_script(BEGIN, "Frozen lake", "Value iteration", {})
+    page.execute_script("for (let n = 0; n < 38; n++) advance(1e5, true)")
+    assert f"still {page.execute_script('return page.runs[0].value(0)'):.4f} and" in text
+    assert page.execute_script("return page.best.start") == pytest.approx(14 / 17, abs=1e-12)
+    page.execute_script(BEGIN, "Frozen lake", "Policy iteration", {})
+    assert page.execute_script(TIMES_IMPROVED) == 2
