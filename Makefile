@@ -144,7 +144,7 @@ comma := ,
 
 $(STAMPS)/bench: EXTRAS := train,report,cli
 $(STAMPS)/test: EXTRAS := all,dev
-$(STAMPS)/docs: EXTRAS := cli,docs,render,report
+$(STAMPS)/docs: EXTRAS := cli,docs,render,report,web
 $(STAMPS)/notebooks: EXTRAS := notebooks
 $(STAMPS)/peers: EXTRAS := all,bench
 

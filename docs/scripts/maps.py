@@ -3,7 +3,7 @@
     python docs/scripts/maps.py
 
 writes the report of some games, ``NAME.html``, and beside it ``NAME-map.html``, which has only the
-part with the map.
+part with the map; and the live gridworld.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from solvent.explore import write_live_grid
 
 MAPS = Path(__file__).parents[1] / "maps"
 
@@ -60,3 +62,4 @@ if __name__ == "__main__":
     MAPS.mkdir(exist_ok=True)
     with ThreadPoolExecutor(os.cpu_count()) as processes:
         list(processes.map(write, GAMES))
+    write_live_grid(MAPS / "gridworld.html")

@@ -249,7 +249,14 @@ def play(
 @app.command(**TAKES_PARAMETERS)
 def explore(
     ctx: typer.Context,
-    game: Game,
+    game: Annotated[
+        str,
+        typer.Argument(
+            metavar="[GAME]",
+            help="As for other commands; a gallery of all games if left out.",
+            show_default=False,
+        ),
+    ] = "",
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="What to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
@@ -276,6 +283,14 @@ def explore(
             help="The episode to be written, as its page says it: 'player=0&seed=3&moves=1,4'.",
         ),
     ] = None,
+    live_grid: Annotated[
+        Path | None,
+        file_option(
+            metavar="FILE",
+            dir_okay=False,
+            help="Write a page on which you draw a grid and watch two algorithms learn it (.html).",
+        ),
+    ] = None,
 ) -> None:
     """Explore a game in the browser: states, play, maps, policies, algorithms.
 
@@ -284,6 +299,11 @@ def explore(
     [dim]solvent explore greed --limit 20 --sides 4[/]
     [dim]solvent explore pig --target 20 --export pig.html[/]
     """
+    if live_grid is not None:
+        from solvent.explore import write_live_grid
+
+        typer.echo(f"{write_live_grid(live_grid)} written")
+        return
     from solvent.cli.work import explore as explore_named
 
     address = host, port

@@ -13,7 +13,8 @@ client for tests.
 """
 
 from solvent.explore.explorer import Explorer
+from solvent.explore.live_grid import write_live_grid
 from solvent.explore.pages import write_map, write_replay
 from solvent.explore.server import make_app, serve
 
-__all__ = ["Explorer", "make_app", "serve", "write_map", "write_replay"]
+__all__ = ["Explorer", "make_app", "serve", "write_live_grid", "write_map", "write_replay"]

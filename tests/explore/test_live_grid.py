@@ -6,8 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from solvent import compile_game, make_game, solve
+from solvent.cli.app import app
 from solvent.explore import drawn_grid
 from solvent.explore.live_grid import SCRIPTS, live_grid_page, write_live_grid
 from solvent.model import check_game
@@ -45,3 +47,10 @@ def test_an_exported_file_works_in_the_command(tmp_path: Path) -> None:
     game = make_game(str(file))
     assert float(game.info.discount) == 0.9
     assert solve(game).value == pytest.approx(0.0688909, abs=1e-6)
+
+
+def test_the_command_writes_the_page(tmp_path: Path) -> None:
+    file = tmp_path / "grid.html"
+    done = CliRunner().invoke(app, ["explore", "--live-grid", str(file)])
+    assert done.output.strip().endswith("written")
+    assert file.read_text(encoding="utf-8") == live_grid_page()
