@@ -560,7 +560,7 @@ def _extracted(
     batch_size: int,
     name: str | None,
 ) -> Extraction:
-    if subject.numbers is not None or not isinstance(observation, (str, type(None))):
+    if not isinstance(observation, (str, type(None))):
         raise ValueError(
             "a model of Stable-Baselines3 that sees other observations than this package's is "
             "scored as a function: lambda seen: model.predict(seen, deterministic=True)[0]"
@@ -568,7 +568,9 @@ def _extracted(
     from solvent.envs.spaces import kind_that_fits
     from solvent.training.extract import extract
 
-    if observation is None:
+    if observation is None and subject.numbers is not None:
+        observation = subject.numbers
+    elif observation is None:
         shown_there = subject.observation or "vector"
         space = model.observation_space
         observation = kind_that_fits(space, subject.game, player, shown_there)

@@ -38,7 +38,7 @@ def test_every_target_of_make_and_every_command_of_the_readme_is_one() -> None:
 
 
 def test_the_version_of_torch_is_the_pinned_one() -> None:
-    page = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
     [version] = re.findall(r"torch==([\d.]+)", page)
     assert f"torch=={version}\n" in (ROOT / "constraints.txt").read_text(encoding="utf-8")
 

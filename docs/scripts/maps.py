@@ -1,9 +1,10 @@
-"""The interactive maps that pages embed, into ``docs/maps/``.
+"""The interactive maps that pages embed, and the gallery of explored games, into ``docs/maps/``.
 
     python docs/scripts/maps.py
 
-writes the report of some games, ``NAME.html``, and beside it ``NAME-map.html``, which has only the
-part with the map; and the live gridworld.
+writes the report of some games, ``NAME.html``, beside it ``NAME-map.html``, which has only the part
+with the map, for each game of the gallery ``NAME-board.html``, as the explorer exports it, and the
+live gridworld.
 """
 
 from __future__ import annotations
@@ -31,14 +32,41 @@ GAMES = {
 what takes longest is first."""
 
 
+GALLERY = {
+    "greed": "greed --limit 20 --sides 4",
+    "fighting-fantasy": "ff-combat",
+    "pig": "pig --target 20",
+    "gridworld": "gridworld",
+    "racetrack": "racetrack --track bend",
+    "tic-tac-toe": "tic-tac-toe",
+    "cliff-walking": "CliffWalking-v1",
+    "frozen-lake": "FrozenLake-v1",
+}
+"""The name of each page of the gallery, and what stands behind ``solvent explore``."""
+
+
+def run(*words: str) -> None:
+    """Run a command of this package.
+
+    Raises:
+        RuntimeError: If it fails, with what it said.
+    """
+    command = [sys.executable, "-m", "solvent", *words]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}:\n{done.stderr}")
+
+
+def export(page: str) -> None:
+    """Export a page of the explorer, which needs no server."""
+    run("explore", *GALLERY[page].split(), "--export", str(MAPS / f"{page}-board.html"))
+
+
 def write(page: str) -> None:
     """Write a report, as the command does, and its map."""
     game, heading = GAMES[page]
     report = MAPS / f"{page}.html"
-    command = [sys.executable, "-m", "solvent", "report", "--game", *game.split()]
-    run = subprocess.run([*command, "--out", str(report)], stderr=subprocess.PIPE, text=True)
-    if run.returncode:
-        raise RuntimeError(f"{' '.join(command)}:\n{run.stderr}")
+    run("report", "--game", *game.split(), "--out", str(report))
     text = part(report.read_text(encoding="utf-8"), heading)
     (MAPS / f"{page}-map.html").write_text(text, encoding="utf-8")
 
@@ -62,4 +90,5 @@ if __name__ == "__main__":
     MAPS.mkdir(exist_ok=True)
     with ThreadPoolExecutor(os.cpu_count()) as processes:
         list(processes.map(write, GAMES))
+        list(processes.map(export, GALLERY))
     write_live_grid(MAPS / "gridworld.html")

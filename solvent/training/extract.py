@@ -120,7 +120,7 @@ def extract(
     model: BaseAlgorithm,
     game: TabularGame,
     *,
-    observation: str | None = None,
+    observation: str | NDArray[Any] | None = None,
     player: int = 0,
     batch_size: int = 8192,
     name: str | None = None,
@@ -132,8 +132,9 @@ def extract(
     Args:
         model: A learner of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
         game: The table that its environment samples.
-        observation: The network's observation: ``"vector"``, ``"onehot"`` or ``"index"``. By
-            default, the one that fits its observation space, ``"vector"`` before the others.
+        observation: The network's observation: ``"vector"``, ``"onehot"``, ``"index"``, or [S]
+            numbers of the states in a Gymnasium environment. By default, the one that fits its
+            observation space, ``"vector"`` before the others.
         player: The player whose policy is wanted.
         batch_size: Number of states that are evaluated at once.
         name: Name of the policy. Default: the name of the algorithm's class.
@@ -292,7 +293,7 @@ def network_player(
 def _asked(
     model: BaseAlgorithm,
     game: TabularGame,
-    observation: str | None,
+    observation: str | NDArray[Any] | None,
     player: int,
     batch_size: int,
     normalization: Normalization | VecNormalize | None,
@@ -320,7 +321,8 @@ def _asked(
         batch_size=batch_size,
         name=name or type(model).__name__,
     )
-    return asked, observed(game, player, observation)
+    seen = observed(game, player, observation) if isinstance(observation, str) else observation
+    return asked, seen
 
 
 def _check_own(model: BaseAlgorithm) -> None:

@@ -128,7 +128,7 @@ class Normalization:
 def inputs(
     model: BaseAlgorithm,
     game: TabularGame,
-    observation: str,
+    observation: str | Array,
     player: int,
     normalization: Normalization | VecNormalize | None = None,
 ) -> Array:
@@ -137,7 +137,8 @@ def inputs(
     Args:
         model: The learner.
         game: The game.
-        observation: The environment's observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+        observation: The environment's observation: ``"vector"``, ``"onehot"``, ``"index"``, or
+            [S] numbers of the states in a Gymnasium environment, which has no table itself.
         player: The observing player.
         normalization: The statistics with which its observations were normalized. By default,
             those of its own environment, if any.
@@ -154,11 +155,13 @@ def inputs(
     if type(own) is not VecNormalize or not own.norm_obs:
         own = None
     check_wrappers(model.env, own)
-    rows = observed(game, player, observation)
+    numbered = not isinstance(observation, str)
+    rows = _rows(game, player, observation)
     expected, wanted = model.observation_space, observation_space(rows.reshape(len(rows), -1))
-    if expected.shape != rows.shape[1:] or (observation == "index" and expected != wanted):
+    if expected.shape != rows.shape[1:] or (rows.ndim == 1 and expected != wanted):
+        name = "the state number" if numbered else f"observation={observation!r}"
         raise ValueError(
-            f"the network takes {expected!s:.60}, but observation={observation!r} of "
+            f"the network takes {expected!s:.60}, but {name} of "
             f"{game.info.name} is {wanted!s:.60}: train on what the game shows"
         )
     if model._last_obs is None and model.num_timesteps > 0:
@@ -166,12 +169,12 @@ def inputs(
             "the network has learned, but what it last saw was dropped when it was given another "
             "environment; load it without one (normalization takes what a VecNormalize knows)"
         )
-    if model.env is not None:
+    if model.env is not None and not numbered:
         _check_game(model, game)
     others = [
-        observed(game, one, observation)
+        _rows(game, one, observation)
         for one in range(game.info.players)
-        if one != player and (observation == "index" or one < len(game.observation))
+        if one != player and (rows.ndim == 1 or one < len(game.observation))
     ]
     known, last = [rows, *others], model._last_obs
     if own is not None and normalization in (None, own):
@@ -180,8 +183,15 @@ def inputs(
     elif normalization is not None:
         known = [_normalized(normalization, shown) for shown in known]
         rows = known[0]
-    _check_last(model, last, known, f"observation={observation!r}")
+    _check_last(model, last, known, "state number" if numbered else f"observation={observation!r}")
     return rows
+
+
+def _rows(game: TabularGame, player: int, observation: str | Array) -> Array:
+    """Return what a player observes in each state, by its kind or as it is given."""
+    if isinstance(observation, str):
+        return observed(game, player, observation)
+    return np.asarray(observation)
 
 
 def _normalized(statistics: Normalization | VecNormalize, rows: Array) -> Array:

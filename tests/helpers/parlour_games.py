@@ -1,15 +1,18 @@
-"""The package of docs/adding-a-game.md, written, built and installed as the page says."""
+"""The package that docs/adding-a-game.md shows, copied, built and installed as the page says."""
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 from types import ModuleType
 
-PAGE = Path(__file__).parents[2] / "docs" / "adding-a-game.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "adding-a-game.md"
+PACKAGE = ROOT / "examples" / "parlour-games"
 BLOCK = re.compile(r'^( *)```(\w+)(?: title="([^"]*)")?\n(.*?)^\1```', re.MULTILINE | re.DOTALL)
 
 
@@ -27,22 +30,14 @@ def commands() -> list[str]:
 
 
 def write_package(folder: Path) -> None:
-    """Write the files of the page; blocks of one title follow each other in one file."""
-    files: dict[str, list[str]] = {}
-    for _, title, text in blocks():
-        if "." in title:
-            files.setdefault(title, []).append(text)
-    for name, parts in files.items():
-        (folder / name).write_text("\n\n".join(parts), encoding="utf-8")
+    """Copy the package's files."""
+    shutil.copytree(PACKAGE, folder, dirs_exist_ok=True)
 
 
 def parlour() -> ModuleType:
-    """The module of the page, without installing it."""
+    """The module of the package, without installing it."""
     module = ModuleType("parlour_games")
-    exec(
-        "\n\n".join(text for _, title, text in blocks() if title == "parlour_games.py"),
-        vars(module),
-    )
+    exec((PACKAGE / "parlour_games.py").read_text(encoding="utf-8"), vars(module))
     return module
 
 

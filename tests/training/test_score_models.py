@@ -56,6 +56,17 @@ def test_a_plain_model_is_scored_as_it_plays(name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["ppo", "dqn"])
+def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line(name: str) -> None:
+    lake = "FrozenLake-v1"
+    model = made(name, lake).learn(200)
+    played = solvent.score(lake, lambda seen: model.predict(seen, deterministic=True)[0])
+    for env in (lake, gym.make(lake)):
+        assert solvent.score(env, model, deterministic=True).value == played.value
+    with pytest.raises(ValueError, match=r"takes Discrete\(16\), but the state number of Cliff"):
+        solvent.score("CliffWalking-v1", model)
+
+
 def test_a_file_is_scored_by_the_command(tmp_path: Path) -> None:
     name = "qr_dqn"
     model = made(name, gym.make(COMBAT)).learn(200)

@@ -17,7 +17,9 @@ def test_the_picture_in_the_documentation_is_that_of_the_simulation(name: str) -
     text = paper.picture(name) + "\n"
     assert (DOCS / f"{name}.svg").read_text() == text
     assert len(text) < 20_000
-    assert f"]({name}.svg)" in (DOCS / "fighting-fantasy.md").read_text(encoding="utf-8")
+    assert f"](../games/{name}.svg)" in (DOCS.parent / "notes/fighting-fantasy.md").read_text(
+        "utf-8"
+    )
     assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
 
 

@@ -30,7 +30,10 @@ from solvent.games.fighting_fantasy.formulas import (
 from solvent.games.fighting_fantasy.rules import DAMAGE, luck_succeeds, round_probabilities
 from solvent.model import compile_game
 
-PAGE = (Path(__file__).parents[3] / "docs/games/fighting-fantasy.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = "".join(
+    (DOCS / folder / "fighting-fantasy.md").read_text("utf-8") for folder in ("games", "notes")
+)
 
 
 def table(first_heading: str) -> list[list[str]]:
@@ -271,7 +274,7 @@ def test_the_page_judges_the_other_claims_of_the_paper() -> None:
         for m in range(1, 25)
     )
     check_claims(
-        "games/fighting-fantasy.md",
+        "notes/fighting-fantasy.md",
         {
             "at Δ = -2 with three times the opponent's STAMINA, victory is still likely": (
                 f"{three_times} at 6 : 2, 12 : 4, 18 : 6 and 24 : 8; {without(3, 1)} at 3 : 1"

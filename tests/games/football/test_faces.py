@@ -263,20 +263,22 @@ def test_the_page_holds_the_sheet_of_every_situation(standard: SolvedFootball) -
 def test_the_standard_sheet_is_the_documented_one(standard: SolvedFootball) -> None:
     sheet = call_sheet(standard.rules, standard, Situation(1, 10, 80))
     offence, defence = both_sides(standard.rules.chart, sheet)
-    text = (DOCS / "football-solution.md").read_text("utf-8")
-    tables = re.findall(r"^\| ([0-9A-J]+|quick kick) \| ([\d.]+)% \| ([\d.]+) \|$", text, re.M)
-    assert tables == [
-        (call.name, f"{100 * call.chance:.2f}", f"{call.loss:.3f}") for call in offence + defence
+    text = (DOCS / "football-strategy.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d+) \| ([\d.]+)% \| ([A-J]) \| ([\d.]+)% \|$", text, re.M)
+    called = [
+        [(call.name, f"{100 * call.chance:.2f}") for call in side if call.chance > 0]
+        for side in (offence, defence)
     ]
+    assert [[row[:2] for row in rows], [row[2:] for row in rows]] == called
     assert f"worth {sheet.value:.4f} points" in text
 
 
 def test_the_documented_points_are_those_of_the_solver(standard: SolvedFootball) -> None:
-    text = (DOCS / "football-solution.md").read_text("utf-8")
+    text = (DOCS / "football-strategy.md").read_text("utf-8")
     for name, values in points_by_down(standard).items():
         [row] = re.findall(rf"^\| {name} \| (.*) \|$", text, re.M)
         numbers = [float(cell.replace("−", "-")) for cell in row.split(" | ")]
-        assert numbers == [round(float(values[-x]), 2) for x in (99, 80, 65, 50, 35, 20, 10, 1)]
+        assert numbers == [round(float(values[-x]), 2) for x in (99, 80, 50, 20, 10, 1)]
 
 
 def test_the_pictures_in_the_documentation_are_those_of_the_solver(

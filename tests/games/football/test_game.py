@@ -363,7 +363,7 @@ def test_a_game_goes_as_written_down() -> None:
 
 # The page.
 
-PAGE = Path(__file__).parents[3] / "docs" / "games" / "football-strategy.md"
+PAGE = Path(__file__).parents[3] / "docs" / "notes" / "football-rules.md"
 
 
 def test_the_page_lists_every_parameter_and_its_default() -> None:

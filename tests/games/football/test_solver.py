@@ -54,7 +54,7 @@ from solvent.model.arrays import Bools, Floats
 
 PAGE = (Path(__file__).parents[3] / "docs/games/football-strategy.md").read_text("utf-8")
 RULESET = Ruleset.read(RULES)
-YARDS = (99, 90, 80, 65, 50, 35, 20, 10, 5, 1)
+YARDS = (99, 80, 50, 20, 1)
 CHARTS = (*(random_chart(seed) for seed in (0, 1, 2, 6, 13, 20)), MIXED)
 """Small charts with every kind of result, on which no side does well to go on for ever."""
 

@@ -26,16 +26,16 @@ from solvent.games.football_clock.optimal import OptimalLayers
 from solvent.games.football_clock.policies import Players
 from solvent.games.football_clock.report import LastHalf
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.games.football_clock.transcript import transcript, transcript_text
 from solvent.model.arrays import Floats
 
-ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "football-clock.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "football-clock.md").read_text(encoding="utf-8")
+NOTES = (DOCS / "notes" / "football.md").read_text(encoding="utf-8")
 
 
-def table(heading: str) -> dict[tuple[str, int], list[str]]:
-    """The rows of a table, found by its header, by form and time-outs."""
-    lines = PAGE[PAGE.index(heading) :].splitlines()[2:]
+def solved_forms() -> dict[tuple[str, int], list[str]]:
+    """The cells of the table of solved forms, by form and time-outs."""
+    lines = NOTES[NOTES.index("| form | time-outs | states") :].splitlines()[2:]
     rows: dict[tuple[str, int], list[str]] = {}
     for line in lines:
         if not line.startswith("|"):
@@ -45,9 +45,10 @@ def table(heading: str) -> dict[tuple[str, int], list[str]]:
     return rows
 
 
-FOUND = table("| form | time-outs | value to player 0")
-TIMES = table("| form | time-outs | states | matrix games")
-SIZES = table("| form | time-outs | states | layers | disk |")
+SOLVED = solved_forms()
+SIZES = {form: cells[:3] for form, cells in SOLVED.items()}
+GAMES = {form: cells[3] for form, cells in SOLVED.items()}
+FOUND = {form: cells[4:7] for form, cells in SOLVED.items()}
 
 
 WHOLE = "full", 3
@@ -93,17 +94,11 @@ def test_the_evidence_has_the_figures_of_the_page(folder: Path) -> None:
     assert [*shown] == FOUND[key]
     counted = f"{solution.layered.n_states:,}", f"{len(solution.layered.layers):,}"
     assert [*counted] == SIZES[key][:2]
-    assert f"{solution.store.games:,}" == TIMES[key][1]
-
-
-def test_all_tables_are_of_the_same_games() -> None:
-    assert FOUND.keys() == TIMES.keys() == SIZES.keys()
-    for game, (states, *_) in TIMES.items():
-        assert states == SIZES[game][0]
+    assert f"{solution.store.games:,}" == GAMES[key]
 
 
 def test_the_table_of_games_has_the_whole_game_of_the_page() -> None:
-    games = (ROOT / "docs" / "games.md").read_text(encoding="utf-8")
+    games = (DOCS / "games.md").read_text(encoding="utf-8")
     [row] = [line for line in games.splitlines() if line.startswith("| [Football with a clock")]
     found = re.search(r"(0\.\d+) for the side .* \(([\d,]+) states\)", row)
     assert found is not None
@@ -111,14 +106,15 @@ def test_the_table_of_games_has_the_whole_game_of_the_page() -> None:
     assert found[2] == SIZES[WHOLE][0]
 
 
-def agent_table() -> dict[tuple[str, int, bool], tuple[float, float, float]]:
-    """What is possible and what the agent gets against the optimal player and the best response.
+def agent_table() -> dict[tuple[str, int, bool], tuple[str, str, str]]:
+    """The value and the agent's, against the optimal player and the best response, as written.
 
     The key's last entry is whether it begins with the ball or the kickoff's return. A row without a
     form goes on with the last one.
     """
     rows, form, timeouts = {}, "", 0
-    for line in PAGE[PAGE.index("| form | it begins |") :].splitlines()[2:]:
+    page = NOTES.replace("\N{MINUS SIGN}", "-")
+    for line in page[page.index("| form | it begins |") :].splitlines()[2:]:
         if not line.startswith("|"):
             break
         name, begins, optimal, answer = (cell.strip() for cell in line.strip("|").split("|"))
@@ -127,10 +123,7 @@ def agent_table() -> dict[tuple[str, int, bool], tuple[float, float, float]]:
         elif name:
             timeouts = int(name.split()[1])
         gets, possible = optimal.removesuffix(")").replace("the value is ", "").split(" (")
-        first, second, third = (
-            float(number.replace("\N{MINUS SIGN}", "-")) for number in (possible, gets, answer)
-        )
-        rows[form, timeouts, begins.startswith("with ")] = first, second, third
+        rows[form, timeouts, begins.startswith("with ")] = possible, gets, answer
     return rows
 
 
@@ -145,17 +138,20 @@ Pairs = dict[tuple[str, str], tuple[str, str]]
 
 
 def agent_values() -> Pairs:
-    """The figures of the agent with a clock, from the page of the game."""
-    page = (ROOT / "docs" / "games" / "football-strategy.md").read_text(encoding="utf-8")
+    """All figures of the agent with a clock."""
     found: Pairs = {}
-    label = ""
-    for line in page[page.index("| with a clock | against |") :].splitlines()[2:]:
-        if not line.startswith("|"):
-            break
-        name, against, cell = (cell.strip() for cell in line.strip("|").split("|"))
-        label = name or label
-        first, second = cell.replace("\N{MINUS SIGN}", "-").split(", ")
-        found[label, against] = first, second
+    for (form, timeouts, first), row in AGENT.items():
+        if first:
+            other = AGENT[form, timeouts, False]
+            for n, against in ((1, "optimal player"), (2, "best response")):
+                found[label_of(form, timeouts), against] = row[n], other[n]
+    page = " ".join(NOTES.split())
+    leads = re.findall(r"(?:four give it|seven) (0\.\d+)[^.\d]* and (0\.\d+)", page)
+    for lead, pair in zip((4, 7), leads, strict=True):
+        found[f"`second-half`, {lead} points ahead", "optimal player"] = pair
+    for name in MANAGED:
+        [pair] = re.findall(rf"^\| {name} \| [\d.]+ \| ([\d.]+) \| ([\d.]+) \|$", NOTES, re.M)
+        found[f"`two-minutes`, {name}", "optimal player"] = pair
     return found
 
 
@@ -166,33 +162,19 @@ def label_of(form: str, timeouts: int) -> str:
 
 def test_what_is_possible_for_the_agent_is_the_value() -> None:
     assert len(AGENT) == 8
-    for (form, timeouts, first), (possible, optimal, answer) in AGENT.items():
+    assert len(agent_values()) == len(AGENT) + 2 + len(MANAGED)
+    for (form, timeouts, first), texts in AGENT.items():
+        possible, optimal, answer = map(float, texts)
         assert answer < optimal < possible
         if (form, timeouts) in FOUND:
-            value = float(FOUND[form, timeouts][0].removesuffix(" points"))
+            value = float(FOUND[form, timeouts][0])
             others = -value if form == "half" else 1 - value
             digits = 2 if form == "half" else 4
             assert possible == round(value if first else others, digits)
 
 
-def test_the_page_of_the_game_has_the_same_agent() -> None:
-    now = agent_values()
-    assert len(now) == len(AGENT) + 2 + len(MANAGED)
-    for n, against in ((1, "optimal player"), (2, "best response")):
-        for (form, timeouts, first), row in AGENT.items():
-            assert float(now[label_of(form, timeouts), against][not first]) == row[n]
-    page = " ".join(PAGE.split())
-    leads = [now[f"`second-half`, {lead} points ahead", "optimal player"] for lead in (4, 7)]
-    (receives, kicks), (with_seven, kicks_with_seven) = leads
-    assert f"four give it {receives} if it receives the kickoff and {kicks} if it kicks" in page
-    assert f"seven {with_seven} and {kicks_with_seven}" in page
-    for name in MANAGED:
-        with_it, without_it = now[f"`two-minutes`, {name}", "optimal player"]
-        assert re.search(rf"\| {name} \| [\d.]+ \| {with_it} \| {without_it} \|", PAGE), name
-
-
 def test_the_page_of_experiments_has_the_same_agent() -> None:
-    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    page = (DOCS / "experiments.md").read_text(encoding="utf-8")
     experiments = " ".join(page.split())
 
     def mean(label: str, against: str) -> float:
@@ -246,15 +228,15 @@ def forms(games: Iterable[tuple[str, int]]) -> pytest.MarkDecorator:
 def test_what_was_found_is_found_again(solved: TimedSolution) -> None:
     form, timeouts = solved.layout.form, solved.layout.clock.timeouts
     value, error, gap = FOUND[form, timeouts]
-    assert solved.value == pytest.approx(float(value.removesuffix(" points")), abs=5.1e-10)
+    assert solved.value == pytest.approx(float(value), abs=5.1e-10)
     assert solved.error < 2 * float(error)
     assert solved.largest_gap < 10 * float(gap)
-    assert f"{solved.store.games:,}" == TIMES[form, timeouts][1]
+    assert f"{solved.store.games:,}" == GAMES[form, timeouts]
 
 
 def timeout_worths(whose: str) -> Iterator[tuple[int, int, str]]:
     """Ticks, lead and figure of a table of the value of a time-out to a side."""
-    heading, _, *lines = PAGE[PAGE.index(f"| the side {whose} is |") :].splitlines()
+    heading, _, *lines = NOTES[NOTES.index(f"| the side {whose} is |") :].splitlines()
     ticks = [int(m) * 4 + int(s) // 15 for m, s in re.findall(r"(\d+):(\d\d)", heading)]
     for line in lines[: lines.index("")]:
         name, *figures = (cell.strip() for cell in line.strip("|").split("|"))
@@ -267,23 +249,21 @@ def timeout_worths(whose: str) -> Iterator[tuple[int, int, str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("solved", [("two-minutes", 3), WHOLE], indirect=True, ids=str)
 def test_what_a_time_out_is_worth(solved: TimedSolution) -> None:
-    largest = 0.0
-    for offence, whose in ((True, "with the ball"), (False, "without it")):
-        worth = LastHalf(solved).timeout_value(offence=offence)
-        middle = worth.shape[1] // 2
-        checked = 0
-        for ticks, lead, figure in timeout_worths(whose):
-            if ticks <= len(worth):
-                found = f"{100 * worth[ticks - 1, middle + lead]:.2f}".replace("-0.00", "0.00")
-                assert figure == found, (whose, ticks, lead)
-                checked += 1
-        assert checked == (40 if len(worth) == 120 else 15)
-        largest = max(largest, worth.max())
-        if offence:
-            t, lead = np.unravel_index(worth.argmax(), worth.shape)
-            assert (t + 1, lead - middle) == (7, -1)
+    worth = LastHalf(solved).timeout_value(offence=True)
+    middle = worth.shape[1] // 2
+    checked = 0
+    for ticks, lead, figure in timeout_worths("with the ball"):
+        if ticks <= len(worth):
+            found = f"{100 * worth[ticks - 1, middle + lead]:.2f}".replace("-0.00", "0.00")
+            assert figure == found, (ticks, lead)
+            checked += 1
+    assert checked == (25 if len(worth) == 120 else 10)
+    largest = worth.max()
+    t, lead = np.unravel_index(worth.argmax(), worth.shape)
+    assert (t + 1, lead - middle) == (7, -1)
+    assert LastHalf(solved).timeout_value(offence=False).max() < largest
     said = f"The value of a time-out is largest, {100 * largest:.1f}%, for a side that is a point"
-    assert f"{said} behind" in PAGE
+    assert f"{said} behind" in " ".join(NOTES.split())
 
 
 @pytest.mark.slow
@@ -298,7 +278,7 @@ def test_when_to_call_a_time_out(solved: TimedSolution) -> None:
     assert set(when[0][:, 1]) == set(range(-7, 1))
     assert when[1].tolist() == [[10, -3], [10, -2], [10, -1]]
     most = np.nanmax(gains[0])
-    assert f"most, {100 * most:.1f}%, with 0:30 left" in PAGE
+    assert f"most, {100 * most:.1f}%, with 0:30 left" in " ".join(NOTES.split())
     best = np.argwhere(gains[0] > most - 0.0001) + from_cell
     assert best.tolist() == [[2, -2], [2, -1]]
 
@@ -312,22 +292,12 @@ def test_time_outs_at_the_kickoff(solved: TimedSolution) -> None:
     for fewer, said in ((2, "0.43%"), (0, "1.4%")):
         digits = len(said.split(".")[1]) - 1
         assert {f"{100 * gained(*left):.{digits}f}%" for left in ((3, fewer), (fewer, 3))} == {said}
-        assert said in PAGE
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solved", [WHOLE], indirect=True, ids=str)
-def test_the_end_of_a_game(solved: TimedSolution) -> None:
-    both = solved.policy
-    told = transcript_text(solved.game, transcript(solved, (both, both), seed=1)).splitlines()
-    shown = PAGE[PAGE.index("**A game's end**") :].split("```")[1].splitlines()[1:]
-    lines = [told[0], *told[1 - len(shown) :]]
-    assert [line.split() for line in shown] == [line.split() for line in lines]
+        assert said in NOTES
 
 
 @pytest.mark.slow
 @forms(RATED)
-def test_the_agent_gets_what_the_pages_say(solved: TimedSolution) -> None:
+def test_the_agent_gets_what_the_page_says(solved: TimedSolution) -> None:
     layout, begin = solved.layout, place_of(solved.layout, solved.start)
     form, label = layout.form, label_of(layout.form, layout.clock.timeouts)
     optimal, agent = OptimalLayers(layout, solved.store.read), AgentLayers(layout)
@@ -367,4 +337,4 @@ def test_the_agent_gets_what_the_pages_say(solved: TimedSolution) -> None:
         values = solved.values(begin.layer)[begin.row]
         behind, tied, in_front = (float(values[layout.column(2, lead)]) for lead in (-1, 0, 1))
         for name, number in zip(MANAGED, (-behind, in_front, behind, tied), strict=True):
-            assert f"| {name} | {0.5 + number:.4f} |" in PAGE
+            assert f"| {name} | {0.5 + number:.4f} |" in NOTES

@@ -149,7 +149,7 @@ def test_the_page_judges_the_solution_that_the_source_prints() -> None:
     a, b = WON, IN_FRACTIONS
     assert a.denominator == 2**56 * 10**15
     check_claims(
-        "games/gamebook.md",
+        "notes/gamebook.md",
         {
             f"the probability 0.8731436491536936 is the fraction {a.numerator} / {a.denominator}": (
                 repr(float(a))

@@ -1,0 +1,8 @@
+from parlour_games import Nim, ThreeRolls
+
+from solvent.model import parametrize_with_game_checks
+
+
+@parametrize_with_game_checks([ThreeRolls(), Nim()])
+def test_games(game, check):
+    check(game)
