@@ -279,7 +279,8 @@ def tie(v: Floats, change: Floats) -> Floats:
 
 def best_rows(c: Component, q: Floats) -> Ints:
     """The first row of largest q ([k]) in each state, [n]."""
-    return np.asarray(kernels.induction.best_rows(c.row_start, q))
+    best = np.flatnonzero(~(q < np.maximum.reduceat(q, c.row_start[:-1])[c.state]))
+    return best[np.searchsorted(c.state[best], np.arange(c.n))]
 
 
 def chosen(c: Component, policy: Ints) -> Bools:
@@ -325,7 +326,7 @@ def likeliest_exit(c: Component) -> Ints:
     with np.errstate(divide="ignore"):
         chance = np.minimum(np.log(c.edges.probability), 0.0)
         leaving = np.minimum(np.log(c.leaving), 0.0)
-    _, policy = kernels.chain.likeliest_exits(c.edges._replace(probability=chance), leaving)
+    policy = kernels.chain.likeliest_exits(c.edges._replace(probability=chance), leaving)
     if (policy < 0).any():
         raise CertificateError(
             f"{c.name(int(np.argmax(policy < 0)))}: play ends so rarely that floats cannot tell it "
