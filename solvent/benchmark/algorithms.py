@@ -82,6 +82,7 @@ class Algorithm:
         self_play: Whether it can learn both seats of a game for two.
         uses_model: Whether it needs the table of the game, ``make.table``: its results are
             marked apart from those of algorithms that only learn from episodes.
+        masked: Whether it is told the legal actions.
         observation: Default observation type of environments, and that of a policy that it returns
             as a function: ``"vector"``, ``"onehot"`` or ``"index"``.
         refuses: A function from a :class:`solvent.benchmark.task_game.TaskGame` to the reason why
@@ -94,6 +95,7 @@ class Algorithm:
     one_seat: bool = True
     self_play: bool = False
     uses_model: bool = False
+    masked: bool = False
     observation: str = "vector"
     refuses: Callable[[TaskGame], str | None] | None = None
     timesteps: Callable[[Task], int] | None = None

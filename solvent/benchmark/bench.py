@@ -35,7 +35,7 @@ from queue import Queue
 from typing import Any
 
 from solvent.benchmark.algorithms import Algorithm, as_algorithm, find_algorithm, plain_name
-from solvent.benchmark.policies import score_baselines
+from solvent.benchmark.policies import best_constant, score_baselines
 from solvent.benchmark.processes import live_with_parent
 from solvent.benchmark.progress import BenchProgress, Finished, Moment
 from solvent.benchmark.records import (
@@ -237,7 +237,9 @@ def _suite_record(suite: Suite, games: Mapping[str, TaskGame]) -> SuiteRecord:
 def _baselines(
     games: Mapping[str, TaskGame], told: BenchProgress
 ) -> dict[str, tuple[BaselineRecord, ...]]:
-    """Solve games and score their baselines; a game without a proved optimum is left out.
+    """Solve games and score their baselines, the best constant policy last.
+
+    A game without a proved optimum is left out.
 
     Raises:
         CertificateError, ImproperGameError: If all are left out.
@@ -245,7 +247,10 @@ def _baselines(
     found, refused = {}, None
     for name, game in games.items():
         try:
-            found[name] = score_baselines(game.table, game.solution, seats=game.seats)
+            found[name] = (
+                *score_baselines(game.table, game.solution, seats=game.seats),
+                best_constant(game.table, game.solution, game.seats),
+            )
         except (CertificateError, ImproperGameError) as error:
             told.write(f"failed    {name}: no optimum is proved: {error}")
             refused = error
@@ -271,9 +276,10 @@ def _task_record(
         optimum=value,
         bracket=(lower, upper),
         agents=tuple(one for one in ends if isinstance(one, AgentRecord)),
-        baselines=baselines,
+        baselines=baselines[:-1],
         task=game.task,
         model_hash=game.table.model_hash,
+        constant=baselines[-1],
     )
 
 

@@ -180,6 +180,30 @@ def figures_of_run(
     return sampled | {f"mode_{name}": figure for name, figure in greedy.items()}
 
 
+def best_constant(game: TabularGame, solution: Solution, seats: Sequence[int]) -> BaselineRecord:
+    """Score the best policy that takes the same action in every state.
+
+    Where the action is not legal it counts for the lowest legal one, as environments play it.
+
+    Args:
+        game: The game.
+        solution: Solution of `game`.
+        seats: Seats to score it in, each by its own best action.
+    """
+
+    def score(player: int, action: int) -> Score:
+        mask = game.mask[player]
+        actions = np.where(mask[:, action], action, mask.argmax(axis=1))
+        policy = TabularPolicy.deterministic(game, actions, player=player, name="constant")
+        return recorded_score(game, policy, solution)
+
+    best = []
+    for player in seats:
+        scores = (score(player, action) for action in range(game.mask[player].shape[1]))
+        best.append(max(scores, key=lambda one: -math.inf if math.isnan(one.value) else one.value))
+    return BaselineRecord("constant", **figures(best))
+
+
 def score_baselines(
     game: TabularGame,
     solution: Solution,

@@ -26,7 +26,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from solvent.benchmark.json_files import read_json, validated
-from solvent.benchmark.privilege import named
+from solvent.benchmark.privilege import named, saw_solution
 from solvent.benchmark.suites import Setting, Task
 from solvent.exact.scoring import Score
 from solvent.exact.store import StoreError, write_atomically
@@ -72,6 +72,7 @@ class AgentRecord:
         budget_timesteps: Budget in environment steps.
         budget_cpu_seconds: Budget of CPU time in seconds; None if unlimited.
         uses_model: Whether the algorithm was given the table of the game.
+        masked: Whether it was told the legal actions.
         hyperparameters: All hyperparameters of the run.
         setting: Those that were given to the algorithm in the place of its defaults.
         system: Versions and hardware of the run (:mod:`solvent.benchmark.run_folder`).
@@ -96,9 +97,17 @@ class AgentRecord:
     budget_timesteps: int | None = None
     budget_cpu_seconds: float | None = None
     uses_model: bool = False
+    masked: bool = False
     hyperparameters: Mapping[str, Any] = field(default_factory=dict)
     setting: Setting = field(default_factory=Setting)
     system: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def told(self) -> str:
+        """What the learner was told, in words."""
+        told = "the model" if self.uses_model else "samples"
+        told += ", legal actions" * (self.masked and not self.uses_model)
+        return told + ", the solution" * saw_solution(self.hyperparameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +135,8 @@ class TaskRecord:
         bracket: Certified lower and upper bound of the optimum.
         agents: Records of the agents, in the order of the results.
         baselines: Records of the baselines, in the order of the results.
+        constant: Record of the best policy that takes the same action in every state; None if it
+            was not computed.
         task: The task (:class:`solvent.benchmark.suites.Task`); None in a file of the first format,
             and for a game without a training.
         model_hash: Hash of the table on which policies are scored; empty where `task` is None.
@@ -140,6 +151,12 @@ class TaskRecord:
     baselines: tuple[BaselineRecord, ...]
     task: Task | None = None
     model_hash: str = ""
+    constant: BaselineRecord | None = None
+
+    @property
+    def references(self) -> tuple[BaselineRecord, ...]:
+        """The baselines, and the best constant policy if it is known."""
+        return self.baselines if self.constant is None else (*self.baselines, self.constant)
 
     @property
     def name(self) -> str:

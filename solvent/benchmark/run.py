@@ -409,6 +409,7 @@ def _read_back(
         budget_timesteps=run.budget.timesteps,
         budget_cpu_seconds=run.budget.cpu_seconds,
         uses_model=algorithm.uses_model,
+        masked=algorithm.masked,
         hyperparameters=hyperparameters,
         system=system,
         setting=run.setting,

@@ -5,6 +5,8 @@ M. G. Bellemare, "Deep reinforcement learning at the edge of the statistical pre
 2021, and their intervals its stratified bootstrap: runs are drawn with replacement within each
 task, and the 2.5th and 97.5th percentiles of what the draws give are the ends. Three runs are
 too few for an interval: below :data:`LEAST_SEEDS`, the least and the largest are given instead.
+Such an interval is about these tasks. For a claim about tasks like these, `over_tasks` draws tasks
+with replacement first, and then runs within each of them.
 
 The scores of an algorithm are a sequence for each task, one score for each run. A run that loses
 without bound has the score minus infinity and is counted; then the ends are the range, too.
@@ -127,13 +129,16 @@ def mean_over_tasks(*tasks: Floats, axis: int = -1) -> Floats:
     return np.asarray(np.mean([scores.mean(axis=axis) for scores in tasks], axis=0))
 
 
-def estimate(tasks: Scores, statistic: Statistic = interquartile_mean) -> RunStatistic | None:
+def estimate(
+    tasks: Scores, statistic: Statistic = interquartile_mean, *, over_tasks: bool = False
+) -> RunStatistic | None:
     """Estimate a statistic over all runs of all tasks; the same scores give the same interval.
 
     Args:
         tasks: The scores of each task's runs; tasks without runs are left out.
         statistic: :func:`interquartile_mean`, :func:`median_over_tasks` or
             :func:`mean_over_tasks`.
+        over_tasks: Whether the bootstrap draws tasks, too; every task then needs as many runs.
 
     Returns:
         With an interval if every task has :data:`LEAST_SEEDS` runs, all of them finite, else with
@@ -143,8 +148,8 @@ def estimate(tasks: Scores, statistic: Statistic = interquartile_mean) -> RunSta
     if not runs or any(np.isnan(scores).any() for scores in runs):
         return None
     mean = float(statistic(*runs))
-    if _bears_interval(runs):
-        low, high = _interval(runs, statistic, REPETITIONS)
+    if _bears_interval(runs) and not (over_tasks and len({*map(len, runs)}) > 1):
+        low, high = _ends([(own,) for own in runs], statistic, over_tasks=over_tasks)
         return RunStatistic(mean, float(low), float(high), is_interval=True)
     every = np.concatenate(runs)
     return RunStatistic(mean, float(every.min()), float(every.max()), is_interval=False)
@@ -178,7 +183,9 @@ def performance_profile(tasks: Scores, thresholds: Floats) -> Band:
     return Band(thresholds, mean, low, high, is_interval=True)
 
 
-def probability_of_improvement(first: Scores, second: Scores) -> RunStatistic | None:
+def probability_of_improvement(
+    first: Scores, second: Scores, *, over_tasks: bool = False
+) -> RunStatistic | None:
     """Return the probability that a run of one algorithm is better than one of another.
 
     Mean over tasks of the share of pairs of runs in which the first algorithm has the larger score,
@@ -189,6 +196,7 @@ def probability_of_improvement(first: Scores, second: Scores) -> RunStatistic | 
         first: The scores of each task's runs.
         second: Scores of the other algorithm in the same tasks; tasks in which either has no runs
             are left out.
+        over_tasks: Whether the bootstrap draws tasks, too; every task then needs as many runs.
 
     Returns:
         With an interval if both have :data:`LEAST_SEEDS` runs in every task, else with the number
@@ -203,9 +211,10 @@ def probability_of_improvement(first: Scores, second: Scores) -> RunStatistic | 
     if not runs or any(np.isnan(scores).any() for scores in runs):
         return None
     mean = float(_improvement(*runs))
-    if min(map(len, runs)) < LEAST_SEEDS:
+    uneven = len({(len(x), len(y)) for x, y in pairs}) > 1
+    if min(map(len, runs)) < LEAST_SEEDS or (over_tasks and uneven):
         return RunStatistic(mean, mean, mean, is_interval=False)
-    low, high = _interval(runs, _improvement, REPETITIONS)
+    low, high = _ends(pairs, _improvement, over_tasks=over_tasks)
     return RunStatistic(mean, float(low), float(high), is_interval=True)
 
 
@@ -292,6 +301,30 @@ def _improvement(*runs: Floats, axis: int = -1) -> Floats:
 def _bears_interval(runs: Sequence[Floats]) -> bool:
     enough = min(map(len, runs)) >= LEAST_SEEDS
     return enough and all(np.isfinite(scores).all() for scores in runs)
+
+
+def _ends(
+    tasks: Sequence[tuple[Floats, ...]], statistic: Statistic, *, over_tasks: bool
+) -> tuple[Floats, Floats]:
+    """Return the ends of the 95% bootstrap interval.
+
+    Args:
+        tasks: The samples of each task; with `over_tasks` of equal sizes in all of them.
+        statistic: The statistic of the samples of all tasks in turn.
+        over_tasks: Whether tasks are drawn before their runs.
+    """
+    if not over_tasks:
+        return _interval([own for task in tasks for own in task], statistic, REPETITIONS)
+    random, samples = np.random.default_rng(0), [np.stack(own) for own in zip(*tasks, strict=True)]
+    drawn = []
+    for _ in tasks:
+        which = random.integers(len(tasks), size=(REPETITIONS, 1))
+        drawn += [
+            own[which, random.integers(own.shape[1], size=(REPETITIONS, own.shape[1]))]
+            for own in samples
+        ]
+    low, high = np.percentile(statistic(*drawn), [2.5, 97.5])
+    return low, high
 
 
 def _interval(

@@ -30,7 +30,7 @@ from typing import Any
 
 from solvent.benchmark import card as cards
 from solvent.benchmark.card import Card, read_card, write_card
-from solvent.benchmark.policies import Learned, figures_of_run
+from solvent.benchmark.policies import Learned, best_constant, figures_of_run
 from solvent.benchmark.policy_arrays import read_policies, write_policies
 from solvent.benchmark.privilege import saw_solution
 from solvent.benchmark.records import (
@@ -214,7 +214,9 @@ def pack_submission(
     check_choice(algorithm, "algorithm", {a.algorithm for t in bench.tasks for a in t.agents})
     by_name = {
         task.name: replace(
-            task, agents=tuple(a for a in task.agents if a.algorithm == algorithm), baselines=()
+            task,
+            agents=tuple(a for a in task.agents if a.algorithm == algorithm),
+            baselines=(),
         )
         for task in bench.tasks
     }
@@ -288,6 +290,7 @@ def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRe
         task,
         optimum=optimum,
         bracket=(low, high),
+        constant=best_constant(game.table, game.solution, game.seats),
         agents=tuple(
             replace(
                 agent,
@@ -314,7 +317,15 @@ def _checked(
             f"{game.task.environment}, model {game.table.model_hash[:12]}"
         )
     optimum, low, high = game.optimum
-    own = replace(stated, optimum=optimum, bracket=(low, high), task=game.task, agents=())
+    own = replace(
+        stated,
+        optimum=optimum,
+        bracket=(low, high),
+        task=game.task,
+        agents=(),
+        baselines=(),
+        constant=best_constant(game.table, game.solution, game.seats),
+    )
     _compare(stated, own, where)
     budget, agents = game.task.timesteps, []
     for agent in stated.agents:

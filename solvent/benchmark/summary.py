@@ -1,8 +1,8 @@
 """A bench in numbers that a paper prints: each algorithm over its seeds and tasks.
 
 :func:`summarize` makes the rows, and the functions after it write them: ``summary.csv`` with a row
-for each algorithm, task and policy and one over all tasks, ``summary.json`` with the same and the
-probabilities of improvement, and ``summary.tex`` with tables for LaTeX (package booktabs). The
+for each task, algorithm and policy and then one over all tasks, ``summary.json`` with the same and
+the probabilities of improvement, and ``summary.tex`` with tables for LaTeX (package booktabs). The
 statistics are those of :mod:`solvent.benchmark.statistics`.
 
 Times to a gap are from the learning curves as recorded: the first evaluation at which the gap of
@@ -17,7 +17,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
 from pathlib import Path
@@ -38,6 +38,12 @@ from solvent.exact.store import write_atomically
 
 FILES = ("summary.csv", "summary.json", "summary.tex")
 """The names of the files."""
+
+LEAST_GAP = 1e-9
+"""Gaps below this one count as this one in logarithms: they are not known any better."""
+
+UNTUNED = "default settings"
+"""How the settings of an algorithm were chosen if nothing else is known."""
 
 GAPS = (0.1, 0.01, 0.001)
 """Shares of the distance between uniform and optimal play."""
@@ -76,10 +82,17 @@ class SummaryRow:
         task: The name of the task; None for all tasks.
         policy: One of :data:`POLICIES`.
         runs: Number of runs.
+        told: What the learner was told, in words.
+        tuning: How its settings were chosen, in words.
         iqm: The interquartile mean of the normalized score.
+        iqm_over_tasks: The same with an interval that draws tasks, too; None for a single task.
         median: The median over tasks of the mean over runs; None for a single task.
         mean: The mean over tasks of the mean over runs.
+        over_constant: The interquartile mean of the score that is 0 for the best policy with the
+            same action in every state, and 1 for the optimum; None where that policy is unknown or
+            optimal.
         gap: The interquartile mean of the gap; over all tasks None.
+        log_gap: That of the decimal logarithm of the gap, of which :data:`LEAST_GAP` is the least.
         worst_start_gap: The largest gap of a run from a single start; over all tasks None.
         timesteps: Mean over runs, as recorded.
         cpu_seconds: Mean over runs, as recorded.
@@ -91,10 +104,15 @@ class SummaryRow:
     task: str | None
     policy: str
     runs: int
+    told: str
+    tuning: str
     iqm: RunStatistic | None
+    iqm_over_tasks: RunStatistic | None
     median: RunStatistic | None
     mean: RunStatistic | None
+    over_constant: RunStatistic | None
     gap: RunStatistic | None
+    log_gap: RunStatistic | None
     worst_start_gap: float | None
     timesteps: float
     cpu_seconds: float
@@ -103,11 +121,19 @@ class SummaryRow:
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """The probability that a run of `first` is better than one of `second`, as judged."""
+    """The probability that a run of `first` is better than one of `second`, as judged.
+
+    Attributes:
+        first: Name of an algorithm.
+        second: Name of another one.
+        probability: The probability, with an interval that draws runs within each task.
+        over_tasks: The same with an interval that draws tasks, too.
+    """
 
     first: str
     second: str
     probability: RunStatistic
+    over_tasks: RunStatistic
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +142,7 @@ class Summary:
 
     Attributes:
         suite: Suite of the tasks; None if they belong to none.
-        rows: The rows over all tasks, then those of each task.
+        rows: The rows of each task, then those over all tasks.
         improvements: One for each ordered pair of algorithms.
     """
 
@@ -162,6 +188,27 @@ def normalized_scores(
     ]
 
 
+def scores_over_constant(
+    tasks: Sequence[TaskRecord], algorithm: str, policy: str = "judged"
+) -> list[list[float]]:
+    """Return the scores of an algorithm's runs in units of the best constant policy's gap.
+
+    The score is 0 for the best policy that takes the same action in every state, and 1 for the
+    optimum. A task has none if that policy is not known or is optimal.
+
+    Args:
+        tasks: The tasks.
+        algorithm: Name of the algorithm.
+        policy: One of :data:`POLICIES`.
+    """
+    return [
+        [1 - gap / task.constant.gap for gap in _figures(task, algorithm, policy, "gap")]
+        if task.constant is not None and LEAST_GAP < task.constant.gap < math.inf
+        else []
+        for task in tasks
+    ]
+
+
 def summarize(
     tasks: Sequence[TaskRecord], suite: SuiteRecord | None = None, curves: Curves | None = None
 ) -> Summary:
@@ -174,20 +221,18 @@ def summarize(
     """
     algorithms = algorithms_of(tasks)
     rows = [
-        _row(tasks, None, name, policy, curves or {}) for name in algorithms for policy in POLICIES
+        _row(some, name, algorithm, policy, curves or {})
+        for some, name in (*(([task], task.name) for task in tasks), (tasks, None))
+        for algorithm in algorithms_of(some)
+        for policy in POLICIES
     ]
-    for task in tasks:
-        rows += [
-            _row([task], task.name, name, policy, curves or {})
-            for name in algorithms_of([task])
-            for policy in POLICIES
-        ]
     scores = {name: normalized_scores(tasks, name) for name in algorithms}
-    improvements = (
-        Improvement(first, second, found)
-        for first, second in permutations(algorithms, 2)
-        if (found := probability_of_improvement(scores[first], scores[second])) is not None
-    )
+    improvements = []
+    for pair in permutations(algorithms, 2):
+        both = [scores[name] for name in pair]
+        found, wider = (probability_of_improvement(*both, over_tasks=o) for o in (False, True))
+        if found is not None and wider is not None:
+            improvements.append(Improvement(*pair, found, wider))
     return Summary(suite, tuple(rows), tuple(improvements))
 
 
@@ -236,40 +281,43 @@ def as_json(summary: Summary) -> str:
 
 
 def as_latex(summary: Summary) -> str:
-    """Return two LaTeX tables: algorithms over all tasks, and interquartile means by task."""
+    """Return two LaTeX tables: scores by task, then algorithms over all tasks."""
     overall = [row for row in summary.rows if row.task is None]
-    parts = [
-        "% Normalized scores, 0 for uniform play and 1 for optimal play.",
-        "% In brackets: 95% stratified bootstrap intervals, or with fewer than ten seeds the range",
-        "% of the runs.",
-        "% Of the greedy policy; by self-play of the sampled one.",
-        r"\begin{tabular}{lrlllll}",
-        r"\toprule",
-        r"algorithm & runs & IQM & median & mean & greedy, IQM & sampled, IQM \\",
-        r"\midrule",
-        *(
-            f"{latex(row.algorithm)} & {row.runs} & {_latex(row.iqm)} & {_latex(row.median)} & "
-            rf"{_latex(row.mean)} & {_latex(greedy.iqm)} & {_latex(sampled.iqm)} \\"
-            for row, greedy, sampled in zip(*[iter(overall)] * 3, strict=True)
-        ),
-        r"\bottomrule",
-        r"\end{tabular}",
-        "",
-    ]
     names = list(dict.fromkeys(row.algorithm for row in overall))
     tasks = list(dict.fromkeys(row.task for row in summary.rows if row.task is not None))
-    parts += [
-        "% Interquartile means by task, of the same policies.",
-        rf"\begin{{tabular}}{{l{'l' * len(names)}}}",
-        r"\toprule",
-        rf"task & {' & '.join(map(latex, names))} \\",
-        r"\midrule",
+    by_task = [
+        [latex(task), *("--" if row is None else _latex(row.iqm) for row in rows)]
+        for task in tasks
+        for rows in [[summary.row(name, task) for name in names]]
     ]
-    for task in tasks:
-        rows = [summary.row(name, task) for name in names]
-        cells = " & ".join("--" if row is None else _latex(row.iqm) for row in rows)
-        parts.append(rf"{latex(task)} & {cells} \\")
-    return "\n".join([*parts, r"\bottomrule", r"\end{tabular}", ""])
+    told = [
+        [latex(row.algorithm), latex(row.told), latex(row.tuning), str(row.runs)]
+        + [_latex(one) for one in (row.iqm, row.iqm_over_tasks, row.median, row.mean)]
+        + [_latex(row.over_constant), _latex(greedy.iqm), _latex(sampled.iqm)]
+        for row, greedy, sampled in zip(*[iter(overall)] * 3, strict=True)
+    ]
+    heads = ["algorithm", "told", "settings", "runs", "IQM", "IQM, tasks drawn", "median", "mean"]
+    heads += ["over constant, IQM", "greedy, IQM", "sampled, IQM"]
+    return "\n".join(
+        (
+            "% Normalized scores, 0 for uniform play and 1 for optimal play; over constant: 0 for",
+            "% the best policy with the same action in every state. In brackets: 95% stratified",
+            "% bootstrap intervals, or with fewer than ten seeds the range of the runs.",
+            "% Of the greedy policy; by self-play of the sampled one.",
+            "% Interquartile means by task:",
+            *_tabular(["task", *map(latex, names)], by_task),
+            "",
+            "% Over all tasks; `tasks drawn': the bootstrap draws tasks, too.",
+            *_tabular(heads, told),
+            "",
+        )
+    )
+
+
+def _tabular(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [rf"{' & '.join(cells)} \\" for cells in (heads, *rows)]
+    begin, end = rf"\begin{{tabular}}{{{'l' * len(heads)}}}", r"\end{tabular}"
+    return [begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", end]
 
 
 _LATEX = {character: "\\" + character for character in "&%$#_{}"}
@@ -295,15 +343,22 @@ def _row(
 ) -> SummaryRow:
     scores = normalized_scores(tasks, algorithm, policy)
     agents = [agent for task in tasks for agent in task.agents if agent.algorithm == algorithm]
+    gaps = [_figures(task, algorithm, policy, "gap") for task in tasks]
+    logarithms = [[math.log10(max(gap, LEAST_GAP)) for gap in own] for own in gaps]
     return SummaryRow(
         algorithm=algorithm,
         task=name,
         policy=policy,
         runs=len(agents),
+        told=_all_of(agent.told for agent in agents),
+        tuning=_all_of(agent.setting.tuning or UNTUNED for agent in agents),
         iqm=estimate(scores),
+        iqm_over_tasks=estimate(scores, over_tasks=True) if name is None else None,
         median=estimate(scores, median_over_tasks) if name is None else None,
         mean=estimate(scores, mean_over_tasks),
-        gap=None if name is None else estimate([_figures(tasks[0], algorithm, policy, "gap")]),
+        over_constant=estimate(scores_over_constant(tasks, algorithm, policy)),
+        gap=None if name is None else estimate(gaps),
+        log_gap=estimate(logarithms),
         worst_start_gap=None
         if name is None
         else max(_figures(tasks[0], algorithm, policy, "worst_start_gap")),
@@ -311,6 +366,10 @@ def _row(
         cpu_seconds=sum(agent.cpu_seconds for agent in agents) / len(agents),
         times=() if name is None else _times(tasks[0], agents, policy, curves),
     )
+
+
+def _all_of(texts: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(texts))
 
 
 def _times(
@@ -355,8 +414,8 @@ def _figures(task: TaskRecord, algorithm: str, policy: str, name: str) -> list[f
 def _cells(row: SummaryRow) -> Iterator[tuple[str, Any]]:
     """Yield the columns of a row with their values."""
     yield from (("task", row.task or ""), ("algorithm", row.algorithm), ("policy", row.policy))
-    yield "runs", row.runs
-    for name in ("iqm", "median", "mean", "gap"):
+    yield from (("told", row.told), ("tuning", row.tuning), ("runs", row.runs))
+    for name in ("iqm", "iqm_over_tasks", "median", "mean", "over_constant", "gap", "log_gap"):
         found: RunStatistic | None = getattr(row, name)
         ends = "" if found is None else "interval" if found.is_interval else "range"
         yield name, "" if found is None else found.mean

@@ -126,8 +126,10 @@ def _sweeping(learner: Callable[[TabularGame], StageGames]) -> Algorithm:
     )
 
 
-Q_LEARNING = Algorithm(learn_q, observation="index")
-MINIMAX_Q = Algorithm(learn_minimax_q, one_seat=False, self_play=True, observation="index")
+Q_LEARNING = Algorithm(learn_q, masked=True, observation="index")
+MINIMAX_Q = Algorithm(
+    learn_minimax_q, one_seat=False, self_play=True, masked=True, observation="index"
+)
 REGRET_MATCHING = _sweeping(RegretMatching)
 FICTITIOUS_PLAY = _sweeping(FictitiousPlay)
 TABULAR_MIRROR_DESCENT = _sweeping(MirrorDescentSweeps)

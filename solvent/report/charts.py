@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from solvent.benchmark.records import TaskRecord
-from solvent.benchmark.statistics import Band, curve_band, performance_profile
+from solvent.benchmark.statistics import Band, curve_band, estimate, performance_profile
 from solvent.benchmark.summary import PREFIXES, algorithms_of, normalized_scores
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.store import write_atomically
@@ -64,11 +64,21 @@ Marks = Mapping[str, Mark]
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A policy: its gap, what to say of it, and whether it is as sampled, not the greedy one."""
+    """A policy, or several.
+
+    Attributes:
+        gap: Its gap.
+        text: What to say of it.
+        sampled: Whether it is as sampled, not the greedy one.
+        mark: Its mark, if it has not that of its row.
+        ends: The ends of the interval of the gap; none if they are equal.
+    """
 
     gap: float
     text: str
     sampled: bool = False
+    mark: Mark | None = None
+    ends: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +127,7 @@ def rows_of(
         dots = [dot(agent.name, agent.gap, sampled=True) for agent in own]
         dots += [dot(agent.name, agent.mode_gap) for agent in own]
         rows.append(GapRow(algorithm, marks[algorithm], tuple(dots)))
-    for baseline in task.baselines:
+    for baseline in task.references:
         told = descriptions.get(baseline.name, "")
         rows.append(GapRow(baseline.name, None, (dot(baseline.name, baseline.gap),), told))
     return tuple(sorted(rows, key=lambda row: row.nearest))
@@ -164,12 +174,14 @@ def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
 def _row(row: GapRow, y: float, left: float, x: Callable[[float], float]) -> str:
     """A name, the track, and a mark for each policy; those whose gap is unknown have no place."""
     name = f"<title>{escape(row.told)}</title>{escape(row.name)}" if row.told else escape(row.name)
-    kind, colour = ("agent", row.mark.colour) if row.mark else ("base", "var(--baseline)")
-    shape = row.mark.shape if row.mark else BASELINE_SHAPE
+    kind, base = "agent" if row.mark else "base", Mark("var(--baseline)", BASELINE_SHAPE)
     marks = "".join(
+        f'<g style="color:{(dot.mark or row.mark or base).colour}">'
+        f"{_interval(dot, y, x)}"
         f'<path class="dot{" hollow" if dot.sampled else ""}" data-gap="{dot.gap!r}" '
-        f'transform="translate({x(dot.gap):.2f} {y:g})" d="{shape}">'
-        f"<title>{escape(dot.text)}</title></path>"
+        f'transform="translate({x(dot.gap):.2f} {y:g})" '
+        f'd="{(dot.mark or row.mark or base).shape}">'
+        f"<title>{escape(dot.text)}</title></path></g>"
         for dot in row.dots
         if isfinite(dot.gap) or (dot.gap == inf and isfinite(row.largest_known))
     )
@@ -182,8 +194,40 @@ def _row(row: GapRow, y: float, left: float, x: Callable[[float], float]) -> str
         marks = f'<text x="{left + 6:g}" y="{y + 4:g}">{said}</text>'
     return (
         f'{track}<text class="{kind}" x="{left - 8:g}" y="{y + 4:g}" text-anchor="end">{name}'
-        f'</text><g style="color:{colour}">{marks}</g>'
+        f"</text>{marks}"
     )
+
+
+def _interval(dot: Dot, y: float, x: Callable[[float], float]) -> str:
+    """The interval of a gap as a line."""
+    if dot.ends[0] == dot.ends[1] or not all(map(isfinite, dot.ends)):
+        return ""
+    low, high = (x(max(end, 0.0)) for end in dot.ends)
+    return (
+        f'<line stroke="currentColor" stroke-width="1.5" x1="{low:.1f}" x2="{high:.1f}" '
+        f'y1="{y:g}" y2="{y:g}"/>'
+    )
+
+
+def tasks_chart(tasks: Sequence[TaskRecord], marks: Marks) -> str:
+    """Draw the normalized gaps of all algorithms, a row for each task, on one axis.
+
+    Args:
+        tasks: The tasks of a bench.
+        marks: The marks of their algorithms.
+    """
+    rows = []
+    for task in tasks:
+        dots = []
+        for name in algorithms_of([task]):
+            found = estimate(normalized_scores([task], name))
+            if found is not None:
+                gap, low, high = (max(1 - n, 0.0) for n in (found.mean, found.high, found.low))
+                text = f"{name}: {small(gap)} [{small(low)}, {small(high)}]"
+                dots.append(Dot(gap, text, mark=marks[name], ends=(low, high)))
+        if dots:
+            rows.append(GapRow(task.name, None, tuple(dots)))
+    return distances("All tasks", "gap as a share of that of uniform play", rows)
 
 
 def panels(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> tuple[str, str]:

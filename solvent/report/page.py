@@ -20,7 +20,7 @@ from solvent.benchmark.records import (
     TaskRecord,
     read_bench,
 )
-from solvent.benchmark.statistics import LEAST_SEEDS, estimate
+from solvent.benchmark.statistics import LEAST_SEEDS
 from solvent.benchmark.summary import (
     POLICIES,
     PREFIXES,
@@ -46,6 +46,7 @@ from solvent.report.charts import (
     pictures,
     profile_panel,
     rows_of,
+    tasks_chart,
 )
 from solvent.report.colours import BASELINE_SHAPE, CIVIDIS, Mark, algorithm_marks, shade
 from solvent.report.gap_attribution import attribute_gap
@@ -173,6 +174,7 @@ def _page_of_bench(bench: _Bench, sections: Sequence[Section]) -> str:
             tuple(bench.summary.row(name, policy=policy) for policy in POLICIES)
             for name in compared
         ],
+        by_task="" if len(tasks) == 1 or not compared else tasks_chart(tasks, marks),
         profiles=None if len(tasks) == 1 else profile_panel(tasks, marks),
         improvements=[
             one
@@ -209,6 +211,7 @@ def _page(
     sections: Sequence[Section],
     *,
     overall: Sequence[tuple[SummaryRow | None, ...]] = (),
+    by_task: str = "",
     profiles: Panel | None = None,
     improvements: Sequence[Improvement] = (),
     failures: Sequence[FailureRecord] = (),
@@ -222,6 +225,7 @@ def _page(
         title=views[0]["task"].title if len(views) == 1 else f"Bench of {len(views)} environments",
         tasks=views,
         overall=overall,
+        by_task=by_task,
         profiles="" if profiles is None else profiles.drawn(),
         improvements={(one.first, one.second): one for one in improvements},
         failures=failures,
@@ -242,7 +246,11 @@ def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None
     return view | {
         "states": solved.table.n_states,
         "model_hash": solved.table.model_hash,
-        "algorithms": _algorithms(task),
+        "algorithms": [
+            row
+            for row in (summary.rows if summary else ())
+            if (row.task, row.policy) == (task.name, "judged")
+        ],
         "curves": panels(task, curves, marks, meaning) if curves else (),
         # Which curves do not end where their agents are.
         "curve_ends": ends(task, curves),
@@ -273,6 +281,7 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
     spec = spec_of(game)
     about = getdoc(spec.maker() if spec is not None else type(game)) or ""
     descriptions = {name: one.description for name, one in baselines_of(game).items()}
+    descriptions["constant"] = "the best policy that takes the same action in every state"
     meaning = ValueScale(game.info).meaning
     # The values of optimal play to each seat's own player.
     optima = tuple(ValueScale(game.info, seat).of(task.optimum) for seat in range(1 + task.for_two))
@@ -286,7 +295,7 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
             "description": descriptions.get(one.name, ""),
             "policy": _policy(one, optima),
         }
-        for one in task.baselines
+        for one in task.references
     ]
     baselines.sort(key=lambda row: _least_first(row["policy"].gaps[0]))
     return {
@@ -373,20 +382,6 @@ def _view_game(subject: Game | SolvedGame) -> View:
     solved, task = known.solved, game_record(known.solved, known.baselines)
     view = _general(task, solved.game, solved.method, {})
     return view | {"sections": known.sections}
-
-
-def _algorithms(task: TaskRecord) -> list[View]:
-    """Each algorithm over its seeds; an estimate is None if a run has no such number."""
-    rows: list[View] = []
-    prefix = PREFIXES[task.judged]
-    for name in algorithms_of([task]):
-        own = [agent for agent in task.agents if agent.algorithm == name]
-        numbers = {
-            figure: estimate([[getattr(agent, prefix + figure) for agent in own]])
-            for figure in ("gap", "normalized")
-        }
-        rows.append({"name": name, "seeds": len(own), **numbers})
-    return rows
 
 
 def _cross_play(solved: SolvedTask) -> View:

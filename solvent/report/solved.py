@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from solvent.baselines import baseline_names
-from solvent.benchmark.policies import recorded_score, score_baselines
+from solvent.benchmark.policies import best_constant, recorded_score, score_baselines
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord, figures
 from solvent.benchmark.task_game import task_game
 from solvent.exact import (
@@ -138,6 +138,10 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
     baselines = score_baselines(table, solution, names, seats=seats)
     for stated, found in zip(task.baselines, baselines, strict=True):
         _compare_figures(stated, found, f"{where}: {found.name}")
+    constant = None
+    if task.constant is not None:
+        constant = best_constant(table, solution, seats)
+        _compare_figures(task.constant, constant, f"{where}: constant")
     return SolvedTask(
         task=replace(
             task,
@@ -145,6 +149,7 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
             bracket=(bracket[0], bracket[1]),
             agents=tuple(item.agent for item in agents),
             baselines=baselines,
+            constant=constant,
         ),
         game=game,
         table=table,

@@ -31,6 +31,7 @@ def entry(name: str) -> Algorithm:
         partial(_train, name),
         one_seat=name in ALGORITHMS,
         self_play=True,
+        masked=SELF_PLAY_ALGORITHMS[name].masked,
         observation="onehot",
         refuses=partial(_refuses, name),
         timesteps=partial(_tuned_timesteps, name),

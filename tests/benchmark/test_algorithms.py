@@ -22,6 +22,7 @@ from solvent.benchmark.algorithms import (
 )
 from solvent.benchmark.policies import (
     Learned,
+    best_constant,
     figures_of_run,
     learned_policies,
     recorded_score,
@@ -150,6 +151,27 @@ def test_sweeps_over_the_table_take_a_step_for_each_state(name: str, tmp_path: P
         f"a sweep takes {states:,} timesteps; the budget has {states - 1:,}"
     )
     assert SWEEPING[name].refusal(task_game(GREED)) == "it learns by self-play only"
+
+
+def test_the_best_constant_policy_is_found_by_trying_all() -> None:
+    for task in (COMBAT, GREED, BOTH):
+        game = task_game(task)
+        table, found = game.table, best_constant(game.table, game.solution, game.seats)
+        gaps = []
+        for seat in game.seats:
+            mask = table.mask[seat]
+            every = []
+            for action in range(mask.shape[1]):
+                rows = np.zeros(mask.shape)
+                rows[:, action] = 1.0
+                # As an environment does with an illegal action.
+                [one] = learned_policies(
+                    replace(game, seats=(seat,), task=replace(task, self_play=False)),
+                    lambda seen, rows=rows: rows,
+                )
+                every.append(score(table, one.sampled, game.solution).optimality_gap)
+            gaps.append(min(every))
+        assert found.gap == pytest.approx(np.mean(gaps), abs=1e-12)
 
 
 def test_seat_1_is_scored_for_its_player() -> None:

@@ -53,6 +53,30 @@ def test_an_interval_is_that_of_a_bootstrap_within_tasks(statistic) -> None:  # 
     assert found.high == pytest.approx(high, abs=0.1 * width)
 
 
+def test_an_interval_about_tasks_draws_them_too() -> None:
+    random = np.random.default_rng(7)
+    tasks = [level + 0.1 * random.random(10) for level in (0.0, 0.3, 0.8, 0.9)]
+    scores = [own.tolist() for own in tasks]
+    within, over = (estimate(scores, mean_over_tasks, over_tasks=o) for o in (False, True))
+    assert within is not None
+    assert over is not None
+    assert over.mean == within.mean
+    # Drawn here once more, in a loop.
+    drawn = [
+        np.mean([random.choice(tasks[n], 10).mean() for n in random.integers(4, size=4)])
+        for _ in range(4_000)
+    ]
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    assert (over.low, over.high) == pytest.approx((low, high), abs=0.1 * (high - low))
+    assert over.high - over.low > 5 * (within.high - within.low)
+    better = [(own + 0.05).tolist() for own in tasks]
+    pair = [probability_of_improvement(better, scores, over_tasks=o) for o in (False, True)]
+    assert [found.is_interval for found in pair if found] == [True, True]
+    uneven = estimate([*scores[:3], scores[3] * 2], over_tasks=True)
+    assert uneven is not None
+    assert not uneven.is_interval
+
+
 def test_a_run_that_loses_without_bound_counts() -> None:
     one = estimate([[-math.inf, *[0.5] * 11]])
     assert one is not None

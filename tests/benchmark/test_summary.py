@@ -79,16 +79,23 @@ def test_the_rows_are_the_statistics_of_the_records(bench: BenchRecord, summary:
             assert row.median == estimate(scores, median_over_tasks)
             assert row.mean == estimate(scores, mean_over_tasks)
             assert row.gap is None
+            assert row.iqm_over_tasks == estimate(scores, over_tasks=True)
             of_task = summary.row(algorithm, GREED, policy)
             assert of_task is not None
             assert of_task.iqm == estimate(scores[1:])
             assert of_task.gap == estimate([[getattr(a, f"{prefixes[1]}gap") for a in own[1]]])
             worst = [getattr(a, f"{prefixes[1]}worst_start_gap") for a in own[1]]
             assert of_task.worst_start_gap == max(worst)
+            gaps = [getattr(a, f"{prefixes[1]}gap") for a in own[1]]
+            assert of_task.log_gap == estimate([[math.log10(gap) for gap in gaps]])
+            constant = bench.tasks[1].constant
+            assert constant is not None
+            assert of_task.over_constant == estimate([[1 - gap / constant.gap for gap in gaps]])
     [one, other] = summary.improvements
     assert (one.first, one.second) == (other.second, other.first) == tuple(NOISE)
     both = [normalized_scores(bench.tasks, name) for name in NOISE]
     assert one.probability == probability_of_improvement(*both)
+    assert one.over_tasks == probability_of_improvement(*both, over_tasks=True)
 
 
 def test_a_run_without_a_score_does_not_take_its_task_away(bench: BenchRecord) -> None:
@@ -116,14 +123,15 @@ def test_a_run_without_a_score_does_not_take_its_task_away(bench: BenchRecord) -
 def test_csv_has_every_row(summary: Summary) -> None:
     rows = list(csv.DictReader(io.StringIO(as_csv(summary))))
     assert len(rows) == 2 * 3 * 3
-    first = rows[0]
-    found = summary.rows[0].iqm
+    assert [row["task"] for row in rows] == [COMBAT] * 6 + [GREED] * 6 + [""] * 6
+    last, found = rows[12], summary.rows[12].iqm
     assert found is not None
-    assert (first["task"], first["algorithm"], first["policy"]) == ("", "steady", "judged")
-    assert float(first["iqm"]) == found.mean
-    assert first["iqm_ends"] == "interval"
-    assert rows[6]["reached 10%"].isdecimal()
-    assert first["gap"] == ""
+    assert (last["algorithm"], last["policy"]) == ("steady", "judged")
+    assert (last["told"], last["tuning"]) == ("samples", "default settings")
+    assert float(last["iqm"]) == found.mean
+    assert last["iqm_ends"] == "interval"
+    assert rows[0]["reached 10%"].isdecimal()
+    assert last["gap"] == ""
 
 
 def test_json_is_strict_and_complete(summary: Summary) -> None:
@@ -142,12 +150,12 @@ def test_latex_has_tables_that_add_up(summary: Summary) -> None:
     text = as_latex(summary)
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
     for tabular, rows in zip(re.findall(r"\\begin.*?\\end", text, re.DOTALL), (2, 2), strict=True):
-        columns = re.search(r"{([lr]+)}", tabular)
+        columns = re.search(r"{(l+)}", tabular)
         assert columns is not None
         lines = [line for line in tabular.splitlines() if line.endswith(r"\\")]
         assert len(lines) == 1 + rows
         assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
-    assert r"wild\_one & 20" in text
+    assert r"wild\_one & samples & default settings & 20" in text
     assert latex("a_b%{c}\\~") == r"a\_b\%\{c\}\textbackslash{}\textasciitilde{}"
 
 

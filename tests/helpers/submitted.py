@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from solvent.benchmark.policies import best_constant
 from solvent.benchmark.records import (
     AgentRecord,
     BaselineRecord,
@@ -71,6 +72,7 @@ def task_record(folder: Path, game: TaskGame, seeds: int) -> TaskRecord:
         baselines=(BaselineRecord("uniform", **scored(game, solution, uniform)),),
         task=game.task,
         model_hash=game.table.model_hash,
+        constant=best_constant(game.table, solution, game.seats),
     )
 
 
