@@ -133,13 +133,14 @@ def rows_of(
     return tuple(sorted(rows, key=lambda row: row.nearest))
 
 
-def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
+def distances(title: str, quantity: str, rows: Sequence[GapRow], kind: str = "distances") -> str:
     """Draw the gaps: the optimum is at the right, each decade to the left ten times worse.
 
     Args:
         title: The title of the chart.
         quantity: The name of the axis.
         rows: The rows, from top to bottom.
+        kind: Class of the chart.
     """
     # A row of which all is unbounded says it in words.
     partly = any(isfinite(row.largest_known) and row.unbounded for row in rows)
@@ -164,7 +165,7 @@ def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
     for number, row in enumerate(rows):
         parts.append(_row(row, ABOVE + ROW * (number + 0.5), left, x))
     return (
-        f'<svg class="chart distances" viewBox="0 0 {DISTANCES_WIDTH} {bottom + 40}" role="img">'
+        f'<svg class="chart {kind}" viewBox="0 0 {DISTANCES_WIDTH} {bottom + 40}" role="img">'
         f"<title>{escape(title)}</title>{''.join(parts)}"
         f'<text x="{(left + DISTANCES_WIDTH - BESIDE) / 2:g}" y="{bottom + 34}" '
         f'text-anchor="middle">{escape(quantity)}</text></svg>'
@@ -174,14 +175,13 @@ def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
 def _row(row: GapRow, y: float, left: float, x: Callable[[float], float]) -> str:
     """A name, the track, and a mark for each policy; those whose gap is unknown have no place."""
     name = f"<title>{escape(row.told)}</title>{escape(row.name)}" if row.told else escape(row.name)
-    kind, base = "agent" if row.mark else "base", Mark("var(--baseline)", BASELINE_SHAPE)
+    kind, own = "agent" if row.mark else "base", row.mark or Mark("var(--baseline)", BASELINE_SHAPE)
     marks = "".join(
-        f'<g style="color:{(dot.mark or row.mark or base).colour}">'
         f"{_interval(dot, y, x)}"
         f'<path class="dot{" hollow" if dot.sampled else ""}" data-gap="{dot.gap!r}" '
-        f'transform="translate({x(dot.gap):.2f} {y:g})" '
-        f'd="{(dot.mark or row.mark or base).shape}">'
-        f"<title>{escape(dot.text)}</title></path></g>"
+        f"{_colour(dot)}"
+        f'transform="translate({x(dot.gap):.2f} {y:g})" d="{(dot.mark or own).shape}">'
+        f"<title>{escape(dot.text)}</title></path>"
         for dot in row.dots
         if isfinite(dot.gap) or (dot.gap == inf and isfinite(row.largest_known))
     )
@@ -194,17 +194,22 @@ def _row(row: GapRow, y: float, left: float, x: Callable[[float], float]) -> str
         marks = f'<text x="{left + 6:g}" y="{y + 4:g}">{said}</text>'
     return (
         f'{track}<text class="{kind}" x="{left - 8:g}" y="{y + 4:g}" text-anchor="end">{name}'
-        f"</text>{marks}"
+        f'</text><g style="color:{own.colour}">{marks}</g>'
     )
+
+
+def _colour(dot: Dot) -> str:
+    """The colour of a mark that is not that of its row."""
+    return "" if dot.mark is None else f'style="color:{dot.mark.colour}" '
 
 
 def _interval(dot: Dot, y: float, x: Callable[[float], float]) -> str:
     """The interval of a gap as a line."""
-    if dot.ends[0] == dot.ends[1] or not all(map(isfinite, dot.ends)):
+    if dot.mark is None or dot.ends[0] == dot.ends[1] or not all(map(isfinite, dot.ends)):
         return ""
     low, high = (x(max(end, 0.0)) for end in dot.ends)
     return (
-        f'<line stroke="currentColor" stroke-width="1.5" x1="{low:.1f}" x2="{high:.1f}" '
+        f'<line stroke="{dot.mark.colour}" stroke-width="1.5" x1="{low:.1f}" x2="{high:.1f}" '
         f'y1="{y:g}" y2="{y:g}"/>'
     )
 
@@ -227,7 +232,8 @@ def tasks_chart(tasks: Sequence[TaskRecord], marks: Marks) -> str:
                 dots.append(Dot(gap, text, mark=marks[name], ends=(low, high)))
         if dots:
             rows.append(GapRow(task.name, None, tuple(dots)))
-    return distances("All tasks", "gap as a share of that of uniform play", rows)
+    quantity = "gap as a share of that of uniform play"
+    return distances("All tasks", quantity, rows, "distances-of-tasks")
 
 
 def panels(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> tuple[str, str]:

@@ -12,6 +12,7 @@ import numpy as np
 import own_algorithms
 import pytest
 
+from solvent.baselines.functions import tabulated
 from solvent.benchmark.algorithms import (
     Algorithm,
     Budget,
@@ -162,14 +163,14 @@ def test_the_best_constant_policy_is_found_by_trying_all() -> None:
             mask = table.mask[seat]
             every = []
             for action in range(mask.shape[1]):
-                rows = np.zeros(mask.shape)
-                rows[:, action] = 1.0
-                # As an environment does with an illegal action.
-                [one] = learned_policies(
-                    replace(game, seats=(seat,), task=replace(task, self_play=False)),
-                    lambda seen, rows=rows: rows,
+                # Illegal actions count for the lowest legal one, as environments play them.
+                one, _ = tabulated(
+                    table,
+                    lambda seen, action=action: np.full(len(seen), action),
+                    table.observation[0],
+                    player=seat,
                 )
-                every.append(score(table, one.sampled, game.solution).optimality_gap)
+                every.append(score(table, one, game.solution).optimality_gap)
             gaps.append(min(every))
         assert found.gap == pytest.approx(np.mean(gaps), abs=1e-12)
 

@@ -47,7 +47,8 @@ def test_the_page_has_the_means_of_the_summary(bench_folder: Path, page: str) ->
         assert greedy is not None
         assert sampled is not None
         shown = [float(value) for value in re.findall(r'data-value="([^"]+)"', row)]
-        expected = [judged.iqm, judged.median, judged.mean, greedy.iqm, sampled.iqm]
+        expected = [judged.iqm, judged.iqm_over_tasks, judged.median, judged.mean]
+        expected += [judged.over_constant, greedy.iqm, sampled.iqm]
         assert shown == pytest.approx([one.mean for one in expected if one is not None])
         for one in expected:
             assert one is not None

@@ -87,7 +87,7 @@ def test_the_rows_are_the_statistics_of_the_records(bench: BenchRecord, summary:
             worst = [getattr(a, f"{prefixes[1]}worst_start_gap") for a in own[1]]
             assert of_task.worst_start_gap == max(worst)
             gaps = [getattr(a, f"{prefixes[1]}gap") for a in own[1]]
-            assert of_task.log_gap == estimate([[math.log10(gap) for gap in gaps]])
+            assert of_task.log_gap == estimate([[math.log10(max(gap, 1e-9)) for gap in gaps]])
             constant = bench.tasks[1].constant
             assert constant is not None
             assert of_task.over_constant == estimate([[1 - gap / constant.gap for gap in gaps]])

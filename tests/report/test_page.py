@@ -186,10 +186,10 @@ def test_below_ten_seeds_there_is_a_range_and_no_interval(text: str, tasks: Any)
     assert f"range [{small(min(three))}, {small(max(three))}]" in shown
     assert 'data-ends="interval"' not in text
     assert "95% [" not in shown
-    # Three seeds of ppo and two of it on Greed have a range, a single seed has none. Over all
-    # environments the three means of ppo have one, and those of its greedy and of its sampled
-    # policies; dqn has none: it is in one only.
-    assert text.count('data-ends="range"') == 2 + 2 + 5
+    # Three seeds of ppo and two of it on Greed have a range of gaps, their logarithms and scores, a
+    # single seed has none. Over all environments the four means of ppo have one, and those of its
+    # greedy and of its sampled policies; dqn has none: it is in one only.
+    assert text.count('data-ends="range"') == 3 + 3 + 6
 
 
 def test_from_ten_seeds_on_there_is_an_interval(
