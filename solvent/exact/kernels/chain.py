@@ -14,6 +14,10 @@ from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints
 
 
+LEAST_GOAL = 1e-12
+"""Squared norms are not brought further down than by this factor before residuals are found anew."""
+
+
 @kernel(allocates=True)
 def merge_rows(transitions: Transitions, weight: Floats) -> tuple[Ints, Ints, Floats, Floats]:
     """Return the chain in which each row is played with the given weight.
@@ -162,15 +166,20 @@ def iterate(
     rest, r, hat, p, v, t, none = work[0], work[1], work[2], work[3], work[4], work[5], work[6]
     for s in range(n):
         none[s] = 0.0
-    before = np.inf
+    before, share = np.inf, 0.1
     while True:
         largest, relative = find_residual(
             start, target, flow, last, differences, right, x, within, rest
         )
         if largest <= 1:
             return 0.0
-        if relative <= rounding or not relative < 0.5 * before:
+        if relative <= rounding:
             return relative
+        if not relative < 0.5 * before:
+            # A few states of many may lack much when the norm of all has become small.
+            if not share / largest**2 > LEAST_GOAL:
+                return relative
+            share *= 1e-3
         before = relative
         for s in range(n):
             r[s] = 0.0
@@ -180,7 +189,7 @@ def iterate(
             hat[s] = p[s] = r[s]
             rho += r[s] * r[s]
         norm, least, stalled = rho, rho, 0
-        goal = max(1e-12, 0.1 / largest**2) * rho
+        goal = max(LEAST_GOAL, share / largest**2) * rho
         while norm > goal and stalled < patience:
             for s in range(n):
                 v[s] = p[s]
@@ -208,12 +217,12 @@ def iterate(
                 r[s] -= smooth * t[s]
                 norm += r[s] * r[s]
                 new += hat[s] * r[s]
-            share = new / rho * (step / smooth)
+            turned = new / rho * (step / smooth)
             rho = new
-            if not np.isfinite(share):
+            if not np.isfinite(turned):
                 break
             for s in range(n):
-                p[s] = r[s] + share * (p[s] - smooth * v[s])
+                p[s] = r[s] + turned * (p[s] - smooth * v[s])
             stalled += 1
             if norm < 0.01 * least:
                 least, stalled = norm, 0
