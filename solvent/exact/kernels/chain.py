@@ -13,9 +13,8 @@ from solvent.exact.compilation import inner, kernel
 from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints
 
-
 LEAST_GOAL = 1e-12
-"""Squared norms are not brought further down than by this factor before residuals are found anew."""
+"""Residuals are found anew at the latest when the square of their norm is this much smaller."""
 
 
 @kernel(allocates=True)
