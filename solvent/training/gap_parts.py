@@ -43,7 +43,7 @@ from solvent.training.extract import OF_ACTION_VALUES
 from solvent.training.learner_values import LearnerValues
 from solvent.training.policy_gradient import log_policy
 
-STEPS, BATCH, RATE, EVERY = 1000, 2048, 1e-2, 50
+STEPS, BATCH, RATE, EVERY = 1000, 2048, 1e-2, 100
 """Steps of a fit, the most states in each, Adam's learning rate, which falls to 0 in a line, and
 steps between the policies of which the best is kept."""
 
@@ -176,7 +176,11 @@ def approximation(values: LearnerValues, solution: Solution) -> float:
     if not weight.sum() > 0:
         return 0.0
     weight /= weight.sum()
-    least, random = np.inf, np.random.default_rng(0)
+    least, batch = np.inf, np.arange(len(at))
+    share = weight[:, None]
+    if len(at) > BATCH:
+        drawn = np.random.default_rng(0).choice(len(at), (STEPS, BATCH), p=weight)
+        share = np.full((BATCH, 1), 1 / BATCH)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         policy = deepcopy(values.model.policy)
@@ -185,12 +189,10 @@ def approximation(values: LearnerValues, solution: Solution) -> float:
                 module.reset_parameters()  # type: ignore[operator]
         optimizer = torch.optim.Adam(policy.parameters(), lr=RATE)
         for step in range(1, STEPS + 1):
-            chosen, share = np.arange(len(at)), weight
             if len(at) > BATCH:
-                chosen = random.choice(len(at), BATCH, p=weight)
-                share = np.full(BATCH, 1 / BATCH)
-            outputs = _outputs(policy, values, at[chosen]).log_softmax(dim=1)
-            loss = -(torch.from_numpy(share[:, None] * target[chosen]).to(outputs) * outputs).sum()
+                batch = drawn[step - 1]
+            outputs = _outputs(policy, values, at[batch]).log_softmax(dim=1)
+            loss = -(torch.from_numpy(share * target[batch]).to(outputs) * outputs).sum()
             optimizer.param_groups[0]["lr"] = RATE * (1 - (step - 1) / STEPS)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]

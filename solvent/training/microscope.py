@@ -20,7 +20,6 @@ from math import isfinite, nan
 from typing import Any
 
 import numpy as np
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from solvent.benchmark.policies import recorded_score
@@ -305,50 +304,47 @@ def microscope(
     setup = prepare(raw, learner.model)
     seat = learned_seat(make_vector_env(env_id or game, 1, kwargs))
 
-    def scope(every: int) -> Microscope:
-        return Microscope(
-            seat.left, every=every, player=seat.player, observation=kwargs["observation"]
-        )
+    of_seat = {"player": seat.player, "observation": kwargs["observation"]}
 
-    def train(scope: Microscope, *further: BaseCallback) -> Microscope:
+    def train(callback: Any) -> Any:
         env = NativeVecEnv(make_vector_env(env_id or game, setup.n_envs, kwargs))
         model = learner.model(setup.policy, env, seed=seed, device="cpu", **setup.arguments)
         env.seed(seed * setup.n_envs)
         bonus = [EntropyCallback()] if seat.game.info.players == 2 else []
         model.learn(
             setup.n_timesteps,
-            callback=[*bonus, *further, scope],
+            callback=[*bonus, callback],
             log_interval=None,  # type: ignore[arg-type]
         )
-        return scope
+        return callback
 
     with one_thread(), without_compiler():
-        seen = train(scope(max(setup.n_timesteps // readings, 1)))
+        every = max(setup.n_timesteps // readings, 1)
+        scope: Microscope = train(Microscope(seat.left, every=every, **of_seat))
         found = None
         if parts:
-            kind = (
-                ExactTargets if issubclass(learner.model, OffPolicyAlgorithm) else ExactAdvantages
-            )
-            given = kind(seat.left, player=seat.player, observation=kwargs["observation"])
-            exact = train(scope(setup.n_timesteps), given)
+            of_values = issubclass(learner.model, OffPolicyAlgorithm)
+            kind = ExactTargets if of_values else ExactAdvantages
+            exact = train(kind(seat.left, **of_seat))
+            _, greedy = exact.values.policies()
             found = gap_parts(
-                seen.values,
-                seen.solution,
-                seen.visited,
-                seen.readings[-1].greedy_gap,
-                exact.readings[-1].greedy_gap,
+                scope.values,
+                scope.solution,
+                scope.visited,
+                scope.readings[-1].greedy_gap,
+                recorded_score(seat.left, greedy, scope.solution).optimality_gap,
                 f"{told}{kind.suffix}",
             )
     return Microscopy(
         game=env_id or seat.left.info.name,
         algorithm=told,
         seed=seed,
-        optimum=(1 - 2 * seat.player) * seen.solution.value,
-        readings=tuple(seen.readings),
+        optimum=(1 - 2 * seat.player) * scope.solution.value,
+        readings=tuple(scope.readings),
         parts=found,
-        policies=seen.policies,
+        policies=scope.policies,
         cpu_seconds=time.process_time() - begun,
-        reading_seconds=seen.seconds,
+        reading_seconds=scope.seconds,
     )
 
 
