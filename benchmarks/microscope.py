@@ -3,9 +3,10 @@
     python benchmarks/microscope.py --out runs/microscope --processes 2
 
 Trains PPO, A2C, DQN and QR-DQN, and double DQN for comparison, on eight tasks of the suite
-`core-mini` with ten seeds each, with the settings and the budget of the suite. Every run is read
-exactly (`solvent.microscope`) and writes DIR/TASK/ALGORITHM-SEED.json; run again, the command goes
-on where it was. At the end it writes DIR/microscope.json, prints a table, and tests three claims:
+`core-mini` with ten seeds each and the budget of the suite. Settings are those of the suite, of
+--settings, or else of this file. Every run is read exactly (`solvent.microscope`) and writes
+DIR/TASK/ALGORITHM-SEED.json; run again, the command goes on where it was. At the end it writes
+DIR/microscope.json, prints a table, and tests three claims:
 
 (a) The gradients of PPO point far from the true gradient late in training (Ilyas et al. 2020,
     *A closer look at deep policy gradients*). Statistic: the cosine between the mean gradient of
@@ -41,7 +42,7 @@ from rich.console import Console
 from rich.table import Table
 
 from solvent import microscope
-from solvent.benchmark.suites import Task, find_suite
+from solvent.benchmark.suites import Task, find_suite, read_settings
 from solvent.benchmark.task_game import task_game
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.training.algorithms import Learner, find_algorithm
@@ -50,6 +51,18 @@ from solvent.training.hyperparameters import tuned
 
 ALGORITHMS = ("ppo", "a2c", "dqn", "qr_dqn", "double_dqn")
 LEARNERS = {"double_dqn": Learner(DoubleDQN, "dqn", masked=False)}
+_DQN = {
+    "n_envs": 16, "gradient_steps": 2, "batch_size": 64, "learning_starts": 1000,
+    "buffer_size": 100_000, "target_update_interval": 500, "exploration_fraction": 0.5,
+    "exploration_final_eps": 0.05,
+}  # fmt: skip
+SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "ppo": {"n_envs": 16, "n_steps": 64, "batch_size": 256, "n_epochs": 8},
+    "a2c": {"n_envs": 16, "n_steps": 16},
+    "dqn": _DQN,
+    "qr_dqn": _DQN,
+}
+"""Settings of an algorithm for which neither the suite nor --settings has any."""
 OF_VALUES = ("dqn", "qr_dqn", "double_dqn")
 TASKS = (
     "FrozenLake8x8-v1", "Taxi-v4", "DynaMaze-v0", "WindyGridworld-v0", "CarRental-v0", "Nim-v0",
@@ -114,23 +127,31 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", help="names of tasks of the suite")
     parser.add_argument("--algorithms", nargs="+", default=ALGORITHMS, choices=ALGORITHMS)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument(
+        "--settings", type=Path, nargs="+", default=(), help="files of tuned settings"
+    )
     parser.add_argument("--timesteps", type=int, help="in place of the budget of the suite")
     parser.add_argument("--readings", type=int, default=5)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--summarize", action="store_true", help="train nothing")
     given = parser.parse_args()
-    console = Console(width=120)
+    console = Console(width=170)
     suite = find_suite(given.suite)
     names = given.tasks or TASKS
     tasks = [task for task in suite.tasks if task.name in names]
     if missing := set(names) - {task.name for task in tasks}:
         parser.error(f"{suite.name} has no {', '.join(sorted(missing))}")
+    tuned_here = {**suite.algorithms}
+    for file in given.settings:
+        tuned_here |= read_settings(file)
     jobs = []
     for seed in range(given.seeds):
         for task in tasks:
             for name in given.algorithms:
-                own = suite.algorithms.get("dqn" if name == "double_dqn" else name)
-                settings = dict(own.settings) if own else {}
+                plain = "dqn" if name == "double_dqn" else name
+                settings = dict(
+                    tuned_here[plain].settings if plain in tuned_here else SETTINGS[plain]
+                )
                 file = given.out / task.name / f"{name}-{seed}.json"
                 if not file.exists():
                     steps = given.timesteps or task.timesteps
@@ -161,9 +182,8 @@ def run(job: tuple[Path, Task, str, int, int, dict[str, Any], int]) -> str:
     file, task, name, seed, timesteps, settings, readings = job
     learner = LEARNERS.get(name) or find_algorithm(name)
     published = task.environment not in ENVIRONMENTS
-    if settings:
-        # The same for all tasks, in place of what is tuned for an environment.
-        settings = tuned(learner.hyperparameters, None) | settings
+    # The same for all tasks, in place of what is tuned for an environment.
+    settings = tuned(learner.hyperparameters, None) | settings
     found = microscope(
         task_game(task).table if published else task.environment,
         learner,
@@ -190,6 +210,7 @@ def collect(folder: Path, suite: str, tasks: Sequence[Task]) -> dict[str, Any]:
     runs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     return {
         "suite": suite,
+        "settings": {run["algorithm"]: run["settings"] for run in runs},
         "timesteps": {task.name: task.timesteps for task in tasks},
         "reading": READING,
         "gradient": GRADIENT,

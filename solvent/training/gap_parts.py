@@ -200,8 +200,8 @@ def approximation(values: LearnerValues, solution: Solution) -> float:
             if step % EVERY == 0:
                 least = min(least, _greedy_gap(policy, values, at, solution))
                 if least <= TIE * max(1.0, abs(solution.value)):
-                    break
-    return max(float(least), 0.0)
+                    return 0.0
+    return float(least)
 
 
 def _outputs(policy: Any, values: LearnerValues, at: Any) -> torch.Tensor:

@@ -154,6 +154,8 @@ SOLUTIONS: dict[str, Callable[[TabularGame], Any]] = {
     "lake-uniform-values": lambda table: wandering(),
     "lake-values": lambda table: toy_text("FrozenLake-v1", 0.99).max(axis=1),
     "long-walk-values": lambda table: walk(table, -1),
+    "maze-policy": optimal_policy,
+    "maze-uniform-values": uniform_values,
     "network-policy": optimal_policy,
     "optimal-defence": optimal_policy,
     "own-pig-policy": optimal_policy,

@@ -201,6 +201,30 @@ def own_game(names: Names, text: str) -> None:
             assert (face > roll[left - 1, 0]) == (values[0] > values[1])
 
 
+def microscope(names: Names, text: str) -> None:
+    assert "the gap is all of 0.513" in text
+    assert round(names["solution"].value, 3) == 0.513
+    ppo, dqn = (names["seen"][name] for name in ("ppo", "dqn"))
+    for result in (ppo, dqn):
+        assert result.readings[-1].greedy_value == 0
+        assert result.parts.approximation == 0
+    assert dqn.parts.exploration == dqn.parts.gap
+    assert ppo.parts.exploration == 0
+    assert "ends at a gap of 0.05" in text
+    assert round(ppo.parts.exact_gap, 2) == 0.05
+    cosines = names["cosines"]
+    assert max(cosines(ppo)[1]) < 0.5
+    assert min(cosines(ppo, "exact_advantages")[1]) > 0.8
+    for name in ("exact_states", "unclipped", "no_entropy"):
+        assert max(cosines(ppo, name)[1]) < 0.5
+    assert cosines(names["better"])[1][-1] > 0.85
+    first, last = dqn.readings[1], dqn.readings[-1]
+    assert last.bellman_residual < 0.3 * first.bellman_residual
+    assert last.value_error > 0.75 * first.value_error
+    assert "claims about 0.14" in text
+    assert round(last.bias, 2) == 0.14
+
+
 CLAIMS: Mapping[str, Callable[[Names, str], None]] = {
     "01-what-is-an-optimum": optimum,
     "02-value-and-policy-iteration": sweeps,
@@ -212,5 +236,6 @@ CLAIMS: Mapping[str, Callable[[Names, str], None]] = {
     "08-simultaneous-moves": simultaneous_moves,
     "09-football-with-a-clock": football_with_a_clock,
     "10-write-your-own-game": own_game,
+    "11-the-microscope": microscope,
 }
 """By the notebook."""
