@@ -38,12 +38,12 @@ SHORTER = {
 
 GUIDES = (
     "index.md", "quickstart.md", "score-your-own.md", "training.md", "games.md", "explorer.md",
-    "teaching.md", "adding-a-game.md", "concepts.md", "cli.md", "microscope.md",
+    "teaching.md", "adding-a-game.md", "concepts.md", "cli.md", "microscope.md", "hardness.md",
 )  # fmt: skip
 """What a newcomer reads: at most 800 words a page."""
 
 NEEDED = {
-    "other-formats.md": ("pyspiel", "stormpy"),
+    "other-formats.md": ("minigrid", "pyspiel", "stormpy"),
     "textbook/outside-the-model.md": ("pyspiel",),
 }
 """What a page needs besides, which is not there for every platform."""

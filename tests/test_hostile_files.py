@@ -69,6 +69,7 @@ PLACES = (
     "hostile:Coin",
     "hostile:Coin-v0",
     "here/hostile:Coin-v0",
+    "MiniGrid-hostile:Coin-v0",
     "hostile.prism",
     "openspiel:tic_tac_toe",
 )

@@ -11,10 +11,10 @@ d*(s): they say how small the differences are that a learner must see where the 
 **Effective horizon.** Let Q_1 be the action values of uniform play, and Q_{k+1} the result of one
 step of value iteration on Q_k: expected reward plus the largest Q_k of the next state. The horizon
 is the smallest k for which every policy that is greedy for Q_k is optimal from the start (Laidlaw,
-Russell and Dragan 2023, "Bridging RL theory and practice with the effective horizon", NeurIPS,
-definitions 5.1 and 5.2, without the term for the number of samples: expectations here are exact).
-A horizon of 1 says that to do best after one move and then play at random is optimal. Action values
-that differ by less than 1e-9 of the largest one of their state count as equal.
+Russell and Dragan 2023, "Bridging RL theory and practice with the effective horizon", NeurIPS, who
+add a term for the number of samples; expectations here are exact). A horizon of 1 says that to do
+what is best after one move if play is uniform from then on is optimal. Action values that differ
+by less than 1e-9 of the largest one of their state count as equal.
 
 **Concentrability.** Let both measures of visits be divided by their sums. The largest ratio d*(s) /
 d_u(s) says how rarely uniform play is where the optimum goes (Munos 2003, "Error bounds for

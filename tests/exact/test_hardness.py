@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+from fractions import Fraction
 from itertools import product
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -185,3 +188,65 @@ def test_a_policy_that_never_ends_is_no_uniform_play() -> None:
     }
     with pytest.raises(ImproperGameError):
         solvent.hardness(GymnasiumTable(table, [1.0, 0.0]))
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "ladder.md"
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in PAGE.read_text(encoding="utf-8").splitlines()
+    if re.match(r"\| `[\w/-]+-v\d`.* / ", line)
+]
+
+
+SLOW = ("Taxi", "FourRooms", "FootballDrive")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(
+            row,
+            id=row[0].replace("`", ""),
+            marks=[pytest.mark.slow] if any(word in row[0] for word in SLOW) else [],
+        )
+        for row in ROWS
+    ],
+)
+def test_the_ladder_of_the_page(row: list[str]) -> None:
+    task, clock, *shown = row
+    name, *words = re.findall(r"`([^`]+)`", task)
+    arguments = {key: json.loads(value) for key, value in (w.split("=") for w in words)}
+    if name.startswith("MiniGrid"):
+        pytest.importorskip("minigrid")
+    in_turns = name.startswith("solvent/")
+    game = gym.make(name, **arguments) if in_turns else solvent.make_game(name, **arguments)
+    found = solvent.hardness(game)
+    many = found.concentrability >= 100
+    assert shown == [
+        f"{found.states:,}",
+        f"{found.length_optimal:.1f} / {found.length_uniform:.1f}",
+        f"{found.gap_uniform:.3f}",
+        f"{found.gap_constant:.3f}",
+        f"{dict(found.action_gaps)[0.5]:.4f}",
+        str(found.effective_horizon),
+        f"{found.concentrability:,.0f}" if many else f"{found.concentrability:.1f}",
+        "–" if found.reach is None else f"{found.reach:,.1f}",
+    ]
+    if "stops" in clock:
+        [end] = re.findall(r"1/(\d+) a move", clock)
+        rules = solvent.model.registry.game_of(game)
+        [(_, start, _)] = rules.initial()
+        after = rules.transition(start, (0,))
+        assert sum(o.probability for o in after if rules.is_terminal(o.state)) == Fraction(
+            1, int(end)
+        )
+    elif clock == "discount":
+        assert arguments["discount"] < 1
+
+
+def test_the_ladder_has_all_families() -> None:
+    assert len(ROWS) >= 15
+    families = {row[0].split("`")[1] for row in ROWS if "Family" in row[0]}
+    assert families == {
+        f"solvent/Family{n}-v0" for n in ("Sparse", "Horizon", "Gap", "Noise", "Actions")
+    }

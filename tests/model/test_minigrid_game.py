@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import solvent
+from solvent.benchmark.suites import Task
+from solvent.benchmark.task_game import task_game
 from solvent.model import check_game, compile_game, make_game
 from solvent.model.minigrid_game import MiniGridGame
 
@@ -115,7 +117,15 @@ def test_an_environment_at_hand_is_its_layout_as_it_is_now() -> None:
     assert 0 < scores[0].value < scores[0].optimum
 
 
-def test_a_network_can_be_trained_by_id(tmp_path: Path) -> None:
+def test_a_task_of_a_suite_names_a_layout_and_nothing_else() -> None:
+    task = Task(environment=SMALL[1], env_kwargs={"layout": 2, "view": "full"})
+    assert task_game(task).optimum[0] == solvent.solve(make_game(SMALL[1], layout=2)).value
+    for wrong in ({"render_mode": "human"}, {"entry_point": "os:system"}):
+        with pytest.raises(ValueError, match="unexpected keyword argument"):
+            task_game(Task(environment=SMALL[1], env_kwargs=wrong))
+
+
+def test_a_network_can_be_trained_by_id() -> None:
     vector = pytest.importorskip("solvent.training.environments").make_vector_env
     envs = vector(SMALL[0], 3, {"layout": 1, "observation": "onehot"})
     seen, _ = envs.reset(seed=0)
