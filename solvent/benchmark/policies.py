@@ -192,9 +192,7 @@ def best_constant(game: TabularGame, solution: Solution, seats: Sequence[int]) -
     """
 
     def score(player: int, action: int) -> Score:
-        mask = game.mask[player]
-        actions = np.where(mask[:, action], action, mask.argmax(axis=1))
-        policy = TabularPolicy.deterministic(game, actions, player=player, name="constant")
+        policy = TabularPolicy.constant(game, action, player=player)
         return recorded_score(game, policy, solution)
 
     best = []

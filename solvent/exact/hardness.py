@@ -41,7 +41,7 @@ from solvent.exact.components import reached
 from solvent.exact.decomposition import solve_values
 from solvent.exact.evaluation import policy_value, state_visitation
 from solvent.exact.solution import ImproperGameError, Solution
-from solvent.model import GameInfo, TabularGame, TabularPolicy, legal_action_table
+from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats
 
 TIE = 1e-9
@@ -149,8 +149,11 @@ def measure(
     acting = game.on_turn(player)
     q = sign * solution.action_values
     optimal = _equal_to_best(game, q)
-    values = [_value(game, one) for one in (uniform, *_constants(game, player))]
-    best = int(np.argmax(values[1:]))
+    constants = [
+        _value(game, TabularPolicy.constant(game, action, player=player))
+        for action in range(game.mask[player].shape[1])
+    ]
+    best = int(np.argmax(constants))
     optimum = sign * solution.value
     ratios = (np.array([inf]), inf)
     if visits_uniform is not None:
@@ -165,8 +168,9 @@ def measure(
         decisions=int(choosing.sum()),
         length_optimal=float(visits[acting].sum()),
         length_uniform=inf if visits_uniform is None else float(visits_uniform[acting].sum()),
-        gap_uniform=optimum - values[0],
-        gap_constant=optimum - values[1 + best],
+        # Rounding may leave an optimal policy above the optimum.
+        gap_uniform=max(optimum - _value(game, uniform), 0.0),
+        gap_constant=max(optimum - constants[best], 0.0),
         constant=game.info.actions[min(player, len(game.info.actions) - 1)][best],
         action_gaps=gaps,
         ties=ties,
@@ -176,15 +180,6 @@ def measure(
         diameter=diameter,
         reach=reach,
     )
-
-
-def _constants(game: TabularGame, player: int) -> list[TabularPolicy]:
-    """The policies that always play one action."""
-    played = legal_action_table(game.mask[player])
-    return [
-        TabularPolicy.deterministic(game, np.maximum(column, 0), player=player)
-        for column in played.T
-    ]
 
 
 def _value(game: TabularGame, policy: TabularPolicy) -> float:

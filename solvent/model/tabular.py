@@ -386,6 +386,19 @@ class TabularPolicy:
         probabilities[live, actions[live]] = 1
         return cls.of(game, probabilities, player=player, name=name)
 
+    @classmethod
+    def constant(cls, game: TabularGame, action: int, *, player: int = 0) -> TabularPolicy:
+        """One action in every state; where it is illegal, the lowest legal one, as in environments.
+
+        Args:
+            game: The game.
+            action: Index of the action.
+            player: The player whose policy it is, 0 or 1.
+        """
+        mask = game.mask[player]
+        actions = np.where(mask[:, action], action, mask.argmax(axis=1))
+        return cls.deterministic(game, actions, player=player, name="constant")
+
     def normalized(self) -> Floats:
         """The probabilities, [S, A], each state's divided by their sum, which is 1 within 1e-9."""
         total = self.probabilities.sum(axis=1, keepdims=True)
