@@ -280,7 +280,7 @@ def explore(
         str | None,
         file_option(
             metavar="EPISODE",
-            help="The episode to be written, as its page says it: 'player=0&seed=3&moves=1,4'.",
+            help="The game to be written, as the address of its board says it: 'line=1:3,4'.",
         ),
     ] = None,
     live_grid: Annotated[
@@ -292,10 +292,11 @@ def explore(
         ),
     ] = None,
 ) -> None:
-    """Explore a game in the browser: states, play, maps, policies, algorithms.
+    """Explore games in the browser: a board on which every move has its exact value.
 
     The page is on this machine's own address, which no other machine can reach.
 
+    [dim]solvent explore[/]
     [dim]solvent explore greed --limit 20 --sides 4[/]
     [dim]solvent explore pig --target 20 --export pig.html[/]
     """

@@ -188,7 +188,7 @@ def explore(
     """Serve the pages about a game, or write one of them as a file.
 
     Args:
-        game: The name of the game.
+        game: The name of the game; all games if empty.
         words: The parameters written after it.
         address: The address and the port to listen on.
         solution: The folder of the game's solution; solved now if None.
@@ -200,8 +200,14 @@ def explore(
     Raises:
         ValueError: If there is no such game, or the options do not fit together.
     """
-    from solvent.explore import Explorer, serve, write_map, write_replay
+    from solvent.explore import Explorer, Library, serve, write_map, write_replay
     from solvent.explore.pages import read_export
+
+    if not game:
+        if words or solution or policy or export or replay:
+            raise ValueError("which game? Name one before its options")
+        serve(Library(), host=address[0], port=address[1], browser=browser, tell=typer.echo)
+        return
 
     if replay is not None and export is None:
         raise ValueError("--replay is for --export FILE, the page to be written")

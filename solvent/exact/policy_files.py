@@ -21,6 +21,7 @@ from solvent.exact.archive import (
     write_archive,
 )
 from solvent.exact.certificate import bracket
+from solvent.exact.evaluation import expectation
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.exact.store import StoreError
 from solvent.model import TabularGame, TabularPolicy
@@ -255,7 +256,7 @@ def _proved(game: TabularGame, solution: Solution) -> Solution:
             f"{off.max():.1e}"
         )
     scale = max(1.0, *(float(np.abs(a).max(initial=0)) for a in (values, game.outcome_reward)))
-    off = np.abs(q - game.expectation(values))
+    off = np.abs(q - expectation(game, values))
     if off.max(initial=0.0) > BRACKET * scale:
         state = game.states[int(game.row_state[int(off.argmax())])]
         raise ValueError(f"an action value of state {shown(state)} is off by {off.max():.1e}")

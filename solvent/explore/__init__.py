@@ -1,10 +1,9 @@
-"""Explore a solved game in a browser, with nothing but this machine involved.
+"""Explore solved games in a browser, with nothing but this machine involved.
 
-``solvent explore GAME`` serves the pages on the loopback address. They are generic over
-:class:`~solvent.exact.SolvedGame`: a state set by its fields, with the value of each action in it
-and why; an episode against the optimum, with the odds and the mistakes that cost most; maps of
-value and policy; a policy from a file beside the optimum; value iteration and Q-learning as they
-go. What only one game has, its spec adds (``explorer`` of
+``solvent explore`` serves the pages on the loopback address: a gallery of all games, and for each a
+board on which every position, move and mistake has its exact value. The pages are generic over
+:class:`~solvent.exact.SolvedGame`; what a position looks like a game says as data
+(:meth:`solvent.model.game.Words.scene`), and its spec may add sections (``explorer`` of
 :class:`solvent.model.registry.GameSpec`).
 
 Pages are HTML written by the server, and work without scripts except for the interactive map.
@@ -13,8 +12,17 @@ client for tests.
 """
 
 from solvent.explore.explorer import Explorer
+from solvent.explore.library import Library
 from solvent.explore.live_grid import write_live_grid
 from solvent.explore.pages import write_map, write_replay
 from solvent.explore.server import make_app, serve
 
-__all__ = ["Explorer", "make_app", "serve", "write_live_grid", "write_map", "write_replay"]
+__all__ = [
+    "Explorer",
+    "Library",
+    "make_app",
+    "serve",
+    "write_live_grid",
+    "write_map",
+    "write_replay",
+]

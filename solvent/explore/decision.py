@@ -7,15 +7,21 @@ row or a column has as its value its mean by the other's mixed strategy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from solvent.exact import SolvedGame
-from solvent.model import JointAction, ValueScale
+from solvent.model import Game, JointAction, ValueScale
 from solvent.model.game import Alternating
 from solvent.model.text import action_names
 from solvent.play import NEGLIGIBLE
+
+MOST_COMPARED = 6
+"""The largest number of equally good actions whose results are compared."""
+
+TIED_DECIMALS = 8
+"""Values that agree to so many decimals are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +29,14 @@ class Result:
     """A possible result of an action.
 
     Attributes:
+        number: The number of the outcome in the list of the rules.
         probability: The probability of the result.
         reward: The reward on the way, to player 0.
         state: The next state.
         value: The value of the next state, to player 0; 0 if the episode has ended.
     """
 
+    number: int
     probability: float
     reward: float
     state: Any
@@ -77,18 +85,18 @@ class Choice:
     matrix: tuple[tuple[float, ...], ...] = ()
 
 
-def who_acts(solved: SolvedGame, state: Any) -> tuple[int, ...]:
+def who_acts(game: Game, state: Any) -> tuple[int, ...]:
     """Return the players with a choice in a state; if nobody has one, the one on turn or player 0.
 
     Args:
-        solved: The game.
+        game: The rules.
         state: A state in which the episode has not ended.
     """
-    legal = solved.game.legal_actions(state)
+    legal = game.legal_actions(state)
     choosing = tuple(player for player, own in enumerate(legal) if len(own) > 1)
     if choosing:
         return choosing
-    return (solved.game.turn(state) if isinstance(solved.game, Alternating) else 0,)
+    return (game.turn(state) if isinstance(game, Alternating) else 0,)
 
 
 def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[Result, ...]:
@@ -102,12 +110,13 @@ def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[Result,
     game = solved.game
     found = [
         Result(
+            number,
             float(one.probability),
             float(one.reward),
             one.state,
             0.0 if game.is_terminal(one.state) else solved.value_of(one.state),
         )
-        for one in game.transition(state, joint)
+        for number, one in enumerate(game.transition(state, joint))
     ]
     return tuple(sorted(found, key=lambda one: -one.probability))
 
@@ -143,7 +152,7 @@ def choice_in(solved: SolvedGame, state: Any) -> Choice:
     """
     if solved.game.is_terminal(state):
         return Choice(state, True, 0, solved.value_of(state), ())
-    acting = who_acts(solved, state)
+    acting = who_acts(solved.game, state)
     player = acting[0]
     value = ValueScale(solved.game.info, player).of(solved.value_of(state))
     actions = _valued(solved, state, player)
@@ -155,6 +164,58 @@ def choice_in(solved: SolvedGame, state: Any) -> Choice:
         for row in actions
     )
     return Choice(state, False, player, value, actions, replies, matrix)
+
+
+def why_tied(solved: SolvedGame, choice: Choice) -> str:
+    """Explain in a sentence why several actions are equally good; empty if one is best.
+
+    Args:
+        solved: The game.
+        choice: The choice in a state.
+    """
+    best = [one for one in choice.actions if one.cost == 0]
+    if len(best) < 2:
+        return ""
+    names = "all of them" if len(best) == len(choice.actions) else f"{len(best)} actions"
+    begin = f"It does not matter: {names} are equally good. "
+    if sum(one.chance > 0 for one in choice.replies) > 1:
+        return f"{begin}The other side's optimal mixed strategy makes them so."
+    reply = max(choice.replies, key=lambda one: one.chance, default=None)
+    scale = ValueScale(solved.game.info, choice.player)
+    spreads: list[dict[float, float]] = []
+    same: list[dict[Any, float]] = []
+    for one in best[:MOST_COMPARED]:
+        joint = joint_action(solved, choice.state, choice.player, one.number)
+        joint = joint if reply is None else (one.number, reply.number)
+        spread: dict[float, float] = {}
+        found: dict[Any, float] = {}
+        for result in results(solved, choice.state, joint):
+            value = round(result.reward + result.value, TIED_DECIMALS) + 0.0
+            spread[value] = spread.get(value, 0.0) + result.probability
+            found[result.state, value] = found.get((result.state, value), 0.0) + result.probability
+        spreads.append(spread)
+        same.append(found)
+    values = {value for spread in spreads for value in spread}
+    if len(values) == 1:
+        told = f"{scale.of(values.pop()):.6g}"
+        if scale.is_chance:
+            told = scale.text(float(told))
+        return f"{begin}Whatever may follow here is worth {told}, so nothing is gained or lost."
+    if all(_alike(found, same[0]) for found in same):
+        return f"{begin}They do the same: every result has the same probability."
+    if all(_alike(spread, spreads[0]) for spread in spreads):
+        return (
+            f"{begin}They lead to different states, but these are worth the same with the same "
+            f"probabilities."
+        )
+    wide = [max(spread) - min(spread) for spread in spreads]
+    bold, calm = (best[wide.index(pick(wide))].name for pick in (max, min))
+    risk = f" “{bold}” risks most, “{calm}” least." if bold != calm else ""
+    return f"{begin}Their results differ, but the means by probability are equal.{risk}"
+
+
+def _alike(one: Mapping[Any, float], other: Mapping[Any, float]) -> bool:
+    return one.keys() == other.keys() and all(abs(one[k] - other[k]) < 1e-9 for k in one)
 
 
 def _valued(solved: SolvedGame, state: Any, player: int) -> tuple[ActionValue, ...]:

@@ -6,76 +6,47 @@ of the value over the two fields with which the map begins. A replay is a page o
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 from solvent import __version__
 from solvent import report as report_package
 from solvent.exact import SolvedGame, write_atomically
 from solvent.explore.cells import drawn, slice_cells, span_of
-from solvent.explore.explorer import Explorer, Page, Query, read_episode
+from solvent.explore.explorer import Explorer, Page
+from solvent.explore.line import read_moves
+from solvent.explore.panels import graded, read_games, summary
+from solvent.explore.view import Query, link
 from solvent.model import ValueScale
 from solvent.model.parameters import shown
 from solvent.report import panel
 from solvent.report.sections import beside, templates
 
-PAGES = (
-    ("state", "State", "s"),
-    ("play", "Play", "p"),
-    ("maps", "Maps", "m"),
-    ("policy", "Compare", "c"),
-    ("learn", "Watch", "w"),
-)
+PAGES = (("board", "Board", "b"), ("learn", "Watch", "w"))
 """The pages by their words in an address, their names, and their keys."""
 
 
-def link(page: str, **query: Any) -> str:
-    """Return the address of a page on the server.
-
-    Args:
-        page: The word for the page.
-        query: The parts of the query; those that are None or empty are left out, and of a mapping
-            named `fixed` each entry is one of ``o0`` and so on.
-    """
-    fixed = query.pop("fixed", {})
-    said = {name: value for name, value in query.items() if value is not None and value != ""}
-    said |= {f"o{number}": value for number, value in fixed.items()}
-    return f"/{page}?{urlencode(said)}" if said else f"/{page}"
-
-
-def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = False) -> str:
+def render(
+    explorer: Explorer | None, page: Page, *, game: str = "", nonce: str = "", alone: bool = False
+) -> str:
     """Return a page as HTML.
 
     Args:
-        explorer: The explorer of the game.
+        explorer: The explorer of the game; None for a page about no game.
         page: The contents of the page.
+        game: The name of the game in addresses; empty if they need none.
         nonce: The nonce of the page's own scripts for the browser, if the page is served.
         alone: Whether to make a file that needs no server.
     """
-    solved, info = explorer.solved, explorer.solved.game.info
     scripts = list(dict.fromkeys(one.script for one in page.sections if one.script))
     report = str(report_package.__file__)
     # In a file, charts can be saved as pictures, as in a report.
     scripts.append(beside(report, "save.js") if alone else beside(__file__, "explore.js"))
-    parameters = [
-        f"{name.replace('_', ' ')} {value}"
-        for name, value in info.parameters
-        if value is not None and not isinstance(value, bool | dict | list | tuple)
-    ]
     values = {
         "title": page.title,
-        "kind": page.template.partition(".")[0].replace("map", "maps"),
-        "name": info.name,
-        "players": info.players,
-        "sides": explorer.sides,
-        "meaning": ValueScale(info).meaning,
-        "rules": explorer.spec.rules if explorer.spec else "",
-        "game_text": ", ".join((info.name, *parameters)),
-        "value": solved.value,
-        "lower": f"{solved.lower:z.15g}",
-        "upper": f"{solved.upper:z.15g}",
-        "found_by": solved.method,
+        "kind": page.template.partition(".")[0],
+        "name": "",
         "version": __version__,
         "style": beside(report, "page.css") + beside(__file__, "explore.css"),
         "pages": PAGES,
@@ -83,11 +54,33 @@ def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = Fal
         "scripts": scripts,
         "nonce": nonce,
         "alone": alone,
+        "link": partial(link, game=game),
+        **({} if explorer is None else _about(explorer)),
         **page.values,
     }
-    environment = templates("solvent.explore")
-    environment.globals["link"] = link
-    return environment.get_template(page.template).render(values)
+    return templates("solvent.explore").get_template(page.template).render(values)
+
+
+def _about(explorer: Explorer) -> dict[str, Any]:
+    """What every page on a game says of it."""
+    solved, info = explorer.solved, explorer.solved.game.info
+    parameters = [
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in info.parameters
+        if value is not None and not isinstance(value, bool | dict | list | tuple)
+    ]
+    return {
+        "name": info.name,
+        "players": info.players,
+        "sides": explorer.sides,
+        "meaning": ValueScale(info).meaning,
+        "rules": explorer.states.named(explorer.spec.rules) if explorer.spec else "",
+        "game_text": ", ".join((info.name, *parameters)),
+        "value": solved.value,
+        "lower": f"{solved.lower:z.15g}",
+        "upper": f"{solved.upper:z.15g}",
+        "found_by": solved.method,
+    }
 
 
 def message_page(message: str, status: int) -> Page:
@@ -116,16 +109,65 @@ def map_page(explorer: Explorer, query: Query) -> str:
 
 
 def replay_page(explorer: Explorer, query: Query) -> str:
-    """Return an episode as a self-contained page.
+    """Return a line as a self-contained page.
 
     Args:
         explorer: The explorer of the game.
-        query: The query of :meth:`~solvent.explore.explorer.Explorer.episode`.
+        query: The query of :meth:`~solvent.explore.explorer.Explorer.view`.
 
     Raises:
-        ValueError: If the episode is not one of the game.
+        ValueError: If the line is not one of the game.
     """
     return render(explorer, explorer.replay(query), alone=True)
+
+
+def games_text(explorer: Explorer, query: Query) -> str:
+    """Return the finished games as text, one a line, as they can be graded again.
+
+    Args:
+        explorer: The explorer of the game.
+        query: Nothing.
+    """
+    lines = []
+    for line in explorer.games.values():
+        key = explorer.states.key(line.solved_state(line.start)) or ""
+        lines.append(f"{key}|{line.text}\n")
+    return "".join(lines)
+
+
+def load_policy(explorer: Explorer, data: bytes, name: str) -> Page:
+    """Load a policy, and lead to the panel that compares it.
+
+    Args:
+        explorer: The explorer of the game.
+        data: The content of the file.
+        name: The name of the file.
+
+    Raises:
+        StoreError: If it is no policy, damaged, or for another game.
+        ValueError: If the game has no table.
+    """
+    explorer.load(data, name)
+    return Page("", "", {}, address=link("board", panel="agent", game=explorer.key))
+
+
+def grade_games(explorer: Explorer, data: bytes, name: str) -> Page:
+    """Grade the games of a file.
+
+    Args:
+        explorer: The explorer of the game.
+        data: The content of the file, as :func:`~solvent.explore.panels.read_games` reads it.
+        name: The name of the file.
+
+    Raises:
+        ValueError: If it is no text, or a move is not allowed.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"{shown(name)} is no text") from None
+    games = [graded(explorer, line, address) for address, line in read_games(explorer, text)]
+    return Page("games.html.j2", "Graded games", {"games": games, "all": summary(explorer, games)})
 
 
 def map_picture(explorer: Explorer) -> str:
@@ -166,12 +208,10 @@ def read_export(file: str | Path, episode: str | None = None) -> tuple[Path, Que
             f"the file is {shown(str(file))}; allowed are names that end in {' or '.join(endings)}"
         )
     asked = dict(part.partition("=")[::2] for part in (episode or "").split("&") if part)
-    unknown = set(asked) - {"player", "seed", "moves"}
+    unknown = set(asked) - {"s", "line", "me"}
     if unknown:
-        raise ValueError(
-            f"the episode has {shown(sorted(unknown)[0])}; allowed are player, seed and moves"
-        )
-    read_episode(asked)
+        raise ValueError(f"the episode has {shown(sorted(unknown)[0])}; allowed are s, line and me")
+    read_moves(asked.get("line", ""))
     return place, asked
 
 
@@ -202,7 +242,7 @@ def write_replay(solved: SolvedGame, file: str | Path, episode: str) -> Path:
     Args:
         solved: The game with its optimum.
         file: The file to write, ending in ``.html``.
-        episode: The query of the episode's page, such as ``"player=0&seed=3&moves=1,4"``.
+        episode: The query of the episode's page, such as ``"line=1:3,4"``.
 
     Returns:
         The file.

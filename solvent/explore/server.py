@@ -28,8 +28,19 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Response as AnyResponse
 
-from solvent.explore.explorer import Explorer, Page, Query
-from solvent.explore.pages import PAGES, map_page, message_page, render, replay_page
+from solvent.explore.explorer import Explorer, Page
+from solvent.explore.library import Library
+from solvent.explore.pages import (
+    PAGES,
+    games_text,
+    grade_games,
+    load_policy,
+    map_page,
+    message_page,
+    render,
+    replay_page,
+)
+from solvent.explore.view import Query
 from solvent.model.parameters import brief, shown
 
 LARGEST_UPLOAD = 64 * 2**20
@@ -55,28 +66,38 @@ GUARDS = {
 }
 """Headers of every answer."""
 
+FILES = (
+    ("map.html", map_page, "text/html"),
+    ("replay.html", replay_page, "text/html"),
+    ("games.txt", games_text, "text/plain"),
+)
+"""Pages and texts that are saved as files: their names, what makes them, and their types."""
+
 DEFECT = "This page has met an error of its own, which should not happen. Please report it: {}"
 
 
-def make_app(explorer: Explorer, *, names: Collection[str] = ()) -> Flask:
+def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
     """The application.
 
     Args:
-        explorer: The pages.
+        library: The games.
         names: Under which this machine may be reached, besides ``localhost`` and addresses in
             digits.
     """
     app = Flask("solvent.explore", static_folder=None, template_folder=None)
-    # The form of a policy is one file, so no limit but these can be met.
+    # The form of a file is one part, so no limit but these can be met.
     app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = LARGEST_UPLOAD
     app.config["MAX_FORM_PARTS"] = 1
     own = {"localhost", *(name.lower() for name in names)}
     # What has been computed is kept without locks of its own.
     lock = Lock()
 
-    def shown_page(page: Page) -> Response:
+    def shown_page(page: Page, explorer: Explorer | None = None, game: str = "") -> AnyResponse:
+        if page.address:
+            return redirect(page.address, 303)
         nonce = secrets.token_urlsafe(16)
-        answer = Response(render(explorer, page, nonce=nonce), page.status, mimetype="text/html")
+        text = render(explorer, page, game=game, nonce=nonce)
+        answer = Response(text, page.status, mimetype="text/html")
         answer.headers["Content-Security-Policy"] = (
             f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; "
             "img-src data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -84,15 +105,34 @@ def make_app(explorer: Explorer, *, names: Collection[str] = ()) -> Flask:
         )
         return answer
 
-    def page(make: Callable[[Query], Page]) -> Response:
+    def page(word: str) -> AnyResponse:
+        query = request.args.to_dict()
+        name = query.get("game", "")
         with lock:
-            return shown_page(make(request.args.to_dict()))
+            found = library.opened(name)
+            if isinstance(found, Page):
+                return shown_page(found)
+            return shown_page(getattr(found, word)(query), found, name)
 
-    def file(name: str, make: Callable[[Explorer, Query], str]) -> Response:
+    def file(name: str, make: Callable[[Explorer, Query], str], kind: str) -> Response:
         with lock:
-            answer = Response(make(explorer, request.args.to_dict()), mimetype="text/html")
+            answer = Response(make(open_one(), request.args.to_dict()), mimetype=kind)
         answer.headers["Content-Disposition"] = f"attachment; filename={name}"
         return answer
+
+    def open_one() -> Explorer:
+        found = library.explorer(request.args.get("game", ""))
+        if found is None:
+            raise ValueError("this game is not open; open it in the gallery first")
+        return found
+
+    def uploaded(use: Callable[[Explorer, bytes, str], Page]) -> AnyResponse:
+        given, name = request.files.get("file"), request.args.get("game", "")
+        if given is None or not given.filename:
+            raise ValueError("no file was chosen")
+        with lock, closing(given):
+            found = open_one()
+            return shown_page(use(found, given.read(), given.filename), found, name)
 
     app.before_request(partial(_refuse_others, own))
 
@@ -102,26 +142,26 @@ def make_app(explorer: Explorer, *, names: Collection[str] = ()) -> Flask:
         return answer
 
     for word, *_ in PAGES:
-        app.add_url_rule(f"/{word}", word, partial(page, getattr(explorer, word)))
-    app.add_url_rule("/", "start", partial(page, explorer.state))
-    for name, make in (("map.html", map_page), ("replay.html", replay_page)):
-        app.add_url_rule(f"/{name}", name, partial(file, name, make))
+        app.add_url_rule(f"/{word}", word, partial(page, word))
+    for name, make, kind in FILES:
+        app.add_url_rule(f"/{name}", name, partial(file, name, make, kind))
+    for word, use in (("policy", load_policy), ("games", grade_games)):
+        app.add_url_rule(f"/{word}", word, partial(uploaded, use), methods=["POST"])
 
-    @app.post("/policy")
-    def load_policy() -> AnyResponse:
-        given = request.files.get("file")
-        if given is None or not given.filename:
-            raise ValueError("no file was chosen")
-        with lock, closing(given):
-            explorer.load(given.read(), given.filename)
-        return redirect("/policy", 303)
+    @app.get("/")
+    def start() -> AnyResponse:
+        if library.default and "all" not in request.args:
+            return page("board")
+        with lock:
+            return shown_page(library.gallery())
 
     @app.errorhandler(Exception)
-    def failed(error: Exception) -> Response:
+    def failed(error: Exception) -> AnyResponse:
         found = _error_page(error)
         if found.status == 500:
             app.logger.error("%s", error, exc_info=error)
-        return shown_page(found)
+        name = request.args.get("game", "")
+        return shown_page(found, library.explorer(name), name)
 
     return app
 
@@ -190,12 +230,12 @@ class _Quiet(WSGIRequestHandler):
 
 
 def make_page_server(
-    explorer: Explorer, *, host: str = LOOPBACK, port: int = 0
+    games: Library | Explorer, *, host: str = LOOPBACK, port: int = 0
 ) -> tuple[BaseWSGIServer, str]:
     """Bind a server to its port, and return it with the address under which it will serve.
 
     Args:
-        explorer: The pages.
+        games: The games, or the pages of one.
         host: The address to listen on.
         port: The port to listen on; a free one if it is 0.
 
@@ -210,7 +250,8 @@ def make_page_server(
         hint = "; another --port, or none, takes another one" if port else ""
         raise ValueError(f"cannot listen on {shown(host)}, port {port}: {cause}{hint}") from error
     with listening:
-        app = make_app(explorer, names=() if _is_digits(host) else (host,))
+        library = games if isinstance(games, Library) else Library.of(games)
+        app = make_app(library, names=() if _is_digits(host) else (host,))
         server = make_server(
             host, port, app, threaded=True, request_handler=_Quiet, fd=listening.fileno()
         )
@@ -220,7 +261,7 @@ def make_page_server(
 
 
 def serve(
-    explorer: Explorer,
+    games: Library | Explorer,
     *,
     host: str = LOOPBACK,
     port: int = 0,
@@ -230,7 +271,7 @@ def serve(
     """Serve the pages until Ctrl-C.
 
     Args:
-        explorer: The pages.
+        games: The games, or the pages of one.
         host: The address to listen on.
         port: The port to listen on; a free one if it is 0.
         browser: Whether to open the page in a browser.
@@ -239,13 +280,14 @@ def serve(
     Raises:
         ValueError: If the address cannot be listened on.
     """
-    server, address = make_page_server(explorer, host=host, port=port)
+    server, address = make_page_server(games, host=host, port=port)
     if not is_loopback(host):
         tell(
             f"Warning: {host} is not the loopback address. Everybody who can reach this machine "
             f"can use the page; nothing asks who they are."
         )
-    tell(f"{explorer.name} at {address} (Ctrl-C ends it)")
+    name = games.name if isinstance(games, Explorer) else games.default or "All games"
+    tell(f"{name} at {address} (Ctrl-C ends it)")
     if browser:
         # Some browsers return only when they are closed.
         Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -33,6 +33,9 @@ LONGEST = 2000
 LONGEST_VALUE = 100
 """Characters of a field's value."""
 
+PLAYERS = ("player", "turn", "ball", "offence", "winner", "receiver")
+"""Fields that name one of two players."""
+
 
 class FormField(NamedTuple):
     """A field of a form that sets a state.
@@ -170,7 +173,7 @@ class States:
             text = texts.get(name, "").strip() if name in texts else None
             if text is None or text == field_text(values[place]):
                 continue
-            values[place] = _value(name, text, values[place], columns.get(name))
+            values[place] = _value(self.label(name), text, values[place], columns.get(name))
         if self.table is None:
             return self._checked(_rebuilt(state, iter(values)))
         try:
@@ -180,7 +183,8 @@ class States:
         except Exception:  # The class of a state may refuse what is none.
             found = None
         told = ", ".join(
-            f"{name} {field_text(value)}" for name, value in zip(names, values, strict=True)
+            f"{self.label(name)} {self.told(name, field_text(value))}"
+            for name, value in zip(names, values, strict=True)
         )
         near = self._nearest(names, values)
         hint = "" if near is None else "; the nearest one is shown instead"
@@ -188,14 +192,51 @@ class States:
 
     def words(self, state: Any) -> str:
         """A state in one line."""
-        names, values = self._apart(state)
-        if names == ["state"]:
-            return field_text(values[0])
-        return ", ".join(
-            f"{name} {field_text(value)}"
-            for name, value in zip(names, values, strict=True)
-            if value is not None and value != ""
-        )
+        place = self.named(words(self.solved.game).place(state))
+        if place:
+            return place
+        coordinates = words(self.solved.game).coordinates(state)
+        facts = self.facts(state)
+        if coordinates:
+            facts = [(self.named(name), str(value)) for name, value in coordinates.items()]
+        return ", ".join(f"{name} {value}" if name != "state" else value for name, value in facts)
+
+    def facts(self, state: Any) -> list[tuple[str, str]]:
+        """The fields of a state by their names, both in words; without those that are empty."""
+        return [
+            (self.label(name), self.told(name, field_text(value)))
+            for name, value in zip(*self._apart(state), strict=True)
+            if value is not None and value not in ("", ())
+        ]
+
+    def label(self, name: str) -> str:
+        """The name of a field in words: of an entry of a pair, whose it is."""
+        base, _, entry = name.rpartition(" ")
+        pair = {f"{base} 1", f"{base} 2"}
+        if self.solved.game.info.players != 2 or name not in pair or not pair <= self._names:
+            return self.named(name)
+        if f"{base} 3" in self._names:
+            return self.named(name)
+        return f"{base}, {words(self.solved.game).player_name(int(entry) - 1)}"
+
+    def told(self, name: str, text: str) -> str:
+        """The value of a field in words."""
+        if self.solved.game.info.players == 2 and name in PLAYERS and text in ("0", "1"):
+            return words(self.solved.game).player_name(int(text))
+        return {"True": "yes", "False": "no", "None": "–", "-1": "−1"}.get(text, text)
+
+    def named(self, text: str) -> str:
+        """A text of the game in which players have their names."""
+        for player in (0, 1):
+            side = words(self.solved.game).player_name(player)
+            text = text.replace(f"Player {player}", side[:1].upper() + side[1:])
+            text = text.replace(f"player {player}", side)
+        return text
+
+    @cached_property
+    def _names(self) -> set[str]:
+        """The names of the fields of the first start."""
+        return set(self._apart(self.starts[0])[0])
 
     def _apart(self, state: Any) -> tuple[list[str], list[Any]]:
         """The names and the values of a state's fields."""
@@ -215,7 +256,7 @@ class States:
                 raise ValueError("it has no value")
         except Exception as error:  # Rules may raise anything on what is no state.
             cause = str(error) if isinstance(error, ValueError) else "its fields do not fit"
-            raise ValueError(f"{shown(state)} is no state of {game.info.name}: {cause}") from error
+            raise ValueError(f"this is no state of {game.info.name}: {cause}") from error
         return state
 
     def _columns(self, names: list[str]) -> Mapping[str, Values]:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import shown
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Cell, Gauge, Pieces, Scene
 
 STICK, HIT = 0, 1
 GOAL, DEALER_STICKS, PLAYER_ASKED = 21, 17, 12
@@ -170,6 +171,19 @@ class Blackjack(Words):
     def explain(self, action: int, player: int) -> str:
         """Return a short description of an action."""
         return ("take no more cards; the dealer draws", "take another card")[action]
+
+    def scene(self, state: Hand) -> Scene:
+        """Draw the dealer's card and the player's sum."""
+        if self.is_terminal(state):
+            return ()
+        note = ", a natural" if state.natural else ", with a usable ace" if state.usable else ""
+        card = "A" if state.dealer == 1 else str(state.dealer)
+        return (
+            Pieces(
+                "the dealer", "cards", (Cell(card, "second"), Cell("", "wall", name="face down"))
+            ),
+            Gauge(f"your sum{note}", state.total, 21),
+        )
 
     def draw(self, state: Hand) -> str:
         """Draw the player's sum and the dealer's card."""

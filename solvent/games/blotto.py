@@ -23,9 +23,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import check_integer, shown
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Cell, Pieces, Prose, Scene
 
 MOST_DIVISIONS = 300
 """The most divisions of an army; a table has a state for each pair of divisions."""
@@ -51,7 +52,7 @@ def divisions(soldiers: int, fields: int) -> Iterator[Division]:
 
 
 @dataclass(frozen=True)
-class Blotto:
+class Blotto(Words):
     """A battle of Colonel Blotto's.
 
     Args:
@@ -146,6 +147,21 @@ class Blotto:
         sides = state if player == 0 else state[::-1]
         seen = [n for side in sides for n in (side or (0,) * self.fields)]
         return np.array(seen, np.float32) / np.float32(max(self.soldiers))
+
+    def scene(self, state: Battle) -> Scene:
+        """Draw the battlefields with the soldiers on them."""
+        if not self.is_terminal(state):
+            fields = tuple(Cell("?", name=f"battlefield {n + 1}") for n in range(self.fields))
+            news = f"{self.soldiers[0]} soldiers against {self.soldiers[1]}"
+            return Pieces("battlefields", "cards", fields), Prose("", (news,))
+        return tuple(
+            Pieces(
+                self.player_name(player),
+                "cards",
+                tuple(Cell(str(n), ("first", "second")[player]) for n in own),
+            )
+            for player, own in enumerate(state)
+        )
 
     def draw(self, state: Battle) -> str:
         """Draw both divisions, a column for each field."""

@@ -40,10 +40,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.drawing import board
 from solvent.model.parameters import check_integer, check_rational
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Prose, Scene, grid
 
 STOPPED = -1
 """The room of an episode that the clock has ended."""
@@ -59,7 +60,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Corridor:
+class Corridor(Words):
     """A row of rooms, of whose doors one leads on.
 
     Args:
@@ -179,6 +180,12 @@ class Corridor:
         """
         indicators = np.arange(self.rooms) == state.room
         return np.asarray(indicators | (state.room == self.rooms), np.float32)
+
+    def scene(self, state: Place) -> Scene:
+        """Draw the row with its goal."""
+        if state.room == STOPPED:
+            return (Prose("", ("The clock has stopped the episode.",)),)
+        return (grid([f"{'.' * self.rooms}G"], (0, state.room)),)
 
     def draw(self, state: Place) -> str:
         """Draw the row with its goal, and brackets around the place."""

@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.drawing import board
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Scene, grid
 
 NAMES = ("up", "down", "right", "left")
 MOVES = ((-1, 0), (1, 0), (0, 1), (0, -1))
@@ -44,7 +45,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DynaMaze:
+class DynaMaze(Words):
     """The 6 x 9 maze."""
 
     @cached_property
@@ -83,6 +84,10 @@ class DynaMaze:
     def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
         """Return row and column, as fractions of the last."""
         return np.array([state.row / (ROWS - 1), state.column / (COLUMNS - 1)], np.float32)
+
+    def scene(self, state: Cell) -> Scene:
+        """Draw the maze."""
+        return (grid(MAZE, (state.row, state.column)),)
 
     def draw(self, state: Cell) -> str:
         """Draw the maze, with brackets around the cell."""

@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, Outcome
+from solvent.model import GameInfo, Outcome, Words
 from solvent.model.parameters import check_integer, shown
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Gauge, Scene
 
 OPERATE, REPLACE = 0, 1
 
@@ -33,7 +34,7 @@ class Machine(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EquipmentReplacement:
+class EquipmentReplacement(Words):
     """A machine wears out and may be replaced at the start of every period.
 
     Args:
@@ -129,6 +130,13 @@ class EquipmentReplacement:
     def observe(self, state: Machine, player: int) -> NDArray[np.float32]:
         """Return the periods left and the wear, as fractions of their maxima."""
         return np.array([state.left / self.horizon, state.wear / self.worst], np.float32)
+
+    def scene(self, state: Machine) -> Scene:
+        """Draw the periods left and the wear as bars."""
+        return (
+            Gauge("periods left", state.left, self.horizon),
+            Gauge("wear", state.wear, self.worst, kind="second"),
+        )
 
     def draw(self, state: Machine) -> str:
         """Draw the state in one line."""

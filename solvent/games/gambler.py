@@ -24,10 +24,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import WINS, GameInfo, JointAction, Outcome
+from solvent.model import WINS, GameInfo, JointAction, Outcome, Words
 from solvent.model.drawing import gauge
 from solvent.model.parameters import check_integer, check_rational
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Gauge, Scene
 
 
 class Capital(NamedTuple):
@@ -37,7 +38,7 @@ class Capital(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Gambler:
+class Gambler(Words):
     """The gambler's problem.
 
     Args:
@@ -106,6 +107,10 @@ class Gambler:
     def observe(self, state: Capital, player: int) -> NDArray[np.float32]:
         """Return the capital, as a fraction of the goal."""
         return np.array([state.dollars / self.goal], np.float32)
+
+    def scene(self, state: Capital) -> Scene:
+        """Draw the capital as a bar."""
+        return (Gauge("capital", state.dollars, self.goal),)
 
     def draw(self, state: Capital) -> str:
         """Draw the capital as a bar."""

@@ -22,9 +22,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import check_choice, check_integer
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Cell, Pieces, Scene
 
 RANDOM, ASCENDING, DESCENDING = "random", "ascending", "descending"
 ORDERS = (RANDOM, ASCENDING, DESCENDING)
@@ -43,7 +44,7 @@ class Bidding(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Goofspiel:
+class Goofspiel(Words):
     """Goofspiel for two.
 
     Args:
@@ -125,6 +126,27 @@ class Goofspiel:
     @property
     def _every(self) -> range:
         return range(1, self.cards + 1)
+
+    def scene(self, state: Bidding) -> Scene:
+        """Draw the prizes and both hands."""
+        if self.is_terminal(state):
+            return ()
+        hands = [
+            Pieces(
+                f"hand of {self.player_name(player)}",
+                "cards",
+                tuple(
+                    Cell(str(card), ("first", "second")[player], None if player else card - 1)
+                    for card in hand
+                ),
+            )
+            for player, hand in enumerate((state.first, state.second))
+        ]
+        prizes = (
+            Cell(str(state.prize), "goal"),
+            *(Cell(str(prize), "pit") for prize in state.prizes),
+        )
+        return (Pieces("the prize, and those to come", "cards", prizes), *hands)
 
     def draw(self, state: Bidding) -> str:
         """Draw the prize and both hands."""

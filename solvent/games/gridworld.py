@@ -20,15 +20,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.drawing import board
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Cell as Square
+from solvent.model.scene import Scene, grid
 
 SIDE = 5
 NAMES = ("north", "south", "east", "west")
 MOVES = ((-1, 0), (1, 0), (0, 1), (0, -1))
 PICTURE = (".A.B.", ".....", "...b.", ".....", ".a...")
 """The special cells, and in small letters their targets."""
+
+LOOKS = {
+    **{one: Square(one, "goal") for one in "AB"},
+    **{one: Square(one, "start") for one in "ab"},
+}
 
 
 class Cell(NamedTuple):
@@ -43,7 +50,7 @@ JUMPS = {Cell(0, 1): (Cell(4, 1), 10), Cell(0, 3): (Cell(2, 3), 5)}
 
 
 @dataclass(frozen=True)
-class Gridworld:
+class Gridworld(Words):
     """The 5 x 5 gridworld with the special cells A and B."""
 
     @cached_property
@@ -85,6 +92,10 @@ class Gridworld:
     def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
         """Return row and column, as fractions of the last."""
         return (np.array(state) / (SIDE - 1)).astype(np.float32)
+
+    def scene(self, state: Cell) -> Scene:
+        """Draw the board."""
+        return (grid(PICTURE, (state.row, state.column), LOOKS),)
 
     def draw(self, state: Cell) -> str:
         """Draw the board, with brackets around the cell."""

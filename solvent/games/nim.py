@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import check_integer, shown
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Cell, Pieces, Scene
 
 MOST_HEAPS, LARGEST_HEAP = 6, 15
 
@@ -36,7 +37,7 @@ class Heaps(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Nim:
+class Nim(Words):
     """Nim with any heaps.
 
     Args:
@@ -110,6 +111,21 @@ class Nim:
         """Return the heaps, as fractions of the largest possible, and whose turn it is."""
         shares = (heap / LARGEST_HEAP for heap in state.heaps)
         return np.array([*shares, state.player == player], np.float32)
+
+    def scene(self, state: Heaps) -> Scene:
+        """Draw the heaps; a click on an object takes it and those to its right."""
+        free = () if self.is_terminal(state) else self.legal_actions(state)[state.player]
+        names = self.info.actions[0]
+        found = []
+        for number, size in enumerate(state.heaps, 1):
+            words = [f"take {size - at} from heap {number}" for at in range(size)]
+            actions = [names.index(name) if name in names else None for name in words]
+            cells = (
+                Cell("", "first", action if action in free else None, name)
+                for action, name in zip(actions, words, strict=True)
+            )
+            found.append(Pieces(f"heap {number}", "tokens", tuple(cells)))
+        return tuple(found)
 
     def draw(self, state: Heaps) -> str:
         """Draw a line for each heap, and the player on turn or the winner."""

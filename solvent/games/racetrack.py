@@ -25,10 +25,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.drawing import board
 from solvent.model.parameters import check_choice, check_rational, shown
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Cell as Square
+from solvent.model.scene import Prose, Scene, grid
 
 OFF, START, FINISH = "#", "S", "F"
 FASTEST = 4
@@ -95,7 +97,7 @@ FINISHED = Car(-1, -1, 0, 0)
 
 
 @dataclass(frozen=True)
-class Racetrack:
+class Racetrack(Words):
     """A car on a racetrack.
 
     Args:
@@ -203,6 +205,12 @@ class Racetrack:
         """Return row and column over their numbers, and velocities over the largest."""
         scale = (len(self.rows), len(self.rows[0]), FASTEST, FASTEST)
         return (np.array(state) / scale).astype(np.float32)
+
+    def scene(self, state: Car) -> Scene:
+        """Draw the track and the velocity."""
+        here = None if self.is_terminal(state) else (state.row, state.column)
+        track = grid(self.rows, here, {FINISH: Square("", "goal", name="finish")})
+        return track, Prose("", (f"Velocity: {state.up} up, {state.right} to the right.",))
 
     def draw(self, state: Car) -> str:
         """Draw the track, with brackets around the car, and the velocity."""

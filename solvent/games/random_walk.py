@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.drawing import board
 from solvent.model.parameters import check_integer, shown
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Scene, grid
 
 
 class Place(NamedTuple):
@@ -32,7 +33,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RandomWalk:
+class RandomWalk(Words):
     """A walk along a row of states, from its middle.
 
     Args:
@@ -87,6 +88,10 @@ class RandomWalk:
     def observe(self, state: Place, player: int) -> NDArray[np.float32]:
         """Return the place, as a fraction of the right end."""
         return np.array([state.number / (self.states + 1)], np.float32)
+
+    def scene(self, state: Place) -> Scene:
+        """Draw the row."""
+        return (grid([f"#{'.' * self.states}#"], (0, state.number)),)
 
     def draw(self, state: Place) -> str:
         """Draw the row, with brackets around the place."""

@@ -26,9 +26,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import check_integer, shown
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Cell, Pieces, Scene
 
 THROWS = ("rock", "paper", "scissors")
 OPEN = -1
@@ -43,7 +44,7 @@ class Hands(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RockPaperScissors:
+class RockPaperScissors(Words):
     """One throw of rock-paper-scissors.
 
     Args:
@@ -101,6 +102,13 @@ class RockPaperScissors:
         """Return both throws, in thirds; 0 before."""
         mine, other = state if player == 0 else state[::-1]
         return np.array([(mine + 1) / 3, (other + 1) / 3], np.float32)
+
+    def scene(self, state: Hands) -> Scene:
+        """Draw what can be thrown, or both throws."""
+        if not self.is_terminal(state):
+            return (Pieces("", "cards", tuple(Cell(name, "", k) for k, name in enumerate(THROWS))),)
+        throws = Cell(THROWS[state.first], "first"), Cell(THROWS[state.second], "second")
+        return (Pieces("", "cards", throws),)
 
     def draw(self, state: Hands) -> str:
         """Draw the throws and the winner."""

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import check_rational
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Cell, Grid, Scene
 
 HEIGHT, WIDTH = 4, 5
 GOAL_ROWS = (1, 2)
@@ -173,6 +174,19 @@ class Soccer(Words):
         return ("west", "east", "south", "north", "nowhere")[action] if player == 0 else (
             "east", "west", "north", "south", "nowhere"
         )[action]  # fmt: skip
+
+    def scene(self, state: Pitch) -> Scene:
+        """Draw the pitch with both players; the one with the ball has a dot."""
+        rows = []
+        for row in range(HEIGHT):
+            line = [Cell()] * WIDTH
+            for player, square in enumerate((state.first, state.second)):
+                if square[0] == row:
+                    text = "AB"[player] + "•" * (state.ball == player)
+                    line[square[1]] = Cell(text, ("first", "second")[player])
+            end = Cell("", "goal" if row in GOAL_ROWS else "wall", name="goal")
+            rows.append((end, *line, end))
+        return (Grid(tuple(rows)),)
 
     def draw(self, state: Pitch) -> str:
         """Draw the board: player 0 is A, player 1 is B, and the one with the ball a capital."""

@@ -16,8 +16,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Cell, Grid, Scene
 
 EMPTY, CROSS, NOUGHT = 0, 1, 2
 
@@ -53,7 +54,7 @@ def winner(board: Board) -> int | None:
 
 
 @dataclass(frozen=True)
-class TicTacToe:
+class TicTacToe(Words):
     """Tic-tac-toe, noughts and crosses."""
 
     info: ClassVar[GameInfo] = GameInfo(
@@ -97,6 +98,25 @@ class TicTacToe:
         sign = {EMPTY: 0, CROSS + player: 1, NOUGHT - player: -1}
         mine = not self.is_terminal(state) and self.turn(state) == player
         return np.array([*(sign[mark] for mark in state.squares), mine], np.float32)
+
+    def scene(self, state: Board) -> Scene:
+        """Draw the board, on which a click sets a mark."""
+        free = () if self.is_terminal(state) else self.legal_actions(state)[self.turn(state)]
+        names = self.info.actions[0]
+        cells = [
+            Cell(
+                " ✕○"[mark].strip(),
+                ("", "first", "second")[mark],
+                k if k in free else None,
+                names[k],
+            )
+            for k, mark in enumerate(state.squares)
+        ]
+        return (Grid(tuple(tuple(cells[k] for k in row) for row in ROWS)),)
+
+    def player_name(self, player: int) -> str:
+        """The name of a side: its mark."""
+        return ("crosses", "noughts")[player]
 
     def draw(self, state: Board) -> str:
         """Draw the board, and the player on turn or the winner."""

@@ -21,10 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.drawing import board
 from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import Environment, GameSpec
+from solvent.model.scene import Scene, grid
 
 WIND = (0, 0, 0, 1, 1, 1, 2, 2, 1, 0)
 """The upward shift of each column, in cells."""
@@ -57,7 +58,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class WindyGridworld:
+class WindyGridworld(Words):
     """The 7 x 10 gridworld with an upward wind.
 
     Args:
@@ -116,6 +117,10 @@ class WindyGridworld:
     def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
         """Return row and column, as fractions of the last."""
         return np.array([state.row / (ROWS - 1), state.column / (COLUMNS - 1)], np.float32)
+
+    def scene(self, state: Cell) -> Scene:
+        """Draw the board, with the wind of each column."""
+        return (grid(PICTURE, (state.row, state.column), below=tuple(map(str, WIND))),)
 
     def draw(self, state: Cell) -> str:
         """Draw the board, with brackets around the cell, and the wind of each column."""

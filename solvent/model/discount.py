@@ -39,6 +39,7 @@ from solvent.model.game import (
     WordsOfGame,
 )
 from solvent.model.parameters import check_discount, shown
+from solvent.model.scene import Prose, Scene
 from solvent.model.tabular import TabularGame, TabularPolicy
 
 PARAMETER = "discount"
@@ -274,6 +275,9 @@ class DiscountedGame(WordsOfGame):
 
     def coordinates(self, state: Any) -> Mapping[str, Any]:
         return super().coordinates(self.start if state == DISCOUNT_END else state)
+
+    def scene(self, state: Any) -> Scene:
+        return (Prose("", (self.draw(state),)),) if state == DISCOUNT_END else super().scene(state)
 
     def labels(self, state: Any) -> Mapping[int, str]:
         return {} if state == DISCOUNT_END else super().labels(state)

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.parameters import shown
+from solvent.model.scene import Scene
 
 State: TypeAlias = Hashable
 """A state: immutable, hashable, and with a ``repr`` from which it can be read back."""
@@ -226,6 +227,13 @@ class Words:
         """Describe an action of a player in a few words."""
         return ""
 
+    def scene(self, state: Any) -> Scene:
+        """Draw a state as data, with the action that a click takes; empty if there is no picture.
+
+        A game on a board of rows and columns has one without this method.
+        """
+        return ()
+
     def player_name(self, player: int) -> str:
         """The name of a player's side in a sentence, such as "the offence"."""
         return ("player A", "player B")[player]
@@ -274,6 +282,9 @@ class WordsOfGame(Words):
 
     def explain(self, action: int, player: int) -> str:
         return words(self.game).explain(action, player)
+
+    def scene(self, state: Any) -> Scene:
+        return words(self.game).scene(state)
 
     def player_name(self, player: int) -> str:
         return words(self.game).player_name(player)

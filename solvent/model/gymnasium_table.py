@@ -33,6 +33,8 @@ from solvent.model.drawing import board
 from solvent.model.game import merged
 from solvent.model.parameters import brief, shown
 from solvent.model.rational import rationals
+from solvent.model.scene import Cell as Square
+from solvent.model.scene import Grid, Prose, Scene, grid
 
 Transitions = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
 
@@ -202,6 +204,18 @@ class GymnasiumTable(Words):
         }
         return paid == {(1.0, True)}
 
+    @cached_property
+    def _entered(self) -> Mapping[int, bool]:
+        """The states that can be entered, and whether the episode ends there."""
+        starts = {state: False for state, chance in enumerate(self.start) if chance > 0}
+        return starts | {
+            target: over
+            for actions in self.transitions.values()
+            for branches in actions.values()
+            for chance, target, _, over in branches
+            if chance > 0
+        }
+
     def initial(self) -> tuple[Outcome, ...]:
         """The start distribution."""
         weights = rationals(self.start)
@@ -251,6 +265,40 @@ class GymnasiumTable(Words):
         if sum(map(len, self.picture)) != len(self.transitions):
             return line
         return f"{board(self.picture, state.number)}\n{line}"
+
+    def scene(self, state: Cell) -> Scene:
+        """Draw the board of a map with a letter for each state, or of a map with walls."""
+        place = self.coordinates(state)
+        if not {"row", "column"} <= place.keys():
+            return ()
+        here = int(place["row"]), int(place["column"])
+        if not self.picture:
+            width = len(self.board["column"])
+            looks = {None: Square("", "pit"), True: Square("", "goal"), False: Square()}
+            found = [looks[self._entered.get(n)] for n in range(len(self.transitions))]
+            return (
+                Grid(tuple(tuple(found[n : n + width]) for n in range(0, len(found), width)), here),
+            )
+        if sum(map(len, self.picture)) == len(self.transitions):
+            return (grid(self.picture, here),)
+        # A map as Taxi's: a frame, and a bar or a colon between two squares of a row.
+        rows = [row[1:-1:2] for row in self.picture[1:-1]]
+        bars = (
+            ((r, c), (r, c + 1))
+            for r, row in enumerate(self.picture[1:-1])
+            for c, bar in enumerate(row[2:-1:2])
+            if bar == "|"
+        )
+        squares = tuple(
+            tuple(Square(one.strip(), "start" if one.strip() else "") for one in row)
+            for row in rows
+        )
+        news = ". ".join(
+            f"{name[:1].upper()}{name[1:]}: {value}"
+            for name, value in place.items()
+            if name not in ("row", "column")
+        )
+        return Grid(squares, here, walls=frozenset(bars)), Prose("", (f"{news}.",) if news else ())
 
 
 def _width(transitions: Transitions) -> int:
@@ -332,7 +380,7 @@ def _board(env: Any, documented: Board) -> Board:
 def _picture(env: Any) -> tuple[str, ...]:
     """The map of an environment that has one with a letter for each state, as FrozenLake."""
     map_ = np.asarray(getattr(env, "desc", ()))
-    if map_.ndim != 2 or map_.size != len(env.P) or map_.dtype.kind != "S":
+    if map_.ndim != 2 or map_.dtype.kind != "S":
         return ()
     return tuple("".join(cell.decode("ascii", "replace") for cell in row) for row in map_)
 

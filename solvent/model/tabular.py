@@ -253,18 +253,12 @@ class TabularGame:
             digest.update(canonical.reshape(-1).view(np.uint8).data)
         return digest.hexdigest()
 
-    def expectation(self, values: Floats, *, rewarded: bool = True) -> Floats:
-        """Return action values: expected reward plus expected value of the next state.
+    def expectation(self, values: Floats) -> Floats:
+        """Action values: expected reward plus expected value of the next state, [S] -> [K].
 
-        Args:
-            values: [S] the value of each state.
-            rewarded: Whether rewards count.
-
-        Returns:
-            [K] the value of each row.
+        This is the definition in NumPy; solvers use a compiled loop that is tested against it.
         """
-        after = values[self.next_state]
-        terms = self.probability * (self.outcome_reward + after if rewarded else after)
+        terms = self.probability * (self.outcome_reward + values[self.next_state])
         return grouped_sum(self.outcome_row, terms, self.n_rows)
 
     def at_start(self, values: Floats) -> float:

@@ -244,6 +244,22 @@ class Panel:
             )
         )
 
+    def links(self, xs: Sequence[float], ys: Sequence[float], hrefs: Sequence[str]) -> None:
+        """Make points of the chart lead to addresses.
+
+        Args:
+            xs: Horizontal coordinates of the points.
+            ys: Vertical coordinates of the points.
+            hrefs: The address of each.
+        """
+        self.parts.append(
+            lambda: "".join(
+                f'<a href="{escape(href)}" tabindex="-1"><circle cx="{self._x(x):.1f}" '
+                f'cy="{self._y(y):.1f}" r="7" fill="transparent"/></a>'
+                for x, y, href in zip(xs, ys, hrefs, strict=True)
+            )
+        )
+
     def drawn(self) -> str:
         """The whole chart, as a part of a page."""
         legend, height = self._legend()

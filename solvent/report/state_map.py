@@ -364,7 +364,7 @@ def leaves(
     """
     parts: Iterator[tuple[str, Any]]
     if isinstance(state, tuple) and state:
-        own = getattr(state, "_fields", [f"[{number}]" for number in range(len(state))])
+        own = getattr(state, "_fields", [str(number) for number in range(1, len(state) + 1)])
         if len(entries.get(name, ())) == len(state):
             own, name = entries[name], ""
         parts = ((str(part), value) for part, value in zip(own, state, strict=True))
@@ -374,8 +374,7 @@ def leaves(
         yield name or "state", state
         return
     for part, value in parts:
-        space = "" if part.startswith("[") else " "
-        yield from leaves(value, entries, f"{name}{space}{part}".strip().replace("_", " "))
+        yield from leaves(value, entries, f"{name} {part}".strip().replace("_", " "))
 
 
 def _fields(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[Field, ...], tuple[str, ...]]:

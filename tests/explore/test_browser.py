@@ -1,12 +1,12 @@
-"""The explorer in a real browser: whole games played through the page, by mouse, keys and phone.
+"""The explorer in a real browser: whole games on the board, by mouse, keys and phone.
 
-Nothing here hangs on time: after each click a condition on the next page is waited for, which says
-how many choices have been made. The numbers of every page are compared with the solver's, which are
-computed here from the game alone.
+Nothing here hangs on time: after each click a condition on the next page is waited for. The numbers
+of every page are compared with the solver's, which are computed here from the game alone.
 """
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,11 +24,15 @@ from two_players import random_policy
 
 from solvent import make_game
 from solvent.exact import SolvedGame, SolvedTable, save_policy, score, solve, with_table
-from solvent.explore import Explorer
-from solvent.explore.episode import Episode, played
+from solvent.exact.response import best_response
+from solvent.explore import Explorer, Library
+from solvent.explore.decision import choice_in
 from solvent.explore.learning import MOST_SWEEPS, Course
-from solvent.explore.pages import PAGES
+from solvent.explore.line import Line, costliest
+from solvent.explore.panels import PANELS
+from solvent.explore.questions import knobs_of, sweep
 from solvent.explore.server import make_page_server
+from solvent.model import TabularPolicy, ValueScale
 from solvent.model.gymnasium_table import GymnasiumTable
 
 pytestmark = [
@@ -37,8 +41,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 
-PHONE = 390
+PHONE = 400
 """Width of a phone in its own pixels."""
+
+CLICK = """
+    arguments[0].dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}));
+"""
 
 
 @cache
@@ -74,7 +82,7 @@ def page(browser: Any) -> Iterator[Any]:
 @contextmanager
 def served(name: str) -> Iterator[str]:
     """The address of a server that lives as long as the context."""
-    server, address = make_page_server(Explorer(solved(name)))
+    server, address = make_page_server(Explorer(solved(name), dice=random.Random(5)))
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -99,148 +107,199 @@ def exact(driver: Any, selector: str) -> float:
     return float(css(driver, f"{selector} data, data{selector}").get_attribute("value"))
 
 
-def focused(driver: Any) -> Any:
-    """The value of the button that has the focus."""
-    return driver.switch_to.active_element.get_attribute("value")
-
-
-def moves_made(driver: Any) -> int:
-    """How many choices the episode of the page has, which is ready; -1 while it is not."""
-    # In one question, since the page may go while it is asked.
-    caption = driver.execute_script(
-        "const caption = document.querySelector('main > .caption');"
-        "return document.readyState === 'complete' && caption ? caption.textContent : null;"
-    )
-    if caption is None:
-        return -1
-    found = re.search(r"choices ([\d,]+)", caption)
-    return len(found[1].split(",")) if found else 0
-
-
-def wait_for_moves(driver: Any, count: int) -> None:
-    wait_until(driver, lambda d: moves_made(d) == count)
-
-
 def asked(driver: Any) -> dict[str, str]:
     return {name: text[0] for name, text in parse_qs(urlsplit(driver.current_url).query).items()}
 
 
-def compare(driver: Any, episode: Episode) -> None:
-    """The numbers of the page with those of the solver."""
-    assert exact(driver, "#odds") == episode.odds
-    buttons = {
-        int(button.get_attribute("value")): button for button in all_of(driver, ".choices button")
+def line_of(driver: Any, name: str) -> Line:
+    """The line of the page."""
+    found = asked(driver)
+    line = Explorer(solved(name)).line(found.get("s", ""), found.get("line", ""))
+    return line.upto(int(found.get("at", len(line.plies))))
+
+
+def click(driver: Any, selector: str) -> None:
+    """Click, and wait until the address has changed and the page is that of the new one."""
+    old = driver.current_url
+    main = css(driver, "main")
+    driver.execute_script(CLICK, css(driver, selector))
+    wait_until(driver, lambda d: d.current_url != old and css(d, "main").id != main.id)
+    wait_until(driver, lambda d: d.execute_script("return document.readyState") == "complete")
+
+
+def compare(driver: Any, name: str) -> Line:
+    """The numbers of the board with those of the solver."""
+    line = line_of(driver, name)
+    game = solved(name)
+    if line.over:
+        scale = ValueScale(line.game.info, int(asked(driver).get("me", 0)))
+        assert exact(driver, "#value") == pytest.approx(scale.of(line.totals[-1]), abs=1e-12)
+        return line
+    choice = choice_in(game, line.solved_state(line.state))
+    assert exact(driver, "#value") == choice.value
+    shown = {
+        int(row.get_attribute("data-action")): float(css(row, "a.why data").get_attribute("value"))
+        for row in all_of(driver, "table.actions:first-of-type tr[data-action]")
     }
-    assert buttons.keys() == episode.choices.keys()
-    if not episode.over:
-        prices = episode.session.prices(episode.state, episode.choices)
-        for action, button in buttons.items():
-            shown = float(css(button, "data").get_attribute("value"))
-            assert shown == prices[action][0]
+    values = {one.number: one.value for one in choice.actions}
+    if not choice.replies:
+        assert shown == values
+    return line
 
 
-def play_through(driver: Any, address: str, name: str, seed: int, pick: Any) -> Episode:
-    """Play a whole episode by clicking, and compare every page with the solver."""
-    driver.get(f"{address}/play?player=0&seed={seed}&hints=1")
-    wait_for_moves(driver, 0)
-    episode = played(solved(name), 0, seed, ())
-    compare(driver, episode)
-    while not episode.over:
-        action = pick(episode)
-        css(driver, f'.choices button[value="{action}"]').click()
-        episode.play(action)
-        wait_for_moves(driver, len(episode.moves))
-        compare(driver, episode)
-    mistakes = [float(one.get_attribute("value")) for one in all_of(driver, ".mistakes data")]
-    assert mistakes == [one.decision.cost for one in episode.mistakes()]
-    assert css(driver, "#summary").text == episode.summary()
-    assert episode.record.result == episode.odds
-    return episode
+@pytest.mark.parametrize(("name", "me"), [("greed", 0), ("tic-tac-toe", 1), ("lake", None)])
+def test_a_whole_game_by_clicks_on_the_board(page: Any, name: str, me: int | None) -> None:
+    with served(name) as address:
+        page.get(f"{address}/board?new=1" + ("" if me is None else f"&me={me}"))
+        wait_until(page, lambda d: css(d, "#value"))
+        line = compare(page, name)
+        for _ in range(120):
+            if line.over:
+                break
+            click(page, ".picture a.act")
+            line = compare(page, name)
+        assert line.over or name == "lake"
+        if not line.over:
+            return
+        account = line.account(me or 0)
+        if account.decisions:
+            assert exact(page, "#accuracy") == account.accuracy
+        # A click on the curve goes back.
+        click(page, ".curve a")
+        assert asked(page)["at"] == "0"
+        compare(page, name)
 
 
-def second_best(episode: Episode) -> int:
-    """A choice that costs something, but not much."""
-    prices = episode.session.prices(episode.state, episode.choices)
-    ranked = sorted(prices, key=lambda action: -prices[action][0])
-    return ranked[min(1 + len(episode.moves) % 2, len(ranked) - 1)]
+def test_it_does_not_matter_and_the_page_says_why(page: Any) -> None:
+    with served("lake") as address:
+        page.get(f"{address}/board")
+        told = wait_until(page, lambda d: css(d, ".tied-note").text)
+        assert "all of them are equally good" in told
+        assert "Whatever may follow here is worth 82.35%" in told
+        # The square of another state is a link to it.
+        click(page, ".picture a.go")
+        assert compare(page, "lake").state != solved("lake").game.initial()[0].state
 
 
-def test_a_whole_game_of_greed(page: Any) -> None:
+def test_if_you_disagree(page: Any) -> None:
+    game = solved("greed")
+    state = game.game.initial()[0].state
     with served("greed") as address:
-        episode = play_through(page, address, "greed", 11, second_best)
-        assert len(episode.mistakes()) >= 1
-        # What a mistake cost can be looked into.
-        css(page, ".mistakes a").click()
-        wait_until(page, lambda d: css(d, "#why"))
-        mistake = episode.mistakes()[0].decision
-        assert exact(page, "#value") == episode.session.value(mistake.state)
-        names = {row.get_attribute("data-action"): row for row in all_of(page, ".actions tbody tr")}
-        values = episode.session.solved.action_values(mistake.state, 0)
-        assert {int(number) for number in names} == values.keys()
-        for number, row in names.items():
-            shown = float(css(row, "td data").get_attribute("value"))
-            assert shown == values[int(number)]
+        page.get(f"{address}/board?panel=disagree&of=sides")
+        shown = wait_until(page, lambda d: all_of(d, ".break-even .verdict"))
+        found = sweep(knobs_of(game)["sides"], state, 0, lambda _: None)
+        numbers = [[float(n.get_attribute("value")) for n in all_of(p, "data")] for p in shown]
+        assert numbers == [[one.low, one.high] for one in found.breaks]
+        assert numbers
 
 
-def test_a_whole_drive_of_football(page: Any) -> None:
-    with served("football-strategy") as address:
-        episode = play_through(page, address, "football-strategy", 4, second_best)
-        assert len(episode.moves) >= 3
-        page.get(f"{address}/state")
-        wait_until(page, lambda d: css(d, "svg.pitch"))
-        assert exact(page, "#value") == solved("football-strategy").value
-        state = solved("football-strategy").game.initial()[0].state
-        for player, sheet in enumerate(all_of(page, "table.actions")):
-            values = solved("football-strategy").action_values(state, player)
-            shown = [
-                float(css(row, "td data").get_attribute("value"))
-                for row in all_of(sheet, "tbody tr")
-            ]
-            assert shown == [value if player == 0 else -value for value in values.values()]
+def test_a_fixed_strategy_is_exploited(page: Any) -> None:
+    game = solved("tic-tac-toe")
+    assert isinstance(game, SolvedTable)
+    uniform = TabularPolicy.uniform(game.table, player=1)
+    with served("tic-tac-toe") as address:
+        page.get(f"{address}/board?panel=lock&lock=1&to=uniform")
+        wait_until(page, lambda d: css(d, "#gain"))
+        gain = best_response(game.table, uniform).value - game.value
+        assert exact(page, "#gain") == pytest.approx(gain, abs=1e-9)
 
 
-def test_a_game_by_keys_alone(page: Any) -> None:
-    from selenium.webdriver.common.keys import Keys
+def test_luck_and_skill_over_many_games_and_a_file_of_them(page: Any, tmp_path: Path) -> None:
+    own = Explorer(solved("tic-tac-toe"))
+    games = "top left, top, left, centre, bottom left\ncentre, top, left, right\n"
+    (tmp_path / "games.txt").write_text(games)
+    with served("tic-tac-toe") as address:
+        page.get(f"{address}/board?panel=account")
+        wait_until(page, lambda d: css(d, "input[type=file]")).send_keys(
+            str(tmp_path / "games.txt")
+        )
+        css(page, "#panel form button").click()
+        wait_until(page, lambda d: css(d, "table.games"))
+        shown = [float(one.get_attribute("value")) for one in all_of(page, "table.games data")]
+        lines = [own.line("", text) for text in ("0.0,0.1,3.0,0.4,6.0", "4.0,0.1,3.0,0.5")]
+        assert shown == [line.account(p).accuracy for line in lines for p in (0, 1)]
+        # A game that is looked at to its end is counted.
+        page.get(f"{address}/board?line={lines[0].text}&panel=account")
+        wait_until(page, lambda d: "1 game in all" in css(d, "#panel").text)
 
+
+def test_mistakes_are_asked_again(page: Any) -> None:
+    game = solved("greed")
+    line = Line(game, game.game.initial()[0].state)
+    dice = random.Random(4)
+    while not line.over:
+        pick = -1 if len(line.plies) == 2 else 0
+        legal = line.game.legal_actions(line.state)
+        line = line.moved(tuple(own[pick] for own in legal), None, dice)
+    worst = sorted(costliest(line, 0, 8))
+    assert worst
     with served("greed") as address:
-        page.get(f"{address}/state")
-        wait_until(page, lambda d: css(d, "#why"))
-        css(page, "body").send_keys("p")
-        wait_until(page, lambda d: css(d, ".choices button"))
-        seed = int(css(page, "input[name=seed]").get_attribute("value"))
-        episode = played(solved("greed"), 0, seed, ())
-        # The first choice has the focus, and Tab leads to the next ones.
-        choices = list(episode.choices)
-        for action in choices[:3]:
-            wait_until(page, lambda d, a=action: focused(d) == str(a))
-            page.switch_to.active_element.send_keys(Keys.TAB)
-        wait_until(page, lambda d: focused(d) == str(choices[3]))
-        outlined = page.switch_to.active_element.value_of_css_property("outline-style")
-        assert outlined == "solid"
-        page.switch_to.active_element.send_keys(Keys.ENTER)
-        episode.play(choices[3])
-        wait_for_moves(page, 1)
-        while not episode.over:
-            # Digits choose, in the order of the buttons.
-            action = list(episode.choices)[1]
-            css(page, "body").send_keys("2")
-            episode.play(action)
-            wait_for_moves(page, len(episode.moves))
-        assert exact(page, "#odds") == episode.record.result
+        page.get(f"{address}/board?me=0&line={line.text}")
+        wait_until(page, lambda d: css(d, "#summary"))
+        click(page, "a.primary")
+        assert int(asked(page)["at"]) == worst[0]
+        assert not all_of(page, "#value")
+        choice = choice_in(game, line.upto(worst[0]).state)
+        best = next(one.number for one in choice.actions if one.cost == 0)
+        click(page, f'a.take[href*="answer={best}"]')
+        assert css(page, ".verdict").text.startswith("Right")
+
+
+def test_a_drill_by_keys_alone(page: Any) -> None:
+    with served("greed") as address:
+        page.get(f"{address}/board")
+        wait_until(page, lambda d: css(d, "#value"))
+        css(page, "body").send_keys("d")
+        wait_until(page, lambda d: "quiz=drill" in d.current_url and css(d, ".quiz"))
+        state = line_of(page, "greed").state
+        costs = [one.cost for one in choice_in(solved("greed"), state).actions]
+        assert max(costs) > 0
+        css(page, "body").send_keys("1")
+        wait_until(page, lambda d: css(d, ".verdict"))
+        right = costs[0] == 0
+        assert css(page, ".verdict").text.startswith("Right" if right else "Stand loses")
         css(page, "body").send_keys("?")
         wait_until(page, lambda d: css(d, ".keys[open] dl").is_displayed())
 
 
-def test_a_state_is_set_by_its_fields(page: Any) -> None:
+def test_the_maps_are_kept(page: Any) -> None:
+    with served("greed") as address:
+        page.get(f"{address}/board?panel=maps")
+        wait_until(page, lambda d: css(d, ".state-map .pointed").text)
+        page.get(f"{address}/board?panel=maps")
+        assert all_of(page, ".state-map")
+        assert not all_of(page, "[data-poll]")
+
+
+def test_an_agent_stands_beside_the_optimum(page: Any, tmp_path: Path) -> None:
+    game = solved("greed")
+    assert isinstance(game, SolvedTable)
+    policy = random_policy(game.table, 0, 3)
+    save_policy(tmp_path / "mine.npz", policy)
+    with served("greed") as address:
+        page.get(f"{address}/board?panel=agent")
+        wait_until(page, lambda d: css(d, "input[type=file]")).send_keys(str(tmp_path / "mine.npz"))
+        css(page, "#panel form button").click()
+        wait_until(page, lambda d: css(d, "#gap"))
+        assert exact(page, "#gap") == score(game.table, policy).optimality_gap
+        start = game.table.index[game.game.initial()[0].state]
+        for row in all_of(page, "table.actions tr[data-action]"):
+            number = int(row.get_attribute("data-action"))
+            chance = policy.probabilities[start, number]
+            shown = [float(one.get_attribute("value")) for one in all_of(row, "td.agent data")]
+            assert shown == ([chance] if chance else [])
+
+
+def test_a_position_is_set_up_by_its_fields(page: Any) -> None:
     from selenium.webdriver.support.ui import Select
 
     with served("greed") as address:
-        page.get(f"{address}/state")
-        wait_until(page, lambda d: css(d, "#why"))
+        page.get(f"{address}/board?panel=edit")
+        wait_until(page, lambda d: css(d, ".fields button"))
         for field, text in (("f1", "9"), ("f2", "16")):
             Select(css(page, f"[name={field}]")).select_by_visible_text(text)
         css(page, ".fields button").click()
-        wait_until(page, lambda d: "f1=9" in d.current_url and css(d, "#value"))
+        wait_until(page, lambda d: "s=" in d.current_url and css(d, "#value"))
         state = solved("greed").game.initial()[0].state._replace(scores=(9, 16))
         assert exact(page, "#value") == solved("greed").value_of(state)
         # What no state has gets a message.
@@ -253,24 +312,47 @@ def test_a_state_is_set_by_its_fields(page: Any) -> None:
         errors_of(page)
 
 
-def test_strange_text_in_a_field_gets_a_message(browser: Any) -> None:
+def test_both_sides_of_the_field(page: Any) -> None:
     with served("football-strategy") as address:
-        browser.get(f"{address}/state")
-        wait_until(browser, lambda d: css(d, ".fields button"))
-        css(browser, "[name=f2]").clear()
-        css(browser, "[name=f2]").send_keys("<b>nine</b>")
-        css(browser, ".fields button").click()
-        message = wait_until(browser, lambda d: css(d, "p.message").text)
-        assert message == "down is '<b>nine</b>'; allowed are whole numbers"
-        # The browser notes the status 400, which is meant.
-        errors_of(browser)
+        page.get(f"{address}/board")
+        wait_until(page, lambda d: css(d, "svg.pitch"))
+        game = solved("football-strategy")
+        assert exact(page, "#value") == game.value
+        state = game.game.initial()[0].state
+        for player, sheet in enumerate(all_of(page, ".lists table.actions")):
+            values = game.action_values(state, player)
+            shown = {
+                int(row.get_attribute("data-action")): exact(row, "a.why")
+                for row in all_of(sheet, "tr[data-action]")
+            }
+            assert shown == {a: v if player == 0 else -v for a, v in values.items()}
+
+
+def test_the_gallery_opens_a_game(page: Any) -> None:
+    server, address = make_page_server(Library())
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        page.get(address)
+        cards = wait_until(page, lambda d: all_of(d, ".gallery li a"))
+        assert len(cards) > 20
+        click(page, '.gallery a[href*="tic-tac-toe"]')
+        wait_until(page, lambda d: css(d, "#value"))
+        assert asked(page)["game"] == "tic-tac-toe"
+        click(page, '.picture a.act[data-action="4"]')
+        assert asked(page)["game"] == "tic-tac-toe"
+        compare(page, "tic-tac-toe")
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def test_the_map_shows_the_value_of_the_cell_with_the_focus(page: Any) -> None:
     from selenium.webdriver.common.keys import Keys
 
     with served("lake") as address:
-        page.get(f"{address}/maps")
+        page.get(f"{address}/board?panel=maps")
         told = wait_until(page, lambda d: css(d, ".state-map .pointed").text)
         assert "column 0" in told
         css(page, ".state-map svg.values").send_keys(Keys.ARROW_RIGHT)
@@ -292,7 +374,7 @@ def test_no_arrow_of_a_map_points_off_the_board(page: Any, name: str) -> None:
     from selenium.webdriver.support.ui import Select
 
     with served(name) as address:
-        page.get(f"{address}/maps")
+        page.get(f"{address}/board?panel=maps")
         wait_until(page, lambda d: css(d, ".state-map .pointed").text)
         columns = css(page, ".state-map .across")
         assert Select(columns).first_selected_option.text == "column"
@@ -331,21 +413,6 @@ def _states(name: str) -> list[Any]:
     return list(game.table.states)
 
 
-def test_a_policy_is_loaded_and_compared(page: Any, tmp_path: Path) -> None:
-    game = solved("greed")
-    assert isinstance(game, SolvedTable)
-    policy = random_policy(game.table, 0, 3)
-    save_policy(tmp_path / "mine.npz", policy)
-    with served("greed") as address:
-        page.get(f"{address}/policy")
-        wait_until(page, lambda d: css(d, "input[type=file]")).send_keys(str(tmp_path / "mine.npz"))
-        css(page, "main form button").click()
-        wait_until(page, lambda d: css(d, "#gap"))
-        assert exact(page, "#gap") == score(game.table, policy).optimality_gap
-        # The map compares it, too.
-        wait_until(page, lambda d: policy.name in css(d, ".state-map .agent").text)
-
-
 def test_value_iteration_runs_to_its_end(page: Any) -> None:
     game = solved("greed")
     assert isinstance(game, SolvedTable)
@@ -363,18 +430,19 @@ def test_value_iteration_runs_to_its_end(page: Any) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["greed", "football-strategy", "gamebook"])
+@pytest.mark.parametrize("name", ["greed", "lake", "football-strategy", "gamebook"])
 def test_nothing_is_wider_than_a_phone(page: Any, name: str, scheme: str) -> None:
     chromium.phone(page, width=PHONE)
     chromium.colours(page, scheme)
+    heavy = ("disagree", "lock", "maps") if name == "football-strategy" else ()
     with served(name) as address:
-        for kind, *_ in PAGES:
-            page.get(f"{address}/{kind}")
-            wait_until(page, lambda d: css(d, "footer"))
+        for panel in ("", *(one for one in PANELS if one not in heavy)):
+            page.get(f"{address}/board?panel={panel}")
+            wait_until(page, lambda d: css(d, "footer") and not all_of(d, "[data-poll]"))
             wide = page.execute_script(
                 "return [document.documentElement.scrollWidth, window.innerWidth]"
             )
-            assert wide == [PHONE, PHONE], kind
+            assert wide == [PHONE, PHONE], panel
             paper = page.execute_script("return getComputedStyle(document.body).backgroundColor")
             light = sum(map(int, re.findall(r"\d+", paper)[:3])) > 3 * 128
             assert light == (scheme == "light")
@@ -386,9 +454,9 @@ def test_a_page_of_links_may_lead_here_and_do_no_more(browser: Any, tmp_path: Pa
     with served("greed") as address:
         links = tmp_path / "lecture.html"
         links.write_text(
-            f'<a id="link" href="{address}/state">Greed</a>'
+            f'<a id="link" href="{address}/board">Greed</a>'
             f'<form method="post" action="{address}/policy"><button>Send</button></form>'
-            f'<iframe src="{address}/state"></iframe>'
+            f'<iframe src="{address}/board"></iframe>'
         )
         browser.get(links.as_uri())
         browser.switch_to.frame(css(browser, "iframe"))

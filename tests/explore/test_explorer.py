@@ -21,10 +21,17 @@ from two_players import OneShot, random_policy
 
 from solvent import make_game
 from solvent.exact import SolvedGame, SolvedTable, locate_gap, save_policy, score, solve, with_table
-from solvent.explore import Explorer, learning, make_app, write_map, write_replay
+from solvent.explore import (
+    Explorer,
+    Library,
+    learning,
+    make_app,
+    questions,
+    write_map,
+    write_replay,
+)
 from solvent.explore.cells import END_COLOUR, slice_cells
 from solvent.explore.decision import choice_in, expected, joint_action, results
-from solvent.explore.episode import MISTAKES, played
 from solvent.explore.learning import EPISODES, METHODS, MOST_SWEEPS, Course
 from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS
 from solvent.explore.states import NearestError, States
@@ -33,7 +40,6 @@ from solvent.games.greed.rules import Greed
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.transforms import against
-from solvent.play import play
 from solvent.report.colours import VIRIDIS, shade
 from solvent.tabular import value_iteration
 
@@ -71,7 +77,7 @@ def explorer(name: str) -> Explorer:
 
 
 def client(name: str) -> Any:
-    return make_app(explorer(name)).test_client()
+    return make_app(Library.of(explorer(name))).test_client()
 
 
 def some_states(name: str, count: int = 12) -> list[Any]:
@@ -145,18 +151,21 @@ def test_what_may_come_of_an_action_is_what_the_rules_say() -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_the_page_of_a_state_shows_the_solvers_numbers(name: str) -> None:
+def test_the_board_shows_the_solvers_numbers(name: str) -> None:
     game = solved(name)
     for state in some_states(name, 6):
         choice = choice_in(game, state)
         key = explorer(name).states.key(state)
-        answer = client(name).get("/state", query_string={"s": key})
+        answer = client(name).get("/board", query_string={"s": key})
         assert answer.status_code == 200
         [value] = numbers(answer.text, r'id="value">(.*?)</p>')
         assert value == choice.value
-        cells = re.findall(r'<td class="n"><data value="([^"]+)"', answer.text)
-        shown = set(map(float, cells))
-        assert {one.value for one in choice.actions} <= shown
+        cells = re.findall(r'<a class="why"[^>]*><data value="([^"]+)"', answer.text)
+        assert list(map(float, cells)) == [
+            one.value
+            for own in (choice.actions, choice.replies)
+            for one in sorted(own, key=lambda one: (one.cost, -one.chance, one.number))
+        ]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -174,11 +183,11 @@ def test_a_state_is_found_by_its_address_and_by_its_fields(name: str) -> None:
 def test_fields_that_no_state_has_lead_to_the_nearest() -> None:
     states = States(solved("greed"))
     with pytest.raises(NearestError, match="no state that can be reached") as caught:
-        states.with_fields(states.starts[0], {"phase": "last", "scores[1]": "7"})
+        states.with_fields(states.starts[0], {"phase": "last", "scores 2": "7"})
     # Player 0 stands at 0; so player 1 would be on turn.
     near = caught.value.state
     assert (near.phase, near.scores[1]) == ("last", 7) or near.scores == (0, 7)
-    answer = client("greed").get("/state?f3=last&f2=7")
+    answer = client("greed").get("/board?f3=last&f2=7")
     assert answer.status_code == 400
     assert "the nearest one is shown instead" in answer.text
 
@@ -191,12 +200,16 @@ STRANGE = (
 )  # fmt: skip
 
 ASKED = {
-    "/state": ("s", "f0", "f1", "f2", "f3", "f4", "f6", "why", "reply"),
-    "/play": ("player", "seed", "moves", "choose", "hints"),
-    "/maps": ("s", "x", "y", "x0", "x1", "y1"),
-    "/policy": ("file",),
+    "/board": (
+        *("s", "line", "at", "me", "do", "to", "f0", "f1", "f2", "f3", "f4", "f6", "quiz", "queue"),
+        *("answer", "panel", "new", "game"),
+    ),
+    "/board?panel=results": ("why", "reply"),
+    "/board?panel=disagree": ("of",),
+    "/board?panel=lock": ("lock", "to", "act"),
+    "/board?panel=maps": ("x", "y", "x0", "x1", "y1"),
     "/learn": ("method", "frame", "seed", "x", "y", "o0", "o2"),
-    "/replay.html": ("player", "seed", "moves"),
+    "/replay.html": ("s", "line", "me"),
     "/nothing": ("x",),
 }
 
@@ -206,15 +219,19 @@ ASKED = {
 )
 def test_strange_input_gets_a_message(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Explorer, "own_sections", ())
+    monkeypatch.setattr(Explorer, "map_sections", ())
+    monkeypatch.setattr(questions, "STEPS", 1)
     asked = client(name)
     refused = 0
     for page, names in ASKED.items():
         # Every text on a game that has all the pages; on the others some.
         texts = STRANGE if name == "greed" else STRANGE[::3]
+        if "disagree" in page and name == "football-strategy":
+            continue  # Every value that is allowed would solve the game again.
         for word, text in itertools.product(names, texts):
-            answer = asked.get(
-                page, query_string={word: text, **({} if word == "seed" else {"seed": 1})}
-            )
+            path, _, fixed = page.partition("?")
+            given = dict([fixed.split("=")]) if fixed else {}
+            answer = asked.get(path, query_string={word: text, **given}, follow_redirects=True)
             assert answer.status_code in (200, 400, 404), (page, word, text, answer.text[-3000:])
             assert "Traceback" not in answer.text
             assert "<script>alert" not in answer.text
@@ -228,69 +245,8 @@ def test_strange_input_gets_a_message(name: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_too_long_an_address_is_refused() -> None:
-    address = {"moves": "1," * LONGEST_ADDRESS}
-    assert client("greed").get("/play", query_string=address).status_code == 400
-
-
-@pytest.mark.parametrize(
-    ("name", "player"),
-    [
-        *(("greed", 0), ("greed", 1), ("football-strategy", 0), ("football-strategy", 1)),
-        *(("lake", 0), ("book", 0)),
-    ],
-)
-def test_an_episode_is_the_one_that_the_terminal_plays(name: str, player: int) -> None:
-    game = solved(name)
-    chooser = random.Random(8)
-    episode = played(game, player, 3, ())
-    while not episode.over:
-        episode.play(chooser.choice(list(episode.choices)))
-    answers = iter(_typed(game, player, episode.moves))
-    record = play(game, player=player, seed=3, input=lambda _: next(answers), output=lambda _: None)
-    assert record.result == pytest.approx(episode.record.result, abs=1e-12)
-    assert record.decisions == episode.record.decisions
-    assert next(answers, None) is None
-
-
-def _typed(game: SolvedGame, player: int, moves: tuple[int, ...]) -> list[str]:
-    """The choices of an episode as a person types them."""
-    episode, found = played(game, player, 3, ()), []
-    for move in moves:
-        by_number = episode.session.numbers(episode.state, episode.choices)
-        [number] = [n for n, action in by_number.items() if action == move]
-        found.append(str(number))
-        episode.play(move)
-    return found
-
-
-@pytest.mark.parametrize("name", ["greed", "lake"])
-def test_the_review_names_the_dearest_mistakes_and_accounts_for_the_result(name: str) -> None:
-    game = solved(name)
-    for seed in range(6):
-        chooser = random.Random(seed)
-        episode = played(game, 0, seed, ())
-        while not episode.over:
-            episode.play(chooser.choice(list(episode.choices)))
-        costs = sorted((one.cost for one in episode.record.decisions if one.cost > 0), reverse=True)
-        told = [one.decision.cost for one in episode.mistakes()]
-        assert told == costs[:MISTAKES]
-        assert episode.steps[-1].odds == episode.record.result
-        address = {"seed": seed, "moves": ",".join(map(str, episode.moves))}
-        page = client(name).get("/play", query_string=address).text
-        if told:
-            assert numbers(page, r'<ol class="mistakes">(.*?)</ol>') == told
-        else:
-            assert "No mistake at all" in page
-
-
-def test_odds_move_by_chance_and_by_cost_only() -> None:
-    # In a game for one the odds before a choice, less its cost, are the mean of those after it.
-    game = solved("lake")
-    state = played(game, 0, 1, ()).state
-    for action in game.action_values(state, 0):
-        found = results(game, state, (action,))
-        cost = next(one.cost for one in choice_in(game, state).actions if one.number == action)
-        assert expected(found) == pytest.approx(game.value_of(state) - cost, abs=1e-12)
+    address = {"line": "1," * LONGEST_ADDRESS}
+    assert client("greed").get("/board", query_string=address).status_code == 400
 
 
 @pytest.mark.parametrize("name", ["greed", "one shot", "lake"])
@@ -355,7 +311,7 @@ def test_a_policy_that_never_ends_is_drawn_at_infinity_and_not_left_out() -> Non
 def test_a_slice_of_a_map_has_the_values_of_its_states() -> None:
     game, found = cast(SolvedTable, solved("greed")), explorer("greed").state_map
     names = [field.name for field in found.fields]
-    across, up = names.index("scores[0]"), names.index("scores[1]")
+    across, up = names.index("scores 1"), names.index("scores 2")
     cells, chosen = slice_cells(found, found.value, across, up)
     fixed = {names[n]: found.fields[n].values[place] for n, place in chosen.items()}
     assert fixed == {"player": 0, "phase": "play"}
@@ -405,12 +361,12 @@ def test_a_policy_is_scored_exactly(tmp_path: Path, player: int) -> None:
     policy = random_policy(game.table, player, 4)
     save_policy(tmp_path / "mine.npz", policy)
     assert uploaded("greed", (tmp_path / "mine.npz").read_bytes(), "mine.npz").status_code == 303
-    page = client("greed").get("/policy").text
+    page = client("greed").get("/board?panel=agent").text
     exact, where = score(game.table, policy), locate_gap(game.table, policy)
-    assert numbers(page, r'id="gap">(.*?)</p>') == [exact.optimality_gap]
+    assert numbers(page, r"(<data id=.gap.*?</data>)") == [exact.optimality_gap]
     [differs] = numbers(page, r"(<data id=.differs.*?)</data>")
     assert differs == (where.loss > 1e-9).sum() > 0
-    worst = [where.contribution[n] for n in where.ranked(10)]
+    worst = [where.contribution[n] for n in where.ranked(8)]
     assert numbers(page, r'<table class="losing">(.*?)</table>') == pytest.approx(worst)
     assert "mine.npz" in page
 
@@ -419,14 +375,16 @@ def test_the_optimal_policy_loses_nothing(tmp_path: Path) -> None:
     best = cast(SolvedTable, solved("lake")).solution.policies[0]
     save_policy(tmp_path / "best.npz", best)
     uploaded("lake", (tmp_path / "best.npz").read_bytes())
-    assert numbers(client("lake").get("/policy").text, r"(<data id=.differs.*?)</data>") == [0]
+    assert numbers(
+        client("lake").get("/board?panel=agent").text, r"(<data id=.differs.*?)</data>"
+    ) == [0]
 
 
 def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
     own = Explorer(solved("greed"))
     other = cast(SolvedTable, solved("lake")).table
     save_policy(tmp_path / "other.npz", TabularPolicy.uniform(other))
-    asked = make_app(own).test_client()
+    asked = make_app(Library.of(own)).test_client()
     for name, data in {
         **CONTENTS,
         "of another game": (tmp_path / "other.npz").read_bytes(),
@@ -438,7 +396,7 @@ def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
         assert "/tmp" not in message
     assert own.loaded is None
     assert asked.post("/policy").status_code == 400
-    assert asked.post("/play").status_code == 405
+    assert asked.post("/board").status_code == 405
 
 
 def test_a_form_is_refused_by_the_limit_that_it_exceeds() -> None:
@@ -494,23 +452,23 @@ LINKED = {
     ],
 )
 def test_no_other_page_may_drive_this_one(headers: dict[str, str], status: int) -> None:
-    app = make_app(explorer("greed"), names=["lab"])
+    app = make_app(Library.of(explorer("greed")), names=["lab"])
     assert app.test_client().get("/", headers=headers).status_code == status
     posted = app.test_client().post("/policy", headers=headers)
     assert posted.status_code == (403 if status == 403 else 400)
 
 
 def test_a_link_of_another_page_may_be_followed_and_changes_nothing() -> None:
-    app = make_app(explorer("greed"))
+    app = make_app(Library.of(explorer("greed")))
     asked = app.test_client()
-    before = asked.get("/state").text, explorer("greed").loaded
+    before = asked.get("/board").text, explorer("greed").loaded
     for rule in app.url_map.iter_rules():
         if "GET" in (rule.methods or ()):
-            answer = asked.get(rule.rule, headers=LINKED, query_string={"seed": 1})
+            answer = asked.get(rule.rule, headers=LINKED, query_string={"s": 0})
             assert answer.status_code == 200
             assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
     nonces = r'nonce="[^"]+"'
-    after = asked.get("/state").text, explorer("greed").loaded
+    after = asked.get("/board").text, explorer("greed").loaded
     assert re.sub(nonces, "", after[0]) == re.sub(nonces, "", before[0])
     assert after[1] is before[1]
     assert asked.post("/policy", headers=LINKED).status_code == 403
@@ -518,7 +476,7 @@ def test_a_link_of_another_page_may_be_followed_and_changes_nothing() -> None:
 
 
 def test_pages_run_no_scripts_but_their_own() -> None:
-    for page in ("/", "/maps", "/learn"):
+    for page in ("/", "/?all=1", "/board?panel=maps", "/learn"):
         answer = client("greed").get(page)
         policy = answer.headers["Content-Security-Policy"]
         [nonce] = re.findall(r"script-src 'nonce-([^']+)'", policy)
@@ -535,7 +493,7 @@ def test_an_error_of_our_own_is_no_traceback(monkeypatch: pytest.MonkeyPatch) ->
     def broken(self: Explorer, query: Any) -> None:
         raise KeyError("made up")
 
-    monkeypatch.setattr(Explorer, "state", broken)
+    monkeypatch.setattr(Explorer, "board", broken)
     answer = client("greed").get("/")
     assert answer.status_code == 500
     assert "KeyError" in answer.text
@@ -545,7 +503,7 @@ def test_an_error_of_our_own_is_no_traceback(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_map_and_a_replay_need_no_server(tmp_path: Path) -> None:
     page = write_map(solved("greed"), tmp_path / "map.html").read_text("utf-8")
     picture = write_map(solved("greed"), tmp_path / "map.svg").read_text("utf-8")
-    episode = "player=0&seed=3&moves=2"
+    episode = "line=2.0:1"
     replay = write_replay(solved("greed"), tmp_path / "replay.html", episode).read_text("utf-8")
     for text in (page, replay):
         assert not re.search(r'(src|href)="', text)
@@ -554,20 +512,20 @@ def test_a_map_and_a_replay_need_no_server(tmp_path: Path) -> None:
     assert root.tag.endswith("svg")
     titles = [title.text or "" for title in root.iter("{http://www.w3.org/2000/svg}title")]
     start = solved("greed").value
-    assert f"scores[0] 0, scores[1] 0: {start:.6f}" in titles
-    steps = played(solved("greed"), 0, 3, [2]).steps
-    told = [float(number) for number in re.findall(r'choice.*?: <data value="([^"]+)"', replay)]
-    assert told == [step.odds for step in steps]
+    assert f"scores 1 0, scores 2 0: {start:.6f}" in titles
+    totals = explorer("greed").line("", "2.0:1").totals
+    told = re.findall(r'<div class="step"><p><b>[^<]*</b> <data value="([^"]+)"', replay)
+    assert list(map(float, told)) == totals
 
 
 def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"end in .html or .svg"):
         write_map(solved("greed"), tmp_path / "map.png")
     for file, episode, message in (
-        ("replay.svg", "seed=1", "end in .html"),
-        ("replay.html", "seed=1&cheat=1", "allowed are player, seed and moves"),
-        ("replay.html", "seed=x", "allowed are whole numbers"),
-        ("replay.html", "seed=1&moves=77", "allowed are 0 \\(stand\\)"),
+        ("replay.svg", "line=1.0:1", "end in .html"),
+        ("replay.html", "line=1.0:1&cheat=1", "allowed are s, line and me"),
+        ("replay.html", "line=x", "allowed are numbers"),
+        ("replay.html", "line=77.0:1", "allowed are 0 \\(stand\\)"),
     ):
         with pytest.raises(ValueError, match=message):
             write_replay(solved("greed"), tmp_path / file, episode)
@@ -577,23 +535,14 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
 def test_a_game_without_a_table_has_a_map_of_two_ranges_and_a_picture(tmp_path: Path) -> None:
     game = solved("greed without a table")
     page = Explorer(game).ranged({"x": "1", "y": "2", "x0": "0", "x1": "12", "y0": "0", "y1": "14"})
-    shown = re.findall(r"<title>scores\[0\] (\d+), scores\[1\] (\d+): ([\d.]+)<", page["picture"])
+    shown = re.findall(r"<title>scores 1 (\d+), scores 2 (\d+): ([\d.]+)<", page["picture"])
     assert len(shown) == 13 * 13
     for own, other, value in shown:
         state = game.game.initial()[0].state._replace(scores=(int(own), int(other)))
         assert f"{game.value_of(state):.6f}" == value
     alone = write_map(game, tmp_path / "map.svg").read_text("utf-8")
     assert ElementTree.fromstring(alone).tag.endswith("svg")
-    assert f"<title>scores[0] 0, scores[1] 0: {game.value:.6f}</title>" in alone
-
-
-def test_what_needs_a_table_says_so() -> None:
-    start = client("greed without a table").get("/state").text
-    for page, what in (("/policy", "comparing a policy"), ("/learn", "watching an algorithm")):
-        assert f'href="{page}"' in start
-        answer = client("greed without a table").get(page)
-        assert answer.status_code == 400
-        assert f"{what} needs a table of all states" in answer.text
+    assert f"<title>scores 1 0, scores 2 0: {game.value:.6f}</title>" in alone
 
 
 def test_the_fields_of_a_book_have_its_names() -> None:

@@ -82,7 +82,7 @@ def test_many_can_ask_at_once(explorer: Explorer) -> None:
     answers: list[int] = []
 
     def ask(number: int) -> None:
-        place = f"{address}play?seed={number % 3}&moves=1"
+        place = f"{address}board?line=1.0:{number % 2}"
         answers.append(OPENER.open(place, timeout=120).status)
 
     threads = [Thread(target=ask, args=(number,)) for number in range(12)]
@@ -109,7 +109,7 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
     line = process.stdout.readline()
     [address] = re.findall(r"greed at (http://127\.0\.0\.1:\d+/)", line)
     with OPENER.open(address, timeout=120) as answer:
-        assert b"Show this state" in answer.read()
+        assert b"Hide values" in answer.read()
     process.send_signal(signal.SIGINT)
     rest, errors = process.communicate(timeout=120)
     assert (process.returncode, rest, errors) == (0, "", "")
@@ -122,14 +122,14 @@ def command(*words: str) -> Any:
 def test_the_command_writes_a_game_as_a_page(tmp_path: Path) -> None:
     small = [f"--{name}={value}" for name, value in GAME.items()]
     file = tmp_path / "game.html"
-    done = command("greed", *small, "--export", str(file), "--replay", "seed=1&moves=1")
+    done = command("greed", *small, "--export", str(file), "--replay", "line=1.0:1")
     assert (done.exit_code, done.stdout) == (0, f"{file} written\n")
-    assert "Choice by choice" in file.read_text("utf-8")
+    assert "Move by move" in file.read_text("utf-8")
 
 
 def test_the_command_says_what_is_wrong_in_a_line() -> None:
     for words, message in (
-        ("greed --replay seed=1", "--replay is for --export FILE"),
+        ("greed --replay line=1", "--replay is for --export FILE"),
         ("greed --limit=8 --policy no-file.npz", "no-file.npz"),
         ("greed --limit=8 --port 70000", "port"),
     ):
@@ -143,9 +143,9 @@ def test_the_command_says_what_is_wrong_in_a_line() -> None:
     [
         (["--export", "yahtzee.png"], "end in .html or .svg"),
         (["--export", "."], "is a directory"),
-        (["--export", "a.svg", "--replay", "seed=1"], "end in .html"),
-        (["--export", "a.html", "--replay", "seed=x"], "allowed are whole numbers"),
-        (["--export", "a.html", "--replay", "sead=1"], "allowed are player, seed and moves"),
+        (["--export", "a.svg", "--replay", "line=1"], "end in .html"),
+        (["--export", "a.html", "--replay", "line=x"], "allowed are numbers"),
+        (["--export", "a.html", "--replay", "lime=1"], "allowed are s, line and me"),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_the_game_is_solved(
@@ -161,7 +161,7 @@ def test_what_cannot_be_written_is_refused_before_the_game_is_solved(
 
 
 def test_without_chromium_its_tests_fail_and_say_how_to_install_it() -> None:
-    one = f"{Path(__file__).with_name('test_browser.py')}::test_a_game_by_keys_alone"
+    one = f"{Path(__file__).with_name('test_browser.py')}::test_a_drill_by_keys_alone"
     words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "browser", one]
     done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PATH": ""})
     assert done.returncode == 1

@@ -260,7 +260,7 @@ def test_players_who_take_turns_share_a_map_of_who_is_on_turn() -> None:
     html = state_map_section(solved_task(Race())).html
     found = Embedded(html)
     assert "<b>" not in html.split('<script type="application/json">')[1]
-    assert list(found.fields) == ["turn", "scores[0]", "scores[1]"]  # All notes are the same.
+    assert list(found.fields) == ["turn", "scores 1", "scores 2"]  # All notes are the same.
     assert [found.data["fields"][n]["name"] for n in found.data["axes"]] == list(found.fields)[1:]
     actions, values, chances, _ = found.choices()
     assert chances is None
@@ -269,7 +269,7 @@ def test_players_who_take_turns_share_a_map_of_who_is_on_turn() -> None:
     for s, state in enumerate(cast(Any, solved.table.states)):
         if solved.table.terminal[s]:
             continue
-        scores = {"scores[0]": state.scores[0], "scores[1]": state.scores[1]}
+        scores = {"scores 1": state.scores[0], "scores 2": state.scores[1]}
         cell = found.at(turn=state.turn, **scores)
         best = solved.solution.policies[state.turn].probabilities[s].argmax()
         names = solved.table.info.actions[state.turn]

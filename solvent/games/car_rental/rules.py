@@ -32,10 +32,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, TabularGame
+from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
 from solvent.model.arrays import Floats, Ints
 from solvent.model.drawing import gauge
 from solvent.model.parameters import check_integer, shown
+from solvent.model.scene import Gauge, Scene
 
 RENT, MOVE, SECOND_LOT = 10, 2, 4
 """Income of a rented car, cost of moving one, and cost of a second parking lot."""
@@ -98,7 +99,7 @@ def at_most(limit: int, mean: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class CarRental:
+class CarRental(Words):
     """Jack's car rental.
 
     Args:
@@ -229,6 +230,13 @@ class CarRental:
             mask=(mask, np.ones((len(states), 1), bool)),
             initial=np.full(len(states), 1 / len(states)),
             observation=((np.array(states) / self.capacity).astype(np.float32),),
+        )
+
+    def scene(self, state: Cars) -> Scene:
+        """Draw the cars at each location as bars."""
+        return (
+            Gauge("cars at the first location", state.first, self.capacity),
+            Gauge("cars at the second location", state.second, self.capacity, kind="second"),
         )
 
     def draw(self, state: Cars) -> str:

@@ -70,6 +70,7 @@ from solvent.model.parameters import (
     shown,
     spread,
 )
+from solvent.model.scene import Gauge, Prose, Scene
 
 KEEP, TEST = 0, 1
 """The two actions: leave the damage as it is, or test LUCK."""
@@ -383,6 +384,19 @@ class FightingFantasy(Words):
                 {"won": 1, "lost": -1, "over": 0}[state.round],
             ],
             np.float32,
+        )
+
+    def scene(self, state: Combat) -> Scene:
+        """Draw three bars and the latest round."""
+        news = f"You have {state.round} this round."
+        if state.round == "over":
+            news = "Your opponent falls." if state.opponent == 0 else "You fall."
+        hero, opponent, luck = self._maxima
+        return (
+            Gauge("your STAMINA", state.hero, hero),
+            Gauge("the opponent's STAMINA", state.opponent, opponent, kind="second"),
+            Gauge("your LUCK", state.luck, max(luck, 1), kind="goal"),
+            Prose("", (news,)),
         )
 
     def draw(self, state: Combat) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from solvent.games.football.chart import Cell, Chart, cell_text
 from solvent.games.football.field import pitch
@@ -18,6 +19,7 @@ from solvent.games.football.situation import (
     field_goal,
     situation_text,
 )
+from solvent.model.scene import Pitch, Scene
 
 KICKOFFS = ("kickoff", "onside")
 """The choices of a side that kicks off."""
@@ -193,6 +195,26 @@ def situation_lines(ruleset: Ruleset, player: int, situation: Situation) -> tupl
         f"player {player} has the ball: {situation_text(ruleset, situation)}",
         *pitch(ruleset.field, own, own + situation.to_go),
     )
+
+
+def football_scene(game: Any, state: Any) -> Scene:
+    """Draw the field of a position, on which the side with the ball plays to the right.
+
+    Args:
+        game: The rules, of any form of the game.
+        state: A position.
+    """
+    if state.phase == "over":
+        return ()
+    ruleset, side = game.loaded_ruleset, game.player_name
+    offence, other = side(state.offence), side(1 - state.offence)
+    if not state.down:
+        kick = getattr(state, "follows", "") or state.phase
+        return (Pitch(None, None, ruleset.field, offence, other, f"{offence}: {kick}"),)
+    situation = state.situation
+    ball = ruleset.field - situation.to_goal
+    news = f"{offence} has {situation_text(ruleset, situation)}"
+    return (Pitch(ball, ball + situation.to_go, ruleset.field, offence, other, news),)
 
 
 def call_sheet(chart: Chart, actions: Actions, legal: Sequence[int]) -> str:

@@ -33,16 +33,14 @@ from solvent.games.football.calls import LEGEND, short_text
 from solvent.games.football.chart import Chart, cell_text, headings
 from solvent.games.football.chart_files import SHIPPED, load_chart
 from solvent.games.football.expected_points import ExpectedPointsError, shipped_expected_points
-from solvent.games.football.field import BALL, END_ZONE, GRASS, LACES, LINE, TO_GAIN
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
-from solvent.games.football.situation import Situation, ordinal, situation_text
+from solvent.games.football.situation import Situation, ordinal
 from solvent.games.football.solver.backup import backup_of
 from solvent.games.football.solver.points import CallSheet
 from solvent.games.football.solver.responses import FootballLosses
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.model.arrays import Floats, Ints
-from solvent.model.game import words
 from solvent.model.text import ValueScale, brief, exact, small
 from solvent.report.cell_map import CellMap, map_script, named_legend, shaded
 from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS
@@ -425,74 +423,23 @@ def maps(found: FourthDowns, last: str) -> list[CellMap]:
 
 
 def state_sections(solved: SolvedGame, state: Any, hints: bool) -> list[Section]:
-    """The sections on a position of any form of the game.
+    """The sections on a position of any form of the game: the last down, and the chart.
 
     Args:
         solved: The game.
         state: The position.
         hints: Whether what is optimal may be told.
     """
+    if state.phase != "call":
+        return []
     game: Any = solved.game
     ruleset: Ruleset = game.loaded_ruleset
-    place, field = "play is over", ""
-    if state.down:
-        place = f"player {state.offence} has {situation_text(ruleset, state.situation)}"
-        field = field_picture(ruleset, state.situation)
-    elif state.phase != "over":
-        place = f"player {state.offence}: {state.phase}"
-    place = words(game).place(state) or place
-    sections = [Section("The field", f"<p>{escape(place[:1].upper() + place[1:])}.</p>{field}")]
-    if state.phase != "call":
-        return sections
     chart: Chart = game.charts[state.offence] if hasattr(game, "charts") else game.loaded_chart
+    sections = []
     if hints and state.down == ruleset.downs and not state.punting:
         title = f"The {ordinal(ruleset.downs)} down"
         sections.append(Section(title, _last_down(solved, state, chart)))
-    sections.append(Section("The chart", _chart_table(solved, state, chart, hints=hints)))
-    return sections
-
-
-def field_picture(ruleset: Ruleset, situation: Situation) -> str:
-    """The field as SVG, ten pixels a yard, the side that has the ball playing from left to right.
-
-    Args:
-        ruleset: Has the length of the field.
-        situation: Situation with the ball and the line to gain.
-    """
-    field, wide = ruleset.field, 10 * (ruleset.field + 20)
-    ball = 100 + 10 * (field - situation.to_goal)
-    zone, line, brown, laces = map(_rgb, (END_ZONE, LINE, BALL, LACES))
-    parts = [f'<rect width="{wide}" height="500" fill="{zone}"/>']
-    for yards in range(0, field, 10):
-        x, grass = 100 + 10 * yards, _rgb(GRASS[yards // 10 % 2])
-        width = 10 * min(10, field - yards)
-        parts.append(f'<rect x="{x}" width="{width}" height="500" fill="{grass}"/>')
-        if yards:
-            parts.append(_upright(x, line, 3))
-            parts.append(
-                f'<text x="{x}" y="476" text-anchor="middle" font-size="44" style="fill: {line}">'
-                f"{min(yards, field - yards)}</text>"
-            )
-    parts += (_upright(x, line, 8) for x in (100, wide - 100))
-    if situation.to_go < situation.to_goal:
-        parts.append(_upright(ball + 10 * situation.to_go, _rgb(TO_GAIN), 8))
-    parts.append(
-        f'{_upright(ball, brown, 5)}<ellipse cx="{ball}" cy="250" rx="30" ry="19" fill="{brown}" '
-        f'stroke="{laces}" stroke-width="4"/><path d="M{ball + 44} 250h46m-18 -16l18 16l-18 16" '
-        f'fill="none" stroke="{line}" stroke-width="7"/>'
-    )
-    return (
-        f'<svg class="pitch" viewBox="0 0 {wide} 500" role="img"><title>'
-        f"{escape(situation_text(ruleset, situation))}</title>{''.join(parts)}</svg>"
-    )
-
-
-def _upright(x: int, colour: str, thick: int) -> str:
-    return f'<path d="M{x} 0v500" stroke="{colour}" stroke-width="{thick}"/>'
-
-
-def _rgb(colour: tuple[int, int, int]) -> str:
-    return f"#{bytes(colour).hex()}"
+    return [*sections, Section("The chart", _chart_table(solved, state, chart, hints=hints))]
 
 
 def _chart_table(solved: SolvedGame, state: Any, chart: Chart, *, hints: bool) -> str:

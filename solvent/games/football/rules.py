@@ -52,6 +52,7 @@ from solvent.games.football.calls import (
     KICKOFFS,
     Actions,
     call_sheet,
+    football_scene,
     situation_lines,
     what_follows_call,
 )
@@ -82,6 +83,7 @@ from solvent.games.football.table import tabulate
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
 from solvent.model.game import merged
 from solvent.model.parameters import Spread, check_choice, is_number, shown, spread
+from solvent.model.scene import Scene
 
 FORMS = ("drive", "points", "play")
 
@@ -444,6 +446,10 @@ class FootballStrategy(Words):
             ]
         seen += [float(state.choice == code) for code in self.choices]
         return np.array(seen, np.float32)
+
+    def scene(self, state: Position) -> Scene:
+        """Draw the field, on which the side with the ball plays to the right."""
+        return football_scene(self, state)
 
     def draw(self, state: Position) -> str:
         """Draw down and distance, the field (the offence's goal line is on the left), and calls."""

@@ -72,6 +72,7 @@ from solvent.games.football.calls import (
     KICKOFFS,
     Actions,
     call_sheet,
+    football_scene,
     situation_lines,
     what_follows_call,
 )
@@ -106,6 +107,7 @@ from solvent.model import (
 )
 from solvent.model.game import merged
 from solvent.model.parameters import check_choice, check_integer, shown
+from solvent.model.scene import Prose, Scene
 
 TIMED_FORMS = ("two-minutes", "half", "second-half", "full")
 
@@ -575,6 +577,10 @@ class TimedFootball(Words):
         ]
         most = [max(1, entry.most) for entry in self.entries]
         return (np.array(seen, float) / most).astype(np.float32)
+
+    def scene(self, state: TimedPosition) -> Scene:
+        """Draw the score and the clock, and the field as the game without a clock does."""
+        return Prose("", (self._scoreboard(state),)), *football_scene(self, state)
 
     def draw(self, state: TimedPosition) -> str:
         """Time and score, then the field from the offence's goal line on the left, and the call."""

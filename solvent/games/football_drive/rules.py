@@ -63,6 +63,7 @@ from solvent.games.football.field import pitch
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words, reachable
 from solvent.model.arrays import Bools, Ints, grouped_sum
 from solvent.model.parameters import Spread, check_integer, shown, spread
+from solvent.model.scene import Pitch, Scene
 
 RUN, PASS, PUNT, KICK = range(4)
 
@@ -251,6 +252,13 @@ class FootballDrive(Words):
             ],
             np.float32,
         )
+
+    def scene(self, state: Drive) -> Scene:
+        """The field, with the ball and the line to gain, and down and distance."""
+        *_, news = self.draw(state).splitlines()
+        ball = None if state.ended not in ("", "lost") else self.field - state.to_goal
+        gain = None if state.ended or ball is None else ball + state.to_go
+        return (Pitch(ball, gain, self.field, news=news),)
 
     def draw(self, state: Drive) -> str:
         """The field, with the ball and the line to gain, and down and distance."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from solvent.games.gamebook.book import Book, Enemy, Fight
 from solvent.model.arrays import Ints
 from solvent.model.drawing import gauge
+from solvent.model.scene import Cell, Gauge, Part, Prose, Scene
 
 Values: TypeAlias = tuple[int | None, ...]
 """The value of each field, in the book's order; None where no longer relevant."""
@@ -209,6 +210,29 @@ def draw_page(book: Book, page: Page, options: Mapping[int, str]) -> str:
     parts = [heading(book, page), prose(book, page), fight(book, page), hero(book, page)]
     parts.append("\n".join(map(_option, options.items())))
     return "\n\n".join(part for part in parts if part)
+
+
+def page_scene(book: Book, page: Page, options: Mapping[int, str]) -> Scene:
+    """Return the page as a picture.
+
+    Args:
+        book: The book.
+        page: The page.
+        options: Each legal action in words.
+    """
+    text = tuple(" ".join(part.split()) for part in prose(book, page).split("\n\n") if part)
+    clicks = tuple(Cell(words, "", action) for action, words in options.items())
+    parts: list[Part] = [Prose(heading(book, page), text, clicks)]
+    if fight_text := fight(book, page):
+        news = [line.replace("█", "").replace("░", "").split() for line in fight_text.splitlines()]
+        parts.append(Prose("", tuple(" ".join(line) for line in news)))
+    carried = []
+    for field, value in zip(book.fields.values(), page.values, strict=True):
+        if value is not None and field.kind == "variable":
+            parts.append(Gauge(field.name, value, max(field.high, 1)))
+        elif value:
+            carried.append(f"{field.name} × {value}" if field.high > 1 else field.name)
+    return (*parts, Prose("", (f"You carry: {', '.join(carried)}.",))) if carried else tuple(parts)
 
 
 def _option(numbered: tuple[int, str]) -> str:

@@ -27,7 +27,7 @@ from solvent.exact import (
     state_visitation,
 )
 from solvent.games.gamebook.book import Book
-from solvent.games.gamebook.page import Page, fight, heading, hero, prose
+from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints, grouped_sum
@@ -209,31 +209,24 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int) -> s
 
 
 def state_sections(solved: SolvedGame, state: Page, hints: bool) -> list[Section]:
-    """The text of a page, and the map of the book.
+    """The map of the book with the present section, if there is a table.
 
     Args:
         solved: The game.
         state: The page.
         hints: Whether optimal choices may be shown, as on the map.
     """
-    game = cast(Gamebook, solved.game)
-    paragraphs = prose(game.book, state).split("\n\n")
-    text = "".join(f"<p>{escape(' '.join(part.split()))}</p>" for part in paragraphs if part)
-    figures = "\n\n".join(filter(None, (fight(game.book, state), hero(game.book, state))))
-    if figures:
-        text += f'<pre class="drawing">{escape(figures)}</pre>'
-    sections = [Section(heading(game.book, state), text)]
-    if hints and isinstance(solved, SolvedTable):
-        here = f'[data-section="{state.section}"] {{ stroke: var(--costly); stroke-width: 3 }}'
-        sections.append(
-            Section(
-                "The map",
-                "<p>The larger a dot, the likelier an optimal policy gets there; the colour is the "
-                "value from there on. The present section is ringed.</p>"
-                f"<style>{here}</style>{_map(solved)}",
-            )
+    if not (hints and isinstance(solved, SolvedTable)):
+        return []
+    here = f'[data-section="{state.section}"] {{ stroke: var(--costly); stroke-width: 3 }}'
+    return [
+        Section(
+            "The map of the book",
+            "<p>The larger a dot, the likelier an optimal policy gets there; the colour is the "
+            "value from there on. The present section is ringed.</p>"
+            f"<style>{here}</style>{_map(solved)}",
         )
-    return sections
+    ]
 
 
 @lru_cache(maxsize=2)

@@ -30,11 +30,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import Book, Choices, Place
-from solvent.games.gamebook.page import STEPS, FinalState, Page, Position, draw_page, place_text
+from solvent.games.gamebook.page import (
+    STEPS,
+    FinalState,
+    Page,
+    Position,
+    draw_page,
+    page_scene,
+    place_text,
+)
 from solvent.games.gamebook.story import Odds, Story
 from solvent.games.gamebook.tabulation import tabulate
 from solvent.games.gamebook.values import one_line, similar
 from solvent.model import WINS, GameInfo, JointAction, Outcome, RationalGame, TabularGame, Words
+from solvent.model.scene import Scene
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +224,10 @@ class Gamebook(Words):
                 for i, (low, high) in enumerate(ends):
                     scale[i] = max(scale[i], -low, high)
         return np.array(scale, np.int64)
+
+    def scene(self, state: Page) -> Scene:
+        """Draw the page: its text with the options, the fight, and the hero's fields."""
+        return page_scene(self.book, state, self.labels(state))
 
     def draw(self, state: Page) -> str:
         """Draw the page as a reader sees it: text, fight, hero, options."""

@@ -56,6 +56,7 @@ from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
 from solvent.model.dice import dice_showing, ways_to_sum
 from solvent.model.drawing import gauge
 from solvent.model.parameters import check_integer
+from solvent.model.scene import Cell, Gauge, Pieces, Scene
 
 STAND = 0
 """The action of rolling no dice; action n rolls n."""
@@ -188,6 +189,23 @@ class Greed(Words):
             ],
             np.float32,
         )
+
+    def scene(self, state: Position) -> Scene:
+        """Draw both scores as bars, and the dice; a click on a die rolls all up to it."""
+        bars = tuple(
+            Gauge(
+                f"{self.player_name(player)}{', bust' * (score > self.limit)}",
+                min(score, self.limit),
+                self.limit,
+                kind=("first", "second")[player],
+            )
+            for player, score in enumerate(state.scores)
+        )
+        if self.is_terminal(state):
+            return bars
+        free = self.legal_actions(state)[state.player]
+        dice = tuple(Cell(str(k), "", k, f"roll {k}") for k in free if k != STAND)
+        return (*bars, Pieces("dice to roll", "dice", dice))
 
     def draw(self, state: Position) -> str:
         """Draw both scores, the player on turn or the result, and the odds of going bust."""

@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, Outcome
+from solvent.model import GameInfo, Outcome, Words
 from solvent.model.parameters import check_integer, shown
+from solvent.model.scene import Cell, Gauge, Pieces, Scene
 
 
 class Shop(NamedTuple):
@@ -33,7 +34,7 @@ class Shop(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Inventory:
+class Inventory(Words):
     """A shopkeeper orders goods at the start of every period, then sells what is demanded.
 
     Args:
@@ -125,6 +126,14 @@ class Inventory:
     def observe(self, state: Shop, player: int) -> NDArray[np.float32]:
         """Return the periods left and the stock, as fractions of their maxima."""
         return np.array([state.left / self.horizon, state.stock / self.capacity], np.float32)
+
+    def scene(self, state: Shop) -> Scene:
+        """Draw the periods left as a bar and the stock as boxes."""
+        boxes = (Cell("", "first" if n < state.stock else "") for n in range(self.capacity))
+        return (
+            Gauge("periods left", state.left, self.horizon),
+            Pieces(f"in stock: {state.stock}", "boxes", tuple(boxes)),
+        )
 
     def draw(self, state: Shop) -> str:
         """Draw the state in one line."""

@@ -31,6 +31,7 @@ from solvent.model import (
     Words,
 )
 from solvent.model.parameters import check_integer, shown
+from solvent.model.scene import Cell, Gauge, Pieces, Scene
 
 ROLL, HOLD = 0, 1
 
@@ -155,6 +156,24 @@ class Pig(Words):
         if after.player == state.player:
             return f"The die shows {after.total - state.total}."
         return "The die shows 1: the turn is over, and its points are lost."
+
+    def scene(self, state: Turn) -> Scene:
+        """Draw both scores as bars, with the points of the turn, and what can be done."""
+        gauges = (
+            Gauge(
+                self.player_name(player),
+                score,
+                self.target,
+                state.total if player == state.player else 0,
+                ("first", "second")[player],
+            )
+            for player, score in enumerate(state.scores)
+        )
+        if self.is_terminal(state):
+            return tuple(gauges)
+        free = self.legal_actions(state)[state.player]
+        choices = tuple(Cell(self.info.actions[0][k], "", k) for k in free)
+        return (*gauges, Pieces(f"{state.total} points in this turn", "cards", choices))
 
     def draw(self, state: Turn) -> str:
         """Draw the scores and the turn, or the winner."""

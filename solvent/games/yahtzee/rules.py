@@ -29,7 +29,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from math import factorial, prod
 from typing import NamedTuple
 
@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from solvent.model import GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import check_choice, check_integer, shown
+from solvent.model.scene import Cell, Gauge, Pieces, Scene
 
 UPPER = ("aces", "twos", "threes", "fours", "fives", "sixes")
 """The upper section; the n-th box is for the face n."""
@@ -406,6 +407,33 @@ class Yahtzee(Words):
                 kept = self.kept(state, action)
                 words[action] = f"keep {_faces(kept)}" if kept else "roll all dice"
         return words
+
+    def scene(self, state: Turn) -> Scene:
+        """Draw the dice, which a click keeps, and the scorecard, where it fills a box."""
+        if self.is_terminal(state):
+            return ()
+        free = self.legal_actions(state)[0]
+        dice = tuple(Cell(str(face)) for face in state.dice)
+        keeps = {}
+        if state.dice and state.rolls:
+            by_faces = {self.kept(state, action): action for action in free if action < self.keeps}
+            for size in range(len(dice) + 1):
+                for kept in combinations(range(len(dice)), size):
+                    action = by_faces.get(tuple(state.dice[n] for n in kept))
+                    if action is not None:
+                        keeps[",".join(map(str, kept))] = action
+        scores = self.scores(state) if state.dice else {}
+        boxes = []
+        for number, box in enumerate(self.scorecard, self.keeps):
+            text = f"{box} {scores[box]}" if number in free else box
+            kind = "" if box in state.open else "wall"
+            boxes.append(Cell(text, kind, number if number in free else None, box))
+        rolls = f"dice, {state.rolls} roll{'' if state.rolls == 1 else 's'} left"
+        return (
+            Pieces(rolls, "dice", dice or (Cell("?"),) * self.dice, keeps),
+            Pieces("scorecard", "boxes", tuple(boxes)),
+            Gauge("upper section", state.upper, self.bonus_at),
+        )
 
     def draw(self, state: Turn) -> str:
         """Draw the dice, the open boxes, and the points that count towards the bonuses."""

@@ -18,7 +18,7 @@ from reduced_football import BACKWARDS, CHART, MIXED, RULES, reduced
 from solvent import make_game
 from solvent.exact import SolvedGame, score, solve
 from solvent.games.football.baselines.players import STRATEGIES
-from solvent.games.football.calls import chart_text
+from solvent.games.football.calls import chart_text, football_scene
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import as_chart
 from solvent.games.football.field import pitch
@@ -32,7 +32,6 @@ from solvent.games.football.report import (
     QUICK_KICK,
     WAY_COLOURS,
     both_sides,
-    field_picture,
     fourth_downs,
     maps,
     points_by_down,
@@ -181,10 +180,10 @@ def test_both_call_sheets_are_the_optimal_strategies() -> None:
 
 
 def test_the_ball_and_the_line_to_gain_stand_where_they_are() -> None:
-    drawn = field_picture(Ruleset(), Situation(1, 10, 80, False))
-    assert 'ellipse cx="300"' in drawn
-    assert 'd="M400 0v500" stroke="#facc3c"' in drawn
-    assert "#facc3c" not in field_picture(Ruleset(), Situation(1, 4, 4, False))
+    [pitch] = football_scene(drive().game, Position("call", 0, 1, 10, 80))
+    assert (pitch.ball, pitch.gain, pitch.left) == (20, 30, "player A")
+    assert pitch.news == "player A has 1st and 10 at its own 20"
+    assert football_scene(drive().game, Position("over", 0, 0, 0, 0)) == ()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,124 @@
+"""All games in one explorer: each is solved when it is opened, with progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import gymnasium as gym
+
+from solvent.exact import SolvedGame, solve
+from solvent.explore.drawing import drawn
+from solvent.explore.explorer import Explorer, Page
+from solvent.explore.jobs import Jobs
+from solvent.model import Game
+from solvent.model.game import words
+from solvent.model.gymnasium_table import DOCUMENTED
+from solvent.model.parameters import shown
+from solvent.model.progress import OnProgress
+from solvent.model.registry import find_spec, game_specs, make_game
+from solvent.model.scene import Prose, Scene
+
+MOST_PARTS = 3
+"""Parts of a scene that are shown in the gallery."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A game in the gallery.
+
+    Attributes:
+        name: The name under which it is opened.
+        picture: The picture of its start.
+        line: The first sentence of its rules.
+    """
+
+    name: str
+    picture: str
+    line: str
+
+
+@dataclass
+class Library:
+    """The games of an explorer.
+
+    Args:
+        explorers: The games that are open, by name.
+        default: The game that an address without a name means; empty if there is none.
+        open: Solves a game by its name, and tells its progress.
+    """
+
+    explorers: dict[str, Explorer] = field(default_factory=dict)
+    default: str = ""
+    open: Callable[[str, OnProgress], SolvedGame] = lambda name, tell: solve(name, progress=tell)
+    jobs: Jobs = field(default_factory=Jobs)
+
+    @classmethod
+    def of(cls, explorer: Explorer) -> Library:
+        """Return the library in which one game is open."""
+        return cls({explorer.name: explorer}, explorer.name)
+
+    @cached_property
+    def games(self) -> Mapping[str, Game]:
+        """The games that can be opened, by name."""
+        published = (
+            name
+            for name, spec in gym.registry.items()
+            if spec.entry_point in DOCUMENTED and spec.kwargs.get("map_name") != "8x8"
+        )
+        return {name: make_game(name) for name in (*published, *game_specs())}
+
+    def explorer(self, name: str) -> Explorer | None:
+        """Return the explorer of a game; None if it is not open.
+
+        Args:
+            name: The name of the game; the default one if empty.
+        """
+        return self.explorers.get(name or self.default)
+
+    def opened(self, name: str) -> Explorer | Page:
+        """Return the explorer of a game, or the page that waits for it.
+
+        Args:
+            name: The name of the game; the default one if empty.
+
+        Raises:
+            ValueError: If there is no such game, or it cannot be solved.
+        """
+        found = self.explorer(name)
+        if found is not None:
+            return found
+        if name not in self.games:
+            raise ValueError(f"there is no game {shown(name)} in the gallery")
+        job = self.jobs.of(name, lambda tell: self.open(name, tell))
+        if not job.done():
+            picture = drawn(self._scene(name))
+            values = {"job": job, "picture": picture}
+            return Page("opening.html.j2", f"Solving {name}", values)
+        if job.error is not None:
+            raise job.error
+        return self.explorers.setdefault(name, Explorer(job.result, key=name))
+
+    def gallery(self) -> Page:
+        """Return the page of all games."""
+        return Page("gallery.html.j2", "All games", {"games": self.cards})
+
+    @cached_property
+    def cards(self) -> list[Card]:
+        """The games with their pictures."""
+        found = []
+        for name in self.games:
+            spec = game_specs().get(name)
+            rules = " ".join(spec.rules.split()) if spec else find_spec(name).make.__doc__ or ""
+            scene = self._scene(name)
+            shown_parts = tuple(one for one in scene if not isinstance(one, Prose))[:MOST_PARTS]
+            line = rules.partition(". ")[0].rstrip(".") + "."
+            found.append(Card(name, drawn(shown_parts), line))
+        return found
+
+    def _scene(self, name: str) -> Scene:
+        game: Any = self.games[name]
+        start = max(game.initial(), key=lambda one: one.probability).state
+        return words(game).scene(start)

@@ -1,0 +1,337 @@
+"""A line of play: states and moves from a state on, what each cost, and what was luck.
+
+A line is written in an address as its moves with commas between them, such as ``3:17,0``: the
+action of each player with dots between them, and after a colon the number of the outcome, in the
+order in which the rules list the outcomes of the joint action; it is left out where only one is
+possible. From this the line can be played again by anybody.
+
+**Luck and skill.** A move changes what a player can expect: the rewards so far and the value of
+what follows. The change has three parts. A player who chose an action that is not optimal has lost
+its cost, V*(s) - Q*(s, a), against the other's optimal strategy. The other player's cost is gained.
+The rest is luck: dice, and which action of a mixed strategy was drawn. With optimal play of the
+other side its mean is 0. The parts add up to the result exactly.
+
+**Accuracy** is one number for the skill of a player: 1 - (sum of costs) / (sum of stakes), where
+the stake of a decision is what its worst action would have cost. It is 100% for optimal play and
+0% for the worst action every time; decisions that matter little count little.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from solvent.exact import SolvedGame
+from solvent.explore.decision import who_acts
+from solvent.model import Game, JointAction, Outcome, ValueScale
+from solvent.model.game import Words, words
+from solvent.model.parameters import shown
+from solvent.model.text import action_names
+from solvent.play import NEGLIGIBLE
+
+MOST_PLIES = 5000
+"""Moves of a line."""
+
+MOST_FORCED = 10_000
+"""Moves without a choice in a row: a game that goes on for longer does not end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ply:
+    """A move, and what came of it.
+
+    Attributes:
+        state: The state before it, as a reader sees it.
+        joint: The action of each player.
+        outcome: The number of the outcome among those of the rules.
+        after: The state after it.
+        words: The move in words.
+        story: How chance decided, in words; empty if there is nothing to tell.
+        costs: The cost of each player's action, 0 where it was optimal or the only one.
+        stakes: The cost of each player's worst action.
+        luck: The part of the change that is luck, to player 0.
+        total: Rewards so far and the value of what follows, to player 0.
+    """
+
+    state: Any
+    joint: JointAction
+    outcome: int | None
+    after: Any
+    words: str
+    story: str
+    costs: tuple[float, float]
+    stakes: tuple[float, float]
+    luck: float
+    total: float
+
+    @property
+    def text(self) -> str:
+        """The move as it stands in an address."""
+        acted = ".".join(map(str, self.joint))
+        return acted if self.outcome is None else f"{acted}:{self.outcome}"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Luck and skill of one player over one line or several.
+
+    Attributes:
+        decisions: The number of choices between actions that are not equally good.
+        cost: The sum of costs.
+        stake: The sum of stakes.
+        gift: The sum of the other player's costs.
+        luck: The sum of luck.
+        start: What could be expected at the start.
+        result: What came of it, or can be expected now.
+    """
+
+    decisions: int = 0
+    cost: float = 0.0
+    stake: float = 0.0
+    gift: float = 0.0
+    luck: float = 0.0
+    start: float = 0.0
+    result: float = 0.0
+
+    @property
+    def accuracy(self) -> float:
+        """The accuracy, as the module defines it; 1 if nothing was at stake."""
+        return 1.0 - self.cost / self.stake if self.stake else 1.0
+
+    def __add__(self, other: Account) -> Account:
+        """The account of both together."""
+        return Account(*(getattr(self, n) + getattr(other, n) for n in self.__dataclass_fields__))
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A line of play.
+
+    Attributes:
+        solved: The game with its optimum.
+        start: The first state, as a reader sees it.
+        plies: The moves.
+    """
+
+    solved: SolvedGame
+    start: Any
+    plies: tuple[Ply, ...] = ()
+
+    @cached_property
+    def game(self) -> Game:
+        """The game as a reader sees it."""
+        rules = self.solved.game
+        return rules.for_reader() if isinstance(rules, Words) else rules
+
+    @property
+    def state(self) -> Any:
+        """The state after the last move, as a reader sees it."""
+        return self.plies[-1].after if self.plies else self.start
+
+    @property
+    def text(self) -> str:
+        """The moves as they stand in an address."""
+        return ",".join(ply.text for ply in self.plies)
+
+    @property
+    def over(self) -> bool:
+        """Return whether the episode has ended."""
+        return bool(self.game.is_terminal(self.state))
+
+    @property
+    def totals(self) -> list[float]:
+        """Rewards so far and the value of what follows, to player 0, before and after each move."""
+        return [self.value(self.start), *(ply.total for ply in self.plies)]
+
+    def solved_state(self, state: Any) -> Any:
+        """The state of the solution for one that a reader sees."""
+        return words(self.solved.game).from_reader(state)
+
+    def value(self, state: Any) -> float:
+        """The value of a state to player 0; 0 if the episode has ended there."""
+        if self.game.is_terminal(state):
+            return 0.0
+        return self.solved.value_of(self.solved_state(state))
+
+    def upto(self, count: int) -> Line:
+        """Return the first moves of the line."""
+        return self if count >= len(self.plies) else replace(self, plies=self.plies[:count])
+
+    def choosing(self) -> tuple[int, ...]:
+        """The players who have a choice now; nobody at the end."""
+        if self.over:
+            return ()
+        legal = self.game.legal_actions(self.state)
+        return tuple(player for player, own in enumerate(legal) if len(own) > 1)
+
+    def moved(self, joint: JointAction, outcome: int | None, dice: random.Random | None) -> Line:
+        """Return the line with one move more.
+
+        Args:
+            joint: The action of each player.
+            outcome: The number of the outcome; one is drawn if left out.
+            dice: Draws the outcome; if left out, only one may be possible.
+
+        Raises:
+            ValueError: If an action or an outcome is not allowed here.
+        """
+        number = f"move {len(self.plies) + 1}"
+        if self.over:
+            raise ValueError(f"{number}: the episode is over")
+        if len(self.plies) >= MOST_PLIES:
+            raise ValueError(f"a line has at most {MOST_PLIES} moves here")
+        state = self.state
+        legal = self.game.legal_actions(state)
+        if len(joint) != len(legal) or any(
+            a not in own for a, own in zip(joint, legal, strict=True)
+        ):
+            names = [_listed(action_names(self.game, state, p)) for p in range(len(legal))]
+            raise ValueError(f"{number} is {shown(joint)}; allowed are {' with '.join(names)}")
+        outcomes = self.game.transition(state, joint)
+        if outcome is None and dice is None:
+            if len(outcomes) > 1:
+                raise ValueError(
+                    f"{number} does not say what came of it; after a colon stands the number of "
+                    f"the outcome, from 0 to {len(outcomes) - 1}"
+                )
+            outcome = 0
+        if outcome is None:
+            assert dice is not None
+            weights = [float(one.probability) for one in outcomes]
+            [outcome] = dice.choices(range(len(outcomes)), weights)
+        if not 0 <= outcome < len(outcomes):
+            raise ValueError(
+                f"{number} has outcome {outcome}; allowed are 0 to {len(outcomes) - 1}"
+            )
+        only = len(outcomes) == 1
+        ply = self._ply(joint, None if only else outcome, outcomes[outcome])
+        return replace(self, plies=(*self.plies, ply))
+
+    def _ply(self, joint: JointAction, outcome: int | None, found: Outcome) -> Ply:
+        # What is told of the dice is the same whenever the line is played again.
+        teller = random.Random(f"{len(self.plies)} {joint} {outcome}")
+        state, solved = self.state, self.solved
+        before = self.totals[-1] if not self.plies else self.plies[-1].total
+        total = before - self.value(state) + float(found.reward) + self.value(found.state)
+        costs, stakes, told = [0.0, 0.0], [0.0, 0.0], []
+        acting = who_acts(self.game, state)
+        for player, action in enumerate(joint):
+            names = action_names(self.game, state, player)
+            if player in acting:
+                told.append(names[action])
+            if len(names) == 1:
+                continue
+            values = solved.action_values(self.solved_state(state), player)
+            own = {a: v if player == 0 else -v for a, v in values.items()}
+            costs[player] = _rounded(max(own.values()) - own[action])
+            stakes[player] = _rounded(max(own.values()) - min(own.values()))
+        return Ply(
+            state,
+            joint,
+            outcome,
+            found.state,
+            " / ".join(told),
+            words(self.game).tell(state, joint, found, teller),
+            (costs[0], costs[1]),
+            (stakes[0], stakes[1]),
+            total - before + costs[0] - costs[1],
+            total,
+        )
+
+    def forced(self, dice: random.Random, player: int | None = None) -> Line:
+        """Return the line after all moves in which nobody chooses, or not the person.
+
+        Args:
+            dice: Draws outcomes, and actions of the other player's optimal strategy.
+            player: The person's side; None if a person chooses for both.
+
+        Raises:
+            ValueError: If it does not end.
+        """
+        line = self
+        for _ in range(MOST_FORCED):
+            choosing = line.choosing()
+            if line.over or (choosing if player is None else player in choosing):
+                return line
+            line = line.moved(line.drawn({}, dice), None, dice)
+        raise ValueError("the game goes on without a choice and does not end")
+
+    def drawn(self, given: Mapping[int, int], dice: random.Random) -> JointAction:
+        """Return a joint action: that of some players, and of the others an optimal one is drawn.
+
+        Args:
+            given: The actions of some players.
+            dice: Draws the others.
+        """
+        joint = []
+        for player, own in enumerate(self.game.legal_actions(self.state)):
+            action = given.get(player, own[0])
+            if player not in given and len(own) > 1:
+                strategy = self.solved.policy(self.solved_state(self.state), player)
+                [action] = dice.choices(list(strategy), list(strategy.values()))
+            joint.append(action)
+        return tuple(joint)
+
+    def account(self, player: int) -> Account:
+        """Luck and skill of a player over the line."""
+        sign = 1 if player == 0 else -1
+        scale = ValueScale(self.game.info, player)
+        totals = self.totals
+        return Account(
+            sum(ply.stakes[player] > 0 for ply in self.plies),
+            sum(ply.costs[player] for ply in self.plies),
+            sum(ply.stakes[player] for ply in self.plies),
+            sum(ply.costs[1 - player] for ply in self.plies),
+            sign * sum(ply.luck for ply in self.plies),
+            scale.of(totals[0]),
+            scale.of(totals[-1]),
+        )
+
+
+def read_moves(text: str) -> list[tuple[JointAction, int | None]]:
+    """Read the moves of an address.
+
+    Raises:
+        ValueError: If it is no line.
+    """
+    found = []
+    for part in text.split(",") if text else ():
+        acted, colon, outcome = part.partition(":")
+        numbers = [*acted.split("."), *([outcome] if colon else [])]
+        if not all(one.isascii() and one.isdecimal() and len(one) < 10 for one in numbers):
+            raise ValueError(
+                f"a move is {shown(part)}; allowed are numbers such as 3, 3:17 and 3.0:17"
+            )
+        joint = tuple(map(int, acted.split(".")))
+        found.append((joint, int(outcome) if colon else None))
+    return found
+
+
+def costliest(line: Line, player: int | None, most: int) -> list[int]:
+    """Return the moves that cost most, by their numbers from 0, the costliest first.
+
+    Args:
+        line: The line.
+        player: The player whose moves are meant; None for both.
+        most: The largest number of moves to return.
+    """
+    players: Sequence[int] = (0, 1) if player is None else (player,)
+    cost = {n: sum(ply.costs[p] for p in players) for n, ply in enumerate(line.plies)}
+    return sorted((n for n in cost if cost[n] > 0), key=lambda n: -cost[n])[:most]
+
+
+def in_all(accounts: Iterable[Account]) -> Account:
+    """Return the account of several lines together."""
+    return sum(accounts, Account())
+
+
+def _rounded(cost: float) -> float:
+    return cost if cost >= NEGLIGIBLE else 0.0
+
+
+def _listed(names: Mapping[int, str]) -> str:
+    listed = [f"{action} ({name})" for action, name in list(names.items())[:12]]
+    return ", ".join(listed)

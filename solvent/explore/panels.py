@@ -1,0 +1,840 @@
+"""The parts of the board's page: the picture, the actions, the moves, and the panel beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import sqrt
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+
+from solvent.baselines import baselines_of, make_baseline
+from solvent.exact import SolvedGame
+from solvent.explore.decision import (
+    ActionValue,
+    Choice,
+    choice_in,
+    expected,
+    joint_action,
+    results,
+)
+from solvent.explore.drawing import Clicks, Overlay, drawn
+from solvent.explore.jobs import Job, Work
+from solvent.explore.line import Account, Line, costliest, in_all, read_moves
+from solvent.explore.questions import TIE, exploit, knobs_of, locked, sweep
+from solvent.explore.subject import Subject
+from solvent.explore.view import View, number, one_of
+from solvent.model import JointAction, ValueScale
+from solvent.model.game import words
+from solvent.model.parameters import check_choice, shown
+from solvent.model.progress import OnProgress
+from solvent.model.scene import Cell, Grid, Scene
+from solvent.model.text import action_names
+from solvent.report.gap_attribution import attribute_gap
+from solvent.report.panel import Axis
+from solvent.report.panel import Panel as Chart
+from solvent.report.sections import Section
+from solvent.report.state_map import ARROWS, BOARD, leaves
+
+MOST_RESULTS = 40
+"""The largest number of outcomes that are all listed; of more, only the most probable are."""
+
+MOST_ROWS = 10
+"""Actions that are listed at once; the others are folded."""
+
+MOST_SQUARES = 100_000
+"""The largest table of which a board shows the values of squares."""
+
+MOST_LINES = 8
+"""Actions whose values are drawn along a parameter."""
+
+MISTAKES = 8
+"""Moves that are asked again."""
+
+MOST_LOSING = 8
+"""States that are listed of a policy."""
+
+STEPS = {"←": (0, -1), "→": (0, 1), "↑": (-1, 0), "↓": (1, 0)}
+"""The square to which an arrow leads: rows down, and columns to the right."""
+
+MOST_STARTS = 12
+MOST_TOLD = 8
+"""Moves whose stories are told at once."""
+
+MOST_GRADED = 1000
+"""Games of one file that are graded."""
+
+OPTIMAL, UNIFORM, LOADED = "optimal", "uniform", "the loaded policy"
+
+
+@dataclass(frozen=True)
+class Row:
+    """An action in the list.
+
+    Attributes:
+        one: The action with its value and cost.
+        href: The address that takes it; empty if it cannot be taken now.
+        why: The address at which its outcomes are listed.
+        note: The explanation of the action; empty if the game has none.
+        share: The cost compared with that of the worst action.
+        agent: The probability that the loaded policy gives it; None without a policy.
+    """
+
+    one: ActionValue
+    href: str
+    why: str
+    note: str
+    share: float
+    agent: float | None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The open panel.
+
+    Attributes:
+        name: The word for it in an address.
+        values: The variables of its template.
+        job: The work that it waits for; None if there is none.
+        sections: Parts with scripts of their own.
+    """
+
+    name: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    job: Job | None = None
+    sections: tuple[Section, ...] = ()
+
+
+def board_values(explorer: Subject, view: View, choice: Choice) -> dict[str, Any]:
+    """Return what the page shows of a position besides its panel.
+
+    Args:
+        explorer: The explorer of the game.
+        view: The view of the board.
+        choice: The choice in the position.
+    """
+    here, game = view.here, explorer.solved.game
+    scene, facts = scene_of(explorer, here)
+    rows, replies = (_rows(explorer, view, choice, own) for own in (choice.actions, choice.replies))
+    eye = view.me or 0
+    scale = ValueScale(game.info, eye)
+    total = here.totals[-1]
+    low, high = explorer.span
+    share = total if scale.is_chance else (total - low) / (high - low)
+    share = min(max(share if eye == 0 else 1 - share, 0.0), 1.0)
+    sides = explorer.sides
+    tabs = [name for name, (_, shows) in PANELS.items() if shows(explorer, view)]
+    answer = one_of(view.query, "answer", [one.number for one in choice.actions])
+    return {
+        "picture": drawn(scene, _clicks(explorer, view, choice)),
+        "facts": facts,
+        "rows": rows,
+        "replies": replies,
+        "eye_scale": scale,
+        "eye": sides[eye],
+        "total": scale.of(total),
+        "so_far": total - here.value(here.state),
+        "share": share,
+        "turn": _turn(explorer, here, choice),
+        "told": _told(explorer, view),
+        "moves": _moves(explorer, view),
+        "curve": _curve(explorer, view, scale) if len(view.line.plies) > 1 else "",
+        "account": here.account(eye) if here.plies else None,
+        "tabs": [(name, PANELS[name][0]) for name in tabs],
+        "answer": None if answer is None else next(o for o in choice.actions if o.number == answer),
+        "next": _next_question(view),
+        "matrix_open": len(choice.matrix) <= 8,
+        "starts": [] if here.plies else _starts(explorer, view),
+    }
+
+
+def scene_of(explorer: Subject, line: Line) -> tuple[Scene, list[tuple[str, str]]]:
+    """Return the picture of the last position of a line, or its fields in words without one.
+
+    Args:
+        explorer: The explorer of the game.
+        line: The line.
+    """
+    scene = words(line.game).scene(line.state)
+    state = line.solved_state(line.state)
+    if not scene and (place := _place(explorer.solved, state)):
+        scene = _plain_board(explorer.solved, place)
+    return scene, [] if scene else explorer.states.facts(state)
+
+
+def _place(solved: SolvedGame, state: Any) -> dict[str, Any]:
+    """The coordinates of a state on a board; none if it is on none."""
+    own = words(solved.game)
+    found = dict(own.coordinates(state) or leaves(state, own.entry_names()))
+    return found if found.keys() >= set(BOARD) else {}
+
+
+@lru_cache(maxsize=16)
+def _squares(solved: Any) -> Mapping[tuple[Any, ...], dict[tuple[int, int], int]]:
+    """The states on the squares of a board, by whatever else sets states apart."""
+    found: dict[tuple[Any, ...], dict[tuple[int, int], int]] = {}
+    table = getattr(solved, "table", None)
+    if table is None or table.n_states > MOST_SQUARES or not _place(solved, table.states[0]):
+        return found
+    for index in np.argsort(table.terminal, kind="stable").tolist():
+        place = _place(solved, table.states[index])
+        if place:
+            at = place.pop("row"), place.pop("column")
+            found.setdefault(tuple(place.items()), {}).setdefault(at, index)
+    return found
+
+
+def _plain_board(solved: Any, place: Mapping[str, Any]) -> Scene:
+    """The board of a game that draws none: its squares are those on which some state is."""
+    table: Any = getattr(solved, "table", None)
+    at: dict[tuple[int, int], bool] = {}
+    for squares in _squares(solved).values():
+        for square, index in squares.items():
+            at[square] = at.get(square, True) and bool(table.terminal[index])
+    if not at:
+        return ()
+    size = max(row for row, _ in at) + 1, max(column for _, column in at) + 1
+    rows = tuple(
+        tuple(
+            Cell("", {None: "wall", True: "goal", False: ""}[at.get((r, c))])
+            for c in range(size[1])
+        )
+        for r in range(size[0])
+    )
+    return (Grid(rows, (place["row"], place["column"])),)
+
+
+def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
+    """What clicks on the board lead to, and what is known of its squares."""
+    if choice.over or (view.quiz and not view.hidden):
+        return Clicks()
+    names = {one.number: one.name for one in choice.actions}
+    best = frozenset(one.number for one in choice.actions if one.cost == 0 and one.chance > 0)
+    word = "answer" if view.quiz else "do"
+    place = _place(explorer.solved, choice.state)
+    moves: dict[tuple[int, int], int] = {}
+    squares: dict[tuple[int, int], Overlay] = {}
+    if place:
+        row, column = place.pop("row"), place.pop("column")
+        for action, name in names.items():
+            step = STEPS.get(ARROWS.get(name.lower(), ""))
+            if step:
+                moves[row + step[0], column + step[1]] = action
+        if not view.hidden:
+            squares = _overlays(explorer, view, tuple(place.items()))
+    scale = ValueScale(explorer.solved.game.info, choice.player)
+    hidden = frozenset() if view.hidden or len(best) == len(names) else best
+    worth = {} if view.hidden else {one.number: _short(scale, one.value) for one in choice.actions}
+    return Clicks(
+        lambda action: view.address(**{word: action}), names, hidden, worth, squares, moves
+    )
+
+
+def _overlays(
+    explorer: Subject, view: View, others: tuple[Any, ...]
+) -> dict[tuple[int, int], Overlay]:
+    """The values and the best actions of the squares of a board."""
+    solved: Any = explorer.solved
+    at = _squares(solved).get(others, {})
+    live = {square: s for square, s in at.items() if not solved.table.terminal[s]}
+    if not live:
+        return {}
+    values = {square: float(solved.solution.values[s]) for square, s in live.items()}
+    low, high = min(values.values()), max(values.values())
+    scale = ValueScale(solved.game.info)
+    found = {}
+    for square, index in live.items():
+        state = solved.table.states[index]
+        own = solved.action_values(state, 0)
+        best = [action for action, value in own.items() if max(own.values()) - value < TIE]
+        names = action_names(solved.game, state, 0)
+        signs = [ARROWS.get(names[action].lower(), "") for action in best]
+        share = (values[square] - low) / (high - low) if high > low else 0.5
+        text = _short(scale, values[square])
+        href = view.address(s=explorer.states.key(state), line=None, at=None)
+        sign = "".join(signs) if len(signs) <= 2 else "•"
+        found[square] = Overlay(share, text, sign, href)
+    return found
+
+
+def _short(scale: ValueScale, value: float) -> str:
+    """A value for a square of a board."""
+    text = f"{100 * value:.0f}%" if scale.is_chance else f"{round(value, 3):z.3g}"
+    return text.replace("-", "−")
+
+
+def _rows(
+    explorer: Subject, view: View, choice: Choice, actions: Sequence[ActionValue]
+) -> list[Row]:
+    """The actions of a player, the best first."""
+    reply = actions is choice.replies
+    player = 1 if reply else choice.player
+    worst = max((one.cost for one in actions), default=0.0)
+    agent: Mapping[int, float] | None = None
+    if explorer.loaded is not None and explorer.loaded.policy.player == player and not choice.over:
+        agent = explorer.loaded.chances(explorer.tabled("a policy"), choice.state)
+    word = "answer" if view.quiz else "do"
+    takes = not (view.quiz and not view.hidden) and not (reply and view.me != 1)
+    explain = words(explorer.solved.game).explain
+    notes = {one.number: explorer.states.named(explain(one.number, player)) for one in actions}
+    told = len(set(notes.values())) > len(notes) / 2
+    ranked = sorted(actions, key=lambda one: (one.cost, -one.chance, one.number))
+    if view.hidden:
+        ranked = list(actions)
+    return [
+        Row(
+            one,
+            view.address(**{word: one.number}) if takes else "",
+            view.address(panel="results", **{"reply" if reply else "why": one.number}),
+            notes[one.number] if told else "",
+            one.cost / worst if worst else 0.0,
+            None if agent is None else agent.get(one.number, 0.0),
+        )
+        for one in ranked
+    ]
+
+
+def _turn(explorer: Subject, here: Line, choice: Choice) -> str:
+    """Who is to choose, in words."""
+    info = explorer.solved.game.info
+    if choice.over:
+        return "The game is over." if here.plies else "This is an end of the game."
+    if info.players == 1:
+        return ""
+    if choice.replies:
+        return "Both sides choose at once."
+    side = explorer.sides[choice.player]
+    return f"{side[:1].upper()}{side[1:]} to move."
+
+
+def _told(explorer: Subject, view: View) -> list[str]:
+    """What has happened since the last choice that was shown, in words."""
+    plies = view.here.plies
+    begin = len(plies)
+    while begin and view.at - begin < MOST_TOLD:
+        begin -= 1
+        if sum(plies[begin].stakes) > 0 and (view.me is None or plies[begin].stakes[view.me] > 0):
+            break
+    named = explorer.states.named
+    return [
+        named(f"{ply.words[:1].upper()}{ply.words[1:]}. {' '.join(ply.story.split())}".strip())
+        for ply in plies[begin:]
+    ]
+
+
+def _moves(explorer: Subject, view: View) -> list[dict[str, Any]]:
+    """The moves of the line."""
+    scale = ValueScale(explorer.solved.game.info)
+    return [
+        {
+            "number": count,
+            "words": explorer.states.named(ply.words),
+            "cost": sum(ply.costs),
+            "lost": scale.difference(sum(ply.costs)) if sum(ply.costs) else "",
+            "href": view.address(at=count),
+            "now": count == view.at,
+        }
+        for count, ply in enumerate(view.line.plies, 1)
+    ]
+
+
+def _curve(explorer: Subject, view: View, scale: ValueScale, *, linked: bool = True) -> str:
+    """The value after each move, as SVG; a click goes back to the move if `linked`."""
+    totals = [scale.of(total) for total in view.line.totals]
+    low, high = (0.0, 1.0) if scale.is_chance else (min(totals), max(totals))
+    room = 0.0 if scale.is_chance else max((high - low) * 0.1, 0.5)
+    quantity = scale.meaning or "value"
+    x, y = Axis(0, max(len(totals) - 1, 4)), Axis(low - room, high + room)
+    chart = Chart(f"{quantity} after each move", quantity.split(",")[0], x, y, "moves")
+    xs = range(len(totals))
+    chart.line(xs, totals, "var(--series-0)", quantity, dashed=False, wide=True)
+    if not linked:
+        return chart.drawn()
+    chart.dots([view.at], [totals[view.at]], "var(--series-1)")
+    chart.links(xs, totals, [view.address(at=count) for count in xs])
+    return chart.drawn()
+
+
+def _starts(explorer: Subject, view: View) -> list[tuple[float, str, str]]:
+    """The other states in which an episode may begin: probability, words, and address."""
+    outcomes = sorted(explorer.solved.game.initial(), key=lambda one: -one.probability)
+    return [
+        (
+            float(one.probability),
+            explorer.states.words(one.state),
+            view.address(s=explorer.states.key(one.state), line=None, at=None),
+        )
+        for one in outcomes[:MOST_STARTS]
+        if len(outcomes) > 1
+    ]
+
+
+def _next_question(view: View) -> str:
+    """The address of the next question of a quiz; empty if there is none."""
+    if "answer" not in view.query:
+        return ""
+    if view.quiz == "drill":
+        return view.address(s=None, line=None, at=None)
+    queue = [part for part in view.query.get("queue", "").split(".") if part]
+    if not queue:
+        return view.address(quiz=None, queue=None, at=None)
+    return view.address(at=queue[0], queue=".".join(queue[1:]))
+
+
+def panel_of(explorer: Subject, view: View) -> Panel | None:
+    """Return the open panel of a view; None if none is open.
+
+    Args:
+        explorer: The explorer of the game.
+        view: The view of the board.
+
+    Raises:
+        ValueError: If there is no such panel, or it is asked for what is not allowed.
+    """
+    name = view.query.get("panel", "")
+    if not name or view.hidden:
+        return None
+    check_choice(name, "panel", PANELS)
+    make, shows = MAKERS[name], PANELS[name][1]
+    if not shows(explorer, view):
+        return None
+    return make(explorer, view)
+
+
+def _waited(explorer: Subject, name: str, key: tuple[Any, ...], work: Work) -> Panel:
+    """A panel that waits for work; its values are the result once there is one.
+
+    Raises:
+        Exception: Whatever the work has raised.
+    """
+    job = explorer.jobs.of((explorer.name, name, *key), work)
+    if not job.done():
+        return Panel(name, job=job)
+    if job.error is not None:
+        raise job.error
+    return Panel(name, {"found": job.result})
+
+
+def _results_panel(explorer: Subject, view: View) -> Panel:
+    """What may come of an action, or of a pair of actions."""
+    here, solved = view.here, explorer.solved
+    choice = choice_in(solved, here.solved_state(here.state))
+    action = _asked(choice.actions, view, "why")
+    joint = joint_action(solved, choice.state, choice.player, action.number)
+    name = action.name
+    if choice.replies:
+        reply = _asked(choice.replies, view, "reply")
+        joint, name = (action.number, reply.number), f"{name} against {reply.name}"
+    found = results(solved, choice.state, joint)
+    scale = ValueScale(solved.game.info, choice.player)
+    acted = ".".join(str(joint[player]) for player in (here.choosing() or (0,)))
+    told = [
+        (
+            one,
+            explorer.states.words(one.state),
+            scale.of(one.reward + one.value),
+            view.address(do=acted, to=one.number),
+            solved.game.is_terminal(one.state),
+        )
+        for one in found[:MOST_RESULTS]
+    ]
+    others = found[MOST_RESULTS:]
+    return Panel(
+        "results",
+        {
+            "name": name,
+            "results": told,
+            "others": len(others),
+            "others_probability": sum(one.probability for one in others),
+            "rewarded": any(one.reward for one in found),
+            "expected": scale.of(expected(found)),
+            "scale": scale,
+            "clickable": not view.quiz,
+            "most": max(one.probability for one in found),
+        },
+    )
+
+
+def _asked(actions: Sequence[ActionValue], view: View, word: str) -> ActionValue:
+    """The action that an address names, or the most probable one."""
+    chosen = one_of(view.query, word, [one.number for one in actions])
+    probable = max(actions, key=lambda one: (one.chance, -one.number))
+    return next((one for one in actions if one.number == chosen), probable)
+
+
+def _disagree_panel(explorer: Subject, view: View) -> Panel:
+    """The best action as a function of a parameter of the rules."""
+    knobs = knobs_of(explorer.solved)
+    chosen = check_choice(view.query.get("of") or next(iter(knobs)), "of", knobs)
+    state = view.here.solved_state(view.here.state)
+    player = (view.here.choosing() or (0,))[0]
+    names = action_names(explorer.solved.game, state, player)
+    key = (chosen, explorer.states.key(state))
+    panel = _waited(
+        explorer, "disagree", key, lambda tell: sweep(knobs[chosen], state, player, tell)
+    )
+    listed = [
+        (name, name.replace("_", " "), view.address(panel="disagree", of=name)) for name in knobs
+    ]
+    values: dict[str, Any] = {
+        "knobs": listed,
+        "chosen": chosen,
+        "names": names,
+        "found": None,
+    }
+    if found := panel.values.get("found"):
+        scale = ValueScale(explorer.solved.game.info, player)
+        values |= {"found": found, "chart": _sweep_chart(found, names, scale)}
+    return Panel("disagree", values, panel.job)
+
+
+def _sweep_chart(found: Any, names: Mapping[int, str], scale: ValueScale) -> str:
+    """The values of the best actions along a parameter, as SVG."""
+    points = found.points
+    if len(points) < 2:
+        return ""
+    best = {value: max(one.values()) for value, one in points.items()}
+    rank = {a: max(one[a] - best[v] for v, one in points.items() if a in one) for a in names}
+    listed = sorted(rank, key=lambda a: -rank[a])[:MOST_LINES]
+    values = [one[a] for one in points.values() for a in listed if a in one]
+    room = 0.05 * (max(values) - min(values)) or 0.05
+    x, y = Axis(min(points), max(points)), Axis(min(values) - room, max(values) + room)
+    along = found.knob.name.replace("_", " ")
+    chart = Chart(f"action values by {along}", scale.meaning.split(",")[0] or "value", x, y, along)
+    dot = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"
+    for count, action in enumerate(listed):
+        own = {value: one[action] for value, one in points.items() if action in one}
+        colour = f"var(--series-{count})"
+        chart.line(list(own), list(own.values()), colour, names[action], dashed=False)
+        chart.dots(list(own), list(own.values()), colour)
+        chart.key(names[action], colour, dot)
+    return chart.drawn()
+
+
+def _lock_panel(explorer: Subject, view: View) -> Panel:
+    """The best response to a fixed strategy of the other side."""
+    state = view.here.solved_state(view.here.state)
+    choosing = view.here.choosing()
+    sides = explorer.sides
+    locks = [(player, view.address(panel="lock", lock=player)) for player in (0, 1)]
+    default = 1 - choosing[0] if len(choosing) == 1 else 1
+    player = number(view.query, "lock", default, 0, 1)
+    here = action_names(explorer.solved.game, state, player) if player in choosing else {}
+    action = one_of(view.query, "act", here)
+    named = [OPTIMAL, *(name for name in baselines_of(explorer.solved.game) if name != OPTIMAL)]
+    if explorer.loaded is not None and explorer.loaded.policy.player == player:
+        named.append(LOADED)
+    usual_lock = UNIFORM if action is None else OPTIMAL
+    to = check_choice(view.query.get("to") or usual_lock, "to", named)
+
+    def work(tell: OnProgress) -> Any:
+        table = explorer.tabled("the best response to a fixed strategy")
+        policy = None
+        if to == LOADED and explorer.loaded is not None:
+            policy = explorer.loaded.policy
+        elif to != OPTIMAL:
+            policy = make_baseline(to, table.table, player=player)
+        return exploit(table, locked(table, player, policy, state, action), state, tell)
+
+    loaded = explorer.loaded.file if explorer.loaded else ""
+    key = (player, to, action, explorer.states.key(state), loaded)
+    panel = _waited(explorer, "lock", key, work)
+    values: dict[str, Any] = {
+        "locks": [(sides[one], href, one == player) for one, href in locks],
+        "side": sides[player],
+        "other": sides[1 - player],
+        "named": [
+            (name, view.address(panel="lock", lock=player, to=name, act=action), name == to)
+            for name in named
+        ],
+        "actions": [
+            (name, view.address(panel="lock", lock=player, to=to, act=number_), number_ == action)
+            for number_, name in here.items()
+        ],
+        "to": to,
+        "found": None,
+    }
+    if found := panel.values.get("found"):
+        game = explorer.solved.game
+        names = action_names(game, state, 1 - player) if found.actions else {}
+        top = max(found.actions.values(), default=0.0)
+        changes = [
+            (
+                explorer.states.words(one),
+                action_names(game, one, 1 - player)[new],
+                action_names(game, one, 1 - player)[old],
+                gain,
+                view.address(s=explorer.states.key(one), line=None, at=None),
+            )
+            for one, new, old, gain in found.changes
+        ]
+        usual = {one.number: one.value for one in _choice(explorer, view, 1 - player)}
+        listed = sorted(found.actions.items(), key=lambda one: -one[1])
+        values |= {
+            "found": found,
+            "listed": [(names[a], value, top - value, usual.get(a)) for a, value in listed],
+            "changes": changes,
+            "scale": ValueScale(game.info, 1 - player),
+        }
+    return Panel("lock", values, panel.job)
+
+
+def _choice(explorer: Subject, view: View, player: int) -> Sequence[ActionValue]:
+    """The actions of a player in the position, with their values."""
+    choice = choice_in(explorer.solved, view.here.solved_state(view.here.state))
+    return choice.replies if player == 1 and choice.replies else choice.actions
+
+
+def _account_panel(explorer: Subject, view: View) -> Panel:
+    """Luck and skill over this game and over all that were played."""
+    players = range(explorer.solved.game.info.players)
+    mine = [view.me] if view.me is not None else list(players)
+    this = [
+        (explorer.sides[p], view.here.account(p), ValueScale(explorer.solved.game.info, p))
+        for p in mine
+    ]
+    games = [graded(explorer, line, address) for address, line in explorer.games.items()]
+    return Panel("account", {"this": this, "games": games, "all": summary(explorer, games)})
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A game with its account.
+
+    Attributes:
+        address: The address of its board.
+        accounts: The account of each player.
+        worst: The move that cost most, in words; empty if none cost anything.
+        moves: The number of moves.
+    """
+
+    address: str
+    accounts: tuple[Account, ...]
+    worst: str
+    moves: int
+
+
+def graded(explorer: Subject, line: Line, address: str) -> Graded:
+    """Grade a game.
+
+    Args:
+        explorer: The explorer of the game.
+        line: The moves.
+        address: The address of the board.
+    """
+    players = range(explorer.solved.game.info.players)
+    costly = costliest(line, None, 1)
+    worst = explorer.states.named(line.plies[costly[0]].words) if costly else ""
+    return Graded(address, tuple(map(line.account, players)), worst, len(line.plies))
+
+
+def summary(explorer: Subject, games: Sequence[Graded]) -> list[dict[str, Any]]:
+    """Return luck and skill of each player over several games: sums, means and standard errors.
+
+    Args:
+        explorer: The explorer of the game.
+        games: The games.
+    """
+    found = []
+    for player, side in enumerate(explorer.sides[: explorer.solved.game.info.players]):
+        own = [game.accounts[player] for game in games]
+        if not own:
+            continue
+        lucks = [one.luck for one in own]
+        found.append(
+            {
+                "side": side,
+                "scale": ValueScale(explorer.solved.game.info, player),
+                "account": in_all(own),
+                "count": len(own),
+                "luck": mean(lucks),
+                "error": stdev(lucks) / sqrt(len(lucks)) if len(lucks) > 1 else None,
+                "cost": mean(one.cost for one in own),
+            }
+        )
+    return found
+
+
+def _maps_panel(explorer: Subject, view: View) -> Panel:
+    """The maps of value and policy, and the game's own sections."""
+    panel = _waited(explorer, "maps", (), lambda tell: explorer.map_sections)
+    if panel.job is not None:
+        return panel
+    ranged = None
+    if explorer.table is None:
+        ranged = explorer.ranged(
+            {"s": explorer.states.key(explorer.states.starts[0]) or "", **view.query}
+        )
+    return Panel("maps", {"ranged": ranged}, sections=panel.values["found"])
+
+
+def _agent_panel(explorer: Subject, view: View) -> Panel:
+    """The loaded policy: its gap, and where it loses most."""
+    loaded = explorer.loaded
+    if loaded is None:
+        return Panel("agent", {"loaded": None})
+    table = explorer.tabled("comparing a policy")
+    losing: Sequence[Any] = ()
+    if loaded.location is not None:
+        given = table.table, loaded.policy, table.solution, loaded.location
+        losing = attribute_gap(*given, MOST_LOSING, 4).worst
+    listed = [
+        (
+            explorer.states.words(one.state),
+            one,
+            view.address(s=explorer.states.key(one.state), line=None, at=None),
+        )
+        for one in losing
+    ]
+    scale = ValueScale(table.game.info, loaded.policy.player)
+    return Panel("agent", {"loaded": loaded, "losing": listed, "scale": scale})
+
+
+def _edit_panel(explorer: Subject, view: View) -> Panel:
+    """A form that sets the state by its fields."""
+    state = view.here.solved_state(view.here.state)
+    fields = [
+        (
+            explorer.states.label(one.name),
+            one,
+            [(text, explorer.states.told(one.name, text)) for text in one.options],
+        )
+        for one in explorer.states.fields(state)
+    ]
+    return Panel("edit", {"fields": fields, "key": explorer.states.key(state)})
+
+
+def _always(explorer: Subject, view: View) -> bool:
+    return True
+
+
+def _while_on(explorer: Subject, view: View) -> bool:
+    return not view.here.over
+
+
+PANELS: Mapping[str, tuple[str, Callable[[Subject, View], bool]]] = {
+    "results": ("What may come of it", _while_on),
+    "disagree": ("If you disagree", _while_on),
+    "lock": ("Exploit", lambda explorer, view: explorer.solved.game.info.players == 2),
+    "account": ("Luck and skill", _always),
+    "maps": ("Maps", _always),
+    "agent": ("Agent", _always),
+    "edit": ("Set up", _always),
+}
+"""The panels by their words in an address: the title, and whether one can be opened in a view."""
+
+MAKERS: Mapping[str, Callable[[Subject, View], Panel]] = {
+    "results": _results_panel,
+    "disagree": _disagree_panel,
+    "lock": _lock_panel,
+    "account": _account_panel,
+    "maps": _maps_panel,
+    "agent": _agent_panel,
+    "edit": _edit_panel,
+}
+
+
+def mistakes_address(view: View) -> str:
+    """Return the address at which the costliest moves are asked again; empty if none cost anything.
+
+    Args:
+        view: The view of the board.
+    """
+    moves = sorted(costliest(view.line, view.me, MISTAKES))
+    if not moves:
+        return ""
+    rest = ".".join(map(str, moves[1:]))
+    return view.address(quiz="mistakes", at=moves[0], queue=rest, panel=None, hide=None)
+
+
+def read_games(explorer: Subject, text: str) -> list[tuple[str, Line]]:
+    """Read games, one a line, and return them with their addresses.
+
+    A line has the moves as an address has them, with commas between them. Instead of its number an
+    action may be named where only one player chooses. The state in which the game begins stands
+    before a bar, ``state|moves``, if it is not the usual start.
+
+    Args:
+        explorer: The explorer of the game.
+        text: The games.
+
+    Raises:
+        ValueError: If a move is not allowed, or does not say what came of it; the message names
+            the line.
+    """
+    found = []
+    for count, row in enumerate(text.splitlines(), 1):
+        key, _, moves = row.strip().rpartition("|")
+        if not moves or moves.startswith("#"):
+            continue
+        try:
+            line = explorer.line(key.strip(), "")
+            for part in moves.split(","):
+                line = line.moved(*_read_move(line, part.strip()), None)
+        except ValueError as error:
+            raise ValueError(f"line {count}: {error}") from None
+        view = View({"s": key.strip(), "game": explorer.key}, line, 0, None)
+        found.append((view.address(line=line.text), line))
+        if len(found) > MOST_GRADED:
+            raise ValueError(f"there are more than {MOST_GRADED} games")
+    return found
+
+
+def _read_move(line: Line, text: str) -> tuple[JointAction, int | None]:
+    """Read a move in which an action may stand by its name.
+
+    Raises:
+        ValueError: If there is no such action.
+    """
+    acted, colon, outcome = text.rpartition(":") if ":" in text else (text, "", "")
+    choosing = line.choosing() or (0,)
+    if not line.over and len(choosing) == 1:
+        names = action_names(line.game, line.state, choosing[0])
+        by_name = {name.lower(): str(action) for action, name in names.items()}
+        own = by_name.get(acted.strip().lower(), acted.strip())
+        if not own.replace(".", "").isdecimal():
+            listed = ", ".join(names.values())
+            raise ValueError(f"move {len(line.plies) + 1} is {shown(acted)}; allowed are {listed}")
+        joint = [str(legal[0]) for legal in line.game.legal_actions(line.state)]
+        joint[choosing[0]] = own
+        acted = own if "." in own else ".".join(joint)
+    [move] = read_moves(f"{acted}{colon}{outcome}") or [((), None)]
+    return move
+
+
+def replay_values(explorer: Subject, view: View) -> dict[str, Any]:
+    """Return a line move by move, for a page that stands alone.
+
+    Args:
+        explorer: The explorer of the game.
+        view: The view of the board.
+    """
+    line, eye = view.line, view.me or 0
+    scale = ValueScale(explorer.solved.game.info, eye)
+    steps = []
+    for count, total in enumerate(line.totals):
+        ply = line.plies[count - 1] if count else None
+        scene, facts = scene_of(explorer, line.upto(count))
+        cost = sum(ply.costs) if ply else 0.0
+        steps.append(
+            {
+                "number": count,
+                "words": explorer.states.named(ply.words) if ply else "",
+                "story": explorer.states.named(ply.story) if ply else "",
+                "total": scale.of(total),
+                "cost": cost,
+                "lost": scale.difference(cost),
+                "picture": drawn(scene),
+                "facts": facts,
+            }
+        )
+    return {
+        "steps": steps,
+        "scale": scale,
+        "side": explorer.sides[eye],
+        "account": line.account(eye),
+        "curve": _curve(explorer, view, scale, linked=False),
+    }

@@ -1,0 +1,340 @@
+"""Questions about a position that need more than its solution: the game is solved anew.
+
+**If you disagree.** The game is solved along one parameter of its rules. Between two values with
+different best actions there is a break-even point, where both are equally good; for a parameter
+that can be any number it is found by bisection.
+
+**Node lock.** The other side's strategy is fixed, in one state or everywhere. What is left is a
+game for one player; its optimal policy is a best response and shows how to exploit the strategy.
+
+**Drill.** Positions of episodes in which mostly, but not always, an optimal action is taken. Those
+with a large action gap, the difference between the best action and the next one, are asked.
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from solvent.exact import SolvedGame, SolvedTable, solve, state_visitation
+from solvent.exact.solver import solve_table
+from solvent.explore.decision import who_acts
+from solvent.model import TabularPolicy, ValueScale, against, discounted
+from solvent.model.discount import PARAMETER
+from solvent.model.progress import OnProgress, Progress
+from solvent.model.registry import find_spec, make_game
+
+STEPS = 8
+"""The number of values of a parameter besides its own."""
+
+BISECTIONS = 14
+"""Each halves the interval in which a break-even point is."""
+
+TIE = 1e-9
+
+MOST_EXPLOITED = 5
+"""States that are listed of a best response."""
+
+RANDOM_SHARE = 0.3
+"""The share of random actions in the episodes of a drill."""
+
+DRILL_SECONDS = 0.09
+"""Time for collecting the positions of a drill."""
+
+DISCOUNTS = (0.5, 0.999)
+"""The range of discounts that are tried."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A parameter of the rules along which the game can be solved.
+
+    Attributes:
+        name: The name of the parameter.
+        value: Its value in the present game.
+        values: The values to try, in ascending order.
+        continuous: Whether values between them are allowed.
+        make: Makes the game with a value.
+    """
+
+    name: str
+    value: float
+    values: tuple[float, ...]
+    continuous: bool
+    make: Callable[[float], Any]
+
+
+@dataclass(frozen=True)
+class Break:
+    """A point at which the best action changes.
+
+    Attributes:
+        low: The largest value with the old action.
+        high: The smallest value with the new action; as good as `low` for a continuous parameter.
+        before: The old action.
+        after: The new action.
+    """
+
+    low: float
+    high: float
+    before: int
+    after: int
+
+
+def knobs_of(solved: SolvedGame) -> dict[str, Knob]:
+    """The parameters along which a game can be solved, by their names.
+
+    Args:
+        solved: The game.
+    """
+    game = solved.game
+    found: dict[str, Knob] = {}
+    allowed: Mapping[str, inspect.Parameter] = {}
+    own = dict(game.info.parameters)
+    with suppress(ValueError):
+        allowed = inspect.signature(find_spec(game.info.name).maker()).parameters
+    given = {name: value for name, value in own.items() if name in allowed or name == PARAMETER}
+    for name, one in allowed.items():
+        value = own.get(name, one.default)
+        plain = isinstance(value, int | float) and not isinstance(value, bool)
+        if name == PARAMETER or not plain or not isfinite(value):
+            continue
+        made = _maker(game.info.name, given, name, type(value))
+        whole = isinstance(value, int)
+        values = _whole_around(int(value)) if whole else _around(float(value))
+        found[name] = Knob(name, float(value), values, not whole, made)
+    present = float(own.get(PARAMETER, 1) or 1)
+    base = getattr(game, "game", game) if PARAMETER in own else game
+    low, high = DISCOUNTS
+    spread = sorted({*np.linspace(low, high, STEPS).round(3).tolist(), present})
+    found[PARAMETER] = Knob(
+        PARAMETER, present, tuple(spread), True, lambda value: discounted(base, value)
+    )
+    return found
+
+
+def _maker(game: str, given: Mapping[str, Any], name: str, kind: type) -> Callable[[float], Any]:
+    return lambda value: make_game(game, **{**given, name: kind(value)})
+
+
+def _whole_around(value: int) -> tuple[float, ...]:
+    step = max(abs(value) // 8, 1)
+    return tuple(float(value + n * step) for n in range(-STEPS // 2, STEPS // 2 + 1))
+
+
+def _around(value: float) -> tuple[float, ...]:
+    low, high = (0.0, 1.0) if 0 <= value <= 1 else (0.5 * value, 2.0 * value)
+    spread = np.linspace(low, high, STEPS + 1)[1:-1].round(6).tolist()
+    return tuple(sorted({*spread, value}))
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Action values along a parameter.
+
+    Attributes:
+        knob: The parameter.
+        points: For each value at which the state exists, the values of actions to who chooses.
+        breaks: The points at which the best action changes.
+    """
+
+    knob: Knob
+    points: Mapping[float, Mapping[int, float]]
+    breaks: tuple[Break, ...]
+
+
+def sweep(knob: Knob, state: Any, player: int, progress: OnProgress) -> Sweep:
+    """Solve a game along a parameter, and find where the best action in a state changes.
+
+    Args:
+        knob: The parameter.
+        state: The state.
+        player: The player who chooses there.
+        progress: Called after each solving.
+    """
+    known: dict[float, Mapping[int, float]] = {}
+
+    def valued(value: float) -> Mapping[int, float]:
+        if value not in known:
+            known[value] = _valued(knob, value, state, player)
+        return known[value]
+
+    points = {}
+    for count, value in enumerate(knob.values):
+        progress(Progress(count, len(knob.values), f"{knob.name.replace('_', ' ')} {value:g}"))
+        if found := valued(value):
+            points[value] = found
+    breaks: list[Break] = []
+    for low, high in zip(points, list(points)[1:], strict=False):
+        before, after = _best(points[low]), _best(points[high])
+        if before & after:
+            continue
+        ends = (low, high)
+        for _ in range(BISECTIONS if knob.continuous else int(high - low - 1).bit_length()):
+            middle = sum(ends) / 2 if knob.continuous else (ends[0] + ends[1]) // 2
+            progress(Progress(len(breaks), None, f"break-even near {middle:.4g}"))
+            found = valued(middle)
+            if not found:
+                break
+            ends = (middle, ends[1]) if _best(found) & before else (ends[0], middle)
+        after = _best(valued(ends[1]))
+        breaks.append(Break(*ends, min(before), min(after)))
+    return Sweep(knob, points, tuple(breaks))
+
+
+def _valued(knob: Knob, value: float, state: Any, player: int) -> Mapping[int, float]:
+    """The values of actions to a player with a value of a parameter; none if there is no state."""
+    try:
+        solved = solve(knob.make(value))
+        found = solved.action_values(state, player)
+    except (ValueError, TypeError, ArithmeticError, LookupError):
+        return {}
+    scale = ValueScale(solved.game.info, player)
+    return {action: scale.of(one) for action, one in found.items()}
+
+
+def _best(values: Mapping[int, float]) -> set[int]:
+    top = max(values.values())
+    return {action for action, value in values.items() if top - value < TIE}
+
+
+@dataclass(frozen=True)
+class Exploit:
+    """The best response to a fixed strategy.
+
+    Attributes:
+        player: The player who exploits it.
+        value: The value at the start against the fixed strategy, to that player.
+        before: The value at the start against an optimal strategy, to that player.
+        here: The value of the position against the fixed strategy; None after the end.
+        actions: The values of the player's actions in the position, against the fixed strategy.
+        changes: States in which the best response gains most over the optimal policy: the state,
+            its action, the optimal one, and the gain per visit times the number of visits.
+    """
+
+    player: int
+    value: float
+    before: float
+    here: float | None
+    actions: Mapping[int, float]
+    changes: tuple[tuple[Any, int, int, float], ...]
+
+
+def locked(
+    solved: SolvedTable,
+    player: int,
+    policy: TabularPolicy | None,
+    at: Any,
+    action: int | None,
+) -> TabularPolicy:
+    """Return a player's policy that is fixed everywhere, in one state, or both.
+
+    Args:
+        solved: The game.
+        player: The player whose strategy is fixed.
+        policy: The policy everywhere; the optimal one if left out.
+        at: The state in which an action is fixed.
+        action: The action there; None to fix none.
+    """
+    found = policy or solved.solution.policies[player]
+    if action is None:
+        return found
+    chances = np.array(found.probabilities)
+    here = solved.table.index[at]
+    chances[here] = np.eye(chances.shape[1])[action]
+    return replace(found, probabilities=chances)
+
+
+def exploit(solved: SolvedTable, policy: TabularPolicy, at: Any, progress: OnProgress) -> Exploit:
+    """Solve what is left of a game when one player's strategy is fixed.
+
+    Args:
+        solved: The game.
+        policy: The fixed strategy.
+        at: The position, for the values of actions there.
+        progress: Called as solving goes on.
+    """
+    player = 1 - policy.player
+    scale = ValueScale(solved.game.info, player)
+    left = against(solved.table, policy)
+    best = SolvedTable(solved.game, left, solve_table(left, progress=progress))
+    over = solved.game.is_terminal(at)
+    sign = 1 if player == 0 else -1
+    # What an optimal policy's most probable action gives up against the fixed strategy.
+    rows, own = left.row_state, left.row_action[player]
+    usual = solved.solution.policies[player].probabilities[rows, own]
+    gain = sign * (best.solution.values[rows] - best.solution.action_values) * usual
+    lost = np.bincount(rows, gain, minlength=left.n_states)
+    total = lost * state_visitation(left, best.solution.policies[player])
+    changes = []
+    for state in np.argsort(-total)[:MOST_EXPLOITED].tolist():
+        if total[state] > TIE:
+            new = int(best.solution.policies[player].probabilities[state].argmax())
+            old = int(solved.solution.policies[player].probabilities[state].argmax())
+            changes.append((solved.table.states[state], new, old, float(total[state])))
+    values = {} if over else best.action_values(at, player)
+    return Exploit(
+        player,
+        scale.of(best.value),
+        scale.of(solved.value),
+        None if over else scale.of(best.value_of(at)),
+        {action: scale.of(value) for action, value in values.items()},
+        tuple(changes),
+    )
+
+
+def drill_position(solved: SolvedGame, dice: random.Random) -> Any:
+    """Return a position in which the decision matters.
+
+    Args:
+        solved: The game.
+        dice: Draws episodes, and the position among those that matter.
+
+    Raises:
+        ValueError: If no position was found in which one action is better than all others.
+    """
+    game = solved.game
+    found: dict[Any, float] = {}
+    end = time.monotonic() + DRILL_SECONDS
+    state = _drawn(game.initial(), dice)
+    while time.monotonic() < end or (not found and time.monotonic() < end + DRILL_SECONDS):
+        if game.is_terminal(state):
+            state = _drawn(game.initial(), dice)
+            continue
+        acting = who_acts(game, state)
+        legal = game.legal_actions(state)
+        joint = []
+        for player, own in enumerate(legal):
+            action = dice.choice(own)
+            if len(own) > 1 and dice.random() > RANDOM_SHARE:
+                strategy = solved.policy(state, player)
+                [action] = dice.choices(list(strategy), list(strategy.values()))
+            joint.append(action)
+        if len(acting) == 1 and len(legal[acting[0]]) > 1 and state not in found:
+            gap = _gap(list(solved.action_values(state, acting[0]).values()), acting[0])
+            if gap > TIE:
+                found[state] = gap
+        state = _drawn(game.transition(state, tuple(joint)), dice)
+    if not found:
+        raise ValueError("no position was found in which one action is better than all others")
+    ranked = sorted(found, key=lambda one: -found[one])
+    return dice.choice(ranked[: max(len(ranked) // 3, 1)])
+
+
+def _gap(values: Sequence[float], player: int) -> float:
+    """The difference between the best action and the best of those that are worse."""
+    own = sorted((value if player == 0 else -value for value in values), reverse=True)
+    return next((own[0] - value for value in own if own[0] - value > TIE), 0.0)
+
+
+def _drawn(outcomes: Sequence[Any], dice: random.Random) -> Any:
+    [one] = dice.choices(outcomes, [float(one.probability) for one in outcomes])
+    return one.state

@@ -1,0 +1,152 @@
+"""Pictures of states as data: what is where, and which action a click takes.
+
+A game says what there is to see (:meth:`solvent.model.game.Words.scene`); how it looks is decided
+where it is drawn. A scene is a tuple of parts, from top to bottom: :class:`Grid`, :class:`Pieces`,
+:class:`Gauge`, :class:`Pitch` and :class:`Prose`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
+
+
+class Cell(NamedTuple):
+    """A square of a board, a die, a card, or another thing that can be clicked.
+
+    Attributes:
+        text: The text on it, a few characters.
+        kind: Its look: ``"wall"``, ``"goal"``, ``"pit"``, ``"start"``, ``"first"`` and
+            ``"second"`` for what belongs to a player; empty for a plain one.
+        action: The action that a click takes; None if a click does nothing.
+        name: The name for people who do not see it, where the text is not enough.
+    """
+
+    text: str = ""
+    kind: str = ""
+    action: int | None = None
+    name: str = ""
+
+
+class Grid(NamedTuple):
+    """A board of squares.
+
+    Attributes:
+        rows: The squares, row by row from the top.
+        here: The row and the column of the square that the state is about.
+        below: Labels under the columns.
+        walls: Pairs of neighbouring squares with a wall between them, each a row and a column.
+    """
+
+    rows: tuple[tuple[Cell, ...], ...]
+    here: tuple[int, int] | None = None
+    below: tuple[str, ...] = ()
+    walls: frozenset[tuple[tuple[int, int], tuple[int, int]]] = frozenset()
+
+
+class Pieces(NamedTuple):
+    """A row of dice, cards, tokens or boxes.
+
+    Attributes:
+        name: The name of the row; empty if there is none.
+        look: ``"dice"``, ``"cards"``, ``"tokens"`` or ``"boxes"``.
+        cells: The pieces.
+        keeps: For dice that are kept or rolled again, the action for each set of kept dice, by
+            the numbers of the dice in ascending order, with commas between them.
+    """
+
+    name: str
+    look: str
+    cells: tuple[Cell, ...]
+    keeps: Mapping[str, int] = MappingProxyType({})
+
+
+class Gauge(NamedTuple):
+    """A bar that is filled as far as a number goes.
+
+    Attributes:
+        name: The name of the number.
+        value: The number.
+        most: The number at which the bar is full.
+        more: A further part, at risk or still to come, such as the points of a turn.
+        kind: The look of the bar, as of a :class:`Cell`.
+    """
+
+    name: str
+    value: float
+    most: float
+    more: float = 0
+    kind: str = "first"
+
+
+class Pitch(NamedTuple):
+    """A football field.
+
+    Attributes:
+        ball: Yards from the left goal line to the ball; None if it is nowhere.
+        gain: Yards from the left goal line to the line to gain; None if there is none.
+        field: Length of the field between the goal lines, in yards.
+        left: The name of the side whose goal is on the left.
+        right: The name of the other side.
+        news: Down and distance, or whatever else there is to say.
+        forward: 1 if the side with the ball plays to the right, -1 if to the left.
+    """
+
+    ball: float | None
+    gain: float | None
+    field: int = 100
+    left: str = ""
+    right: str = ""
+    news: str = ""
+    forward: int = 1
+
+
+class Prose(NamedTuple):
+    """Text.
+
+    Attributes:
+        title: The heading; empty if there is none.
+        paragraphs: The paragraphs.
+        options: What can be done next, each with the action that a click takes.
+    """
+
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    options: tuple[Cell, ...] = ()
+
+
+Part: TypeAlias = Grid | Pieces | Gauge | Pitch | Prose
+"""A part of a scene."""
+
+Scene: TypeAlias = tuple[Part, ...]
+"""The picture of a state, from top to bottom."""
+
+LETTERS: Mapping[str, Cell] = {
+    "#": Cell("", "wall", name="wall"),
+    ".": Cell(),
+    "F": Cell(),
+    "S": Cell("S", "start", name="start"),
+    "G": Cell("G", "goal", name="goal"),
+    "H": Cell("", "pit", name="hole"),
+}
+"""The squares that letters stand for on most boards."""
+
+
+def grid(
+    rows: Sequence[str],
+    here: tuple[int, int] | None,
+    letters: Mapping[str, Cell] = MappingProxyType({}),
+    **more: Any,
+) -> Grid:
+    """Return a board that is written as text, a letter for each square.
+
+    Args:
+        rows: The letters, row by row from the top.
+        here: The row and the column of the state's square.
+        letters: The squares that letters stand for, where :data:`LETTERS` says it otherwise.
+        more: Further attributes of the :class:`Grid`.
+    """
+    known = {**LETTERS, **letters}
+    squares = tuple(tuple(known.get(one, Cell(one)) for one in row) for row in rows)
+    return Grid(squares, here, **more)

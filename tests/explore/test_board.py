@@ -1,0 +1,341 @@
+"""The board: lines of play, luck and skill, ties, break-even points, fixed strategies, drills.
+
+All numbers are compared with the solver's, or with what follows from the definition.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+from functools import cache
+from html import unescape
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from solvent import make_game
+from solvent.exact import SolvedGame, SolvedTable, solve, with_table
+from solvent.exact.response import best_response
+from solvent.explore import Explorer, Library, make_app
+from solvent.explore.decision import choice_in, results, why_tied
+from solvent.explore.line import Line, costliest, in_all
+from solvent.explore.panels import PANELS, read_games
+from solvent.explore.questions import drill_position, exploit, knobs_of, locked, sweep
+from solvent.model import TabularPolicy
+from solvent.model.game import words
+from solvent.model.registry import game_specs
+
+SMALL: dict[str, dict[str, Any]] = {
+    "greed": {"limit": 12, "sides": 3},
+    "pig": {"target": 12},
+    "yahtzee": {"dice": 2, "boxes": ["aces", "twos", "chance"]},
+    "corridor": {"rooms": 4},
+    "goofspiel": {"cards": 3},
+}
+"""Parameters with which a game is solved at once."""
+
+WORDS = ("tic-tac-toe", "FrozenLake-v1", "Taxi-v4", "CliffWalking-v1")
+LINES = ("FrozenLake-v1", "greed", "tic-tac-toe", "goofspiel", "ff-combat", "gamebook", "soccer")
+
+
+@cache
+def solved(name: str) -> SolvedGame:
+    game = solve(make_game(name, **SMALL.get(name, {})))
+    return with_table(game) or game
+
+
+@cache
+def explorer(name: str) -> Explorer:
+    return Explorer(solved(name), dice=random.Random(3))
+
+
+def client(name: str) -> Any:
+    return make_app(Library.of(explorer(name))).test_client()
+
+
+def random_line(name: str, seed: int, most: int = 40) -> Line:
+    """A line in which all actions are drawn at random."""
+    dice = random.Random(seed)
+    line = Line(solved(name), dice.choice(solved(name).game.initial()).state)
+    while not line.over and len(line.plies) < most:
+        legal = line.game.legal_actions(line.state)
+        line = line.moved(tuple(dice.choice(own) for own in legal), None, dice)
+    return line
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_luck_and_skill_add_up_to_the_result(name: str) -> None:
+    for seed in range(5):
+        line = random_line(name, seed)
+        for player in range(line.game.info.players):
+            one = line.account(player)
+            assert one.result == pytest.approx(one.start - one.cost + one.gift + one.luck)
+            assert 0 <= one.accuracy <= 1
+        assert all(ply.costs[p] <= ply.stakes[p] + 1e-9 for ply in line.plies for p in (0, 1))
+    total = in_all(random_line(name, seed).account(0) for seed in range(5))
+    assert total.cost == pytest.approx(sum(random_line(name, n).account(0).cost for n in range(5)))
+
+
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "greed", "ff-combat"])
+def test_luck_has_mean_zero_whatever_is_chosen(name: str) -> None:
+    for seed in range(4):
+        before = random_line(name, seed, 3)
+        if before.over:
+            continue
+        legal = before.game.legal_actions(before.state)
+        joint = tuple(own[-1] for own in legal)
+        outcomes = before.game.transition(before.state, joint)
+        lucks = [before.moved(joint, n, None).plies[-1].luck for n in range(len(outcomes))]
+        mean = sum(float(one.probability) * luck for one, luck in zip(outcomes, lucks, strict=True))
+        assert mean == pytest.approx(0, abs=1e-9)
+        assert len(lucks) == 1 or any(lucks) or name == "FrozenLake-v1"
+
+
+def test_optimal_play_has_an_accuracy_of_one_and_the_worst_play_of_zero() -> None:
+    game = solved("ff-combat")
+    for pick, accuracy in ((max, 1.0), (min, 0.0)):
+        line, dice = Line(game, game.game.initial()[0].state), random.Random(1)
+        while not line.over:
+            values = game.action_values(line.state, 0)
+            line = line.moved((pick(values, key=lambda a: values[a]),), None, dice)
+        assert line.account(0).accuracy == accuracy
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_line_is_its_address(name: str) -> None:
+    for seed in range(3):
+        line = random_line(name, seed)
+        own = explorer(name)
+        again = Explorer(own.solved).line(
+            own.states.key(line.solved_state(line.start)) or "", line.text
+        )
+        assert [ply.after for ply in again.plies] == [ply.after for ply in line.plies]
+        assert [ply.story for ply in again.plies] == [ply.story for ply in line.plies]
+
+
+def test_a_line_that_leaves_something_open_is_refused() -> None:
+    own = explorer("FrozenLake-v1")
+    for text, message in (
+        ("0", "does not say what came of it"),
+        ("9:0", r"allowed are 0 \(left\)"),
+        ("0:7", "allowed are 0 to 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            own.line("", text)
+
+
+def test_a_tie_says_why() -> None:
+    lake, board = solved("FrozenLake-v1"), solved("tic-tac-toe")
+    told = why_tied(lake, choice_in(lake, lake.game.initial()[0].state))
+    assert told.startswith("It does not matter: all of them are equally good.")
+    assert "Whatever may follow here is worth 82.35%" in told
+    start = board.game.initial()[0].state
+    assert "worth 0, so nothing is gained" in why_tied(board, choice_in(board, start))
+    throws = solve(make_game("rock-paper-scissors"))
+    told = why_tied(throws, choice_in(throws, throws.game.initial()[0].state))
+    assert "mixed strategy makes them so" in told
+    # By symmetry: crosses in the centre, and noughts choose one of four corners.
+    reply = start._replace(squares=(0, 0, 0, 0, 1, 0, 0, 0, 0))
+    assert "equally good" in why_tied(board, choice_in(board, reply))
+    fight = solved("ff-combat")
+    assert why_tied(fight, choice_in(fight, fight.game.initial()[0].state)) == ""
+
+
+def test_the_break_even_point_is_where_both_actions_are_equally_good() -> None:
+    game = solved("ff-combat")
+    state = game.game.initial()[0].state
+    found = sweep(knobs_of(game)["luck"], state._replace(luck=6), 0, lambda _: None)
+    for value, values in found.points.items():
+        exact = solve(make_game("ff-combat", luck=int(value)))
+        assert values == exact.action_values(state._replace(luck=6), 0)
+    discount = sweep(knobs_of(solved("gridworld"))["discount"], _cell(1, 3), 0, lambda _: None)
+    for one in discount.breaks:
+        assert one.high - one.low < 1e-4
+        values = solve(knobs_of(solved("gridworld"))["discount"].make(one.low)).action_values(
+            _cell(1, 3), 0
+        )
+        assert values[one.before] == pytest.approx(values[one.after], abs=1e-2)
+    assert discount.breaks
+
+
+def _cell(row: int, column: int) -> Any:
+    states: Any = cast(SolvedTable, solved("gridworld")).table.states
+    return next(s for s in states if getattr(s, "row", None) == row and s.column == column)
+
+
+def test_whole_numbers_break_between_neighbours() -> None:
+    game = solve(make_game("greed", limit=12, sides=3))
+    state = game.game.initial()[0].state._replace(scores=(5, 5))
+    found = sweep(knobs_of(game)["limit"], state, 0, lambda _: None)
+    assert len(found.breaks) > 3
+    for one in found.breaks:
+        assert one.high == one.low + 1
+        for value, action in ((one.low, one.before), (one.high, one.after)):
+            values = solve(make_game("greed", limit=int(value), sides=3)).action_values(state, 0)
+            assert values[action] == max(values.values())
+
+
+def test_a_fixed_strategy_is_exploited_as_a_best_response_does() -> None:
+    game = cast(SolvedTable, solved("tic-tac-toe"))
+    uniform = TabularPolicy.uniform(game.table, player=1)
+    start = game.game.initial()[0].state
+    found = exploit(game, uniform, start, lambda _: None)
+    assert found.value == pytest.approx(best_response(game.table, uniform).value)
+    assert found.value > found.before
+    assert max(found.actions.values()) == pytest.approx(found.here)
+    # In one state only: it gains nothing elsewhere.
+    reply = start._replace(squares=(1, 0, 0, 0, 0, 0, 0, 0, 0))
+    fixed = locked(game, 1, None, reply, 1)
+    assert fixed.probabilities[game.table.index[reply]].tolist() == np.eye(9)[1].tolist()
+    assert exploit(game, fixed, start, lambda _: None).value == 1  # Crosses then win.
+    best = exploit(game, locked(game, 1, None, reply, None), start, lambda _: None)
+    assert best.value == pytest.approx(game.value)
+    assert best.changes == ()
+
+
+@pytest.mark.parametrize("name", ["greed", "FrozenLake-v1", "ff-combat"])
+def test_a_drill_asks_where_the_choice_matters(name: str) -> None:
+    for seed in range(3):
+        state = drill_position(solved(name), random.Random(seed))
+        costs = [one.cost for one in choice_in(solved(name), state).actions]
+        assert min(costs) == 0 < max(costs)
+
+
+def test_a_drill_is_asked_answered_and_goes_on() -> None:
+    asked = client("ff-combat")
+    page = asked.get("/board?quiz=drill", follow_redirects=True)
+    assert 'id="value"' not in page.text
+    links = re.findall(r'href="(/board[^"]*answer=\d+[^"]*)"', page.text)
+    verdicts = [asked.get(unescape(one)).text for one in dict.fromkeys(links)]
+    assert sum("Right: " in one for one in verdicts) == 1
+    assert sum(" loses " in one for one in verdicts) == 1
+    assert all('href="/board?quiz=drill"' in one for one in verdicts)
+
+
+def test_mistakes_are_asked_again() -> None:
+    line = random_line("ff-combat", 0)
+    worst = costliest(line, 0, 3)
+    assert [line.plies[n].costs[0] for n in worst] == sorted(
+        (ply.costs[0] for ply in line.plies if ply.costs[0]), reverse=True
+    )[:3]
+    key = explorer("ff-combat").states.key(line.start)
+    page = client("ff-combat").get("/board", query_string={"s": key, "line": line.text}).text
+    [first] = re.findall(r'href="(/board[^"]*quiz=mistakes[^"]*)"', page)
+    asked = client("ff-combat").get(unescape(first)).text
+    assert "Your mistake, once more" in asked
+    assert 'id="value"' not in asked
+
+
+def test_games_are_graded_from_a_file() -> None:
+    own = explorer("tic-tac-toe")
+    text = "# two games\ntop left, top, left, centre, bottom left\n\n4.0,0.0\n"
+    [(_, first), (_, second)] = read_games(own, text.replace("4.0,0.0", "centre,0"))
+    assert first.over
+    assert first.account(0).result == 1
+    assert len(second.plies) == 2
+    answer = client("tic-tac-toe").post(
+        "/games", data={"file": (io.BytesIO(b"top left, top left"), "mine.txt")}
+    )
+    assert answer.status_code == 400
+    assert "line 1: move 2" in unescape(answer.text)
+    answer = client("tic-tac-toe").post(
+        "/games", data={"file": (io.BytesIO(text.split("\n\n")[0].encode()), "a")}
+    )
+    assert f'value="{first.account(0).accuracy}"' in answer.text
+
+
+def test_finished_games_are_kept_and_can_be_graded_again() -> None:
+    own = Explorer(solved("FrozenLake-v1"), dice=random.Random(1))
+    asked = make_app(Library.of(own)).test_client()
+    line = random_line("FrozenLake-v1", 2, 200)
+    asked.get("/board", query_string={"line": line.text})
+    saved = asked.get("/games.txt").text
+    [(_, again)] = read_games(own, saved)
+    assert again.text == line.text
+    assert again.account(0) == line.account(0)
+
+
+def test_the_other_side_moves_by_itself_and_a_new_game_begins_with_it() -> None:
+    own = Explorer(solved("greed"), dice=random.Random(2))
+    asked = make_app(Library.of(own)).test_client()
+    moved = asked.get("/board?new=1&me=1")
+    line = own.line("", re.findall(r"line=([^&]*)", moved.headers["Location"])[0])
+    assert line.over or line.choosing() == (1,)
+    address = moved.headers["Location"]
+    while not line.over:
+        action = line.game.legal_actions(line.state)[1][-1]
+        address = asked.get(
+            "/board", query_string={"line": line.text, "me": 1, "do": action}
+        ).headers["Location"]
+        line = own.line("", re.findall(r"line=([^&]*)", address)[0])
+    assert line.account(0).cost == pytest.approx(0, abs=1e-9)
+
+
+FORBIDDEN = re.compile(
+    r"\b[A-Za-z]+\([a-z_]+=|\w\[\d+\]|[Pp]layer [01]\b|\bFalse\b|\bTrue\b|\bNone\b|\bnan\b|Fraction"
+)
+
+
+@pytest.mark.parametrize("name", [*game_specs(), *WORDS[1:]])
+def test_no_page_shows_what_only_a_program_reads(name: str) -> None:
+    if name == "football-strategy":
+        pytest.skip("its pages are those of test_faces, and solving takes long")
+    asked, own = client(name), explorer(name)
+    for seed in range(2):
+        line = random_line(name, seed, 8)
+        key = own.states.key(line.solved_state(line.start))
+        for at in range(0, len(line.plies) + 1, 3):
+            for panel in ("", "results", "edit", "account"):
+                query = {"s": key, "line": line.text, "at": at, "panel": panel}
+                answer = asked.get("/board", query_string=query)
+                assert answer.status_code == 200
+                body = re.sub(r"(?s)<(style|script).*?</\1>", "", answer.text)
+                text = unescape(re.sub(r"<[^>]*>", " ", body))
+                text += " ".join(map(unescape, re.findall(r'(?:aria-label|title)="([^"]*)"', body)))
+                assert not FORBIDDEN.search(text), (panel, FORBIDDEN.search(text))
+
+
+def test_every_game_has_a_picture_of_its_start() -> None:
+    library = Library()
+    assert {"FrozenLake-v1", "CliffWalking-v1", "tic-tac-toe", "gamebook"} <= set(library.games)
+    for card in library.cards:
+        assert "<svg" in card.picture or "prose" in card.picture, card.name
+        assert len(card.line) > 10, card.name
+    page = make_app(library).test_client().get("/").text
+    assert page.count('class="thumb"') == len(library.games)
+
+
+def test_actions_of_a_scene_are_legal_and_named() -> None:
+    for name in (*SMALL, *WORDS, "nim", "soccer", "blackjack"):
+        for seed in range(2):
+            line = random_line(name, seed, 6)
+            for ply in line.plies:
+                legal = line.game.legal_actions(ply.state)
+                for part in words(line.game).scene(ply.state):
+                    cells = getattr(part, "cells", getattr(part, "options", ()))
+                    cells = cells or [c for row in getattr(part, "rows", ()) for c in row]
+                    for cell in cells:
+                        assert cell.action is None or any(cell.action in own for own in legal), name
+
+
+def test_all_panels_open() -> None:
+    for name in ("greed", "FrozenLake-v1", "goofspiel"):
+        for panel in PANELS:
+            answer = client(name).get("/board", query_string={"panel": panel})
+            assert answer.status_code == 200, panel
+            shown = f'class="panel-{panel}"' in answer.text
+            assert shown == (panel != "lock" or solved(name).game.info.players == 2)
+
+
+def test_results_are_links_to_what_follows() -> None:
+    game = solved("FrozenLake-v1")
+    page = client("FrozenLake-v1").get("/board?panel=results&why=2").text
+    links = [unescape(one) for one in re.findall(r'href="(/board[^"]*to=\d+[^"]*)"', page)]
+    found = results(game, game.game.initial()[0].state, (2,))
+    assert len(links) == len(found)
+    for link, one in zip(links, found, strict=True):
+        address = client("FrozenLake-v1").get(link).headers["Location"]
+        line = explorer("FrozenLake-v1").line("", re.findall(r"line=([^&]*)", address)[0])
+        assert line.state == one.state
