@@ -36,7 +36,6 @@ from solvent.exact.matrix_game import solve_matrix_games
 from solvent.games.football.baselines.agent import (
     PAPER,
     Constants,
-    choose_by_utility,
     strategies_of_utilities,
     utility_terms,
 )
@@ -98,9 +97,7 @@ def tune_constants(
 
     def total(constants: Constants) -> float:
         utilities = terms @ constants.weights
-        strategies = strategies_of_utilities(
-            losses.rules, *choose_by_utility(losses.rules, utilities)
-        )
+        strategies = strategies_of_utilities(losses.rules, utilities)
         try:
             both = losses.of_offence(strategies) + losses.of_defence(strategies)
             lost = float(both[losses.rules.index(at)])
@@ -171,7 +168,7 @@ def fit_to_strategies(
     wanted = np.append(plays, 0.0)[calls]
 
     def payoffs(terms: Floats, constants: Constants) -> Floats:
-        worth, _ = choose_by_utility(rules, terms @ constants.weights)
+        worth, _ = backup_of(rules).choose(terms @ constants.weights)
         return np.asarray(call_payoffs(worth)[0, calls])
 
     def call_payoffs(worth: Floats) -> Floats:
@@ -204,9 +201,9 @@ RESOLVED = 3
 def _taken(rules: PackedRules, terms: Floats, constants: Constants) -> Floats:
     """[R + 2, 9] the terms of a situation, those of a choice being of the option that is taken."""
     taken = terms.copy()
-    _, [takes] = choose_by_utility(rules, terms @ constants.weights)
-    options = rules.option[rules.option[:, 0] >= 0]
-    taken[rules.option[:, 0] >= 0] = terms[np.where(takes == 1, *options.T)]
+    _, [takes] = backup_of(rules).choose(terms @ constants.weights)
+    options = rules.arrays.option
+    taken[rules.arrays.chosen_result] = terms[np.where(takes == 1, *options.T)]
     return taken
 
 

@@ -9,7 +9,7 @@ The learner counts the other side's calls by class of situation (:func:`situatio
 distance) and takes them for draws from fixed frequencies, with a Dirichlet prior whose mean is
 the equilibrium's strategy and whose weight is that of a few calls. In a situation, calls that are
 not legal there are left out of the counts of its class. The best response to the estimated
-frequencies is exact (:func:`solvent.games.football.solver.best_response_drive`).
+frequencies is exact (:func:`solvent.games.football.solver.responses.respond`).
 
 A best response to an estimate can itself be exploited. `trust` weighs it call by call with the
 equilibrium: 1 answers the estimate in full, 0 never leaves the equilibrium.
@@ -26,9 +26,16 @@ from solvent.exact.transitions import Transitions, transitions_of
 from solvent.games.football.baselines.agent import habit_strategies, situation_classes
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver.backup import BY_VALUE, Strategies, backup_of, offence_view
+from solvent.games.football.solver.backup import (
+    BY_VALUE,
+    Strategies,
+    against_defence,
+    against_offence,
+    backup_of,
+    offence_view,
+)
 from solvent.games.football.solver.points import solve_points
-from solvent.games.football.solver.responses import FootballLosses, best_response_drive
+from solvent.games.football.solver.responses import FootballLosses, respond
 from solvent.games.football.solver.solved import solve_football
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularPolicy, compile_game
@@ -103,16 +110,16 @@ class TendencyLearner:
         # The other side's choices are not counted: it is taken to make them by value.
         by_value = np.full(known.choices.shape, BY_VALUE)
         rules = self.table.rules
-        response = best_response_drive(
-            rules,
-            self.table.strategy.loaded_points,
-            Strategies(*theirs, by_value),
-            self.player,
-        )
-        safe = known[self.player]
-        answer = np.eye(safe.shape[1])[response.actions[self.player]]
+        points, player = self.table.strategy.loaded_points, self.player
+        response = respond(rules, points, Strategies(*theirs, by_value), player)
+        backup, safe = backup_of(rules), known[player]
+        results, made = backup.results(offence_view(response.view, player))
+        payoffs = backup.payoffs(results)
+        values = -against_offence(payoffs, estimate)
+        if player == 0:
+            values = np.where(rules.legal, against_defence(payoffs, estimate), -np.inf)
+        answer = np.eye(safe.shape[1])[values.argmax(axis=1)]
         strategy = self.trust * answer + (1 - self.trust) * safe
-        made = backup_of(rules).results(offence_view(response.view, self.player))[1]
         choices = self.trust * made + (1 - self.trust) * known.choices
         both = (
             (strategy, self._equilibrium.defence)

@@ -69,7 +69,7 @@ def sampled_games(layout: FormLayout, store: LayerStore, layer: Layer, count: in
     games = []
     while len(games) < count:
         row = int(random.choice(rows))
-        calls = payoffs_of(layout.pack, problem.values, row, np.zeros(len(problem.extremes[0])))
+        calls = payoffs_of(layout.rules, problem.values, row, np.zeros(len(problem.extremes[0])))
         games.append(calls.contested[random.choice(undecided)])
     return np.array(games)
 

@@ -133,7 +133,7 @@ def football(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder: Path = tmp_path_factory.mktemp("football")
     chart, points = folder / "chart.csv", folder / "points.json"
     chart.write_text(csv_text(CHART), encoding="utf-8")
-    points.write_text(reduced_points(CHART, Ruleset.read(RULES)).json_text(), encoding="utf-8")
+    points.write_text(reduced_points(CHART, Ruleset.of(RULES)).json_text(), encoding="utf-8")
     return {"chart": str(chart), "ruleset": RULES, "expected_points": str(points)}
 
 

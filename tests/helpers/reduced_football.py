@@ -98,7 +98,7 @@ def reduced(
     form: str = "drive", chart: Chart = CHART, rules: dict[str, Any] = RULES, **parameters: Any
 ) -> FootballStrategy:
     """Reduced football in one of its forms; a drive begins in the middle of the field."""
-    ruleset = Ruleset.read(rules)
+    ruleset = Ruleset.of(rules)
     if form != "points":
         parameters = {"to_goal": ruleset.field // 2, **parameters}
     return FootballStrategy(

@@ -79,7 +79,7 @@ def tiny(
     start = {"to_goal": 5} if form == "two-minutes" else {}
     if margin is not None:
         start["margin"] = margin
-    return TimedFootball(chart, form, Ruleset.read(rules), ClockRules(**numbers), **start)
+    return TimedFootball(chart, form, Ruleset.of(rules), ClockRules(**numbers), **start)
 
 
 TINY_FORMS: tuple[tuple[str, dict[str, Any]], ...] = (

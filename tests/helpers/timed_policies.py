@@ -155,7 +155,7 @@ class AlikeInRuns:
         width = rules.legal.shape[1] if attacks else rules.chart.defences
         calls = rng.random((*shape, width)) * (rules.legal[rows][:, None] if attacks else 1)
         calls /= calls.sum(axis=2, keepdims=True)
-        choices = rng.random((*shape, int((rules.chooser >= 0).sum())))
+        choices = rng.random((*shape, len(rules.arrays.chooser)))
         if self.numbered:
             calls, choices = calls[:, run], choices[:, run]
             which = np.arange(len(rows) * columns).reshape(len(rows), columns)

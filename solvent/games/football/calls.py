@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import accumulate, chain
 
 from solvent.games.football.chart import Cell, Chart, cell_text
-from solvent.games.football.field import pitch
 from solvent.games.football.results import Result
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
@@ -17,9 +16,7 @@ from solvent.games.football.situation import (
     consequences,
     declare_punt,
     field_goal,
-    situation_text,
 )
-from solvent.model.scene import Pitch, Scene
 
 KICKOFFS = ("kickoff", "onside")
 """The choices of a side that kicks off."""
@@ -67,22 +64,20 @@ class Actions:
             timeouts: Whether the player can call time-outs.
             other_chart: The chart with the letters, if the other side has its own chart.
         """
-        names: list[str] = []
-        if offence:
-            names += [str(number) for number in range(1, chart.plays + 1)]
-            names += ["quick kick", "field goal", "punt"]
-        first_letter = len(names)
-        if defence:
-            names += (other_chart or chart).letters
-        choice = len(names)
-        names += ["take the penalty", "take the play"]
-        first_kick = len(names)
-        if kicks:
-            names += KICKOFFS
-        timeout = len(names)
-        if timeouts:
-            names += ["time-out", "no time-out"]
-        return cls(chart.plays, first_letter, choice, first_kick, timeout, tuple(names))
+        parts = (
+            offence_calls(chart) if offence else (),
+            (other_chart or chart).letters if defence else (),
+            ("take the penalty", "take the play"),
+            KICKOFFS if kicks else (),
+            ("time-out", "no time-out") if timeouts else (),
+        )
+        letter, choice, kick, timeout, _ = accumulate(map(len, parts))
+        names = tuple(chain.from_iterable(parts))
+        return cls(chart.plays, letter, choice, kick, timeout, names)
+
+    def first_of(self, phase: str) -> int | None:
+        """The first of the two actions of a phase in which one player decides; None in others."""
+        return {"choice": self.choice, "kickoff": self.kick, "time-out": self.timeout}.get(phase)
 
     def explain(self, chart: Chart, other_chart: Chart, action: int) -> str:
         """Describe an action in a few words.
@@ -97,6 +92,11 @@ class Actions:
         if self.defence <= action < self.choice:
             return defence_words(other_chart, action - self.defence)
         return _EXPLAINED[self.names[action]]
+
+
+def offence_calls(chart: Chart) -> tuple[str, ...]:
+    """The names of the offence's actions."""
+    return (*map(str, range(1, chart.plays + 1)), "quick kick", "field goal", "punt")
 
 
 _EXPLAINED = {
@@ -135,17 +135,13 @@ def what_follows_call(
     elif action == chart.plays + 2 and not situation.punting:
         yield Fraction(1), None, (declare_punt(situation),)
     else:
-        for probability, result in cell_of_call(chart, action, defence):
+        columns = (*chart.cells, chart.quick_kick, (), chart.punt)
+        for probability, result in columns[action][defence]:
             yield (
                 probability,
                 result,
                 () if result.options else consequences(ruleset, situation, result),
             )
-
-
-def cell_of_call(chart: Chart, action: int, defence: int) -> Cell:
-    """The chart's cell for a play, the quick kick or, in punt formation, the punt."""
-    return (*chart.cells, chart.quick_kick, (), chart.punt)[action][defence]
 
 
 def play_words(chart: Chart, play: int) -> str:
@@ -186,35 +182,6 @@ def defence_words(chart: Chart, defence: int) -> str:
         gained[play_words(chart, play).partition(":")[0]].append(yards)
     runs, passes = (f"{sum(of) / max(len(of), 1):.1f}" for of in gained.values())
     return f"runs gain {runs} yards on average, passes {passes}"
-
-
-def situation_lines(ruleset: Ruleset, player: int, situation: Situation) -> tuple[str, ...]:
-    """Return the situation in words, and the field with the offence's goal line on the left."""
-    own = ruleset.field - situation.to_goal
-    return (
-        f"player {player} has the ball: {situation_text(ruleset, situation)}",
-        *pitch(ruleset.field, own, own + situation.to_go),
-    )
-
-
-def football_scene(game: Any, state: Any) -> Scene:
-    """Draw the field of a position, on which the side with the ball plays to the right.
-
-    Args:
-        game: The rules, of any form of the game.
-        state: A position.
-    """
-    if state.phase == "over":
-        return ()
-    ruleset, side = game.loaded_ruleset, game.player_name
-    offence, other = side(state.offence), side(1 - state.offence)
-    if not state.down:
-        kick = getattr(state, "follows", "") or state.phase
-        return (Pitch(None, None, ruleset.field, offence, other, f"{offence}: {kick}"),)
-    situation = state.situation
-    ball = ruleset.field - situation.to_goal
-    news = f"{offence} has {situation_text(ruleset, situation)}"
-    return (Pitch(ball, ball + situation.to_go, ruleset.field, offence, other, news),)
 
 
 def call_sheet(chart: Chart, actions: Actions, legal: Sequence[int]) -> str:

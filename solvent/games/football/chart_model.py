@@ -9,7 +9,7 @@ defence that expects the play does well, so a cell is the better for the offence
 **Ladders.** Every play has a ladder of results from its worst to its best: a run fumbles, loses
 yards, gains a few or breaks away; a pass is intercepted, ends in a sack, falls incomplete, or is
 caught. How much of the ladder each of these takes, and the gains at its rungs, are straight lines
-in t (:func:`run_ladder`, :func:`pass_ladder`). The cells of a play are ranked by surprise and take
+in t (:data:`LADDERS`). The cells of a play are ranked by surprise and take
 rungs from the bottom to the top: the results of a play are the same whatever the seed, against
 *which* defence they stand is drawn. So no play is better than its ladder, none is dominated by
 construction, and a long pass is a gamble whatever the chart.
@@ -187,43 +187,32 @@ def _yards(tenths: int) -> int:
     return (tenths + 5) // 10
 
 
+LADDERS = (
+    ((18, 36), (0, 0), (0, 0), (0, 40), (-5, -55), (35, 40), (85, 225)),
+    ((24, 78), (80, 120), (250, 480), (0, 60), (25, 155), (75, 285), (155, 505)),
+)
+"""The first seven attributes of a :class:`Ladder`: from the plunge to the widest run, steadier to
+wilder, and from the shortest pass to the longest, surer to riskier."""
+
+
 def ladder(depth: int, parameters: ChartParameters) -> Ladder:
     """The ladder of a play of this depth, in thousandths."""
-    if depth < LAST_RUN:
-        return run_ladder(depth * 1000 // LAST_RUN, parameters)
-    return pass_ladder((depth - LAST_RUN) * 1000 // (1000 - LAST_RUN), parameters)
-
-
-def run_ladder(width: int, parameters: ChartParameters) -> Ladder:
-    """From the plunge (0) to the widest run (1000): steadier to wilder."""
-    return Ladder(
-        turnover=_line(width, 18, 36) * parameters.risk // 100,
-        sack=0,
-        incomplete=0,
-        long=_line(width, 0, 40),
-        low=_line(width, -5, -55) + parameters.run_tenths,
-        typical=_line(width, 35, 40) + parameters.run_tenths,
-        top=_line(width, 85, 225) + parameters.run_tenths,
-        passes=False,
+    passes, first, last = (True, LAST_RUN, 1000) if depth >= LAST_RUN else (False, 0, LAST_RUN)
+    along = (depth - first) * 1000 // (last - first)
+    turnover, sack, incomplete, long, low, typical, top = (
+        start + (end - start) * along // 1000 for start, end in LADDERS[passes]
     )
-
-
-def pass_ladder(length: int, parameters: ChartParameters) -> Ladder:
-    """From the shortest pass (0) to the longest (1000): surer to riskier."""
+    tenths = parameters.pass_tenths if passes else parameters.run_tenths
     return Ladder(
-        turnover=_line(length, 24, 78) * parameters.risk // 100,
-        sack=_line(length, 80, 120) * parameters.incomplete // 100,
-        incomplete=_line(length, 250, 480) * parameters.incomplete // 100,
-        long=_line(length, 0, 60),
-        low=_line(length, 25, 155) + parameters.pass_tenths,
-        typical=_line(length, 75, 285) + parameters.pass_tenths,
-        top=_line(length, 155, 505) + parameters.pass_tenths,
-        passes=True,
+        turnover * parameters.risk // 100,
+        sack * parameters.incomplete // 100,
+        incomplete * parameters.incomplete // 100,
+        long,
+        low + tenths,
+        typical + tenths,
+        top + tenths,
+        passes,
     )
-
-
-def _line(thousandth: int, start: int, end: int) -> int:
-    return start + (end - start) * thousandth // 1000
 
 
 def _play(number: int, parameters: ChartParameters, draw: _Draws) -> tuple[Cell, ...]:

@@ -223,23 +223,21 @@ def sheet(
     console = Console()
     console.print(f"{situation_text(numbers, situation)} on chart {chart.name}")
     console.print(f"[bold]{found.value:.6f}[/] points to the offence\n")
-    _show_sheet(console, chart, found)
+    _show_sheet(console, found)
 
 
-def _show_sheet(console: Console, chart: Chart, sheet: CallSheet) -> None:
+def _show_sheet(console: Console, sheet: CallSheet) -> None:
     """Both sides' calls, side by side."""
     from rich.columns import Columns
     from rich.table import Table
 
-    from solvent.games.football.report import both_sides
-
     tables = []
-    for side, calls in zip(("offence", "defence"), both_sides(chart, sheet), strict=True):
+    for side in ("offence", "defence"):
         table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
         table.add_column(side)
         for name in ("probability", "points lost"):
             table.add_column(name, justify="right", no_wrap=True)
-        for call in calls:
+        for call in getattr(sheet, side):
             figures = f"{100 * call.chance:.2f}%", f"{call.loss:.4f}"
             table.add_row(call.name, *figures, style=None if call.chance > 0 else "dim")
         tables.append(table)
@@ -248,19 +246,9 @@ def _show_sheet(console: Console, chart: Chart, sheet: CallSheet) -> None:
 
 def _sheet_json(chart: Chart, sheet: CallSheet) -> str:
     """The same for programs, with the matrix of payoffs: a row for each call of the offence."""
-    from solvent.games.football.report import both_sides
-
-    offence, defence = both_sides(chart, sheet)
-    content = {
-        "chart": chart.name,
-        "situation": sheet.situation._asdict(),
-        "value": sheet.value,
-        "duality_gap": sheet.duality_gap,
-        "offence": [call._asdict() for call in offence],
-        "defence": [call._asdict() for call in defence],
-        "payoff": sheet.payoff.tolist(),
-    }
-    return json.dumps(content, indent=2)
+    sides = {side: [c._asdict() for c in getattr(sheet, side)] for side in ("offence", "defence")}
+    own = {"situation": sheet.situation._asdict(), "payoff": sheet.payoff.tolist()}
+    return json.dumps({"chart": chart.name, **sheet._asdict(), **own, **sides}, indent=2)
 
 
 def _solved(

@@ -25,16 +25,18 @@ keys for the other side, format and version apart. The value of a kickoff is the
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import field
 from importlib import resources
-from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic.dataclasses import dataclass
 
 from solvent.games.football.chart import Chart
 from solvent.games.football.ruleset import Ruleset
 from solvent.model.files import open_file, parse_json
-from solvent.model.parameters import as_options, is_number, shown
+from solvent.model.parameters import as_options, brief, shown
 
 LARGEST_FILE = 50_000_000
 """Bytes of a file that is read."""
@@ -49,7 +51,7 @@ class ExpectedPointsError(ValueError):
     """Expected points that cannot be, or are for another chart or ruleset."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(strict=True, allow_inf_nan=False, extra="forbid"))
 class ExpectedPoints:
     """Values of having the ball (see the module).
 
@@ -65,8 +67,8 @@ class ExpectedPoints:
         other: The same of the other side, where that plays from a chart of its own.
 
     Raises:
-        ExpectedPointsError: If a value is not a finite number, or those of the other side do not go
-            with these.
+        ValueError: If a value is not a finite number, or those of the other side do not go with
+            these.
     """
 
     chart: str
@@ -78,26 +80,18 @@ class ExpectedPoints:
     situations: tuple[float, ...] | None = field(default=None, repr=False)
     other: ExpectedPoints | None = None
 
-    def __post_init__(self) -> None:
-        """Check that all values are numbers, and that those of the other side go with them."""
-        if not all(isinstance(t, str) for t in (self.chart, self.chart_hash, self.ruleset_hash)):
-            raise ExpectedPointsError("chart, chart_hash and ruleset_hash must be text")
-        numbers = (self.kickoff, self.free_kick, *self.first_down, *(self.situations or ()))
-        for number in numbers:
-            if type(number) is not float or not isfinite(number):
-                raise ExpectedPointsError(
-                    f"the expected points have the value {shown(number)}; allowed are finite "
-                    f"decimal numbers"
-                )
+    @model_validator(mode="after")
+    def _check_other(self) -> Self:
         if (other := self.other) is not None and (
             other.other is not None
             or (self.ruleset_hash, self.kickoff) != (other.ruleset_hash, other.kickoff)
             or (self.situations is None) != (other.situations is None)
         ):
-            raise ExpectedPointsError(
+            raise ValueError(
                 "the other side's expected points do not go with these; both have one ruleset_hash "
                 "and one kickoff, both or none situations, and only one names the other"
             )
+        return self
 
     @property
     def other_side(self) -> ExpectedPoints:
@@ -187,25 +181,14 @@ def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
         found = {name: table.pop(name, None) for name in FORMAT}
         if found != FORMAT:
             raise ValueError(f"it begins with {shown(found)}; expected {FORMAT}")
-        other = table.pop("other", None)
-        return _parsed(table, None if other is None else _parsed(other))
+        return TypeAdapter(ExpectedPoints).validate_json(json.dumps(table))
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        place = ".".join(map(str, wrong["loc"]))
+        said = f"{brief(place, 40)}: {wrong['msg']}, not {shown(wrong['input'])}"
+        raise ExpectedPointsError(f"{file}: not expected points; {said}") from error
     except (AttributeError, TypeError, ValueError) as error:
         raise ExpectedPointsError(f"{file}: not expected points; {error}") from error
-
-
-def _parsed(table: dict[str, Any], other: ExpectedPoints | None = None) -> ExpectedPoints:
-    """The values of one side, and those of the other if there are any."""
-    names = {item.name for item in fields(ExpectedPoints)} - {"other"}
-    if different := set(table) ^ names:
-        raise ValueError(f"keys missing or unknown: {', '.join(map(shown, sorted(different)))}")
-    return ExpectedPoints(**{n: _floats(value) for n, value in table.items()}, other=other)
-
-
-def _floats(value: Any) -> Any:
-    """Whole numbers as floats, also in a list; anything else as it is."""
-    if isinstance(value, list):
-        return tuple(map(_floats, value))
-    return float(value) if is_number(value) else value
 
 
 def how_to_make(ruleset: Ruleset, *, situations: bool = False, two_charts: bool = False) -> str:

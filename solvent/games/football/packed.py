@@ -1,74 +1,45 @@
-"""The rules of a chart and a ruleset as arrays, for kernels and tables.
+"""The rules of a chart and a ruleset as arrays, for tables, solvers, scores and samplers.
 
 They are the consequences of all results in all situations
 (:class:`solvent.games.football.situation.Situations`), one after another.
 
 **Situations** are numbered as in :mod:`solvent.games.football.situation`; S = 24,750 on the full
-field.
+field. *Rows* S and S + 1 stand for a kickoff and for the free kick after a safety.
 
-**Results** are numbered as in ``chart.results``, 0..R-1, and two more follow that no chart holds:
-R is the field goal and R + 1 the declaration of punt formation. The branches of result r in
-situation s are ``branch_start[k] : branch_start[k + 1]`` with k = s * (R + 2) + r, all those of a
-situation side by side. A choice has no branches of its own; its two options have. The field goal
-has none where the ruleset gives it no chance, the declaration none where it is not allowed.
+**Results** are numbered as in ``chart.results``; after those come the field goal and, the last of
+R, the declaration of punt formation. A choice has no branches of its own; its two options have. The
+field goal has none where the ruleset gives it no chance, the declaration none where it is not
+allowed.
+
+**Successors.** A *successor* is what one branch of a result or kick leads to, all that its value
+depends on: the row that follows and whose ball or kick it is, the points, the time taken, and
+whether an untimed down would follow if that time ran out. Few of the two million branches of the
+standard chart differ in all of these, some fifty thousand. Successors are numbered by *groups* that
+take the same time; those of the declaration, which takes none, are the last and in no group.
 
 **Calls** are what the offence can send to the chart: 0..n-1 the plays 1..n, n the quick kick, n + 1
 the field goal, n + 2 the declaration of punt formation, n + 3 the punt. The offence's *actions* are
 numbered 0..n+2 in the same way, except that action n + 2 is call n + 2 in normal formation and call
-n + 3 in punt formation. The cell of call c against defence d is
-``cell_start[c * m + d] : cell_start[c * m + d + 1]``. In the rows of the field goal and of the
-declaration all cells are the same.
+n + 3 in punt formation.
 
-Shapes, with S situations, R results of the chart, n plays, m defences, N branches, C entries of
-cells and F branches of kicks:
-
-=====================  =====================  =====================================================
-``situation``          [S, 4] int16           down, to_go, to_goal, punting (0 or 1)
-``legal``              [S, n+3] bool          the offence's legal actions; every defence is legal
-``branch_start``       [S*(R+2)+1] int64      see above
-``probability``        [N] float64            of a branch, the float nearest to the exact rational
-``points``             [N] int16              to the offence; negative ones go to the defence
-``next``               [N] int32              the situation that follows, of whoever has the ball
-                                              then; or KICKOFF = -1, FREE_KICK = -2
-``same_side``          [N] bool               whether it is still the offence's ball, or at a marker
-                                              whether it is the offence that kicks
-``seconds``            [N] int16              time taken
-``option``             [R+2, 2] int32         the results a choice is between, penalty first; -1
-``chooser``            [R+2] int8             who takes a choice: 0 the offence, 1 the defence; -1
-``cell_start``         [(n+4)*m+1] int64      see above
-``cell_result``        [C] int32              a result
-``cell_probability``   [C] float64            its probability
-``kick_start``         [4] int64              branches of the kicks: 0 kickoff, 1 onside, 2 free
-                                              kick; the *kicker* stands in the offence's place
-``kick_probability``   [F] float64            like those of the branches above
-``kick_points``        [F] int16              to the kicker
-``kick_next``          [F] int32              as above
-``kick_same_side``     [F] bool               whether the kicker has the ball, or kicks again
-``kick_seconds``       [F] int16              as above
-=====================  =====================  =====================================================
-
-With V the value of situations to the side in possession, K the value of receiving a kickoff and
-L that of receiving a free kick, the value of result r in situation s to the offence is the sum over
-its branches of ``probability * (points + sign * W(next))`` with sign = 1 if ``same_side``, else -1;
-W is V for a situation, -K for a kickoff and -L for a free kick, since the side that kicks pays.
+**Cells.** The value of a cell of the chart is a row of an array: rows 0..R-1 are results, and then
+come the distinct cells that hold more than one result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.football.chart import Cell, Chart
+from solvent.games.football.chart import Chart
+from solvent.games.football.results import Result
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
-    FREE_KICK,
-    KICKOFF,
     Restart,
     Situation,
     Situations,
@@ -81,37 +52,92 @@ from solvent.games.football.situation import (
 from solvent.model.arrays import Bools, Floats, Ints
 
 NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK = 0, 1, 2
-"""The kicks in the order of ``kick_start``."""
+"""The kicks in the order of their branches."""
 
 KICKS = ("kickoff", "onside", "free_kick")
 """The ruleset's tables of them, in the same order."""
 
+SUCCESSOR = np.dtype(
+    [
+        ("row", np.int32),
+        ("points", np.int16),
+        ("group", np.int16),
+        ("seconds", np.int16),
+        ("same_side", np.bool_),
+    ],
+    align=True,
+)
+"""The row that follows, points to the offence, the group, the time taken, and whether the side that
+was on offence, or kicked, has the ball, or kicks, in what follows."""
+
+
+class Arrays(NamedTuple):
+    """The arrays that compiled loops read; S situations, R results, U successors, n plays.
+
+    =====================  ====================  ==================================================
+    ``results``            int                   R
+    ``successor``          [U] SUCCESSOR         see the module
+    ``branch_start``       [S*R+4] int64         branches of result r in situation s, at s*R + r,
+                                                 after them those of the three kicks, in which the
+                                                 kicker stands in the offence's place
+    ``branch_successor``   [N] int32             a successor
+    ``branch_probability`` [N] float64           its probability, the float nearest to the rational
+    ``chosen_result``      [c] int64             the results that are choices
+    ``option``             [c, 2] int64          penalty and play
+    ``chooser``            [c] int64             0 the offence, 1 the defence
+    ``mixed_start``        [M+1] int64           entries of the cells with more than one result
+    ``mixed_result``       [entries] int64       a result
+    ``mixed_probability``  [entries] float64     its probability
+    ``cell``               [n+4, m] int64        the row of the value of call against defence
+    ``row_start``          [S+1] int64           legal actions of situation s, in their order
+    ``row_action``         [rows] int64          the offence's action
+    ``row_call``           [rows] int64          what it sends to the chart
+    ``contested``          [S] int64             how many of them, the first, depend on the defence
+    ``alike``              [lines] bool          whether the legal actions of all situations of a
+                                                 line are those of the line before
+    =====================  ====================  ==================================================
+    """
+
+    results: int
+    successor: NDArray[Any]
+    branch_start: Ints
+    branch_successor: NDArray[np.int32]
+    branch_probability: Floats
+    chosen_result: Ints
+    option: Ints
+    chooser: Ints
+    mixed_start: Ints
+    mixed_result: Ints
+    mixed_probability: Floats
+    cell: Ints
+    row_start: Ints
+    row_action: Ints
+    row_call: Ints
+    contested: Ints
+    alike: Bools
+
 
 @dataclass(frozen=True, eq=False)
 class PackedRules:
-    """A chart and a ruleset as arrays; the module's table gives their shapes."""
+    """A chart and a ruleset as arrays.
+
+    Attributes:
+        chart: The results of calls.
+        ruleset: The consequences of results.
+        situation: [S, 4] int16 down, to_go, to_goal, punting (0 or 1).
+        legal: [S, n+3] the offence's legal actions; every defence is legal.
+        groups: Seconds taken, and whether an untimed down may follow, of each group of successors.
+        members: The successors of each group.
+        arrays: The rest.
+    """
 
     chart: Chart
     ruleset: Ruleset
     situation: NDArray[np.int16]
     legal: Bools
-    branch_start: Ints
-    probability: Floats
-    points: NDArray[np.int16]
-    next: NDArray[np.int32]
-    same_side: Bools
-    seconds: NDArray[np.int16]
-    option: NDArray[np.int32]
-    chooser: NDArray[np.int8]
-    cell_start: Ints
-    cell_result: NDArray[np.int32]
-    cell_probability: Floats
-    kick_start: Ints
-    kick_probability: Floats
-    kick_points: NDArray[np.int16]
-    kick_next: NDArray[np.int32]
-    kick_same_side: Bools
-    kick_seconds: NDArray[np.int16]
+    groups: tuple[tuple[int, bool], ...]
+    members: tuple[slice, ...]
+    arrays: Arrays
 
     @property
     def n_situations(self) -> int:
@@ -120,14 +146,33 @@ class PackedRules:
 
     @property
     def n_results(self) -> int:
-        """R + 2, the number of results with the field goal and the declaration."""
-        return len(self.chooser)
+        """R, the number of results with the field goal and the declaration."""
+        return self.arrays.results
 
     @property
-    def by_defence(self) -> Bools:
-        """[R + 2] whether a result is a penalty of the defence."""
-        kinds = [result.kind for result in self.chart.results]
-        return np.array([*(kind == "defence-penalty" for kind in kinds), False, False])
+    def branches(self) -> NDArray[Any]:
+        """[N] :data:`SUCCESSOR`, what every branch leads to."""
+        return np.asarray(self.arrays.successor[self.arrays.branch_successor])
+
+    @cached_property
+    def most_points(self) -> int:
+        """The most points that a play or kick can bring one of the sides."""
+        return int(np.abs(self.arrays.successor["points"]).max())
+
+    @cached_property
+    def roundings(self) -> int:
+        """A bound of the rounding error of one value that is computed from exact ones.
+
+        In units of half the distance from 1 to the next float times the largest value. An
+        expectation of n branches is right but for 2 n + 6, and the security level of a strategy of
+        m calls but for 3 m + 2. Points are added, then come results, cells, and both sides'
+        strategies.
+        """
+        arrays = self.arrays
+        starts = (arrays.branch_start, arrays.mixed_start)
+        branches, entries = (int(np.diff(start).max(initial=1)) for start in starts)
+        calls: int = int(arrays.contested.max()) + arrays.cell.shape[1]
+        return 1 + 2 * (branches + entries) + 12 + 3 * calls + 4
 
     def index(self, situation: Situation) -> int:
         """The number of a situation.
@@ -154,50 +199,72 @@ def pack_rules(chart: Chart, ruleset: Ruleset) -> PackedRules:
     Raises:
         ValueError: If the ruleset's probabilities have no common denominator below 2^53.
     """
-    every = Situations.of(ruleset)
+    every, plays = Situations.of(ruleset), chart.plays
     of_all = [every.after(result) for result in chart.results]
-    branch_start, branches = interleaved([*of_all, every.field_goal(), every.declaration()])
-    weight, points, following, same_side, seconds = branches
-    number = {result: r for r, result in enumerate(chart.results)}
-    goal, declaration = (
-        [((Fraction(1), len(chart.results) + k),)] * chart.defences for k in (0, 1)
-    )
-    columns: list[Sequence[Any]] = [*chart.cells, chart.quick_kick, goal, declaration, chart.punt]
-    cells: list[Cell] = [cell for column in columns for cell in column]
-    entries = [(p, number.get(result, result)) for cell in cells for p, result in cell]
+    start, columns = interleaved([*of_all, every.field_goal(), every.declaration()])
+    situations, results = len(every.down), len(chart.results) + 2
     kicks = [kick(ruleset, name) for name in KICKS]
-    ends = [branch for branches_of_one in kicks for branch in branches_of_one]
-    markers = {Restart.KICKOFF: KICKOFF, Restart.FREE_KICK: FREE_KICK}
-    options = [[number[o] for o in result.options] or [-1, -1] for result in chart.results]
-    choosers = [chooser(result) if result.options else -1 for result in chart.results]
+    ends = [branch for branches in kicks for branch in branches]
+    rows = {Restart.KICKOFF: situations, Restart.FREE_KICK: situations + 1}
+    kicked = [
+        (
+            c.points,
+            rows[c.next] if isinstance(c.next, Restart) else situation_index(ruleset, c.next),
+            c.same_side,
+            c.seconds,
+        )
+        for c in ends
+    ]
+    weight, *branch = columns
+    # After a score and a safety the markers become rows.
+    branch[1] = np.where(branch[1] < 0, situations - 1 - branch[1], branch[1])
+    points, row, same_side, seconds = (
+        np.concatenate((column, of_kicks))
+        for column, of_kicks in zip(branch, zip(*kicked, strict=True), strict=True)
+    )
+    result = np.tile(np.arange(results), situations).repeat(np.diff(start))
+    result = np.concatenate((result, np.full(len(ends), -1)))
+    by_defence = [r.kind == "defence-penalty" for r in chart.results]
+    untimed = np.array([*by_defence, False, False, False])[result]
+    declared = result == results - 1
+    found, number = _distinct(declared, seconds, untimed, points, same_side, row)
+    groups, first, group = np.unique(found[:, :3], axis=0, return_index=True, return_inverse=True)
+    successor = np.zeros(len(found), SUCCESSOR)
+    successor["group"] = group.ravel()
+    for name, column in zip(("points", "same_side", "row"), found[:, 3:].T, strict=True):
+        successor[name] = column
+    successor["seconds"] = found[:, 1]
+    legal, punting = every.legal(plays), every.punting
+    at, actions = np.nonzero(legal)
+    numbers = {result: r for r, result in enumerate(chart.results)}
+    choices = [result for result in chart.results if result.options]
+    chances = [float(c.probability) for c in ends]
+    by_line = legal.reshape(ruleset.downs + 1, -1, legal.shape[1])
+    arrays = Arrays(
+        results,
+        successor,
+        np.concatenate((start, start[-1] + np.cumsum([*map(len, kicks)]))),
+        number.astype(np.int32),
+        np.concatenate((weight / ruleset.denominator, chances)),
+        np.array([numbers[choice] for choice in choices], np.int64),
+        np.array([[numbers[o] for o in c.options] for c in choices], np.int64).reshape(-1, 2),
+        np.array([chooser(choice) for choice in choices], np.int64),
+        *_cells(chart, numbers, results),
+        np.concatenate(([0], np.cumsum(legal.sum(axis=1)))),
+        actions,
+        actions + ((actions == plays + 2) & punting[at]),
+        legal[:, : plays + 1].sum(axis=1) + (legal[:, plays + 2] & punting),
+        np.append(False, (by_line[:, 1:] == by_line[:, :-1]).all(axis=(0, 2))),
+    )
     return PackedRules(
         chart=chart,
         ruleset=ruleset,
         situation=every.table,
-        legal=every.legal(chart.plays),
-        branch_start=branch_start,
-        probability=weight / ruleset.denominator,
-        points=points.astype(np.int16),
-        next=following.astype(np.int32),
-        same_side=same_side,
-        seconds=seconds.astype(np.int16),
-        option=np.array([*options, [-1, -1], [-1, -1]], np.int32),
-        chooser=np.array([*choosers, -1, -1], np.int8),
-        cell_start=np.cumsum([0, *map(len, cells)]),
-        cell_result=np.array([r for _, r in entries], np.int32),
-        cell_probability=np.array([float(p) for p, _ in entries]),
-        kick_start=np.cumsum([0, *map(len, kicks)]),
-        kick_probability=np.array([float(c.probability) for c in ends]),
-        kick_points=np.array([c.points for c in ends], np.int16),
-        kick_next=np.array(
-            [
-                markers[c.next] if isinstance(c.next, Restart) else situation_index(ruleset, c.next)
-                for c in ends
-            ],
-            np.int32,
-        ),
-        kick_same_side=np.array([c.same_side for c in ends]),
-        kick_seconds=np.array([c.seconds for c in ends], np.int16),
+        legal=legal,
+        # The last group is the declaration's.
+        groups=tuple((seconds, bool(untimed)) for _, seconds, untimed in groups[:-1].tolist()),
+        members=tuple(map(slice, first[:-1], first[1:])),
+        arrays=Arrays(results, *map(read_only, arrays[1:])),
     )
 
 
@@ -226,13 +293,40 @@ def interleaved(columns: Sequence[Sequence[tuple[Any, ...]]]) -> tuple[Ints, lis
     return start, together
 
 
-__all__ = [
-    "FREE_KICK",
-    "KICKOFF",
-    "KICKS",
-    "NORMAL_KICK",
-    "ONSIDE_KICK",
-    "SAFETY_KICK",
-    "PackedRules",
-    "pack_rules",
-]
+def _distinct(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
+    """The distinct rows of some columns of whole numbers, ascending, and the number of each row."""
+    lowest = [int(column.min()) for column in columns]
+    sizes = tuple(int(column.max()) - low + 1 for column, low in zip(columns, lowest, strict=True))
+    shifted = (column.astype(np.int64) - low for column, low in zip(columns, lowest, strict=True))
+    # One number for each row: to sort millions of rows as they are takes twenty times as long.
+    keys, number = np.unique(np.ravel_multi_index(tuple(shifted), sizes), return_inverse=True)
+    return np.stack(np.unravel_index(keys, sizes), axis=1) + lowest, number
+
+
+def _cells(
+    chart: Chart, numbers: dict[Result, int], results: int
+) -> tuple[Ints, Ints, Floats, Ints]:
+    """The distinct cells with more than one result, and the rows of all cells, [n+4, m]."""
+    mixed: dict[Any, int] = {}
+    calls = [
+        [
+            numbers[cell[0][1]] if len(cell) == 1 else results + mixed.setdefault(cell, len(mixed))
+            for cell in column
+        ]
+        for column in chart.columns.values()
+    ]
+    constant = [[results - 2 + k] * chart.defences for k in (0, 1)]
+    entries = [entry for cell in mixed for entry in cell]
+    return (
+        np.cumsum([0, *map(len, mixed)]),
+        np.array([numbers[result] for _, result in entries], np.int64),
+        np.array([float(probability) for probability, _ in entries], np.float64),
+        np.array([*calls[:-1], *constant, calls[-1]]),
+    )
+
+
+def read_only(array: Any) -> Any:
+    """Return an array as another process sends it, so that the loops are compiled once for both."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

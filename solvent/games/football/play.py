@@ -6,29 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from solvent.games.football.calls import chart_text
-from solvent.games.football.chart import Chart
-from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.rules import ChartFootball
 from solvent.play import Session
 
 
 class FootballCalls(Session):
     """A session in which both sides call from a chart."""
 
-    def chart(self, state: Any) -> Chart:
-        """Return the chart from which the side that has the ball plays."""
-        assert isinstance(self.game, FootballStrategy)
-        return self.game.charts[state.offence]
+    @property
+    def rules(self) -> ChartFootball:
+        """The game."""
+        assert isinstance(self.game, ChartFootball)
+        return self.game
 
     def acting(self, state: Any) -> tuple[int, ...]:
         """The players who decide something: nobody has a free kick of another kind."""
         if state.phase == "call":
             return (0, 1)
-        return () if state.phase == "free kick" else (self.decides(state),)
-
-    def decides(self, state: Any) -> int:
-        """The only player who decides, in any phase but ``"call"``."""
-        assert isinstance(self.game, FootballStrategy)
-        return self.game.who_chooses(state) if state.phase == "choice" else int(state.offence)
+        return () if state.phase == "free kick" else (self.rules.who_decides(state),)
 
     def numbers(self, state: Any, names: Mapping[int, str]) -> Mapping[int, int]:
         """Number plays by their own numbers, then the kicks; other choices from 1."""
@@ -44,4 +39,8 @@ class FootballCalls(Session):
 
     def commands(self) -> Mapping[str, tuple[str, Callable[[Any], Sequence[str]]]]:
         """Offer the chart to look at."""
-        return {"chart": ("what comes of every call", lambda state: chart_text(self.chart(state)))}
+
+        def chart(state: Any) -> Sequence[str]:
+            return chart_text(self.rules.charts[state.offence])
+
+        return {"chart": ("what comes of every call", chart)}

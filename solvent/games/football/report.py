@@ -18,9 +18,8 @@ second best would lose.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from html import escape
 from statistics import mean
 from typing import Any, NamedTuple, cast
 
@@ -29,23 +28,22 @@ import numpy as np
 from solvent.benchmark.records import BaselineRecord
 from solvent.exact import ImproperGameError, SolvedGame
 from solvent.games.football.baselines.players import STRATEGIES
-from solvent.games.football.calls import LEGEND, short_text
-from solvent.games.football.chart import Chart, cell_text, headings
+from solvent.games.football.calls import LEGEND, offence_calls, short_text
+from solvent.games.football.chart import Chart, cell_text
 from solvent.games.football.chart_files import SHIPPED, load_chart
 from solvent.games.football.expected_points import ExpectedPointsError, shipped_expected_points
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation, ordinal
 from solvent.games.football.solver.backup import backup_of
-from solvent.games.football.solver.points import CallSheet
 from solvent.games.football.solver.responses import FootballLosses
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.model.arrays import Floats, Ints
-from solvent.model.text import ValueScale, brief, exact, small
+from solvent.model.text import ValueScale
 from solvent.report.cell_map import CellMap, map_script, named_legend, shaded
 from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS
 from solvent.report.panel import Axis, Panel
-from solvent.report.sections import Section, Untabled, beside, script_json
+from solvent.report.sections import Section, Untabled, beside, script_json, templates
 from solvent.report.solved import SolvedTask
 
 ROUNDING = 1e-9
@@ -64,45 +62,43 @@ WAYS = ("go for it", "quick kick", "punt formation", "field goal")
 WAY_COLOURS = ("#0072b2", "#56b4e9", "#e69f00", "#009e73")
 GO, QUICK_KICK, PUNT, KICK = range(len(WAYS))
 
+FIELD = "yards from the own goal line"
+"""Name of the axis along the field."""
+
 MOST_TO_GO = 30
 """Longer distances are not drawn."""
 
 
 def football_sections(task: SolvedTask) -> list[Section]:
     """The sections of a solved task; none for a single play."""
-    solved = _solved(cast(FootballStrategy, task.game))
-    return [] if solved is None else list(_sections(solved))
+    known = untabled_football(cast(FootballStrategy, task.game))
+    return [] if known is None else list(known.sections)
 
 
-def untabled_football(subject: FootballStrategy | SolvedFootball) -> Untabled | None:
-    """The optimum, the baselines and the sections; None for what only a table can solve.
+def untabled_football(
+    subject: FootballStrategy | SolvedFootball, *, baselines: bool = False
+) -> Untabled | None:
+    """The optimum and the sections, without a table; None for what only a table can solve.
 
     Args:
         subject: The rules, or their solution.
-    """
-    solved = subject if isinstance(subject, SolvedFootball) else _solved(subject)
-    if solved is None:
-        return None
-    return Untabled(solved, _sections(solved), scored_baselines(solved))
-
-
-def _solved(game: FootballStrategy) -> SolvedFootball | None:
-    """The solution without a table, if there is one.
+        baselines: Whether to score the baselines, too.
 
     Raises:
         ValueError: If each side plays from a chart of its own until the next score.
     """
+    game = subject.game if isinstance(subject, SolvedFootball) else subject
     if game.form == "points" and game.two_charts:
         raise ValueError(
             "the report on form 'points' is for both sides on one chart; with other_chart it shows "
             "form 'drive', one side's chart at a time, and `solvent chart points CHART "
             "--other-chart OTHER` prints the values of both"
         )
-    return solve_football(game)
-
-
-def _sections(solved: SolvedFootball) -> tuple[Section, ...]:
-    return sheets_section(solved), points_section(solved), fourth_down_section(solved)
+    solved = subject if isinstance(subject, SolvedFootball) else solve_football(game)
+    if solved is None:
+        return None
+    sections = sheets_section(solved), points_section(solved), fourth_down_section(solved)
+    return Untabled(solved, sections, scored_baselines(solved) if baselines else ())
 
 
 def scored_baselines(solved: SolvedFootball) -> tuple[BaselineRecord, ...]:
@@ -140,36 +136,6 @@ def scored_baselines(solved: SolvedFootball) -> tuple[BaselineRecord, ...]:
         )
         records.append(record)
     return tuple(records)
-
-
-class Call(NamedTuple):
-    """A call by name, its chance, and the points that it loses against the other's strategy."""
-
-    name: str
-    chance: float
-    loss: float
-
-
-def both_sides(chart: Chart, sheet: CallSheet) -> tuple[list[Call], list[Call]]:
-    """The legal calls of offence and defence in a situation."""
-    names = offence_calls(chart)
-    offence_loss = sheet.value - sheet.payoff @ sheet.defence_strategy
-    defence_loss = sheet.offence_strategy @ sheet.payoff - sheet.value
-    return (
-        _calls([names[action] for action in sheet.actions], sheet.offence_strategy, offence_loss),
-        _calls(chart.letters, sheet.defence_strategy, defence_loss),
-    )
-
-
-def _calls(names: Iterable[str], strategy: Floats, loss: Floats) -> list[Call]:
-    # A call that is mixed loses nothing but rounding.
-    lost = np.where(strategy > 0, 0.0, np.maximum(loss, 0.0))
-    return [Call(*line) for line in zip(names, strategy.tolist(), lost.tolist(), strict=True)]
-
-
-def offence_calls(chart: Chart) -> tuple[str, ...]:
-    """The names of the offence's actions."""
-    return (*headings(chart.plays)[:-2], "quick kick", "field goal", "punt")
 
 
 def sheets_section(solved: SolvedFootball) -> Section:
@@ -226,31 +192,20 @@ Lines = Mapping[str, Floats]
 """[field - 1] values by name, from a yard before the own goal line to one before the other's."""
 
 
+def filled(name: str, *arguments: Any) -> str:
+    """Return a macro of `report.html.j2` as text."""
+    module = templates(__package__).get_template("report.html.j2").module
+    return str(getattr(module, name)(*arguments))
+
+
 def points_section(solved: SolvedFootball) -> Section:
     """Both charts of expected points, and a table of some places."""
-    pictures = [("by down", points_by_down(solved)), ("of first downs, by chart", by_chart(solved))]
-    figures = "".join(
-        f"<figure>{panel(name, lines).drawn()}{_legend(lines)}</figure>"
-        for name, lines in pictures
-        if len(lines) > 1
-    )
-    places = [to_goal for to_goal in TABLE if to_goal < solved.rules.ruleset.field]
-    head = "".join(f'<th class="n">{to_goal}</th>' for to_goal in places)
-    rows = ""
-    for name, values in points_by_down(solved).items():
-        cells = "".join(
-            f'<td class="n" data-points="{values[-x]}">{brief(values[-x])}</td>' for x in places
-        )
-        rows += f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
-    return Section(
-        "Expected points",
-        "<p>The value of having the ball with optimal play on both sides: the points still to "
-        "come for the side that has it, less the other side's. With "
-        f"{solved.rules.ruleset.first_down} yards to go, or the goal where it is nearer.</p>"
-        f'<div class="panels">{figures}</div>'
-        '<div class="scroll"><table class="football-points"><thead><tr><th>yards to the goal</th>'
-        f"{head}</tr></thead><tbody>{rows}</tbody></table></div>",
-    )
+    by_down, ruleset = points_by_down(solved), solved.rules.ruleset
+    pictures = [("by down", by_down), ("of first downs, by chart", by_chart(solved))]
+    figures = [f"<figure>{panel(*one).drawn()}</figure>" for one in pictures if len(one[1]) > 1]
+    places = [to_goal for to_goal in TABLE if to_goal < ruleset.field]
+    html = filled("expected_points", ruleset.first_down, figures, places, by_down)
+    return Section("Expected points", html)
 
 
 def points_by_down(solved: SolvedFootball) -> dict[str, Floats]:
@@ -279,33 +234,47 @@ def _values(solved: SolvedFootball, down: int) -> Floats:
 
 
 def panel(name: str, lines: Lines) -> Panel:
-    """A chart of the lines."""
+    """A chart of expected points along the field."""
+    xs = range(1, len(next(iter(lines.values()))) + 1)
+    return line_chart(f"Expected points {name}", "expected points", xs, lines, FIELD)
+
+
+def line_chart(
+    title: str,
+    quantity: str,
+    xs: Sequence[float],
+    lines: Lines,
+    along: str,
+    ends: tuple[float, float] | None = None,
+    level: float = 0.0,
+) -> Panel:
+    """Return a chart of some lines with their names below it.
+
+    Args:
+        title: Title of the chart.
+        quantity: Name of the vertical axis.
+        xs: Horizontal coordinates. On a field the axis goes on for a yard after the last.
+        lines: Vertical coordinates by the name of the line.
+        along: Name of the horizontal axis.
+        ends: Ends of the vertical axis; around all values if None.
+        level: A number that has a line across the chart, if it is within it.
+    """
     values = np.concatenate(list(lines.values()))
-    low, high = float(values.min()), float(values.max())
-    margin = 0.04 * max(high - low, 1e-9)
-    field = len(next(iter(lines.values()))) + 1
-    x, y = Axis(0.0, float(field)), Axis(low - margin, high + margin)
-    title, along = f"Expected points {name}", "yards from the own goal line"
-    chart = Panel(title, "expected points", x, y, along)
-    if low < 0 < high:
-        chart.level(0.0, "", "baseline")
-    xs = [float(x) for x in range(1, field)]
-    for number, (line, points) in enumerate(lines.items()):
-        chart.line(xs, points.tolist(), line_colour(number), line, dashed=False)
+    margin = 0.04 * max(float(np.ptp(values)), 1e-9)
+    low, high = ends or (float(values.min()) - margin, float(values.max()) + margin)
+    x = Axis(0.0, float(xs[-1] + (along == FIELD)))
+    chart = Panel(title, quantity, x, Axis(low, high), along)
+    if low < level < high:
+        chart.level(level, "", "baseline")
+    for number, (name, line) in enumerate(lines.items()):
+        chart.line([float(x) for x in xs], line.tolist(), line_colour(number), name, dashed=False)
+        chart.key(name, line_colour(number), "M-7-1.5h14v3h-14z")
     return chart
 
 
 def line_colour(number: int) -> str:
     """The colour of the line of a number, from 0."""
     return ALGORITHMS[number % len(ALGORITHMS)]
-
-
-def _legend(lines: Lines) -> str:
-    keys = "".join(
-        f'<span><i class="key" style="background: {line_colour(number)}"></i> {escape(name)}</span>'
-        for number, name in enumerate(lines)
-    )
-    return f'<p class="legend">{keys}</p>'
 
 
 class FourthDowns(NamedTuple):
@@ -341,12 +310,9 @@ def fourth_downs(solved: SolvedFootball) -> FourthDowns:
     value = solved.calls[0][normal]
     call = np.nanmax(value[:, : plays + 1], axis=1)
     three = np.stack((call, value[:, plays + 2], value[:, plays + 1]))
-    known = np.nan_to_num(three, nan=-np.inf)
-    best, ranked = np.argmax(known, axis=0), np.sort(known, axis=0)
-    quick = np.where(best == 0, solved.offence_strategy[normal, plays], np.nan)
+    quick = solved.offence_strategy[normal, plays]
+    way, margin = best_ways(three, quick)
     fake = solved.offence_strategy[punting, :plays].sum(axis=1)
-    margin = ranked[2] - ranked[1]
-    way = np.select([best == 1, best == 2, quick >= 0.5], [PUNT, KICK, QUICK_KICK], GO)
 
     def spread(numbers: Floats) -> Floats:
         filled = np.full(shape, np.nan)
@@ -356,26 +322,31 @@ def fourth_downs(solved: SolvedFootball) -> FourthDowns:
     return FourthDowns(
         way=np.nan_to_num(spread(way.astype(float)), nan=-1).astype(np.int64),
         values=np.stack([spread(numbers) for numbers in three]),
-        quick_kick=spread(quick),
-        fake=spread(np.where(best == 1, fake, np.nan)),
+        quick_kick=spread(np.where(way <= QUICK_KICK, quick, np.nan)),
+        fake=spread(np.where(way == PUNT, fake, np.nan)),
         margin=spread(np.where(np.isfinite(margin), margin, np.nan)),
     )
+
+
+def best_ways(values: Floats, quick_kick: Floats) -> tuple[Ints, Floats]:
+    """Return the best of :data:`WAYS`, and what the second best of the three values loses.
+
+    Args:
+        values: [3, ...] values of a normal call, punt formation and a field goal, NaN where one is
+            not allowed.
+        quick_kick: [...] the probability of a quick kick in a normal call.
+    """
+    known = np.nan_to_num(values, nan=-np.inf)
+    best, ranked = np.argmax(known, axis=0), np.sort(known, axis=0)
+    kinds = [best == 1, best == 2, quick_kick >= 0.5]
+    return np.select(kinds, [PUNT, KICK, QUICK_KICK], GO), ranked[2] - ranked[1]
 
 
 def fourth_down_section(solved: SolvedFootball) -> Section:
     """The three maps, with the numbers of the cell that is pointed at."""
     last = ordinal(solved.rules.ruleset.downs)
-    figures = "".join(one.figure() for one in maps(fourth_downs(solved), last))
-    html = (
-        f"<p>On {last} down the offence has three ways, each with an exact value: a normal call, "
-        "mixed from the chart's plays and the quick kick; declaring punt formation, from which "
-        "some plays are called as fakes; a field goal. The first map shows the best (a normal "
-        "call counts as a quick kick where that is at least half of it), the second how often "
-        "punt formation is a fake, the third what the second best would lose. Cells without a "
-        "colour: the goal is nearer than the line to gain, or, in the second map, punt formation "
-        f'is not best.</p><div class="panels">{figures}</div>'
-    )
-    return Section(f"The {last}-down map", html, map_script())
+    figures = [one.figure() for one in maps(fourth_downs(solved), last)]
+    return Section(f"The {last}-down map", filled("last_downs", last, figures), map_script())
 
 
 def maps(found: FourthDowns, last: str) -> list[CellMap]:
@@ -434,7 +405,7 @@ def state_sections(solved: SolvedGame, state: Any, hints: bool) -> list[Section]
         return []
     game: Any = solved.game
     ruleset: Ruleset = game.loaded_ruleset
-    chart: Chart = game.charts[state.offence] if hasattr(game, "charts") else game.loaded_chart
+    chart: Chart = game.charts[state.offence]
     sections = []
     if hints and state.down == ruleset.downs and not state.punting:
         title = f"The {ordinal(ruleset.downs)} down"
@@ -453,31 +424,14 @@ def _chart_table(solved: SolvedGame, state: Any, chart: Chart, *, hints: bool) -
         mine[chart.plays + 1] = own.get(chart.plays + 2, 0.0)
         theirs = {n - min(other): chance for n, chance in other.items()}
     names = [*map(str, range(1, chart.plays + 1)), "quick kick", "punt"]
-    body = ""
+    rows = []
     for n, (name, row) in enumerate(zip(names, chart.columns.values(), strict=True)):
-        body += f'<tr><th scope="row">{name}</th>'
-        body += f'<th class="n dim">{_percent(mine.get(n, 0.0))}</th>' if hints else ""
-        for d, cell in enumerate(row):
-            played = " played" if mine.get(n) and theirs.get(d) else ""
-            text = escape(short_text(cell))
-            body += f'<td class="n{played}" title="{escape(cell_text(cell))}">{text}</td>'
-        body += "</tr>"
-    blank = "<th></th>" if hints else ""
-    head = "".join(f'<th class="n">{letter}</th>' for letter in chart.letters)
-    note = second = ""
-    if hints:
-        note = "<p>Percentages are both sides' call sheets; cells that may come up are bold.</p>"
-        second = "".join(f'<th class="n dim">{_percent(share)}</th>' for share in theirs.values())
-        second = f"<tr><th></th><th></th>{second}</tr>"
-    return (
-        f'{note}<div class="scroll"><table class="matrix"><thead><tr><th></th>{blank}{head}</tr>'
-        f"{second}</thead><tbody>{body}</tbody></table></div>"
-        f'<p class="caption">{escape(" ".join(LEGEND.split()))}</p>'
-    )
-
-
-def _percent(chance: float) -> str:
-    return f"{100 * chance:.1f}%" if chance else ""
+        cells = [
+            (short_text(cell), cell_text(cell), bool(mine.get(n) and theirs.get(d)))
+            for d, cell in enumerate(row)
+        ]
+        rows.append((name, mine.get(n), cells))
+    return filled("chart", chart.letters, rows, theirs.values(), hints, " ".join(LEGEND.split()))
 
 
 def _last_down(solved: SolvedGame, state: Any, chart: Chart) -> str:
@@ -489,14 +443,4 @@ def _last_down(solved: SolvedGame, state: Any, chart: Chart) -> str:
     kicks = (values.get(chart.plays + way) for way in (0, 2, 1))
     ways = zip(WAYS, (max(calls, default=None), *kicks), strict=True)
     allowed = {name: value for name, value in ways if value is not None}
-    best = max(allowed.values())
-    rows = "".join(
-        f'<tr><th scope="row">{name}</th><td class="n"><data value="{value!r}">{exact(value)}'
-        f'</data></td><td class="n">{small(best - value) if value < best else "best"}</td></tr>'
-        for name, value in allowed.items()
-    )
-    return (
-        '<div class="scroll"><table class="fourth-down"><thead><tr><th>way</th>'
-        '<th class="n">value</th><th class="n">loses</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+    return filled("last_down_ways", allowed, max(allowed.values()))

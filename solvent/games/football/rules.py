@@ -37,13 +37,13 @@ holds the offence to that.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +52,6 @@ from solvent.games.football.calls import (
     KICKOFFS,
     Actions,
     call_sheet,
-    football_scene,
-    situation_lines,
     what_follows_call,
 )
 from solvent.games.football.chart import Chart
@@ -64,6 +62,7 @@ from solvent.games.football.expected_points import (
     read_expected_points,
     shipped_expected_points,
 )
+from solvent.games.football.field import pitch
 from solvent.games.football.position import OVER, WAIT, Position
 from solvent.games.football.results import Result, parse_result
 from solvent.games.football.ruleset import Ruleset
@@ -77,13 +76,14 @@ from solvent.games.football.situation import (
     kick,
     legal_actions,
     situation_index,
+    situation_text,
 )
 from solvent.games.football.story import told_result
 from solvent.games.football.table import tabulate
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
 from solvent.model.game import merged
 from solvent.model.parameters import Spread, check_choice, is_number, shown, spread
-from solvent.model.scene import Scene
+from solvent.model.scene import Pitch, Scene
 
 FORMS = ("drive", "points", "play")
 
@@ -94,8 +94,230 @@ SOURCES = (
 )
 
 
+Branches: TypeAlias = tuple[Fraction, Result | None, Sequence[Consequence]]
+"""The probability of a result, the chart's result if there is one, and its consequences."""
+
+
+class Played(NamedTuple):
+    """The result of a joint action.
+
+    Attributes:
+        outcome: Outcome of the branch that was drawn; its probability is that of all its dice.
+        words: Description, such as ``gain of 7, first down``; empty if nothing was played.
+        points: Points to player 0; negative ones go to player 1.
+    """
+
+    outcome: Outcome
+    words: str
+    points: int = 0
+
+
+class ChartFootball(Words):
+    """What Football Strategy with and without a clock have in common: the calls and the chart.
+
+    A form says by :meth:`after_play` where the consequences of a play lead in it.
+
+    Attributes:
+        charts: The chart of each player, from which it plays when it has the ball.
+    """
+
+    ruleset: Any
+    charts: Any
+
+    def actions_of(self, player: int) -> Actions:
+        """The actions of a player."""
+        raise NotImplementedError
+
+    def after_play(self, state: Any, consequence: Consequence, result: Result | None) -> Outcome:
+        """Return the outcome of one consequence of a play or kick.
+
+        Args:
+            state: Position before it.
+            consequence: Consequence of the play.
+            result: The chart's result, if there was one.
+        """
+        raise NotImplementedError
+
+    @property
+    def loaded_chart(self) -> Chart:
+        """Player 0's chart."""
+        chart: Chart = self.charts[0]
+        return chart
+
+    @cached_property
+    def loaded_ruleset(self) -> Ruleset:
+        """The ruleset itself."""
+        return Ruleset.of(self.ruleset)
+
+    def is_terminal(self, state: Any) -> bool:
+        """Return True if play has ended."""
+        return bool(state.phase == "over")
+
+    def who_decides(self, state: Any) -> int:
+        """The only player who decides, in any phase but ``"call"``."""
+        offended = state.phase == "choice" and chooser(parse_result(state.choice)) != OFFENCE
+        return int(1 - state.offence if offended else state.offence)
+
+    def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
+        """Return both players' legal actions.
+
+        Both players call at once. One player alone decides anything else, and nobody decides a free
+        kick.
+        """
+        offence = state.offence
+        legal: list[tuple[int, ...]] = [(WAIT,), (WAIT,)]
+        if state.phase == "call":
+            chart, first = self.charts[offence], self.actions_of(1 - offence).defence
+            legal[offence] = legal_actions(self.loaded_ruleset, chart.plays, state.situation)
+            legal[1 - offence] = tuple(range(first, first + chart.defences))
+        else:
+            decides = self.who_decides(state)
+            two = self.actions_of(decides).first_of(state.phase)
+            if two is not None:
+                legal[decides] = (two, two + 1)
+        return tuple(legal)
+
+    def follows(self, state: Any, joint_action: JointAction) -> Sequence[Branches]:
+        """Return the results of a call, a choice or a kick; one that is a choice has no branches.
+
+        Args:
+            state: Position in which nobody is asked for a time-out.
+            joint_action: Legal actions of both players.
+        """
+        offence, rules, decides = state.offence, self.loaded_ruleset, self.who_decides(state)
+        decided, actions = joint_action[decides], self.actions_of(decides)
+        if state.phase == "call":
+            defence = joint_action[1 - offence] - self.actions_of(1 - offence).defence
+            chart = self.charts[offence]
+            return tuple(what_follows_call(chart, rules, state.situation, decided, defence))
+        if state.phase == "choice":
+            option = parse_result(state.choice).options[decided - actions.choice]
+            return ((Fraction(1), option, consequences(rules, state.situation, option)),)
+        kind = KICKOFFS[decided - actions.kick] if state.phase == "kickoff" else "free_kick"
+        return ((Fraction(1), None, kick(rules, kind)),)
+
+    def branches(
+        self, state: Any, joint_action: JointAction
+    ) -> Iterator[tuple[Outcome, Consequence | None, Result | None]]:
+        """Yield every random outcome, with its consequence and the chart's result.
+
+        The consequence is None while a choice is pending. The result is None if none was read
+        from the chart.
+        """
+        for probability, result, found in self.follows(state, joint_action):
+            if result is not None and result.options:
+                yield Outcome(probability, _waiting(state, result)), None, result
+            for consequence in found:
+                after = self.after_play(state, consequence, result)
+                reached = probability * after.probability
+                yield Outcome(reached, after.state, after.reward), consequence, result
+
+    def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Return the outcomes of the calls, of a choice taken, or of a kick."""
+        return merged([outcome for outcome, *_ in self.branches(state, joint_action)])
+
+    def roll(self, state: Any, joint_action: JointAction, dice: random.Random) -> Played:
+        """Roll what follows a position when both have decided, and say it in words.
+
+        The chart's result is drawn first and then what comes of it, with the probabilities of
+        :meth:`transition`, which forgets what led to an outcome.
+
+        Args:
+            state: Position in which play goes on.
+            joint_action: Legal actions of both players.
+            dice: Source of chance.
+        """
+        found = self.follows(state, joint_action)
+        _, result, branches = _drawn(found, dice) if state.phase == "call" else found[0]
+        if result is not None and result.options:
+            told = told_result(self, state, None, result)
+            return Played(Outcome(Fraction(1), _waiting(state, result)), told)
+        branch = _drawn(branches, dice)
+        told, points = told_result(self, state, branch, result), branch.points
+        outcome = self.after_play(state, branch, result)
+        return Played(outcome, told, points if state.offence == 0 else -points)
+
+    def tell(
+        self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
+    ) -> str:
+        """Describe the chart's result and its consequence."""
+        if state is None or state.phase == "time-out":
+            return ""
+        ways = [
+            way
+            for way in self.branches(state, joint_action)
+            if (way[0].state, way[0].reward) == (outcome.state, outcome.reward)
+        ]
+        [(_, branch, result)] = dice.choices(ways, [float(way[0].probability) for way in ways])
+        told = told_result(self, state, branch, result)
+        return f"{told[:1].upper()}{told[1:]}."
+
+    def explain(self, action: int, player: int) -> str:
+        """Describe an action in a few words."""
+        chart, other = self.charts[player], self.charts[1 - player]
+        return self.actions_of(player).explain(chart, other, action)
+
+    def place(self, state: Any) -> str:
+        """Where the ball is and whose it is, such as ``player A has 3rd and 7 at its own 34``."""
+        if state.phase == "over":
+            return "play is over"
+        if state.phase == "choice":
+            return f"a choice of {state.choice}"
+        side = self.player_name(state.offence)
+        if not state.down:
+            return f"{side}: {state.phase}"
+        return f"{side} has {situation_text(self.loaded_ruleset, state.situation)}"
+
+    def scene(self, state: Any) -> Scene:
+        """Draw the field, on which the side with the ball plays to the right."""
+        if state.phase == "over":
+            return ()
+        rules, situation = self.loaded_ruleset, state.situation
+        side, other = (self.player_name(p) for p in (state.offence, 1 - state.offence))
+        if not state.down:
+            kick = getattr(state, "follows", "") or state.phase
+            return (Pitch(None, None, rules.field, side, other, f"{side}: {kick}"),)
+        ball = rules.field - situation.to_goal
+        news = f"{side} has {situation_text(rules, situation)}"
+        return (Pitch(ball, ball + situation.to_go, rules.field, side, other, news),)
+
+    def drawn(self, state: Any) -> list[str]:
+        """Down and distance, the field from the offence's goal line on the left, and the calls."""
+        side = self.player_name(state.offence)
+        if not state.down:
+            return [f"{side} is to kick: {getattr(state, 'follows', '') or state.phase}"]
+        situation, field = state.situation, self.loaded_ruleset.field
+        own = field - situation.to_goal
+        lines = [
+            f"{side} has the ball: {situation_text(self.loaded_ruleset, situation)}",
+            *pitch(field, own, own + situation.to_go),
+        ]
+        if state.phase == "choice":
+            options = parse_result(state.choice).options
+            taken = " or ".join(option.code for option in options)
+            lines.append(f"{self.player_name(self.who_decides(state))} takes {taken}")
+        elif state.phase == "call":
+            legal = self.legal_actions(state)
+            for player in (state.offence, 1 - state.offence):
+                calls = call_sheet(
+                    self.charts[state.offence], self.actions_of(player), legal[player]
+                )
+                lines.append(f"{self.player_name(player)} calls {calls}")
+        return lines
+
+
+def _waiting(state: Any, choice: Result) -> Any:
+    """The position in which a penalty or the play is taken."""
+    return state._replace(phase="choice", choice=choice.code)
+
+
+def _drawn(branches: Sequence[Any], dice: random.Random) -> Any:
+    """One of several tuples that begin with their probabilities."""
+    return dice.choices(branches, [float(branch[0]) for branch in branches])[0]
+
+
 @dataclass(frozen=True, eq=False)
-class FootballStrategy(Words):
+class FootballStrategy(ChartFootball):
     """Football Strategy on a chart.
 
     Args:
@@ -169,20 +391,10 @@ class FootballStrategy(Words):
         return own, own if self.other_chart is None else as_chart(self.other_chart, "other_chart")
 
     @property
-    def loaded_chart(self) -> Chart:
-        """Player 0's chart."""
-        return self.charts[0]
-
-    @property
     def two_charts(self) -> bool:
         """True if the players' charts differ."""
         first, second = self.charts
         return first.hash != second.hash
-
-    @cached_property
-    def loaded_ruleset(self) -> Ruleset:
-        """The ruleset itself."""
-        return Ruleset.of(self.ruleset)
 
     @cached_property
     def loaded_points(self) -> ExpectedPoints:
@@ -303,98 +515,13 @@ class FootballStrategy(Words):
                     starts.append(Outcome(p * q * r, start))
         return merged(starts)
 
-    def legal_actions(self, state: Position) -> tuple[tuple[int, ...], ...]:
-        """Return both players' legal actions.
+    def actions_of(self, player: int) -> Actions:
+        """The actions of a player."""
+        return self.actions[player]
 
-        Both players call at once. One player alone decides a choice or a kickoff, and nobody
-        decides a free kick.
-        """
-        offence, defence = state.offence, 1 - state.offence
-        legal: list[tuple[int, ...]] = [(WAIT,), (WAIT,)]
-        if state.phase == "call":
-            first, chart = self.actions[defence].defence, self.charts[offence]
-            legal[offence] = legal_actions(self.loaded_ruleset, chart.plays, state.situation)
-            legal[defence] = tuple(range(first, first + chart.defences))
-        elif state.phase == "choice":
-            player = self.who_chooses(state)
-            first = self.actions[player].choice
-            legal[player] = (first, first + 1)
-        elif state.phase == "kickoff":
-            first = self.actions[offence].kick
-            legal[offence] = (first, first + 1)
-        return tuple(legal)
-
-    def who_chooses(self, state: Position) -> int:
-        """The player who takes the penalty or the play."""
-        offended = chooser(parse_result(state.choice))
-        return state.offence if offended == OFFENCE else 1 - state.offence
-
-    def transition(self, state: Position, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """Return the outcomes of the calls, of a choice taken, or of a kick."""
-        return merged([outcome for outcome, *_ in self._branches(state, joint_action)])
-
-    def _branches(
-        self, state: Position, joint_action: JointAction
-    ) -> Iterator[tuple[Outcome, Consequence | None, Result | None]]:
-        """Yield every random outcome, with its consequence and the chart's result.
-
-        The consequence is None while a choice is pending. The result is None if none was read
-        from the chart.
-        """
-        offence, rules = state.offence, self.loaded_ruleset
-        result: Result | None = None
-        follow: tuple[Consequence, ...]
-        if state.phase == "call":
-            action = joint_action[offence]
-            defence = joint_action[1 - offence] - self.actions[1 - offence].defence
-            for probability, result, follow in what_follows_call(
-                self.charts[offence], rules, state.situation, action, defence
-            ):
-                if result is not None and result.options:
-                    waiting = state._replace(phase="choice", choice=result.code)
-                    yield Outcome(probability, waiting), None, result
-                for consequence in follow:
-                    branch = self._outcome(state, consequence)
-                    reached = probability * branch.probability
-                    yield Outcome(reached, branch.state, branch.reward), consequence, result
-            return
-        if state.phase == "choice":
-            player = self.who_chooses(state)
-            taken = joint_action[player] - self.actions[player].choice
-            result = parse_result(state.choice).options[taken]
-            follow = consequences(rules, state.situation, result)
-        elif state.phase == "kickoff":
-            follow = kick(rules, KICKOFFS[joint_action[offence] - self.actions[offence].kick])
-        else:
-            follow = kick(rules, "free_kick")
-        for consequence in follow:
-            yield self._outcome(state, consequence), consequence, result
-
-    def tell(
-        self,
-        state: Position | None,
-        joint_action: JointAction,
-        outcome: Outcome,
-        dice: random.Random,
-    ) -> str:
-        """Describe the chart's result and its consequence."""
-        if state is None:
-            return ""
-        ways = [
-            way
-            for way in self._branches(state, joint_action)
-            if (way[0].state, way[0].reward) == (outcome.state, outcome.reward)
-        ]
-        [(_, branch, result)] = dice.choices(ways, [float(way[0].probability) for way in ways])
-        told = told_result(self.loaded_ruleset, state, branch, result)
-        return f"{told[:1].upper()}{told[1:]}."
-
-    def explain(self, action: int, player: int) -> str:
-        """Describe an action in a few words."""
-        chart = self.charts[player]
-        return self.actions[player].explain(chart, self.charts[1 - player], action)
-
-    def _outcome(self, state: Position, consequence: Consequence) -> Outcome:
+    def after_play(
+        self, state: Position, consequence: Consequence, result: Result | None = None
+    ) -> Outcome:
         """Convert a consequence for the offence into an outcome of this form of the game."""
         side = state.offence if consequence.same_side else 1 - state.offence
         following, reward = OVER, Fraction(consequence.points)
@@ -429,10 +556,6 @@ class FootballStrategy(Words):
             return sign * own.situations[situation_index(self.loaded_ruleset, consequence.next)]
         return sign * own.first_down[consequence.next.to_goal - 1]
 
-    def is_terminal(self, state: Position) -> bool:
-        """Return True if the possession, the play, or the wait for a score has ended."""
-        return state.phase == "over"
-
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:
         """Return the down and the distances, each divided by its maximum, and flags."""
         rules, over = self.loaded_ruleset, state.phase == "over"
@@ -447,30 +570,9 @@ class FootballStrategy(Words):
         seen += [float(state.choice == code) for code in self.choices]
         return np.array(seen, np.float32)
 
-    def scene(self, state: Position) -> Scene:
-        """Draw the field, on which the side with the ball plays to the right."""
-        return football_scene(self, state)
-
     def draw(self, state: Position) -> str:
         """Draw down and distance, the field (the offence's goal line is on the left), and calls."""
-        if state.phase == "over":
-            return "play is over"
-        if not state.down:
-            return f"player {state.offence} is to kick: {state.phase}"
-        if state.phase == "choice":
-            calls = [
-                f"player {self.who_chooses(state)} takes "
-                + " or ".join(option.code for option in parse_result(state.choice).options)
-            ]
-        else:
-            legal = self.legal_actions(state)
-            calls = [
-                f"player {player} calls "
-                f"{call_sheet(self.charts[state.offence], self.actions[player], legal[player])}"
-                for player in (state.offence, 1 - state.offence)
-            ]
-        field = situation_lines(self.loaded_ruleset, state.offence, state.situation)
-        return "\n".join((*field, *calls))
+        return "play is over" if self.is_terminal(state) else "\n".join(self.drawn(state))
 
     def tabulate(self) -> TabularGame:
         """The arrays of the game.

@@ -29,7 +29,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 from solvent.model import dice_sum
 from solvent.model.parameters import check_choice, check_integer, check_rational, shown, spread
@@ -74,8 +74,50 @@ FREE_KICK = _two_dice(
 )
 
 
+class Numbers:
+    """Numbers in rules, each with its default; a dataclass."""
+
+    called: ClassVar[str]
+    """What they are called in the parameters of a game."""
+
+    @classmethod
+    def of(cls, given: object, **defaults: Any) -> Self:
+        """The numbers of a game's argument.
+
+        Args:
+            given: The numbers, a mapping of them by name, as JSON has it, or None. A probability
+                may be a number or text such as ``"34/36"``.
+            defaults: The game's own defaults, where they differ.
+
+        Raises:
+            ValueError: If it is none of these, a name is unknown, or a value is not allowed.
+        """
+        if isinstance(given, cls):
+            return given
+        if given is not None and not isinstance(given, Mapping):
+            raise ValueError(f"{cls.called} is {shown(given)}; allowed is a mapping of parameters")
+        for name in given or {}:
+            names = [item.name for item in fields(cls)]  # type: ignore[arg-type]
+            check_choice(name, f"parameter of the {cls.called}", names)
+        return cls(**{**defaults, **(given or {})})
+
+    @property
+    def every(self) -> dict[str, Any]:
+        """All numbers, JSON-able."""
+        return {
+            item.name: _plain(item.name, getattr(self, item.name))
+            for item in fields(self)  # type: ignore[arg-type]
+        }
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The numbers that differ from the defaults, JSON-able; :meth:`of` takes them back."""
+        usual = type(self)().every
+        return {name: value for name, value in self.every.items() if value != usual[name]}
+
+
 @dataclass(frozen=True)
-class Ruleset:
+class Ruleset(Numbers):
     """Every number of the rules; they are checked when it is made.
 
     Args:
@@ -122,6 +164,8 @@ class Ruleset:
     Raises:
         ValueError: If a number is not allowed, or two do not fit each other.
     """
+
+    called = "ruleset"
 
     field: int = 100
     downs: int = 4
@@ -237,50 +281,10 @@ class Ruleset:
         """Agree with equality; computed once."""
         return hash(self.hash)
 
-    @classmethod
-    def of(cls, ruleset: object) -> Ruleset:
-        """A ruleset from the argument of a game: itself, a mapping for :meth:`read`, or None.
-
-        Raises:
-            ValueError: If it is none of these, a name is unknown, or a value is not allowed.
-        """
-        if isinstance(ruleset, cls):
-            return ruleset
-        if ruleset is not None and not isinstance(ruleset, Mapping):
-            raise ValueError(f"ruleset is {shown(ruleset)}; allowed is a mapping of parameters")
-        return cls.read(ruleset or {})
-
-    @classmethod
-    def read(cls, parameters: Mapping[str, Any]) -> Ruleset:
-        """A ruleset from JSON-able parameters.
-
-        Args:
-            parameters: The arguments by name; those left out keep their defaults. A probability
-                may be a number or text such as ``"34/36"``.
-
-        Raises:
-            ValueError: If a name is unknown or a value is not allowed.
-        """
-        for name in parameters:
-            check_choice(name, "parameter of the ruleset", [item.name for item in fields(cls)])
-        return cls(**parameters)
-
-    @cached_property
-    def parameters(self) -> dict[str, Any]:
-        """The numbers that differ from the defaults, JSON-able; :meth:`read` takes them back."""
-        return {
-            field.name: _plain(field.name, getattr(self, field.name))
-            for field in fields(self)
-            if getattr(self, field.name) != field.default
-        }
-
     @cached_property
     def hash(self) -> str:
         """SHA-256 of every number."""
-        everything = {
-            field.name: _plain(field.name, getattr(self, field.name)) for field in fields(self)
-        }
-        return hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(self.every, sort_keys=True).encode()).hexdigest()
 
     @cached_property
     def denominator(self) -> int:
@@ -355,8 +359,8 @@ def _plain(name: str, value: Any) -> Any:
     """A parameter as JSON has it; tables of chances become mappings."""
     if isinstance(value, Fraction):
         return str(value)
-    if name == "barred":
-        return [list(triple) for triple in value]
+    if name in ("barred", "stops"):
+        return [list(entry) if isinstance(entry, tuple) else entry for entry in value]
     if isinstance(value, tuple):
         return {str(entry): str(probability) for entry, probability in value}
     return value

@@ -378,11 +378,8 @@ def consequences(ruleset: Ruleset, situation: Situation, result: Result) -> tupl
         situation: Situation before the call.
         result: The chart's result, anything but a choice.
 
-    Raises:
-        ValueError: If the result is a choice, which waits for somebody to take an option.
     """
-    if result.options:
-        raise ValueError(f"{result.code!r} is a choice; ask for the consequences of its options")
+    assert not result.options, "a choice waits for somebody to take an option"
     return _exact(ruleset, _one(ruleset, situation).after(result))
 
 
@@ -395,13 +392,7 @@ def chooser(result: Result) -> int:
 
 
 def field_goal(ruleset: Ruleset, situation: Situation) -> tuple[Consequence, ...]:
-    """Return the consequences of trying a field goal, which do not depend on the defence.
-
-    Raises:
-        ValueError: If there is no chance from there.
-    """
-    if ruleset.field_goal_chance(situation.to_goal) == 0:
-        raise ValueError(f"no field goal is tried from {situation.to_goal} yards")
+    """Return the consequences of trying a field goal, which do not depend on the defence."""
     return _exact(ruleset, _one(ruleset, situation).field_goal())
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from solvent.games.football.results import Result
-from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Consequence, Restart, Situation
 
 _WORDS = {
@@ -19,13 +18,11 @@ _WORDS = {
 """Words for kinds of results, with the yards put in; other kinds are called by their names."""
 
 
-def told_result(
-    rules: Ruleset, state: Any, branch: Consequence | None, result: Result | None
-) -> str:
+def told_result(game: Any, state: Any, branch: Consequence | None, result: Result | None) -> str:
     """Describe a play and its outcome, such as ``gain of 7, first down``.
 
     Args:
-        rules: The numbers in the rules.
+        game: The rules, which name the players.
         state: Position before the call or the kick, with a clock or without.
         branch: The consequence; None if somebody has yet to take the penalty or the play.
         result: The chart's result; None for anything not on it, such as a field goal or a kickoff.
@@ -40,13 +37,15 @@ def told_result(
         if result.kind == "long-gain" and isinstance(branch.next, Situation) and kept:
             told[0] += f" of {state.to_goal - branch.next.to_goal}"
     elif not state.down:
-        told.append(_kick_words(state.offence, branch))
+        has_it = state.offence if branch.same_side else 1 - state.offence
+        caught = f"{game.player_name(has_it)} has the ball"
+        told.append("run back all the way" if isinstance(branch.next, Restart) else caught)
     elif branch.seconds == 0:
         told.append("punt formation")
     elif not branch.points:
         told.append("field goal missed")
     if branch.points:
-        told.append(_score_words(rules, state, branch, result))
+        told.append(_score_words(game, state, branch, result))
     elif result is not None and isinstance(branch.next, Situation):
         plain = result.kind in ("gain", "long-gain", "incomplete")
         if plain and not kept:
@@ -66,20 +65,14 @@ def _result_words(result: Result) -> str:
     return _WORDS.get(result.kind, result.kind).format(yards) + back
 
 
-def _kick_words(kicker: int, branch: Consequence) -> str:
-    if isinstance(branch.next, Restart):
-        return "run back all the way"
-    return f"player {kicker if branch.same_side else 1 - kicker} has the ball"
-
-
-def _score_words(rules: Ruleset, state: Any, branch: Consequence, result: Result | None) -> str:
+def _score_words(game: Any, state: Any, branch: Consequence, result: Result | None) -> str:
     scorer = state.offence if branch.points > 0 else 1 - state.offence
     if branch.next is Restart.FREE_KICK:
         kind = "safety"
     elif result is None and state.down:
         kind = "field goal"
-    elif abs(branch.points) > rules.touchdown:
+    elif abs(branch.points) > game.loaded_ruleset.touchdown:
         kind = "touchdown and extra point"
     else:
         kind = "touchdown, extra point missed"
-    return f"{kind} for player {scorer}"
+    return f"{kind} for {game.player_name(scorer)}"

@@ -6,12 +6,12 @@ state lie, in the order of its joint actions. Many states share a pattern: the r
 those of its pattern, with the branches that its situation has there.
 
 States are the situations with either team in possession, each team's followed by the choices that
-wait in them, then the kicks and the end. Those that play cannot reach are dropped.
+wait in them, then the kicks and the end. Those that play cannot reach are dropped at last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from math import lcm
@@ -37,9 +37,10 @@ from solvent.games.football.situation import (
 )
 from solvent.model import TabularGame, TooManyStatesError, compile_game
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
+from solvent.model.transforms import reachable
 
-LARGEST_TABLE = 60_000_000
-"""`tabulate` refuses to list more outcomes than this (some 2 GB)."""
+LARGEST_TABLE = 50_000_000
+"""`tabulate` refuses to list more pairs of calls than this (some 2 GB)."""
 
 END, FREE = -1, -2
 """Successors of a branch that are neither a situation nor a choice."""
@@ -74,13 +75,13 @@ def tabulate(game: Any) -> TabularGame:
         game: A :class:`~solvent.games.football.rules.FootballStrategy`.
 
     Raises:
-        TooManyStatesError: If there are more outcomes than :data:`LARGEST_TABLE`.
+        TooManyStatesError: If there are more pairs of calls than :data:`LARGEST_TABLE`.
         ValueError: If a cell's probabilities have no common denominator that is small enough.
     """
     if game.form == "play":
         # A single call: walking through the rules takes no time.
         return compile_game(game, reference=True)
-    return _Table(game).build()
+    return reachable(_Table(game).build())
 
 
 class _Table:
@@ -95,7 +96,6 @@ class _Table:
         # After the teams' nodes: free kicks of both and the kickoff by player 1, then the end.
         kicks = (Position("free kick", 0), Position("free kick", 1), Position("kickoff", 1))
         self.kicks = kicks if self.teams == 2 else ()
-        self.specials: tuple[Position, ...] = self.kicks
         self.end = self.teams * self.block + len(self.kicks)
         offences = game.charts[: self.teams]
         self.legal = [self.every.legal(chart.plays) for chart in offences]
@@ -114,39 +114,31 @@ class _Table:
 
     def build(self) -> TabularGame:
         """Put the table together."""
-        kept = self._reachable()
-        place = np.cumsum(kept) - 1
-        self.specials = tuple(p for p in self.kicks if kept[self._node(p)])
-        initial = np.zeros(place[-1] + 1)
+        sizes = np.array([len(pattern) for pattern in self.patterns])[self.alike]
+        if sizes.sum() > LARGEST_TABLE:
+            raise TooManyStatesError(
+                f"football-strategy in the form {self.game.form!r} on chart "
+                f"{self.game.loaded_chart.name!r} has {sizes.sum():,} pairs of calls, more than a "
+                f"table may have ({LARGEST_TABLE:,}); solvent.games.football.solver.points solves "
+                f"it without one"
+            )
+        initial = np.zeros(self.end + 1)
         for outcome in self.game.initial():
-            initial[place[self._node(outcome.state)]] = float(outcome.probability)
-        regular = np.flatnonzero(kept[: len(self.team)])
-        self.team, self.choice = self.team[regular], self.choice[regular]
-        self.situation, self.alike = self.situation[regular], self.alike[regular]
-        kicks = [self._kicks(position) for position in self.specials]
-        parts: list[tuple[NDArray[Any], ...]] = []
-        outcomes = 0
-        for nodes in self._chunks(np.arange(len(regular))):
-            parts.append(self._outcomes(nodes, self.patterns))
-            outcomes += len(parts[-1][0])
-            if outcomes > LARGEST_TABLE:
-                raise TooManyStatesError(
-                    f"football-strategy in the form {self.game.form!r} on chart "
-                    f"{self.game.loaded_chart.name!r} has more outcomes than a table may have "
-                    f"({LARGEST_TABLE}); solvent.games.football.solver.points solves it without one"
-                )
+            initial[self._node(outcome.state)] = float(outcome.probability)
+        kicks = [self._kicks(position) for position in self.kicks]
+        nodes = np.arange(len(self.team))
+        parts = [self._outcomes(nodes[at : at + CHUNK]) for at in range(0, len(nodes), CHUNK)]
         parts += (row for rows in kicks for row in rows)
         next_state, probability, reward, lengths = (
             np.concatenate([part[column] for part in parts]) for column in range(4)
         )
-        sizes = np.array([len(pattern) for pattern in self.patterns])[self.alike]
         rows = np.concatenate(([0], sizes, [len(of_one) for of_one in kicks], [0]))
         return TabularGame(
             info=self.game.info,
             states=self._states(),
             row_start=np.cumsum(rows).astype(np.int64),
             outcome_start=np.concatenate(([0], np.cumsum(lengths))),
-            next_state=place.astype(np.int32)[next_state],
+            next_state=next_state.astype(np.int32),
             probability=probability,
             outcome_reward=reward,
             mask=(self._mask(0), self._mask(1)),
@@ -154,52 +146,24 @@ class _Table:
             observation=(self._observation(0), self._observation(1)),
         )
 
-    def _reachable(self) -> Bools:
-        """Whether play can come to each node from its start; the end counts, too."""
-        # Each cell of a pattern once: what follows does not depend on how often it occurs.
-        once = [np.unique(pattern) for pattern in self.patterns]
-        seen = np.zeros(self.end + 1, bool)
-        frontier = np.unique([self._node(outcome.state) for outcome in self.game.initial()])
-        while len(frontier):
-            seen[frontier] = True
-            reached = np.zeros(self.end + 1, bool)
-            for nodes in self._chunks(frontier[frontier < len(self.team)]):
-                reached[self._outcomes(nodes, once)[0]] = True
-            for node in frontier[(frontier >= len(self.team)) & (frontier < self.end)]:
-                for row in self._kicks(self.kicks[node - len(self.team)]):
-                    reached[row[0]] = True
-            frontier = np.flatnonzero(reached & ~seen)
-        seen[self.end] = True
-        return seen
-
-    def _chunks(self, nodes: Ints) -> Iterator[Ints]:
-        """A few thousand nodes at a time, of one team."""
-        for side in range(self.teams):
-            mine = nodes[self.team[nodes] == side]
-            for first in range(0, len(mine), CHUNK):
-                yield mine[first : first + CHUNK]
-
-    def _outcomes(self, nodes: Ints, patterns: Sequence[Ints]) -> tuple[NDArray[Any], ...]:
-        """The next node, probability and reward of all outcomes, and the lengths of rows.
-
-        Args:
-            nodes: Nodes of one team.
-            patterns: The cells in which the rows of each pattern lie.
-        """
-        branching, side = self.branching, int(self.team[nodes[0]])
-        cells = [patterns[p] for p in self.alike[nodes].tolist()]
+    def _outcomes(self, nodes: Ints) -> tuple[NDArray[Any], ...]:
+        """The next node, probability and reward of all outcomes of some nodes; lengths of rows."""
+        branching = self.branching
+        cells = [self.patterns[p] for p in self.alike[nodes].tolist()]
+        rows = list(map(len, cells))
         first = self.situation[nodes] * ((len(branching.start) - 1) // self.size)
-        entry = np.repeat(first, list(map(len, cells))) + np.concatenate(cells)
+        entry = np.repeat(first, rows) + np.concatenate(cells)
         begin = branching.start[entry]
         length = branching.start[entry + 1] - begin
         source = concatenated_ranges(begin, length)
+        side = np.repeat(np.repeat(self.team[nodes], rows), length)
         node, paid = branching.node[source], branching.reward[source]
         owner = np.where(branching.same_side[source] | (self.teams == 1), side, 1 - side)
         special = np.where(node == END, self.end, self.teams * self.block + owner)
         return (
             np.where(node >= 0, owner * self.block + node, special),
             branching.probability[source],
-            paid if side == 0 else 0.0 - paid,
+            np.where(side == 0, paid, 0.0 - paid),
             length,
         )
 
@@ -315,12 +279,12 @@ class _Table:
                 *(column.tolist() for column in columns), strict=True
             )
         ]
-        return (*states, *self.specials, OVER)
+        return (*states, *self.kicks, OVER)
 
     def _mask(self, player: int) -> Bools:
         """The legal actions of a player; a player without a choice waits."""
         actions, call, mine = self.game.actions[player], self.choice < 0, self.team == player
-        size = len(mine) + len(self.specials) + 1
+        size = len(mine) + len(self.kicks) + 1
         mask: Bools = np.zeros((size, len(actions.names)), bool)
         if player < self.teams:  # In a drive player 1 has no such actions.
             calls = np.flatnonzero(call & mine)
@@ -331,7 +295,7 @@ class _Table:
         offended = [chooser(parse_result(code)) for code in self.game.choices]
         chosen = (np.array([*offended, OFFENCE])[self.choice] == OFFENCE) == mine
         mask[np.flatnonzero(~call & chosen), actions.choice : actions.choice + 2] = True
-        for row, position in enumerate(self.specials, len(mine)):
+        for row, position in enumerate(self.kicks, len(mine)):
             mask[row, list(self.game.legal_actions(position)[player])] = True
         mask[np.flatnonzero(~mask[:-1].any(axis=1)), WAIT] = True
         return mask
@@ -345,7 +309,7 @@ class _Table:
         if self.teams == 2:
             seen += [self.team == player, nothing, nothing]
         seen += [self.choice == c for c in range(len(self.game.choices))]
-        others = [self.game.observe(position, player) for position in (*self.specials, OVER)]
+        others = [self.game.observe(position, player) for position in (*self.kicks, OVER)]
         return np.concatenate((np.stack(seen, axis=1), others)).astype(np.float32)
 
 

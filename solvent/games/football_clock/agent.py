@@ -44,7 +44,6 @@ from solvent.games.football.baselines.agent import (
     PAPER,
     Constants,
     branch_row,
-    choose_by_utility,
     strategies_of_utilities,
     utilities,
 )
@@ -95,15 +94,16 @@ class AverageNeeded:
 
     def __init__(self, rules: PackedRules) -> None:
         self.rules = rules
-        row = branch_row(rules)
-        kept = np.flatnonzero((rules.next >= 0) & rules.same_side)
-        self.row = row[kept]
-        self.probability = rules.probability[kept]
+        branch, kicks = rules.branches, rules.arrays.branch_start[-4]
+        goes_on = (branch["row"] < rules.n_situations) & branch["same_side"]
+        kept = np.flatnonzero(goes_on[:kicks])
+        self.row = branch_row(rules)[kept]
+        self.probability = rules.arrays.branch_probability[kept]
         self.start = self.row // rules.n_results
-        self.next = rules.next[kept]
+        self.next = branch["row"][kept]
         to_goal = rules.situation[:, 2].astype(float)
         self.gain = to_goal[self.start] - to_goal[self.next]
-        self.seconds = rules.seconds[kept].astype(np.int64)
+        self.seconds = branch["seconds"][kept].astype(np.int64)
 
     def change(
         self,
@@ -259,9 +259,7 @@ class AgentLayers:
                 if standing != CLOCKLESS:
                     adjusted = adjusted + self._managed(layer.ticks, behind, standing)
                 rules = self.layout.rules
-                self._known[key] = strategies_of_utilities(
-                    rules, *choose_by_utility(rules, adjusted)
-                )
+                self._known[key] = strategies_of_utilities(rules, adjusted)
             return self._known[key]
 
     def _managed(self, ticks: int, timeouts: int, standing: int) -> Floats:

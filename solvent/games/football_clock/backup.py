@@ -12,9 +12,8 @@ since the last down may declare it. What is done with the cells depends on who t
 - **Both have one**: one sum over cells.
 
 **Warm starts** of matrix games are the supports of the same state's mixed strategies a tick before;
-where there are none, those of the column before. Those of a tick before are tried in many columns
-at once (:mod:`.supports`); only what these do not solve is solved column by column. Values may
-differ in the last bits by how a layer is cut into blocks, which is always alike.
+where there are none, those of the column before. Values may differ in the last bits by how a layer
+is cut into blocks, which is always alike.
 
 **Constant columns**, in which all successors have the same value, are filled without looking: near
 the end most leads are too large to be lost.
@@ -31,9 +30,8 @@ from numpy.typing import NDArray
 
 from solvent.exact.kernels.matrix_game import Work, solve_in, work_for
 from solvent.exact.layered.game import Block, BlockResult, WarmStart
-from solvent.games.football_clock.pack import Arrays, TimedPack
+from solvent.games.football.packed import Arrays, PackedRules
 from solvent.games.football_clock.policies import RoleStrategies
-from solvent.games.football_clock.supports import ENOUGH, Lanes, lanes_for, try_supports
 from solvent.model.arrays import Bools, Floats, Ints
 
 STATES_TOGETHER = 680
@@ -48,8 +46,6 @@ class Equilibria(NamedTuple):
 
     Attributes:
         constant: [C] the columns in which all successors have the same value.
-        lift: Number added to payoffs to make them positive.
-        enough: The largest duality gap that is accepted of supports that are tried.
         supports: [downs + 1, n, C, 2] from which games are started; overwritten with theirs.
         offence: [downs + 1, n, C, A] zeros that are filled with strategies, or empty.
         defence: [downs + 1, n, C, m] likewise.
@@ -57,8 +53,6 @@ class Equilibria(NamedTuple):
     """
 
     constant: Bools
-    lift: float
-    enough: float
     supports: WarmStart
     offence: Floats
     defence: Floats
@@ -94,11 +88,9 @@ class Workspace(NamedTuple):
         x: [m] its strategies.
         y: [n] likewise.
         here: [rows] the values of its results and cells.
-        pending: [L] the states that are not solved.
         mixed: [calls, L] the probabilities of calls.
         total: [L] sums.
         work: Memory of the matrix games.
-        lanes: Memory of :func:`try_supports`.
     """
 
     cell: Ints
@@ -106,15 +98,13 @@ class Workspace(NamedTuple):
     x: Floats
     y: Floats
     here: Floats
-    pending: Bools
     mixed: Floats
     total: Floats
     work: Work
-    lanes: Lanes
 
 
 def backup(
-    pack: TimedPack,
+    rules: PackedRules,
     values: Floats,
     block: Block,
     offence: RoleStrategies | None = None,
@@ -130,7 +120,7 @@ def backup(
     blocks may be rated by threads at the same time.
 
     Args:
-        pack: The rules.
+        rules: The rules.
         values: [U, C] of successors to the side that has the ball.
         block: The first line, and the one after the last.
         offence: The offence's strategies; None for a best response.
@@ -150,24 +140,20 @@ def backup(
         games start, not a policy.
     """
     first, last = block
-    arrays, columns = pack.arrays, values.shape[1]
-    shape = (pack.downs + 1, last - first, columns)
+    arrays, columns = rules.arrays, values.shape[1]
+    shape = (rules.ruleset.downs + 1, last - first, columns)
     both_respond = offence is None and defence is None
     found, supports = (
         np.zeros(shape),
         np.zeros((*shape, 2) if both_respond else (0,) * 4, np.uint32),
     )
-    constant, lift, enough = np.zeros(columns, bool), 0.0, 0.0
+    constant = np.zeros(columns, bool)
     if both_respond:
         if start is not None:
             supports[:] = start
         least, most = extremes or (values.min(axis=0), values.max(axis=0))
         constant = least == most
-        width = float(most.max() - least.min())
-        lift, enough = width - float(least.min()), ENOUGH * width
-    games = Equilibria(
-        constant, lift, enough, supports, *(strategies or [np.zeros((0, 0, 0, 0))] * 3)
-    )
+    games = Equilibria(constant, supports, *(strategies or [np.zeros((0, 0, 0, 0))] * 3))
     gap, solved = _backup(
         arrays,
         values,
@@ -185,12 +171,12 @@ def backup(
 
 
 def payoffs_of(
-    pack: TimedPack, values: Floats, row: int, declared: Floats
+    rules: PackedRules, values: Floats, row: int, declared: Floats
 ) -> tuple[Floats, Floats]:
     """Return the payoffs of the calls of one situation.
 
     Args:
-        pack: The rules.
+        rules: The rules.
         values: [U, C] of successors.
         row: The situation.
         declared: [C] the values of the same line in punt formation, read on the last down.
@@ -200,7 +186,7 @@ def payoffs_of(
         the other legal actions, which have the same value against all: the field goal and the
         declaration of punt formation, in this order, where they are legal.
     """
-    arrays = pack.arrays
+    arrays = rules.arrays
     by_row = np.zeros((rows_of(arrays), values.shape[1]))
     rate_situation(arrays, row, values, declared, by_row)
     calls = arrays.row_call[arrays.row_start[row] : arrays.row_start[row + 1]]
@@ -230,12 +216,11 @@ def _given(strategies: RoleStrategies | None, shape: tuple[int, ...]) -> RoleStr
 @njit(cache=True, nogil=True, error_model="numpy")
 def rows_of(rules: Arrays) -> int:
     """The rows of the values of results and cells."""
-    results = (len(rules.branch_start) - 1) // len(rules.contested)
-    return int(results + len(rules.mixed_start) - 1)
+    return int(rules.results + len(rules.mixed_start) - 1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _workspace(rules: Arrays, states: int) -> Workspace:
+def workspace(rules: Arrays, states: int) -> Workspace:
     """Memory for so many states at once."""
     rows, defences, most = rows_of(rules), rules.cell.shape[1], rules.contested.max()
     actions = (rules.row_start[1:] - rules.row_start[:-1]).max()
@@ -245,11 +230,9 @@ def _workspace(rules: Arrays, states: int) -> Workspace:
         np.zeros(most),
         np.zeros(defences),
         np.zeros(rows),
-        np.zeros(states, np.bool_),
         np.zeros((max(actions, defences), states)),
         np.zeros(states),
         work_for(most, defences),
-        lanes_for(most, defences, states),
     )
 
 
@@ -270,9 +253,9 @@ def _backup(
     lines = len(rules.alike)
     # Lines in which the same may be called are taken together.
     together = max(1, STATES_TOGETHER // columns)
-    memory = _workspace(rules, together * columns)
+    memory = workspace(rules, together * columns)
     by_row = np.zeros((rows_of(rules), together * columns))
-    declaration = len(rules.branch_start) // len(rules.contested) - 1
+    declaration = rules.results - 1
     largest_gap, solved, begin = 0.0, 0, 0
     while begin < n:
         end = begin + 1
@@ -295,7 +278,7 @@ def _backup(
             if down == downs - 2:
                 by_row[declaration, : len(value)] = values[downs - 1, begin:end].reshape(-1)
             if offence_responds and defence_responds:
-                gap, count = _solve_games(rules, games, memory, by_row, s, down, begin, value)
+                gap, count = solve_games(rules, games, memory, by_row, s, down, begin, value)
                 largest_gap = max(largest_gap, gap)
                 solved += count
             else:
@@ -325,7 +308,7 @@ def rate_situation(
     for k in range(len(rules.chosen_result)):
         _choose(rules, k, True, nobody[0], nobody[1], by_row)
     _rate_mixed_cells(rules, by_row)
-    by_row[len(rules.branch_start) // len(rules.contested) - 1] = declared
+    by_row[rules.results - 1] = declared
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -340,8 +323,8 @@ def _rate_results(rules: Arrays, s: int, following: Floats, by_row: Floats, star
         start: The first of them.
     """
     columns = following.shape[1]
-    results = (len(rules.branch_start) - 1) // len(rules.contested)
-    for r in range(results):
+    results = rules.results
+    for r in range(results - 1):
         first, last = rules.branch_start[s * results + r], rules.branch_start[s * results + r + 1]
         if first == last:
             continue
@@ -393,7 +376,7 @@ def _choose(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _solve_games(
+def solve_games(
     rules: Arrays,
     games: Equilibria,
     memory: Workspace,
@@ -409,22 +392,15 @@ def _solve_games(
     wanted = len(games.offence) > 0
     lines = slice(begin, begin + states // columns)
     support = games.supports[down, lines].reshape(-1, 2)
-    cell, pending = memory.cell[:contested], memory.pending[:states]
+    cell, work, defences = memory.cell[:contested], memory.work, len(memory.y)
     here, payoff, x, y = memory.here, memory.payoff[:contested], memory.x[:contested], memory.y
-    lanes, work, defences = memory.lanes, memory.work, len(y)
     for i in range(contested):
         cell[i] = rules.cell[rules.row_call[first + i]]
     value[:] = by_row[cell[0, 0], :states]
     count, largest_gap = 0, 0.0
     for at in range(states):
-        pending[at] = not games.constant[at % columns]
-        count += pending[at]
-    if not wanted:
-        largest_gap = try_supports(
-            lanes, by_row, cell, support, games.lift, games.enough, pending, value
-        )
-    for at in range(states):
-        if pending[at]:
+        if not games.constant[at % columns]:
+            count += 1
             for row in range(len(by_row)):
                 here[row] = by_row[row, at]
             for i in range(contested):

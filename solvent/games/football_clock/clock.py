@@ -12,12 +12,11 @@ takes 15, any other none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from solvent.games.football.ruleset import Ruleset
-from solvent.model.parameters import check_choice, check_integer, shown
+from solvent.games.football.ruleset import Numbers, Ruleset
+from solvent.model.parameters import check_integer, shown
 
 DURATIONS = (
     "play_seconds",
@@ -43,7 +42,7 @@ class TimeLeft(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ClockRules:
+class ClockRules(Numbers):
     """The numbers of the clock and of the score; they are checked when they are made.
 
     Args:
@@ -60,6 +59,8 @@ class ClockRules:
     Raises:
         ValueError: If a number is not allowed, or is no multiple of the tick.
     """
+
+    called = "clock"
 
     tick: int = 15
     half: int = 1800
@@ -80,8 +81,9 @@ class ClockRules:
             raise ValueError(
                 f"untimed_down is {shown(self.untimed_down)}; allowed are true and false"
             )
-        if not isinstance(self.stops, tuple):
+        if not isinstance(self.stops, (tuple, list)):
             raise ValueError(f"stops is {shown(self.stops)}; allowed is a list of seconds")
+        object.__setattr__(self, "stops", tuple(self.stops))
         for stop, before in zip(self.stops, (self.half, *self.stops), strict=False):
             check_integer(stop, "stops: seconds left", self.tick, before - 1)
         for name in ("half", "timeout_saves"):
@@ -114,28 +116,6 @@ class ClockRules:
             raise ValueError(
                 f"{name} is {seconds}; allowed are multiples of the tick, {self.tick} seconds"
             )
-
-    @classmethod
-    def of(cls, clock: object, **defaults: Any) -> ClockRules:
-        """Return the numbers of an argument: the numbers, a mapping of them by name, or None.
-
-        Args:
-            clock: The argument; the stops may be a list. Numbers left out keep their defaults.
-            defaults: The game's own defaults, where they differ.
-
-        Raises:
-            ValueError: If it is none of these, a name is unknown, or a value is not allowed.
-        """
-        if isinstance(clock, cls):
-            return clock
-        if clock is not None and not isinstance(clock, Mapping):
-            raise ValueError(f"clock is {shown(clock)}; allowed is a mapping of parameters")
-        names = [item.name for item in fields(cls)]
-        arguments = dict(defaults)
-        for name, value in (clock or {}).items():
-            check_choice(name, "parameter of the clock", names)
-            arguments[name] = tuple(value) if isinstance(value, list) else value
-        return cls(**arguments)
 
     @property
     def half_ticks(self) -> int:
@@ -181,12 +161,3 @@ class ClockRules:
         after = self.after(ticks, seconds)
         untimed = ticks > 0 and after == 0 and penalty and self.untimed_down
         return TimeLeft(after, self.after(ticks, self.with_timeout(seconds)), untimed)
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """The numbers that differ from the defaults, JSON-able."""
-        return {
-            item.name: list(value) if isinstance(value, tuple) else value
-            for item in fields(self)
-            if (value := getattr(self, item.name)) != item.default
-        }

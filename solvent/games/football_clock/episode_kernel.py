@@ -101,15 +101,6 @@ RESULT = np.dtype([(name, np.int32) for name in ("chooser", "penalty", "play", "
 """A result: who takes a choice (0 the offence, 1 the defence, -1 if it is none), between which
 results, and its number among the choices."""
 
-_WHOLE = (
-    *("plays", "defences", "entries", "situations", "lines", "results"),
-    *("first_letter", "first_option", "first_kick", "first_timeout"),
-    *("half_ticks", "last_ticks", "score", "largest_margin", "timeouts", "for_points"),
-)
-NUMBERS = np.dtype([*((name, np.int64) for name in _WHOLE), ("bonus", np.float64)])
-"""Numbers of the rules: of the chart, the first actions of their kinds, of the clock, of a
-touchdown with its extra point, and what both players' returns add up to."""
-
 
 class Rules(NamedTuple):
     """The arrays that the episodes read.
@@ -125,7 +116,7 @@ class Rules(NamedTuple):
             the kicks: kickoff, onside, free kick.
         threshold: [N] int64, of branches.
         branch_successor: [N] int32, what they lead to.
-        successor: [U] :data:`solvent.games.football_clock.pack.SUCCESSOR`.
+        successor: [U] :data:`solvent.games.football.packed.SUCCESSOR`.
         result: [R] :data:`RESULT`.
         row: [S+2, 5] int16 down, yards to go, yards to the goal, whether punt formation is on, and
             the offence's menu.
@@ -138,7 +129,8 @@ class Rules(NamedTuple):
         first: [D] int64, the indicator of the value 0 of each entry. An entry that is always 0 has
             none: -1.
         share: [D'+1] float32, what each indicated value is in a vector; the last is 0.
-        number: [1] :data:`NUMBERS`.
+        number: [1] numbers of the chart, the first actions of their kinds, those of the clock, of a
+            touchdown with its extra point, and what both players' returns add up to.
     """
 
     cell_threshold: Ints

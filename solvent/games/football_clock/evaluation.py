@@ -186,7 +186,7 @@ class PairLayers(FootballLayers):
             for side in (0, 1):
                 attack, defend = asked.get(id(pair[side])), asked.get(id(pair[1 - side]))
                 result = backup(
-                    self.layout.pack,
+                    self.layout.rules,
                     values[side],
                     block,
                     attack and attack.attack,
@@ -427,16 +427,16 @@ def _identity(
     name: str, policy: LayerPolicy, solved: TimedSolution | None
 ) -> dict[str, str | dict[str, float | str]]:
     """Return the data that a score depends on besides the game."""
-    what = hashlib.sha256(repr(name).encode())
+    parts: list[Any] = [name]
     if isinstance(policy, NetworkLayers):
-        player = policy.player
-        own = player.rule, player.masked, player.observation, player.network.activation
-        what.update(repr(own).encode())
-        for array in (*player.network.weights, *player.network.biases):
-            what.update(repr(array.shape).encode() + array.astype("<f4").tobytes())
+        player, network = policy.player, policy.player.network
+        parts += player.rule, player.masked, player.observation, network.activation
+        parts += (array.tolist() for array in (*network.weights, *network.biases))
     elif isinstance(policy, AgentLayers):
-        what.update(repr((policy.constants, policy.management)).encode())
-    identity: dict[str, str | dict[str, float | str]] = {"scored": what.hexdigest()}
+        parts += policy.constants, policy.management
+    identity: dict[str, str | dict[str, float | str]] = {
+        "scored": hashlib.sha256(repr(parts).encode()).hexdigest()
+    }
     if solved is not None:
         store = solved.store
         identity["solution"] = {"value": solved.value, "gap": store.largest_gap, "keep": store.keep}

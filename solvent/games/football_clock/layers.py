@@ -22,8 +22,8 @@ depends. What time-outs change is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -39,7 +39,6 @@ from solvent.exact.layered.game import (
     Read,
     WarmStart,
     changes,
-    plain,
 )
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
@@ -53,7 +52,6 @@ from solvent.games.football_clock.moment import Moment
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Floats
 from solvent.model.game import Game
-from solvent.model.parameters import shown
 
 LINES_IN_BLOCK = 64
 """Lines that are solved in one piece at least; the full field has 4950."""
@@ -194,7 +192,7 @@ class FootballLayers(LayeredGame):
         if block == self._kicks:
             return BlockResult(problem.kicks)
         return backup(
-            self.layout.pack, problem.values, block, extremes=problem.extremes, start=start
+            self.layout.rules, problem.values, block, extremes=problem.extremes, start=start
         )
 
     def blocks(self, layer: Layer) -> Sequence[Block]:
@@ -287,8 +285,8 @@ class FootballLayers(LayeredGame):
         met = self.layout.most(layer)
         if self.layout.for_points:
             reads = self.layout.reads(layer)
-            met = self.layout.pack.most_points + max(map(largest, reads), default=0.0)
-        return self.layout.pack.roundings * float(np.finfo(float).eps) / 2 * met
+            met = self.layout.rules.most_points + max(map(largest, reads), default=0.0)
+        return self.layout.rules.roundings * float(np.finfo(float).eps) / 2 * met
 
     # What a folder says of it
 
@@ -301,7 +299,7 @@ class FootballLayers(LayeredGame):
             "ticks": layout.most_ticks,
             "chart": {"name": chart.name, "hash": chart.hash, "table": chart.table},
             "ruleset": {"hash": ruleset.hash, "parameters": ruleset.parameters},
-            "clock": {**asdict(layout.clock), "stops": list(layout.clock.stops)},
+            "clock": layout.clock.every,
             "rows": layout.rows,
             "columns": {str(half): layout.columns(half) for half in layout.halves},
         }
@@ -309,17 +307,18 @@ class FootballLayers(LayeredGame):
     @classmethod
     def from_identity(cls, identity: Mapping[str, Any]) -> FootballLayers:
         chart = Chart.from_table(identity["chart"]["table"])
-        ruleset = Ruleset.read(identity["ruleset"]["parameters"])
-        clock = dict(identity["clock"])
-        clock["stops"] = tuple(clock["stops"])
+        ruleset = Ruleset.of(identity["ruleset"]["parameters"])
+        clock = ClockRules(**identity["clock"])
         rules = pack_rules(chart, ruleset)
-        return cls(FormLayout(rules, ClockRules(**clock), identity["form"], identity["ticks"]))
+        return cls(FormLayout(rules, clock, identity["form"], identity["ticks"]))
 
     def differences(self, found: Mapping[str, Any]) -> list[str]:
         """Return the differences from another form's solution; names of charts may differ."""
         wanted = self.identity
-        # The sizes follow from the rest, unless the manifest was changed.
-        return [*_differences(found, wanted)] or [*_changed(found, wanted, "rows", "columns")]
+        differ = [*changes(_parameters(found), _parameters(wanted), "as by default")]
+        # The rest follows, unless the manifest was changed or the defaults were others.
+        rest = [{n: of.get(n) for n in ("rows", "columns", "ruleset")} for of in (found, wanted)]
+        return differ or [*changes(rest[0], rest[1])]
 
     # What solving takes
 
@@ -329,7 +328,7 @@ class FootballLayers(LayeredGame):
         widest = max(self.layout.columns(half) for half in self.layout.halves)
         rated = (
             8
-            * len(self.layout.pack.arrays.successor)
+            * len(self.layout.rules.arrays.successor)
             * widest
             * (2 if self.layout.clock.timeouts else 1)
         )
@@ -387,29 +386,14 @@ def football_layers(game: Game) -> FootballLayers | None:
     return FootballLayers.of(game) if isinstance(game, TimedFootball) else None
 
 
-def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the differences between two identities."""
-    yield from _changed(found, wanted, "form", "ticks")
-    charts = [_part(identity, "chart") for identity in (found, wanted)]
-    if charts[0].get("hash") != charts[1]["hash"]:
-        names = [
-            f"{shown(chart.get('name'))} ({plain(chart.get('hash'))[:12]})" for chart in charts
-        ]
-        yield f"chart {names[0]}, not {names[1]}"
-    ruleset, other = _part(found, "ruleset"), _part(wanted, "ruleset")
-    if ruleset.get("hash") != other["hash"]:
-        differ = changes(_part(ruleset, "parameters"), _part(other, "parameters"), "as by default")
-        # The defaults themselves may have been others.
-        yield from [*differ] or [f"ruleset {plain(ruleset.get('hash'))}, not {other['hash']}"]
-    yield from changes(_part(found, "clock"), _part(wanted, "clock"))
+def _parameters(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """The form, the chart's hash and all numbers of an identity, in which nothing is certain."""
 
+    def part(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+        found = of.get(name)
+        return found if isinstance(found, Mapping) else {}
 
-def _changed(found: Mapping[str, Any], wanted: Mapping[str, Any], *names: str) -> Iterator[str]:
-    """Yield the entries that differ."""
-    return changes({at: found.get(at) for at in names}, {at: wanted.get(at) for at in names})
-
-
-def _part(identity: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a mapping in a mapping; empty if there is none."""
-    part = identity.get(name)
-    return part if isinstance(part, Mapping) else {}
+    chart, ruleset = part(identity, "chart"), part(identity, "ruleset")
+    named = {name: identity.get(name) for name in ("form", "ticks")}
+    named["chart"] = str(chart.get("hash"))[:12]
+    return {**named, **part(ruleset, "parameters"), **part(identity, "clock")}

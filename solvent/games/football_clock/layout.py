@@ -40,7 +40,6 @@ import numpy as np
 
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.pack import TimedPack, timed_pack
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import check_choice, check_integer, shown
@@ -164,11 +163,6 @@ class FormLayout:
         return first + max(-m, min(m, margin)) + m
 
     @cached_property
-    def pack(self) -> TimedPack:
-        """The rules, prepared for compiled loops; sent along to the machines of a cluster."""
-        return timed_pack(self.rules)
-
-    @cached_property
     def layers(self) -> tuple[Layer, ...]:
         """All of them, in an order in which each comes after those that it reads."""
         pairs = sorted(
@@ -207,7 +201,7 @@ class FormLayout:
 
         At the end of a whole game's first half that is the beginning of the second.
         """
-        moments = [self.moments_after(layer, group) for group in self.pack.groups]
+        moments = [self.moments_after(layer, group) for group in self.rules.groups]
         found = {moment for group in moments for moment in group if moment is not None}
         found |= {moment.swapped for moment in found}
         if layer.half == 1 and any(plain is None for plain, _, _ in moments):
@@ -222,7 +216,7 @@ class FormLayout:
     def shifted(self, half: int) -> Ints:
         """[2 P + 1, C] the columns after -P to P points, the most that a play can score."""
         margin, m = self.margin(half), self.clock.largest_margin
-        points = np.arange(-self.pack.most_points, self.pack.most_points + 1)[:, None]
+        points = np.arange(-self.rules.most_points, self.rules.most_points + 1)[:, None]
         if self.for_points:
             return np.zeros((len(points), 1), np.int64)
         after: Ints = np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin
@@ -251,7 +245,7 @@ class FormLayout:
         """
         if not self.for_points:
             return 0.5
-        return float(self.pack.most_points * (layer.ticks + layer.own + layer.other + 1))
+        return float(self.rules.most_points * (layer.ticks + layer.own + layer.other + 1))
 
     @property
     def states(self) -> int:

@@ -1,7 +1,7 @@
 """The value of everything that may follow the plays of one layer.
 
 What follows a play depends on where the clock is then, and on the time-outs. For each group of
-successors (:mod:`solvent.games.football_clock.pack`) there are up to three moments: no time-out is
+successors (:mod:`solvent.games.football.packed`) there are up to three moments: no time-out is
 called, the side that was on offence calls one, the other side calls one. The side that was on
 offence is asked first. Whoever has a policy calls with its probability; whoever plays a best
 response, as both sides do in an equilibrium, calls if that has the larger value to it.
@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK
+from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK, read_only
 from solvent.games.football_clock.layout import FormLayout, Layer
-from solvent.games.football_clock.pack import read_only
 from solvent.games.football_clock.policies import Asked, Players
 from solvent.model.arrays import Floats, Ints
 
@@ -78,20 +78,20 @@ class Moment:
 
     def values(self, side: int = 0) -> Floats:
         """[U, C] the values of successors to a side that was on offence or kicked."""
-        layout, pack = self.layout, self.layout.pack
+        layout, rules = self.layout, self.layout.rules
         shifted = np.ascontiguousarray(layout.shifted(self.layer.half)[:, self.columns])
-        values = np.empty((len(pack.arrays.successor), shifted.shape[1]))
+        values = np.empty((rules.members[-1].stop, shifted.shape[1]))
         reward = float(layout.for_points)
-        for g, members in enumerate(pack.members):
+        for g, members in enumerate(rules.members):
             found, chances = values[members], []
-            plain, own, other = layout.moments_after(self.layer, pack.groups[g])
+            plain, own, other = layout.moments_after(self.layer, rules.groups[g])
             for moment, asked in ((own, side), (other, 1 - side)):
                 chance = NEVER if moment is None else self._chance(side, asked, g, shifted)
                 chances.append(np.full(found.shape, chance))
             final = self.final(side) if plain is None else np.zeros(0)
             seen = (self._seen(moment, side) for moment in (plain, own, other))
             after = After(plain is None, final, *seen)
-            _rate(found, pack.arrays.successor[members], shifted, reward, after, *chances)
+            _rate(found, rules.arrays.successor[members], shifted, reward, after, *chances)
         return values
 
     def kicks(self, values: Floats, side: int = 0) -> Floats:
@@ -131,13 +131,13 @@ class Moment:
 
     def _chance(self, side: int, asked: int, g: int, shifted: Ints) -> Floats | float:
         """The probability that a side calls a time-out after the plays of a group."""
-        pack, player, first = self.layout.pack, self.players[asked], asked == side
+        rules, player, first = self.layout.rules, self.players[asked], asked == side
         if player is None:
             return BEST
         key = id(player), side, asked, g
         if key not in self.answers:
-            successor = pack.arrays.successor[pack.members[g]]
-            seconds, penalty = pack.groups[g]
+            successor = rules.arrays.successor[rules.members[g]]
+            seconds, penalty = rules.groups[g]
             after, saved, untimed = self.layout.clock.left(
                 self.layer.ticks, seconds, penalty=penalty
             )
@@ -159,11 +159,11 @@ class Moment:
 
 def kick_values(layout: FormLayout, values: Floats) -> Floats:
     """[3, C] the value of each kick to the kicker, from the values [U, C] of successors."""
-    arrays, kicks = layout.pack.arrays, []
-    for first, last in zip(arrays.kick_start[:-1], arrays.kick_start[1:], strict=True):
-        base, *others = values[arrays.kick_successor[first:last]]
+    arrays, kicks = layout.rules.arrays, []
+    for first, last in pairwise(arrays.branch_start[-4:].tolist()):
+        base, *others = values[arrays.branch_successor[first:last]]
         # Differences, so that a column in which all values are the same stays constant.
-        chances = arrays.kick_probability[first + 1 : last]
+        chances = arrays.branch_probability[first + 1 : last]
         kicks.append(
             base + sum(p * (other - base) for p, other in zip(chances, others, strict=True))
         )

@@ -56,9 +56,8 @@ class NetworkLayers:
         self.sampler = sampler
         self.player = player
         self._actions = sampler.rules.actions
-        chooser = layout.rules.chooser
-        self._results = np.flatnonzero(chooser >= 0)
-        self._chooser = chooser[self._results]
+        self._results = layout.rules.arrays.chosen_result
+        self._chooser = layout.rules.arrays.chooser
 
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None

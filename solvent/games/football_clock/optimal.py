@@ -22,15 +22,20 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.simulation import Simulation
-from solvent.exact.kernels.matrix_game import Work, solve_in, work_for
 from solvent.exact.layered.game import Block, WarmStart
-from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
-from solvent.games.football_clock.backup import backup, rate_situation, rows_of
+from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, Arrays
+from solvent.games.football_clock.backup import (
+    Equilibria,
+    backup,
+    rate_situation,
+    rows_of,
+    solve_games,
+    workspace,
+)
 from solvent.games.football_clock.episode_kernel import CALL, CHOICE, TIMEOUT
 from solvent.games.football_clock.layers import LayerProblem, equilibrium, layer_problem
 from solvent.games.football_clock.layout import FormLayout, Layer
 from solvent.games.football_clock.moment import BEST, NEVER, kick_values, settled
-from solvent.games.football_clock.pack import Arrays
 from solvent.games.football_clock.policies import Asked, LayerStrategies, RoleStrategies
 from solvent.games.football_clock.simulation import States, TimedFootballPlays, states_of
 from solvent.games.football_clock.solution import TimedSolution
@@ -56,11 +61,11 @@ class OptimalLayers:
     ) -> LayerStrategies:
         rules = self.layout.rules
         shape = rules.ruleset.downs + 1, block[1] - block[0], self.layout.columns(layer.half)
-        widths = rules.legal.shape[1], rules.chart.defences, int((rules.chooser >= 0).sum())
+        widths = rules.legal.shape[1], rules.chart.defences, len(rules.arrays.chooser)
         offence, defence, choices = (np.zeros((*shape, width)) for width in widths)
         problem = self._problem(layer)
         solved = backup(
-            self.layout.pack,
+            self.layout.rules,
             problem.values,
             block,
             extremes=problem.extremes,
@@ -118,7 +123,7 @@ class OptimalPlayer:
 
     def __init__(self, solution: TimedSolution) -> None:
         self.layout = solution.layout
-        self._rules = solution.layout.pack.arrays
+        self._rules = solution.layout.rules.arrays
         self._known = known_from(solution)
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
@@ -176,7 +181,7 @@ def known_from(solution: TimedSolution) -> Known:
         layer[at.half - 1, at.ticks, at.own, at.other] = place
     places = {at: place for place, at in enumerate(layers)}
     final, columns = np.zeros((2, most)), np.zeros(2, np.int64)
-    shifted = np.zeros((2, 2 * layout.pack.most_points + 1, most), np.int64)
+    shifted = np.zeros((2, 2 * layout.rules.most_points + 1, most), np.int64)
     for half in layout.halves:
         columns[half - 1] = own = layout.columns(half)
         moment = equilibrium(layout, Layer(half, 0, 0, 0), solution.values)
@@ -190,7 +195,7 @@ def known_from(solution: TimedSolution) -> Known:
             [
                 [
                     [-1 if at is None else places[at] for at in layout.moments_after(before, group)]
-                    for group in layout.pack.groups
+                    for group in layout.rules.groups
                 ]
                 for before in layers
             ]
@@ -200,17 +205,6 @@ def known_from(solution: TimedSolution) -> Known:
         columns=columns,
         reward=float(layout.for_points),
     )
-
-
-class Memory(NamedTuple):
-    """Memory for one state: [U, 1], [rows, 1], [k, m], [k] and [m] floats, and that of its game."""
-
-    following: Floats
-    by_row: Floats
-    payoff: Floats
-    x: Floats
-    y: Floats
-    work: Work
 
 
 @njit(cache=True)
@@ -236,15 +230,25 @@ def decide(
         first: The first actions of the defence, and for choices, kicks and time-outs.
         strategies: [k, A] zeros, filled.
     """
-    most, m = rules.contested.max(), rules.cell.shape[1]
     following, by_row = np.empty((len(rules.successor), 1)), np.empty((rows_of(rules), 1))
-    payoff, x, y = np.empty((most, m)), np.zeros(most), np.zeros(m)
-    memory = Memory(following, by_row, payoff, x, y, work_for(most, m))
+    m, calls = rules.cell.shape[1], rules.row_action.max() + 1
+    memory, value, alone = workspace(rules, 1), np.zeros(1), np.zeros((1, 1, 1, 2), np.uint32)
+    offence, defence = np.zeros((1, 1, 1, calls)), np.zeros((1, 1, 1, m))
+    games = Equilibria(
+        np.zeros(1, np.bool_), alone, offence, defence, np.zeros((1, 1, 1, len(rules.chooser)))
+    )
     letter, option, kick, timeout = first
     for i in range(len(strategies)):
         phase = episodes[i].phase
         if phase == CALL:
-            _solve_call(rules, known, states, i, mine[i], letter, memory, strategies[i])
+            _rate_state(rules, known, states, i, following, by_row)
+            alone[:] = 0
+            offence[:] = 0.0
+            solve_games(rules, games, memory, by_row, states.row[i], 0, 0, value)
+            if mine[i]:
+                strategies[i, :calls] = offence[0, 0, 0]
+            else:
+                strategies[i, letter : letter + m] = defence[0, 0, 0]
             continue
         if phase == TIMEOUT:
             called, declined = _rate_timeout(known, states, i, episodes[i], mine[i])
@@ -252,7 +256,7 @@ def decide(
             strategies[i, timeout + (declined >= called)] = 1.0
             continue
         if phase == CHOICE:
-            _rate_state(rules, known, states, i, memory)
+            _rate_state(rules, known, states, i, following, by_row)
             one = by_row[rules.option[choice[i], 0], 0]
             two = by_row[rules.option[choice[i], 1], 0]
         else:
@@ -263,49 +267,12 @@ def decide(
 
 
 @njit(cache=True)
-def _solve_call(
-    rules: Arrays,
-    known: Known,
-    states: States,
-    i: int,
-    attacks: bool,
-    letter: int,
-    memory: Memory,
-    strategy: Floats,
-) -> None:
-    """Fill a player's strategy [A] in a situation; `letter` is the first action of a defence."""
-    s, by_row, m = states.row[i], memory.by_row, len(memory.y)
-    _rate_state(rules, known, states, i, memory)
-    first, contested = rules.row_start[s], rules.contested[s]
-    for a in range(contested):
-        for d in range(m):
-            memory.payoff[a, d] = by_row[rules.cell[rules.row_call[first + a], d], 0]
-    memory.x[:] = 0.0
-    memory.y[:] = 0.0
-    x = memory.x[:contested]
-    value, _, _ = solve_in(memory.work, memory.payoff[:contested], x, memory.y)
-    if not attacks:
-        strategy[letter : letter + m] = memory.y
-        return
-    best = -1
-    for a in range(first + contested, rules.row_start[s + 1]):
-        certain = by_row[rules.cell[rules.row_call[a], 0], 0]
-        if certain > value:
-            value, best = certain, a
-    if best >= 0:
-        strategy[rules.row_action[best]] = 1.0
-    else:
-        for a in range(contested):
-            strategy[rules.row_action[first + a]] = x[a]
-
-
-@njit(cache=True)
 def _rate_kick(rules: Arrays, known: Known, states: States, i: int, kick: int) -> float:
     """The value of a kind of kickoff to the kicker."""
-    value = 0.0
-    for j in range(rules.kick_start[kick], rules.kick_start[kick + 1]):
-        follows = _follow(rules, known, states, i, rules.kick_successor[j])
-        value += rules.kick_probability[j] * follows
+    value, k = 0.0, len(rules.branch_start) - 4 + kick
+    for j in range(rules.branch_start[k], rules.branch_start[k + 1]):
+        follows = _follow(rules, known, states, i, rules.branch_successor[j])
+        value += rules.branch_probability[j] * follows
     return value
 
 
@@ -342,11 +309,13 @@ def _rate_timeout(
 
 
 @njit(cache=True)
-def _rate_state(rules: Arrays, known: Known, states: States, i: int, memory: Memory) -> None:
+def _rate_state(
+    rules: Arrays, known: Known, states: States, i: int, following: Floats, by_row: Floats
+) -> None:
     """Write the values of results and cells in a state."""
-    s, half, following, by_row = states.row[i], states.half[i], memory.following, memory.by_row
-    results = (len(rules.branch_start) - 1) // len(rules.contested)
-    for b in range(rules.branch_start[s * results], rules.branch_start[(s + 1) * results]):
+    s, half = states.row[i], states.half[i]
+    results = rules.results
+    for b in range(rules.branch_start[s * results], rules.branch_start[(s + 1) * results - 1]):
         u = rules.branch_successor[b]
         following[u, 0] = _follow(rules, known, states, i, u)
     # In punt formation the same line of the last down stands for itself: it declares nothing.

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from solvent.baselines.network import NetworkPlayer, load_network
-from solvent.envs.registration import ENVIRONMENTS, without_table
+from solvent.baselines.network import NetworkPlayer
 from solvent.envs.simulation import Player
-from solvent.exact import read_request
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
 from solvent.games.football_clock.layout import layout_for
 from solvent.games.football_clock.network import NetworkLayers
@@ -21,10 +19,6 @@ from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.model.parameters import as_options, check_choice
-from solvent.model.registry import make_game
-
-OF_THE_ENVIRONMENT = ("opponent", "solution", "seat", "observation", "illegal", "render_mode")
-"""Parameters of an environment that are not its game's."""
 
 SCORED_AGAINST = ("optimal", "paper-agent")
 """Players that are known by name, with a policy on layers."""
@@ -121,38 +115,10 @@ def layers_named(name: str, game: TimedFootball, solution: str | Path | None = N
     return OptimalLayers(layout_for(game), solution_of(game, solution).values)
 
 
-def trained_on(file: str | Path) -> TimedFootball | None:
-    """The game on which a saved network was trained, or None if the file does not say it.
-
-    Raises:
-        ValueError: If it names an environment that there is not.
-        StoreError: If the file is missing or damaged.
-    """
-    request = read_request(file)
-    name = request["environment"]
-    if not name:
-        return None
-    entry = ENVIRONMENTS[check_choice(name, f"environment in {file}", without_table())]
-    own = {k: v for k, v in request["env_kwargs"].items() if k not in OF_THE_ENVIRONMENT}
-    game = make_game(entry.game, **{**entry.parameters, **own})
-    assert isinstance(game, TimedFootball)
-    return game
-
-
-def network_layers(game: TimedFootball, player: NetworkPlayer | str | Path) -> NetworkLayers:
-    """A network, or the file of one, as a policy on layers.
-
-    Args:
-        game: The game that it plays.
-        player: The network. Its file may say on which game it was trained; that has to be `game`.
+def network_layers(game: TimedFootball, player: NetworkPlayer) -> NetworkLayers:
+    """A network as a policy on layers of the game that it plays.
 
     Raises:
         ValueError: If it was trained for another game.
-        StoreError: If the file is missing, damaged or of another kind.
     """
-    if not isinstance(player, NetworkPlayer):
-        trained = trained_on(player)
-        if trained is not None:
-            game.info.check_same(trained.info, str(player))
-        player = load_network(player)
     return NetworkLayers(layout_for(game), TimedFootballSampler(game), player)

@@ -18,7 +18,7 @@ is asked for a time-out.
 that was on offence or kicked, and if it declines the other, each only if it has one left and if a
 time-out would change the clock (``asked.saved != asked.after``). The answer is a probability for
 each of the *successors*, all that may follow a play that takes a certain time (see
-:mod:`solvent.games.football_clock.pack`), and for every column.
+:mod:`solvent.games.football.packed`), and for every column.
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -19,13 +17,12 @@ from solvent.cli.layered import layer_bar
 from solvent.exact import SolvedGame
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.games.football.report import (
-    GO,
-    KICK,
-    PUNT,
-    QUICK_KICK,
+    FIELD,
     WAY_COLOURS,
     WAYS,
-    line_colour,
+    best_ways,
+    filled,
+    line_chart,
     untabled_football,
 )
 from solvent.games.football.rules import FootballStrategy
@@ -35,7 +32,7 @@ from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
 from solvent.games.football_clock.backup import payoffs_of
 from solvent.games.football_clock.evaluation import PairEvaluation, evaluate_pairs
 from solvent.games.football_clock.layers import equilibrium
-from solvent.games.football_clock.layout import FormLayout, Layer
+from solvent.games.football_clock.layout import Layer
 from solvent.games.football_clock.moment import kick_values
 from solvent.games.football_clock.optimal import OptimalLayers
 from solvent.games.football_clock.players import strategy_of
@@ -47,9 +44,8 @@ from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.model import Game
 from solvent.model.arrays import Floats, Ints
 from solvent.report.cell_map import CellMap, map_script, named_legend, shaded
-from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS
-from solvent.report.panel import Axis, Panel
-from solvent.report.sections import Section, Untabled, templates
+from solvent.report.colours import CIVIDIS, VIRIDIS
+from solvent.report.sections import Section, Untabled
 
 LARGEST_LEAD = 21
 """Larger leads are not drawn."""
@@ -66,8 +62,6 @@ LAST_DOWNS = ((2, 65), (2, 45), (6, 33), (1, 2))
 NEXT_DOWN = (2, 6, 46)
 """The same after a play about which a time-out is asked for, the down first."""
 
-FIELD = "yards from the own goal line"
-
 SEED = 1
 """Seed of the dice and of the actions drawn in a game that is told."""
 
@@ -76,45 +70,31 @@ NAMES = ("go for it", "quick kick", "punt", "field goal", "the same")
 COLOURS = (*WAY_COLOURS, "#e3e6e8")
 
 
-@dataclass(frozen=True, eq=False)
 class LastHalf:
     """The last half of a solved form, as maps over time and lead show it.
 
-    Attributes:
+    Args:
         solution: Solution of the form.
+
+    Attributes:
+        layout: The layout of the states.
+        ticks: T, the number of columns of a map.
+        lead: The largest that is drawn; entry l of an array has the lead l less this.
+        shape: [T, leads]; entry t has t + 1 ticks left.
+        columns: The columns of the leads that are drawn.
+        even: The number added to a stored value to make it a chance of winning; 0 for points.
+        standard: The yards to the goal of the first down that stands for all.
     """
 
-    solution: TimedSolution
-
-    @property
-    def layout(self) -> FormLayout:
-        """The layout of the states."""
-        return self.solution.layout
-
-    @property
-    def ticks(self) -> int:
-        """T, the number of columns of a map."""
-        return self.layout.most_ticks
-
-    @property
-    def lead(self) -> int:
-        """The largest that is drawn; entry l of an array has the lead l less this."""
-        return 0 if self.layout.for_points else min(LARGEST_LEAD, self.layout.clock.largest_margin)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """[T, leads]; entry t has t + 1 ticks left."""
-        return self.ticks, 2 * self.lead + 1
-
-    @cached_property
-    def columns(self) -> list[int]:
-        """The columns of the leads that are drawn."""
-        return [self.layout.column(2, lead) for lead in range(-self.lead, self.lead + 1)]
-
-    @property
-    def even(self) -> float:
-        """The number added to a stored value to make it a chance of winning; 0 for points."""
-        return 0.0 if self.layout.for_points else 0.5
+    def __init__(self, solution: TimedSolution) -> None:
+        self.solution = solution
+        self.layout = layout = solution.layout
+        self.ticks = layout.most_ticks
+        self.lead = 0 if layout.for_points else min(LARGEST_LEAD, layout.clock.largest_margin)
+        self.shape = self.ticks, 2 * self.lead + 1
+        self.columns = [layout.column(2, lead) for lead in range(-self.lead, self.lead + 1)]
+        self.even = 0.0 if layout.for_points else 0.5
+        self.standard = self.scaled(PLACES[0])
 
     def moment(self, ticks: int, spent: tuple[int, int] = (0, 0)) -> Layer:
         """The layer with a time left, some time-outs of the offence and the defence being spent."""
@@ -148,11 +128,6 @@ class LastHalf:
         return f"the own {field - to_goal}" if 2 * to_goal > field else f"the other's {to_goal}"
 
     @property
-    def standard(self) -> int:
-        """The yards to the goal of the first down that stands for all."""
-        return self.scaled(PLACES[0])
-
-    @property
     def next_down(self) -> Situation:
         """The situation after a play about which a time-out is asked for."""
         down, to_go, yards = NEXT_DOWN
@@ -182,17 +157,15 @@ class LastHalf:
         legal = np.flatnonzero(rules.legal[at]).tolist()
         for t in range(self.ticks):
             punts = self.solution.values(self.moment(t + 1))[declared]
-            contested, certain = payoffs_of(layout.pack, self.following(t + 1), at, punts)
+            contested, certain = payoffs_of(layout.rules, self.following(t + 1), at, punts)
             games = solve_matrix_games(contested[self.columns])
             found[0, t], quick[t] = games.value, games.row_strategy[:, legal.index(plays)]
             for action, value in zip(
                 legal[contested.shape[1] :], certain[self.columns].T, strict=True
             ):
                 found[2 if action == plays + 1 else 1, t] = value
-        known = np.nan_to_num(found, nan=-np.inf)
-        best, ranked = np.argmax(known, axis=0), np.sort(known, axis=0)
-        way = np.select([best == 1, best == 2, quick >= 0.5], [PUNT, KICK, QUICK_KICK], GO)
-        way[ranked[2] - ranked[1] < NEGLIGIBLE] = EQUAL
+        way, margin = best_ways(found, quick)
+        way[margin < NEGLIGIBLE] = EQUAL
         return way, found + self.even
 
     def timeout_gain(self, *, offence: bool) -> tuple[Floats, Floats]:
@@ -293,12 +266,6 @@ class LastHalf:
         return self.map(title, shaded(shown, CIVIDIS, max(end, 1e-6)), told)
 
 
-def filled(name: str, *arguments: Any) -> str:
-    """Return a macro of `clock.html.j2` as text."""
-    module = templates(__package__).get_template("clock.html.j2").module
-    return str(getattr(module, name)(*arguments))
-
-
 def untabled(subject: Game | TimedSolution | SolvedFootball) -> Untabled | None:
     """Return what is known of any form of Football Strategy without its table.
 
@@ -311,7 +278,7 @@ def untabled(subject: Game | TimedSolution | SolvedFootball) -> Untabled | None:
     if isinstance(subject, TimedSolution):
         return untabled_timed(subject)
     if isinstance(subject, (FootballStrategy, SolvedFootball)):
-        return untabled_football(subject)
+        return untabled_football(subject, baselines=True)
     return None
 
 
@@ -375,18 +342,7 @@ def along_the_field(
     field = half.layout.rules.ruleset.field
     rows = [half.first_down(to_goal) for to_goal in range(field - 1, 0, -1)]
     drawn = {name: line[rows] for name, line in lines.items()}
-    most = max(float(line.max()) for line in drawn.values()) + 0.1
-    least = min(0.0, *(float(line.min()) for line in drawn.values())) - 0.1
-    along = Axis(0.0, float(field))
-    chart = Panel(quantity, quantity, along, Axis(*(ends or (least, most))), FIELD)
-    return lines_figure(chart, [float(x) for x in range(1, field)], drawn)
-
-
-def lines_figure(chart: Panel, xs: Sequence[float], lines: Mapping[str, Floats]) -> str:
-    """Return a chart with some lines and their names as a figure."""
-    for number, (name, line) in enumerate(lines.items()):
-        chart.line(xs, line.tolist(), line_colour(number), name, dashed=False)
-        chart.key(name, line_colour(number), "M-7-1.5h14v3h-14z")
+    chart = line_chart(quantity, quantity, range(1, field), drawn, FIELD, ends, half.even)
     return f"<figure>{chart.drawn()}</figure>"
 
 
@@ -444,14 +400,12 @@ def course(solution: TimedSolution, lines: tuple[Line, ...]) -> str:
     """The value of the game to player 0 from play to play, as a figure."""
     values = np.array([solution.value, *(line.value for line in lines)])
     for_points = solution.layout.for_points
-    low, high = (min(*values, -7.0), max(*values, 7.0)) if for_points else (0.0, 1.0)
-    quantity = "points of player 0" if for_points else "chance that player 0 wins"
-    plays = Axis(0.0, float(len(lines)))
-    panel = Panel("a game, play by play", quantity, plays, Axis(low, high), "plays")
-    panel.level(0.0 if for_points else 0.5, "", "baseline")
-    xs = [float(x) for x in range(len(values))]
-    panel.line(xs, values.tolist(), ALGORITHMS[0], quantity, dashed=False)
-    return f"<figure>{panel.drawn()}</figure>"
+    ends = (min(*values, -7.0), max(*values, 7.0)) if for_points else (0.0, 1.0)
+    quantity, level = ("points of {}", 0.0) if for_points else ("chance that {} wins", 0.5)
+    quantity = quantity.format(solution.game.player_name(0))
+    title, plays = "a game, play by play", range(len(values))
+    chart = line_chart(title, quantity, plays, {quantity: values}, "plays", ends, level)
+    return f"<figure>{chart.drawn()}</figure>"
 
 
 def _lead(lead: int) -> str:
@@ -587,14 +541,16 @@ def lost_maps(half: LastHalf, scores: AgentScores) -> list[str]:
 
 def lost_lines(half: LastHalf, scores: AgentScores) -> list[str]:
     """Return charts of the points that the agent gives away, by the time left."""
-    figures: list[str] = []
     minutes = (np.arange(1, half.ticks + 1) * half.layout.clock.tick / 60).tolist()
+    figures = []
     for name, values in zip(OPPONENTS, scores.by_time, strict=True):
-        lost = (scores.possible - values)[..., 0]
-        title, high = f"points given away to {name}", 1.05 * max(float(lost.max()), 0.1)
-        panel = Panel(title, title, Axis(0.0, max(minutes)), Axis(0.0, high), "minutes left")
-        lines = dict(zip(SIDES, lost, strict=True))
-        figures.append(lines_figure(panel, minutes, lines))
+        lines = dict(zip(SIDES, (scores.possible - values)[..., 0], strict=True))
+        title, high = (
+            f"points given away to {name}",
+            1.05 * max(map(np.max, [*lines.values(), 0.1])),
+        )
+        chart = line_chart(title, title, minutes, lines, "minutes left", (0.0, float(high)))
+        figures.append(f"<figure>{chart.drawn()}</figure>")
     return figures
 
 

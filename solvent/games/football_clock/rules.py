@@ -58,7 +58,8 @@ with its extra point, where a little more or less matters most. In the order of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -68,32 +69,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.football.calls import (
-    KICKOFFS,
-    Actions,
-    call_sheet,
-    football_scene,
-    situation_lines,
-    what_follows_call,
-)
+from solvent.games.football.calls import Actions
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import as_chart
-from solvent.games.football.position import WAIT
-from solvent.games.football.results import Result, parse_result
-from solvent.games.football.rules import SOURCES
+from solvent.games.football.results import Result
+from solvent.games.football.rules import SOURCES, ChartFootball, Played
 from solvent.games.football.ruleset import Ruleset
-from solvent.games.football.situation import (
-    OFFENCE,
-    Consequence,
-    Restart,
-    Situation,
-    chooser,
-    consequences,
-    first_down_at,
-    kick,
-    legal_actions,
-    situation_text,
-)
+from solvent.games.football.situation import Consequence, Restart, Situation, first_down_at
 from solvent.games.football_clock.clock import ClockRules
 from solvent.model import (
     WINS_OR_TIES,
@@ -102,10 +84,8 @@ from solvent.model import (
     Outcome,
     TabularGame,
     TooManyStatesError,
-    Words,
     compile_game,
 )
-from solvent.model.game import merged
 from solvent.model.parameters import check_choice, check_integer, shown
 from solvent.model.scene import Prose, Scene
 
@@ -183,10 +163,6 @@ class TimedPosition(NamedTuple):
         )
 
 
-Branches = tuple[Fraction, Result | None, Sequence[Consequence]]
-"""The probability of a result, the result of the chart if there is one, and its consequences."""
-
-
 class Entry(NamedTuple):
     """One entry of an observation.
 
@@ -202,7 +178,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TimedFootball(Words):
+class TimedFootball(ChartFootball):
     """Football Strategy with a clock, on a chart.
 
     Args:
@@ -239,7 +215,7 @@ class TimedFootball(Words):
         """Read the files and check the parameters."""
         check_choice(self.form, "form", TIMED_FORMS)
         rules, clock = self.loaded_ruleset, self.loaded_clock
-        self.loaded_chart  # noqa: B018 - a file that cannot be read is said now
+        self.charts  # noqa: B018 - a file that cannot be read is said now
         clock.check_fits(rules)
         if self.form in ("half", "full") and self.margin != 0:
             raise ValueError(
@@ -261,14 +237,9 @@ class TimedFootball(Words):
             )
 
     @cached_property
-    def loaded_chart(self) -> Chart:
-        """The chart itself."""
-        return as_chart(self.chart)
-
-    @cached_property
-    def loaded_ruleset(self) -> Ruleset:
-        """The ruleset itself."""
-        return Ruleset.of(self.ruleset)
+    def charts(self) -> tuple[Chart, Chart]:
+        """The chart, from which both players play."""
+        return (as_chart(self.chart),) * 2
 
     @cached_property
     def loaded_clock(self) -> ClockRules:
@@ -392,69 +363,28 @@ class TimedFootball(Words):
             )
         return (Outcome(Fraction(1), start),)
 
-    def legal_actions(self, state: TimedPosition) -> tuple[tuple[int, ...], ...]:
-        """Return both players' legal actions; one of them has a choice only, or both at once."""
-        legal: list[tuple[int, ...]] = [(WAIT,), (WAIT,)]
-        if state.phase == "call":
-            first = self.actions.defence
-            legal[state.offence] = legal_actions(
-                self.loaded_ruleset, self.loaded_chart.plays, state.situation
-            )
-            legal[1 - state.offence] = tuple(range(first, first + self.loaded_chart.defences))
-        elif state.phase != "free kick":
-            first = {
-                "choice": self.actions.choice,
-                "kickoff": self.actions.kick,
-                "time-out": self.actions.timeout,
-            }[state.phase]
-            legal[self.who_decides(state)] = (first, first + 1)
-        return tuple(legal)
+    def actions_of(self, player: int) -> Actions:
+        """The actions of a player, which are those of either."""
+        return self.actions
 
     def who_decides(self, state: TimedPosition) -> int:
         """The player who takes a penalty or the play, is asked for a time-out, or kicks."""
-        if state.phase == "time-out":
-            return state.asked
-        if state.phase == "choice" and chooser(parse_result(state.choice)) != OFFENCE:
-            return 1 - state.offence
-        return state.offence
+        return state.asked if state.phase == "time-out" else super().who_decides(state)
 
     def transition(self, state: TimedPosition, joint_action: JointAction) -> tuple[Outcome, ...]:
         """The calls meet, a choice is taken, the ball is kicked, or a time-out called or not."""
-        if state.phase == "time-out":
-            called = joint_action[state.asked] == self.actions.timeout
-            return (self.timeout_called(state) if called else self.declined(state),)
-        outcomes = []
-        for probability, result, branches in self.follows(state, joint_action):
-            if result is not None and result.options:
-                waiting = state._replace(phase="choice", choice=result.code)
-                outcomes.append(Outcome(probability, waiting))
-            for consequence in branches:
-                branch = self.after_play(state, consequence, result)
-                chance = probability * branch.probability
-                outcomes.append(Outcome(chance, branch.state, branch.reward))
-        return merged(outcomes)
+        if state.phase != "time-out":
+            return super().transition(state, joint_action)
+        called = joint_action[state.asked] == self.actions.timeout
+        return (self.timeout_called(state) if called else self.declined(state),)
 
-    def follows(self, state: TimedPosition, joint_action: JointAction) -> Sequence[Branches]:
-        """Return the results of a call, a choice or a kick; one that is a choice has no branches.
-
-        Args:
-            state: Position in which nobody is asked for a time-out.
-            joint_action: Legal actions of both players.
-        """
-        decided, rules = joint_action[self.who_decides(state)], self.loaded_ruleset
-        match state.phase:
-            case "call":
-                defence = joint_action[1 - state.offence] - self.actions.defence
-                chart, at = self.loaded_chart, state.situation
-                return tuple(what_follows_call(chart, rules, at, decided, defence))
-            case "choice":
-                option = parse_result(state.choice).options[decided - self.actions.choice]
-                return ((Fraction(1), option, consequences(rules, state.situation, option)),)
-            case "kickoff":
-                kind = KICKOFFS[decided - self.actions.kick]
-            case _:
-                kind = "free_kick"
-        return ((Fraction(1), None, kick(rules, kind)),)
+    def roll(self, state: TimedPosition, joint_action: JointAction, dice: random.Random) -> Played:
+        """Roll what follows a position, or take the answer of who was asked for a time-out."""
+        if state.phase != "time-out":
+            return super().roll(state, joint_action, dice)
+        called = joint_action[state.asked] == self.actions.timeout
+        told = f"{self.player_name(state.asked)} calls a time-out" if called else ""
+        return Played(self.transition(state, joint_action)[0], told)
 
     def after_play(
         self, state: TimedPosition, consequence: Consequence, result: Result | None = None
@@ -553,10 +483,6 @@ class TimedFootball(Words):
         over = TimedPosition("over", margin=last.margin)
         return Outcome(Fraction(1), over, 0 if self.for_points else won)
 
-    def is_terminal(self, state: TimedPosition) -> bool:
-        """Return True if the last half is over."""
-        return state.phase == "over"
-
     # How a position is seen and said
 
     def observe(self, state: TimedPosition, player: int) -> NDArray[np.float32]:
@@ -580,63 +506,43 @@ class TimedFootball(Words):
 
     def scene(self, state: TimedPosition) -> Scene:
         """Draw the score and the clock, and the field as the game without a clock does."""
-        return Prose("", (self._scoreboard(state),)), *football_scene(self, state)
+        return Prose("", (self._scoreboard(state),)), *super().scene(state)
 
     def draw(self, state: TimedPosition) -> str:
         """Time and score, then the field from the offence's goal line on the left, and the call."""
         if state.phase == "over":
-            won = _score_text(state.margin).replace("leads", "has won")
+            won = self._score_text(state.margin).replace("leads", "has won")
             return "play is over" if self.for_points else f"play is over; {won}"
-        lines = [self._scoreboard(state)]
-        if state.down:
-            lines += situation_lines(self.loaded_ruleset, state.offence, state.situation)
-        else:
-            lines.append(f"player {state.offence} is to kick: {state.follows or state.phase}")
+        lines = [self._scoreboard(state), *self.drawn(state)]
         if state.phase == "time-out":
             text = self.loaded_clock.text
             without = "an untimed down" if state.untimed else text(state.ticks)
             lines.append(
-                f"player {state.asked} may call a time-out: {text(state.saved)} left with "
-                f"it, {without} without"
+                f"{self.player_name(state.asked)} may call a time-out: {text(state.saved)} left "
+                f"with it, {without} without"
             )
-        elif state.phase == "choice":
-            penalty, play = parse_result(state.choice).options
-            lines.append(f"player {self.who_decides(state)} takes {penalty.code} or {play.code}")
-        elif state.phase == "call":
-            legal = self.legal_actions(state)
-            for player in (state.offence, 1 - state.offence):
-                sheet = call_sheet(self.loaded_chart, self.actions, legal[player])
-                lines.append(f"player {player} calls {sheet}")
         return "\n".join(lines)
 
-    def explain(self, action: int, player: int) -> str:
-        """Describe an action in a few words."""
-        return self.actions.explain(self.loaded_chart, self.loaded_chart, action)
-
     def place(self, state: TimedPosition) -> str:
-        """Such as ``0:45 left, tied, player 0 has 3rd and 7 at the other's 34``."""
-        if state.phase == "time-out":
-            where = "a time-out or not"
-        elif state.phase == "choice":
-            where = f"a choice of {state.choice}"
-        elif state.down:
-            situation = situation_text(self.loaded_ruleset, state.situation)
-            where = f"player {state.offence} has {situation}"
-        else:
-            where = state.phase
+        """Such as ``0:45 left, tied, player A has 3rd and 7 at the other's 34``."""
+        where = "a time-out or not" if state.phase == "time-out" else super().place(state)
         return f"{self._scoreboard(state)}, {where}"
 
     def _scoreboard(self, state: TimedPosition) -> str:
-        """Such as ``second half, 1:45 left, player 0 leads by 3, time-outs 2 and 0``."""
+        """Such as ``second half, 1:45 left, player A leads by 3, time-outs 2 and 0``."""
         parts = [f"{'first' if state.half == 1 else 'second'} half"] if self.form == "full" else []
         if state.phase != "time-out":
             left = f"{self.loaded_clock.text(state.ticks)} left"
             parts.append(left if state.ticks else "an untimed down")
         if not self.for_points:
-            parts.append(_score_text(state.margin))
+            parts.append(self._score_text(state.margin))
         if self.loaded_clock.timeouts and (state.ticks or state.phase == "time-out"):
             parts.append("time-outs {} and {}".format(*state.timeouts))
         return ", ".join(parts)
+
+    def _score_text(self, margin: int) -> str:
+        """Describe the leader and the lead."""
+        return f"{self.player_name(int(margin < 0))} leads by {abs(margin)}" if margin else "tied"
 
     def tabulate(self) -> TabularGame:
         """The arrays of a game that is small enough.
@@ -665,10 +571,3 @@ class TimedFootball(Words):
         if self.form == "full":
             margins *= 3  # In the first half it also matters who receives the second.
         return situations * margins * self.start_ticks * (clock.timeouts + 1) ** 2
-
-
-def _score_text(margin: int) -> str:
-    """Describe the leader and the lead."""
-    if margin == 0:
-        return "tied"
-    return f"player {0 if margin > 0 else 1} leads by {abs(margin)}"

@@ -19,7 +19,6 @@ from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock import episode_kernel as kernel
 from solvent.games.football_clock.layout import FormLayout
-from solvent.games.football_clock.pack import timed_pack
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model import Game
 from solvent.model.arrays import Bools, Floats, Ints
@@ -281,8 +280,7 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
     """
     game, packed = sampler.rules, sampler.packed
     clock, chart, actions = game.loaded_clock, game.loaded_chart, game.actions
-    pack = timed_pack(packed)
-    arrays = pack.arrays
+    arrays = packed.arrays
     mask, row = _menus_of(game, packed)
     cell_threshold, cell_result = _cells(packed)
     action = np.zeros((len(mask), 1 + mask.shape[1]), np.int16)
@@ -290,7 +288,7 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
         legal = np.flatnonzero(allowed)
         action[menu, 0], action[menu, 1 : 1 + len(legal)] = len(legal), legal
     first, share = _indicators(sampler.most, sampler.least)
-    number = {
+    numbers = {
         "plays": chart.plays,
         "defences": chart.defences,
         "entries": cell_result.shape[1],
@@ -306,34 +304,25 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
         "score": game.loaded_ruleset.touchdown + 1,
         "largest_margin": clock.largest_margin,
         "timeouts": clock.timeouts,
-        "for_points": game.for_points,
-        "bonus": bonus_of(game.info),
+        "for_points": int(game.for_points),
+        "bonus": float(bonus_of(game.info)),
     }
-    is_choice = packed.chooser >= 0
-    kicks_start = len(arrays.branch_successor) + arrays.kick_start[1:]
+    result = np.full(packed.n_results, -1, kernel.RESULT)
+    result["chooser"][arrays.chosen_result] = arrays.chooser
+    result["penalty"][arrays.chosen_result], result["play"][arrays.chosen_result] = arrays.option.T
+    result["number"][arrays.chosen_result] = np.arange(len(arrays.chooser))
     left = [
-        [clock.left(ticks, seconds, penalty=penalty) for seconds, penalty in pack.groups]
+        [clock.left(ticks, seconds, penalty=penalty) for seconds, penalty in packed.groups]
         for ticks in range(clock.half_ticks + 1)
     ]
     return kernel.Rules(
         cell_threshold=cell_threshold.ravel(),
         cell_result=cell_result.ravel(),
-        branch_start=np.concatenate((arrays.branch_start, kicks_start)).astype(np.int32),
-        threshold=np.concatenate(
-            (
-                inverse_cdf(arrays.branch_probability, arrays.branch_start),
-                inverse_cdf(arrays.kick_probability, arrays.kick_start),
-            )
-        ),
-        branch_successor=np.concatenate((arrays.branch_successor, arrays.kick_successor)),
+        branch_start=arrays.branch_start.astype(np.int32),
+        threshold=inverse_cdf(arrays.branch_probability, arrays.branch_start),
+        branch_successor=arrays.branch_successor,
         successor=arrays.successor,
-        result=_records(
-            kernel.RESULT,
-            chooser=packed.chooser,
-            penalty=packed.option[:, 0],
-            play=packed.option[:, 1],
-            number=np.where(is_choice, np.cumsum(is_choice) - 1, -1),
-        ),
+        result=result,
         row=row,
         left=np.array(left, np.int32),
         start=start,
@@ -342,29 +331,22 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
         uniform=_uniform(mask.shape[1]).ravel(),
         first=first,
         share=share,
-        number=_records(kernel.NUMBERS, **{name: [n] for name, n in number.items()}),
+        number=np.array([tuple(numbers.values())], [(n, type(v)) for n, v in numbers.items()]),
     )
-
-
-def _records(dtype: np.dtype[Any], **columns: Any) -> NDArray[Any]:
-    """Records from columns of equal length."""
-    records = np.zeros(len(next(iter(columns.values()))), dtype)
-    for name, column in columns.items():
-        records[name] = column
-    return records
 
 
 def _cells(packed: PackedRules) -> tuple[Ints, NDArray[np.int32]]:
     """[(n+4)*m, E] thresholds and results of the entries of each cell of the chart."""
-    start = packed.cell_start
-    length = np.diff(start)
-    shape = len(length), int(length.max())
+    arrays = packed.arrays
+    length = np.diff(arrays.mixed_start)
+    shape = packed.n_results + len(length), int(length.max(initial=1))
     threshold, result = np.full(shape, DRAWS), np.zeros(shape, np.int32)
-    cell = np.repeat(np.arange(len(length)), length)
-    entry = np.arange(len(cell)) - start[cell]
-    threshold[cell, entry] = inverse_cdf(packed.cell_probability, start)
-    result[cell, entry] = packed.cell_result
-    return threshold, result
+    result[: packed.n_results, 0] = np.arange(packed.n_results)
+    mixed = np.repeat(np.arange(len(length)), length)
+    at = packed.n_results + mixed, np.arange(len(mixed)) - arrays.mixed_start[mixed]
+    threshold[at] = inverse_cdf(arrays.mixed_probability, arrays.mixed_start)
+    result[at] = arrays.mixed_result
+    return threshold[arrays.cell.ravel()], result[arrays.cell.ravel()]
 
 
 def _menus_of(

@@ -118,7 +118,7 @@ class TimedSolution(LayeredSolution):
         declared = np.zeros(1)
         if state.down == layout.rules.ruleset.downs and not state.punting:
             declared = self.values(layer)[row + layout.lines, only]
-        [contested], [certain] = payoffs_of(layout.pack, values, row, declared)
+        [contested], [certain] = payoffs_of(layout.rules, values, row, declared)
         alike = np.repeat(certain[:, None], contested.shape[1], axis=1)
         payoffs = np.concatenate((contested, alike))
         even = 0.0 if layout.for_points else 0.5

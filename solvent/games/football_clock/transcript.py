@@ -8,23 +8,20 @@ After every play stands the value of the game to player 0: its points so far and
 come if both play optimally from there; in the forms that are won, the chance of winning with half
 that of a tie. What changes it is dice, and the mistakes of a player who is not optimal.
 
-:meth:`TimedFootball.transition` puts equal branches together and forgets what led to them. Here the
-chart's result is drawn first and then what comes of it (:func:`roll_play`), with the same
-probabilities, so that an interception can be told from a fumble.
+:meth:`TimedFootball.transition` puts equal branches together and forgets what led to them. Here
+:meth:`~solvent.games.football.rules.ChartFootball.roll` draws the chart's result first, so that an
+interception can be told from a fumble.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from solvent.games.football.chart import Chart
 from solvent.games.football.play import FootballCalls
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import situation_text
-from solvent.games.football.story import told_result
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.model import Game, JointAction, Outcome
@@ -69,7 +66,7 @@ def transcript(
     lines = []
     while not game.is_terminal(state):
         joint = tuple(_action(player(state, side), dice) for side, player in enumerate(players))
-        played = roll_play(game, state, joint, dice)
+        played = game.roll(state, joint, dice)
         paid += float(played.outcome.reward)
         score = (score[0] + max(0, played.points), score[1] + max(0, -played.points))
         following = played.outcome.state
@@ -138,64 +135,18 @@ def _left(game: TimedFootball, state: TimedPosition) -> str:
 
 
 def _ball(game: TimedFootball, state: TimedPosition) -> str:
+    side = game.player_name(state.offence)
     if state.phase == "time-out":
         return ""
     if state.phase == "choice":
-        return f"player {game.who_decides(state)} decides"
+        return f"{game.player_name(game.who_decides(state))} decides"
     if state.down:
-        return f"{state.offence}: {situation_text(game.loaded_ruleset, state.situation)}"
-    return f"{state.offence} kicks off" if state.phase == "kickoff" else f"{state.offence} kicks"
+        return f"{side}: {situation_text(game.loaded_ruleset, state.situation)}"
+    return f"{side} kicks{' off' if state.phase == 'kickoff' else ''}"
 
 
 def _action(strategy: Mapping[int, float], dice: random.Random) -> int:
     return dice.choices(list(strategy), list(strategy.values()))[0]
-
-
-class Played(NamedTuple):
-    """The result of a joint action.
-
-    Attributes:
-        outcome: Outcome of the branch that was drawn; its probability is that of all its dice.
-        words: Description, such as ``gain of 7, first down``; empty if nothing was played.
-        points: Points to player 0; negative ones go to player 1.
-    """
-
-    outcome: Outcome
-    words: str
-    points: int = 0
-
-
-def roll_play(
-    game: TimedFootball, state: TimedPosition, joint_action: JointAction, dice: random.Random
-) -> Played:
-    """Roll what follows a position when both have decided.
-
-    Args:
-        game: The rules.
-        state: Position in which play goes on.
-        joint_action: Legal actions of both players.
-        dice: Source of chance.
-    """
-    rules = game.loaded_ruleset
-    if state.phase == "time-out":
-        [outcome] = game.transition(state, joint_action)
-        called = joint_action[state.asked] == game.actions.timeout
-        return Played(outcome, f"player {state.asked} calls a time-out" if called else "")
-    found = game.follows(state, joint_action)
-    _, result, branches = _drawn(found, dice) if state.phase == "call" else found[0]
-    if result is not None and result.options:
-        waiting = state._replace(phase="choice", choice=result.code)
-        return Played(Outcome(Fraction(1), waiting), told_result(rules, state, None, result))
-    branch = _drawn(branches, dice)
-    outcome = game.after_play(state, branch, result)
-    words = told_result(rules, state, branch, result)
-    return Played(outcome, words, branch.points if state.offence == 0 else -branch.points)
-
-
-def _drawn(branches: Sequence[Drawn], dice: random.Random) -> Drawn:
-    """One of several tuples that begin with their probabilities."""
-    weights = [float(branch[0]) for branch in branches]  # type: ignore[index]
-    return dice.choices(branches, weights)[0]
 
 
 def session_of(game: Game) -> type[Session] | None:
@@ -210,23 +161,9 @@ class FootballSession(FootballCalls):
 
     points = (0, 0)
 
-    @property
-    def rules(self) -> TimedFootball:
-        """The game."""
-        assert isinstance(self.game, TimedFootball)
-        return self.game
-
-    def chart(self, state: TimedPosition) -> Chart:
-        """The only one."""
-        return self.rules.loaded_chart
-
-    def decides(self, state: TimedPosition) -> int:
-        """The only player who decides, in any phase but ``"call"``."""
-        return self.rules.who_decides(state)
-
     def follow(self, state: TimedPosition, joint: JointAction) -> Outcome:
         """Return the outcome of both sides' actions, told."""
-        played = roll_play(self.rules, state, joint, self.dice)
+        played = self.rules.roll(state, joint, self.dice)
         if played.words:
             self.show(f"{played.words[0].upper()}{played.words[1:]}.")
         if played.points:

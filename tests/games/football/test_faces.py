@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import random
 import re
 import runpy
 from functools import cache
-from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,12 +16,10 @@ from reduced_football import BACKWARDS, CHART, MIXED, RULES, reduced
 from solvent import make_game
 from solvent.exact import SolvedGame, score, solve
 from solvent.games.football.baselines.players import STRATEGIES
-from solvent.games.football.calls import chart_text, football_scene
+from solvent.games.football.calls import chart_text
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import as_chart
-from solvent.games.football.field import pitch
 from solvent.games.football.packed import pack_rules
-from solvent.games.football.play import FootballCalls
 from solvent.games.football.position import Position
 from solvent.games.football.report import (
     GO,
@@ -31,7 +27,6 @@ from solvent.games.football.report import (
     PUNT,
     QUICK_KICK,
     WAY_COLOURS,
-    both_sides,
     fourth_downs,
     maps,
     points_by_down,
@@ -45,44 +40,10 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.points import call_sheet, solve_points
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
-from solvent.games.football_clock.transcript import session_of
 from solvent.model import TabularPolicy, compile_game
-from solvent.play.prompt import Choices
 from solvent.report.page import render
 
-
-def test_a_pitch_shows_the_ball_and_the_line_to_gain() -> None:
-    edge = "▒▒▒·····|····|····|¦···|····▒▒▒"
-    assert pitch(49, 21, 32) == (
-        edge,
-        "▒▒▒·····|····●····|¦···|····▒▒▒",
-        edge,
-        "       10   20   19    9",
-    )
-
-
 GAME = FootballStrategy(chart="standard")
-
-
-def test_the_gain_told_is_the_way_of_the_ball() -> None:
-    state = Position("call", 0, 2, 6, 40)
-    gains = 0
-    for play, defence in product(range(20), range(10)):
-        for outcome in GAME.transition(state, (play, defence)):
-            told = GAME.tell(state, (play, defence), outcome, random.Random(1))
-            after: Position = outcome.state
-            gain = re.match(r"(?:(Gain|Long gain|Loss) of (\d+)|(No gain))", told)
-            if gain and after.phase == "call":
-                yards = int(gain[2] or 0) * (-1 if gain[1] == "Loss" else 1)
-                assert after.to_goal == 40 - yards
-                assert ("first down" in told) == (after.down == 1)
-                gains += 1
-            if told.startswith("Incomplete"):
-                assert after == Position("call", 0, 3, 6, 40)
-            if told.startswith(("Interception", "Fumble")):
-                assert after.phase == "over"
-            assert (after.phase == "choice") == (" or " in told)
-    assert gains > 50
 
 
 def test_calls_have_words() -> None:
@@ -112,22 +73,6 @@ def test_the_chart_fits_the_terminal_and_is_whole(name: str) -> None:
              if row[0] == str(number) for cell in row[1:]]  # fmt: skip
     codes = [max(cell, key=lambda entry: entry[0]) for row in chart.cells for cell in row]
     assert [cell.rstrip("+") for cell in shown] == [result.code for _, result in codes]
-
-
-def test_calls_are_chosen_by_their_own_numbers_and_letters() -> None:
-    assert session_of(GAME) is FootballCalls
-    kicks = {20: "quick kick", 21: "field goal"}
-    names = {number - 1: str(number) for number in range(1, 21)} | kicks
-    plays = Choices(names, {action + 1: action for action in names})
-    letters = Choices({23: "A", 24: "B", 25: "C", 26: "E"}, {1: 23, 2: 24, 3: 25, 4: 26})
-    for choices, listed, answers in (
-        (plays, "1-20, 21 quick kick, 22 field goal", {"3": 2, "20": 19, "quick": 20, "f": 21}),
-        (letters, "A-C, E", {"a": 23, "2": 24, "e": 26}),
-    ):
-        assert choices.listed() == listed
-        assert {answer: choices.meant(answer) for answer in answers} == {
-            answer: [action] for answer, action in answers.items()
-        }
 
 
 @cache
@@ -180,27 +125,10 @@ def test_both_call_sheets_are_the_optimal_strategies() -> None:
 
 
 def test_the_ball_and_the_line_to_gain_stand_where_they_are() -> None:
-    [pitch] = football_scene(drive().game, Position("call", 0, 1, 10, 80))
+    [pitch] = drive().game.scene(Position("call", 0, 1, 10, 80))
     assert (pitch.ball, pitch.gain, pitch.left) == (20, 30, "player A")
     assert pitch.news == "player A has 1st and 10 at its own 20"
-    assert football_scene(drive().game, Position("over", 0, 0, 0, 0)) == ()
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        Position("call", 0, 0, 10, 80),
-        Position("call", 0, 5, 10, 80),
-        Position("call", 0, 1, 0, 80),
-        Position("call", 0, 1, 90, 80),
-        Position("call", 0, 1, 10, 100),
-        Position("call", 0, 1, 10, -20),
-        Position("call", 0, 1, 10, 80, punting=True),
-    ],
-)
-def test_what_is_no_situation_has_no_value(state: Position) -> None:
-    with pytest.raises(ValueError, match="is no situation"):
-        drive().value_of(state)
+    assert drive().game.scene(Position("over", 0, 0, 0, 0)) == ()
 
 
 DOCS = Path(__file__).parents[3] / "docs" / "games"
@@ -261,12 +189,11 @@ def test_the_page_holds_the_sheet_of_every_situation(standard: SolvedFootball) -
 
 def test_the_standard_sheet_is_the_documented_one(standard: SolvedFootball) -> None:
     sheet = call_sheet(standard.rules, standard, Situation(1, 10, 80))
-    offence, defence = both_sides(standard.rules.chart, sheet)
     text = (DOCS / "football-strategy.md").read_text("utf-8")
     rows = re.findall(r"^\| (\d+) \| ([\d.]+)% \| ([A-J]) \| ([\d.]+)% \|$", text, re.M)
     called = [
         [(call.name, f"{100 * call.chance:.2f}") for call in side if call.chance > 0]
-        for side in (offence, defence)
+        for side in (sheet.offence, sheet.defence)
     ]
     assert [[row[:2] for row in rows], [row[2:] for row in rows]] == called
     assert f"worth {sheet.value:.4f} points" in text
@@ -311,7 +238,7 @@ def test_baselines_lose_what_the_general_scoring_says(chart: Chart) -> None:
 
 
 def test_what_the_kernels_do_not_solve_is_left_to_the_table() -> None:
-    ruleset = Ruleset.read(RULES)
+    ruleset = Ruleset.of(RULES)
     points = solve_points(pack_rules(MIXED, ruleset)).expected_points(pack_rules(MIXED, ruleset))
     other = FootballStrategy(MIXED, "points", ruleset, points, kickoff_value=points.kickoff + 0.1)
     assert untabled_football(other) is None

@@ -16,28 +16,11 @@ from typer.testing import CliRunner
 from solvent.cli.app import app
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import csv_text, load_chart
-from solvent.games.football.expected_points import read_expected_points, shipped_expected_points
+from solvent.games.football.expected_points import read_expected_points
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.points import solve_points, solve_two_charts
-
-
-@pytest.mark.slow
-def test_expected_points_are_shown_and_written(tmp_path: Path) -> None:
-    file = tmp_path / "dice.json"
-    words = ["chart", "points", "dice", "--situations", "--out", str(file)]
-    result = CliRunner().invoke(app, words, prog_name="solvent")
-    assert result.exit_code == 0
-    written = read_expected_points(file)
-    chart, ruleset = load_chart("dice"), Ruleset()
-    written.check_is_for(chart, ruleset)
-    assert written.situations is not None
-    shipped = shipped_expected_points(chart, ruleset)
-    assert written.kickoff == pytest.approx(shipped.kickoff, abs=1e-9)
-    assert f"{shipped.kickoff:.6f} to the receiver" in result.output
-    assert f"{shipped.first_down[0]:.4f}" in result.output
-
 
 CLOCK = {"half": 45, "stops": [15], "timeouts": 0, "largest_margin": 8}
 
@@ -62,7 +45,7 @@ def advised(message: str, **names: str) -> list[str]:
 
 def test_points_and_sheets_take_the_rules_as_solve_does(chart: str) -> None:
     rules = ["--ruleset", json.dumps(RULES)]
-    wanted = solve_points(pack_rules(load_chart(chart), Ruleset.read(RULES)))
+    wanted = solve_points(pack_rules(load_chart(chart), Ruleset.of(RULES)))
     shown = run("chart", "points", chart, *rules).stdout
     assert f"{wanted.kickoff_value:.6f} to the receiver" in shown
     sheet = json.loads(run("chart", "sheet", chart, *rules, "--to-goal", "4", "--json").stdout)
@@ -123,7 +106,7 @@ def test_points_are_made_and_given_as_the_error_says(chart: str) -> None:
         followed = run(*words, "--expected-points", f"{form}.json")
         assert followed.exit_code == 0, followed.stderr
         if form == "points":
-            wanted = solve_points(pack_rules(load_chart(chart), Ruleset.read(RULES)))
+            wanted = solve_points(pack_rules(load_chart(chart), Ruleset.of(RULES)))
             value = json.loads(followed.stdout)["value"]
             assert value == pytest.approx(wanted.kickoff_value, abs=1e-8)
 
@@ -143,12 +126,12 @@ def test_points_of_two_charts_are_made_and_given_as_the_error_says(
     made = run(*command)
     assert made.exit_code == 0, made.stderr
     ours, theirs = solve_two_charts(
-        *(pack_rules(one, Ruleset.read(RULES)) for one in (load_chart(chart), other))
+        *(pack_rules(one, Ruleset.of(RULES)) for one in (load_chart(chart), other))
     )
     assert f"gain                 {ours.gain:.6f} by each score" in made.stdout
     assert "the other side's other" in made.stdout
     value = json.loads(run(*words, "--expected-points", "x.json").stdout)["value"]
-    first_and_goal = pack_rules(load_chart(chart), Ruleset.read(RULES)).index(Situation(1, 3, 4))
+    first_and_goal = pack_rules(load_chart(chart), Ruleset.of(RULES)).index(Situation(1, 3, 4))
     assert value == pytest.approx(ours.values[first_and_goal], abs=1e-8)
     assert read_expected_points("x.json").other_side.kickoff == theirs.kickoff_value
     for side, pair in ((ours, (chart, "other.csv")), (theirs, ("other.csv", chart))):
@@ -159,7 +142,7 @@ def test_points_of_two_charts_are_made_and_given_as_the_error_says(
     reported = run(*report)
     assert reported.exit_code == 0, reported.stderr
     shown = re.findall(r'data-points="(.*?)"', Path("report.html").read_text("utf-8"))
-    five_yards = pack_rules(load_chart(chart), Ruleset.read(RULES)).index(Situation(1, 3, 5))
+    five_yards = pack_rules(load_chart(chart), Ruleset.of(RULES)).index(Situation(1, 3, 5))
     assert float(shown[0]) == pytest.approx(ours.values[five_yards], abs=1e-8)
 
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reduced_football import CHART, CHARTS, RULES
 
-from solvent.games.football.packed import FREE_KICK, KICKOFF, pack_rules
+from solvent.games.football.packed import pack_rules
 from solvent.games.football.results import parse_result
-from solvent.games.football.ruleset import KickEnd, Ruleset, parse_kick
+from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
     DEFENCE,
     OFFENCE,
@@ -258,16 +258,6 @@ def test_what_the_offence_may_call() -> None:
     assert offended == [DEFENCE, OFFENCE]
 
 
-def test_a_choice_waits_for_somebody_to_take_an_option() -> None:
-    with pytest.raises(ValueError, match="'def5/12' is a choice"):
-        consequences(Ruleset(), Situation(1, 10, 80), parse_result("def5/12"))
-
-
-def test_no_field_goal_is_tried_from_afar() -> None:
-    with pytest.raises(ValueError, match="from 46 yards"):
-        field_goal(Ruleset(), Situation(4, 10, 46))
-
-
 CODES = st.one_of(
     st.integers(-99, 99).map(str),
     st.integers(-99, 99).map("{}o".format),
@@ -318,8 +308,8 @@ def test_the_full_field_has_19800_situations_and_4950_in_punt_formation() -> Non
 
 
 def test_a_ruleset_goes_through_json() -> None:
-    for ruleset in (Ruleset(), Ruleset.read(RULES), Ruleset(field_goals=(), barred=())):
-        again = Ruleset.read(ruleset.parameters)
+    for ruleset in (Ruleset(), Ruleset.of(RULES), Ruleset(field_goals=(), barred=())):
+        again = Ruleset.of(ruleset.parameters)
         assert again == ruleset
         assert again.hash == ruleset.hash
         assert eval(repr(ruleset), {"Ruleset": Ruleset, "Fraction": Fraction}) == ruleset
@@ -356,42 +346,38 @@ NO_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
 def test_the_message_names_what_was_given_and_what_is_allowed() -> None:
     for parameters, message in NO_PARAMETERS:
         with pytest.raises(ValueError, match=message):
-            Ruleset.read(parameters)
+            Ruleset.of(parameters)
 
 
 def test_the_arrays_of_all_situations_say_what_a_single_one_says() -> None:
-    ruleset = Ruleset.read(RULES)
-    markers = {Restart.KICKOFF: KICKOFF, Restart.FREE_KICK: FREE_KICK}
+    ruleset = Ruleset.of(RULES)
     for chart in CHARTS:
         packed = pack_rules(chart, ruleset)
-        columns = packed.probability, packed.points, packed.next, packed.same_side, packed.seconds
+        columns = (
+            packed.arrays.branch_probability,
+            *(packed.branches[name] for name in ("points", "row", "same_side", "seconds")),
+        )
+        end = packed.n_situations
         for s in range(packed.n_situations):
             situation = packed.situation_at(s)
             assert packed.index(situation) == s
             for r, result in enumerate(chart.results):
                 k = s * packed.n_results + r
-                branches = slice(packed.branch_start[k], packed.branch_start[k + 1])
+                branches = slice(packed.arrays.branch_start[k], packed.arrays.branch_start[k + 1])
                 found = zip(*(column[branches].tolist() for column in columns), strict=True)
                 follow = () if result.options else consequences(ruleset, situation, result)
                 assert [*found] == [
                     (
                         float(c.probability),
                         c.points,
-                        markers[c.next] if isinstance(c.next, Restart) else packed.index(c.next),
+                        end + (c.next is Restart.FREE_KICK)
+                        if isinstance(c.next, Restart)
+                        else packed.index(c.next),
                         c.same_side,
                         c.seconds,
                     )
                     for c in follow
                 ]
-
-
-def test_ends_of_kicks_are_read() -> None:
-    assert parse_kick("25") == KickEnd(kept=False, run_back=False, line=25)
-    assert parse_kick("kicker 60") == KickEnd(kept=True, run_back=False, line=60)
-    assert parse_kick("long") == KickEnd(kept=False, run_back=True, line=0)
-    assert parse_kick("long+5") == KickEnd(kept=False, run_back=True, line=5)
-    with pytest.raises(ValueError, match=r"^kick has the entry 'x'"):
-        parse_kick("x")
 
 
 def test_a_situation_is_said_as_it_is_said() -> None:

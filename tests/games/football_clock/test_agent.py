@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 import timed_football
-from typer.testing import CliRunner
 
-from solvent.cli.app import app
-from solvent.games.football.situation import Situation, first_down_at
+from solvent.games.football.situation import Situation
+from solvent.games.football.solver.backup import backup_of
 from solvent.games.football_clock.agent import (
     CLOCKLESS,
-    FIELD_GOAL_AHEAD,
-    FIELD_GOAL_BEHIND,
     TOUCHDOWN_AHEAD,
     TOUCHDOWN_BEHIND,
     AgentLayers,
@@ -31,8 +27,6 @@ from solvent.games.football_clock.policies import Asked
 from solvent.games.football_clock.report import (
     BEST_RESPONSE,
     OPTIMAL,
-    AgentScores,
-    LastHalf,
     cost_of_strategy,
     paper_agent_sections,
     rate_agent,
@@ -98,22 +92,6 @@ def test_losing_the_ball_changes_nothing() -> None:
     assert falls(at, "44", 4, has_ball=True, kick=False) == 0, "a touchdown"
 
 
-def test_standing() -> None:
-    late, early = Layer(2, 8, 3, 3), Layer(2, 40, 3, 3)
-    m = layout().clock.largest_margin
-    standing = agent().standing(late)
-    assert standing[m] == CLOCKLESS
-    assert standing[[m - 3, m - 4, m + 3, m + 4]].tolist() == [
-        FIELD_GOAL_BEHIND,
-        TOUCHDOWN_BEHIND,
-        FIELD_GOAL_AHEAD,
-        TOUCHDOWN_AHEAD,
-    ]
-    assert (agent().standing(early) == CLOCKLESS).all()
-    for_points = AgentLayers(layout("half"))
-    assert for_points.standing(late).tolist() == [CLOCKLESS]
-
-
 def test_who_is_behind_saves_time_and_who_is_ahead_spends_it() -> None:
     rules = layout().rules
     seconds = np.zeros(rules.n_results)
@@ -121,14 +99,14 @@ def test_who_is_behind_saves_time_and_who_is_ahead_spends_it() -> None:
     at = rules.index(Situation(1, 10, 60))
     for r in codes.values():
         k = at * rules.n_results + r
-        branches = slice(rules.branch_start[k], rules.branch_start[k + 1])
-        seconds[r] = rules.probability[branches] @ rules.seconds[branches]
+        branches = slice(rules.arrays.branch_start[k], rules.arrays.branch_start[k + 1])
+        chances = rules.arrays.branch_probability[branches]
+        seconds[r] = chances @ rules.branches["seconds"][branches]
 
     def spent(standing: int) -> float:
         strategies = agent().standing_strategies(Layer(2, 5, 0, 0), standing)
-        cells = np.repeat(np.arange(len(rules.cell_start) - 1), np.diff(rules.cell_start))
-        weight = rules.cell_probability * seconds[rules.cell_result]
-        by_call = np.bincount(cells, weight).reshape(-1, rules.chart.defences)
+        by_call = seconds @ backup_of(rules).cells
+        by_call = by_call.reshape(-1, rules.chart.defences)
         return float(
             strategies.offence[at] @ by_call[: rules.legal.shape[1]] @ strategies.defence[at]
         )
@@ -194,11 +172,6 @@ def full() -> TimedSolution:
     return solved(timed_football.tiny("full", timed_football.SMALL, half=30))
 
 
-@pytest.fixture(scope="module")
-def scores(second_half: TimedSolution) -> AgentScores:
-    return rate_agent(second_half)
-
-
 def evaluated(solution: TimedSolution, start: TimedPosition, opponent: int) -> PairEvaluation:
     """What the agent gets from a position."""
     layout = solution.layout
@@ -228,23 +201,6 @@ def test_the_table_has_the_evaluations_of_the_start(
     places = [page.index(title) for title in titles]
     assert places == sorted(places)
     assert f'data-value="{seats["kicks off"][2]}"' in page
-
-
-def test_a_cell_is_the_value_less_what_the_agent_gets_there(
-    second_half: TimedSolution, scores: AgentScores
-) -> None:
-    half, rules = LastHalf(second_half), second_half.layout.rules.ruleset
-    situation = first_down_at(rules, half.standard)
-    for ticks, lead in ((3, 0), (3, -3), (2, 1), (1, -2)):
-        for offence in (0, 1):
-            # The agent is player 0; the lead is its own.
-            at = TimedPosition("call", 2, ticks, lead, (1, 1), offence=offence)
-            at = at._replace(**situation._asdict())
-            cell = offence, ticks - 1, lead + half.lead
-            assert scores.possible[cell] == pytest.approx(second_half.value_of(at), abs=1e-12)
-            for opponent in (OPTIMAL, BEST_RESPONSE):
-                gets = evaluated(second_half, at, opponent).first
-                assert scores.by_time[opponent][cell] == pytest.approx(gets, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -279,24 +235,3 @@ def test_costs_are_on_average_what_the_evaluation_says(form: str, clock: dict[st
     gets = evaluated(solution, solution.start, OPTIMAL).first
     assert reward == pytest.approx(gets, abs=1e-9)
     assert cost > 1e-3
-
-
-@pytest.mark.parametrize(
-    ("words", "error"),
-    [
-        (["--game", "greed", "--limit", "9"], "--paper-agent is not for greed"),
-        (
-            ["--game", "football-strategy", "--form", "drive", "--chart", "dice"],
-            "is not for football-strategy with these parameters",
-        ),
-        (["--in", "results"], "'--paper-agent' belongs to a game; --in DIR takes no parameters"),
-    ],
-)
-def test_the_flag_is_for_football_with_a_clock(
-    words: list[str], error: str, tmp_path: Path
-) -> None:
-    page = tmp_path / "page.html"
-    result = CliRunner().invoke(app, ["report", *words, "--paper-agent", "--out", str(page)])
-    assert result.exit_code == 2
-    assert error in result.stderr
-    assert not page.exists()

@@ -97,15 +97,6 @@ def test_the_evidence_has_the_figures_of_the_page(folder: Path) -> None:
     assert f"{solution.store.games:,}" == GAMES[key]
 
 
-def test_the_table_of_games_has_the_whole_game_of_the_page() -> None:
-    games = (DOCS / "games.md").read_text(encoding="utf-8")
-    [row] = [line for line in games.splitlines() if line.startswith("| [Football with a clock")]
-    found = re.search(r"(0\.\d+) for the side .* \(([\d,]+) states\)", row)
-    assert found is not None
-    assert found[1] == f"{float(FOUND[WHOLE][0]):.6f}"
-    assert found[2] == SIZES[WHOLE][0]
-
-
 def agent_table() -> dict[tuple[str, int, bool], tuple[str, str, str]]:
     """The value and the agent's, against the optimal player and the best response, as written.
 
@@ -171,20 +162,6 @@ def test_what_is_possible_for_the_agent_is_the_value() -> None:
             others = -value if form == "half" else 1 - value
             digits = 2 if form == "half" else 4
             assert possible == round(value if first else others, digits)
-
-
-def test_the_page_of_experiments_has_the_same_agent() -> None:
-    page = (DOCS / "experiments.md").read_text(encoding="utf-8")
-    experiments = " ".join(page.split())
-
-    def mean(label: str, against: str) -> float:
-        first, second = agent_values()[label, against]
-        return (float(first) + float(second)) / 2
-
-    [second_half] = re.findall(r"the current agent ([\d.]+)\.", experiments)
-    assert float(second_half) == pytest.approx(mean("`second-half`", "optimal player"), abs=1e-4)
-    [half] = re.findall(r"and ([\d.]+) from the current agent\.", experiments)
-    assert float(half) == pytest.approx(-mean("`half`", "best response"), abs=0.006)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from timed_football import TINY_FORMS, tiny
 
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.games.football_clock.transcript import roll_play, transcript, transcript_text
+from solvent.games.football_clock.transcript import transcript, transcript_text
 from solvent.model import compile_game
 from solvent.play import Record, play
 
@@ -52,14 +52,6 @@ def any_call(seed: int) -> Callable[[str, list[str]], str]:
     return answer
 
 
-def best_call(prompt: str, shown: list[str]) -> str:
-    """Ask for advice, then do the first that it says is best."""
-    advice = [line for line in shown[-12:] if "(best)" in line]
-    if not advice or not shown[-1].startswith("  "):
-        return "?"
-    return re.split(r" {2,}", advice[0].strip())[0]
-
-
 @pytest.mark.parametrize("form", ["half", "second-half", "full"])
 def test_every_decision_is_priced_and_the_review_adds_up(form: str) -> None:
     solution = solved(form, half=60) if form == "full" else solved(form)
@@ -77,9 +69,6 @@ def test_every_decision_is_priced_and_the_review_adds_up(form: str) -> None:
         unit = f"{chance:+.4f}" if form == "half" else f"{100 * chance:+.2f}%"
         assert f"chance {unit}" in shown[-1]
         seen += sum(decision.cost > 0 for decision in record.decisions)
-        advised, _ = played(solution, best_call, seed=seed)
-        assert advised.decisions
-        assert advised.cost == 0
     assert seen > 3
 
 
@@ -104,7 +93,7 @@ def test_a_transcript_tells_a_whole_game_and_its_odds() -> None:
     assert lines[-1].value == (margin > 0) + (margin == 0) / 2
     text = transcript_text(solution.game, lines)
     assert len(text.splitlines()) == len(lines) + 3
-    for part in ("half 1", "half 2", "1 kicks off", "0 kicks off", " v "):
+    for part in ("half 1", "half 2", "player B kicks off", "player A kicks off", " v "):
         assert part in text
 
 
@@ -146,7 +135,7 @@ def test_a_rolled_play_has_the_chances_of_the_rules() -> None:
             joint = tuple(rng.choice(actions) for actions in game.legal_actions(state))
             rolled: dict[Any, float] = defaultdict(float)
             for dice in EveryWay().each():
-                outcome = roll_play(game, state, joint, dice).outcome
+                outcome = game.roll(state, joint, dice).outcome
                 rolled[outcome.state, outcome.reward] += dice.probability
             expected = {
                 (o.state, o.reward): float(o.probability) for o in game.transition(state, joint)
@@ -159,7 +148,7 @@ def told(game: TimedFootball, state: TimedPosition, first: int, second: int) -> 
     joint = [first, second]
     if state.phase == "call":
         joint[1 - state.offence] += game.actions.defence
-    return {roll_play(game, state, tuple(joint), dice).words for dice in EveryWay().each()}
+    return {game.roll(state, tuple(joint), dice).words for dice in EveryWay().each()}
 
 
 def test_what_is_told() -> None:
@@ -169,14 +158,14 @@ def test_what_is_told() -> None:
     interception = {"incomplete", "gain of 4, first down", "interception, returned 1"}
     long_gain = {
         "long gain of 4, first down",
-        "long gain, touchdown and extra point for player 0",
-        "long gain, touchdown, extra point missed for player 0",
+        "long gain, touchdown and extra point for player A",
+        "long gain, touchdown, extra point missed for player A",
     }
     kicked = {
-        "player 0 has the ball",
-        "player 1 has the ball",
-        "run back all the way, touchdown and extra point for player 0",
-        "run back all the way, touchdown, extra point missed for player 0",
+        "player A has the ball",
+        "player B has the ball",
+        "run back all the way, touchdown and extra point for player A",
+        "run back all the way, touchdown, extra point missed for player A",
     }
     asked = at._replace(phase="time-out", follows="call", asked=1, saved=9, timeouts=(0, 1))
     timeout = game.actions.timeout
@@ -189,12 +178,12 @@ def test_what_is_told() -> None:
         (at, 1, 0, {"fumble"}),
         (at, 1, 2, interception),
         (at, 2, 1, long_gain),
-        (at._replace(to_goal=7), 3, 1, {"loss of 4, safety for player 1"}),
-        (near, 5, 0, {"field goal for player 0", "field goal missed"}),
+        (at._replace(to_goal=7), 3, 1, {"loss of 4, safety for player B"}),
+        (near, 5, 0, {"field goal for player A", "field goal missed"}),
         (last, 6, 0, {"punt formation"}),
         (last._replace(punting=True), 6, 1, {"punt of 4, returned 3"}),
         (kickoff, 0, game.actions.kick, kicked),
-        (asked, 0, timeout, {"player 1 calls a time-out"}),
+        (asked, 0, timeout, {"player B calls a time-out"}),
         (asked, 0, timeout + 1, {""}),
     ):
         assert told(game, state, first, second) == words, (state, first, second)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from timed_football import CHART, SMALL, TINY_FORMS, tiny
 
 from solvent.exact import Solution, solve
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.game import BlockResult
 from solvent.exact.layered.plan import make_plan
 from solvent.exact.layered.resources import values_bytes
 from solvent.exact.layered.solve import Local, proved_errors, solve_layers
@@ -23,9 +21,8 @@ from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.solver.points import solve_points
-from solvent.games.football_clock.backup import backup
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.layers import FootballLayers, layer_problem
+from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedPosition
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
@@ -56,12 +53,6 @@ def standard(form: str, ticks: int, timeouts: int, margin: int = 10) -> LayerSto
     return solved(
         FormLayout(rules, ClockRules(timeouts=timeouts, largest_margin=margin), form, ticks)
     )
-
-
-def problem_of(store: LayerStore, layer: Layer) -> Callable[..., BlockResult]:
-    """Solve a block of a layer, those that it reads being in a store."""
-    layout = layout_in(store)
-    return partial(backup, layout.pack, layer_problem(layout, layer, store.read).values)
 
 
 def stored_value(store: LayerStore, state: TimedPosition) -> float:
@@ -156,26 +147,6 @@ def test_every_value_is_within_its_error_of_the_rational_one(
                             seen.add(branch.state)
                             waiting.append(branch.state)
     assert compared > 50
-
-
-@pytest.mark.slow
-def test_what_is_solved_side_by_side_is_what_is_solved_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Started from their own supports, most states are solved in lanes; started cold, none is."""
-    store = standard("second-half", 3, 1)
-    cold = problem_of(store, Layer(2, 3, 1, 1))
-    first = cold((1000, 1100))
-    assert first.start is not None
-    again = cold((1000, 1100), start=first.start)
-    np.testing.assert_allclose(again.values, first.values, rtol=0, atol=2e-14)
-    assert again.games == first.games > 0.7 * first.values.size
-    # With supports that are none of these games' all the same comes out.
-    none = np.empty_like(first.start)
-    none[:] = 0b1001000101, 0b0010100011
-    wrong = cold((1000, 1100), start=none)
-    np.testing.assert_allclose(wrong.values, first.values, rtol=0, atol=2e-13)
-    assert max(first.largest_gap, again.largest_gap, wrong.largest_gap) < 1e-12
 
 
 def test_decided_games_are_not_solved() -> None:

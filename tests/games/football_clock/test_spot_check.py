@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import gzip
-import json
-import shutil
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from layered_games import rewrite, solve_in
-from timed_football import CLOCK, RULES, SMALL, TINY_FORMS, tiny
-from typer.testing import CliRunner
+from layered_games import solve_in
+from timed_football import SMALL, TINY_FORMS, tiny
 from whole_games import FOLDERS, opened
 
-from solvent.cli.app import app
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Place
 from solvent.exact.layered.samples import random_places
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.spot_check import solved_again, spot_check
 from solvent.exact.layered.store import LayerStore
-from solvent.games.football.chart_files import csv_text
 from solvent.games.football_clock.layers import FootballLayers
 
 SEED = "spot check of the tests"
@@ -63,42 +58,6 @@ def test_every_place_has_its_state_and_random_ones_agree_with_the_rules(
     store = LayerStore(layers)
     solve_layers(layers, store)
     assert largest_miss(layers, store, 60) <= 0
-
-
-@pytest.fixture(scope="module")
-def words(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The command that solves a small half into a folder, kept compact, which is done."""
-    folder = tmp_path_factory.mktemp("small")
-    chart = folder / "small.csv"
-    chart.write_text(csv_text(SMALL), encoding="utf-8")
-    words = [
-        *("solve", "football-strategy", "--form", "half", "--chart", str(chart)),
-        *("--ruleset", json.dumps(RULES), "--clock", json.dumps({**CLOCK, "timeouts": 1})),
-        *("--out", str(folder / "half")),
-    ]
-    assert CliRunner().invoke(app, [*words, "--keep", "compact"]).exit_code == 0
-    return words
-
-
-def run(*words: str) -> Any:
-    return CliRunner().invoke(app, list(words), prog_name="solvent", env={"COLUMNS": "200"})
-
-
-def test_the_command_finds_a_planted_error(words: list[str], tmp_path: Path) -> None:
-    shutil.copy(Path(words[-1]) / "manifest.json", tmp_path)
-    alone = [*words[:-1], str(tmp_path), "--spot-check", "300"]
-    assert "agree" in run(*alone).stdout
-
-    def change(content: dict[str, Any]) -> None:
-        content["sheets"]["half2/t003-1-0"]["samples"][0][1] += 1e-6
-
-    rewrite(tmp_path, change, version=3)
-    result = run(*alone)
-    assert result.exit_code == 1
-    assert "1 DISAGREE" in result.stdout
-    assert "half2/t003-1-0" in result.stdout
-    assert "0:45 left" in result.stdout
-    assert json.loads(run(*alone, "--json").stdout)["wrong"] == 1
 
 
 def test_the_value_of_two_given_players_has_no_samples(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from layered_games import refusal, rewrite, solve_in
 from timed_football import CHART, CLOCK, RULES, SMALL, TINY_FORMS, tiny
 from typer.testing import CliRunner
 
-from solvent import make_game
 from solvent.baselines.network import Network, NetworkPlayer, save_network
 from solvent.cli.app import app
 from solvent.exact import solve
@@ -22,7 +21,6 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.store import StoreError
 from solvent.games.football.chart_files import csv_text
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.players import network_layers
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.model import compile_game
@@ -104,13 +102,13 @@ def test_the_solution_of_another_game_is_refused(
     solve_in(tmp_path / "half-done", layers, stop_before=len(layers.layers) - 3)
     for other, message in (
         (tiny("second-half", SMALL, timeouts=1), "form half, not second-half$"),
-        (tiny("half", CHART, timeouts=1), r"chart 'small' \(\w{12}\), not 'tiny' \(\w{12}\)"),
+        (tiny("half", CHART, timeouts=1), r"chart \w{12}, not \w{12}"),
         (tiny("half", SMALL, {**RULES, "safety": 3}, timeouts=1), "safety as by default, not 3$"),
         (tiny("half", SMALL, timeouts=0), "timeouts 1, not 0"),
         (tiny("half", SMALL, timeouts=1, stops=[30]), r"stops \[15\], not \[30\]"),
         (
             tiny("half", SMALL, timeouts=1, half=60, untimed_down=False),
-            "ticks 3, not 4; half 45, not 60; untimed_down True, not False$",
+            "half 45, not 60; ticks 3, not 4; untimed_down True, not False$",
         ),
     ):
         for folder in (original, tmp_path / "half-done"):
@@ -225,8 +223,6 @@ def test_a_network_is_scored_on_the_game_on_which_it_was_trained(tmp_path: Path)
     named = ("football", "--timeouts", "1")
     another = "network.npz is for another game: its clock is"
     assert another in line_of_refusal("score", str(path), *named)
-    with pytest.raises(ValueError, match=another):
-        network_layers(make_game("football-strategy", form="half", timeouts=1), path)
     save_network(path, NetworkPlayer(network, "mode", True, "vector"))
     untold = line_of_refusal("score", str(path), *named)
     assert "does not say on which game it was trained" in untold

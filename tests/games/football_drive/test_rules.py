@@ -155,9 +155,6 @@ def test_rule(rule: Callable[[], None]) -> None:
     rule()
 
 
-# Errors planted in the rules.
-
-
 # Parameters and drawings.
 
 
@@ -186,34 +183,6 @@ def test_a_drive_begins_with_a_first_down_where_the_parameter_says() -> None:
     starts = FootballDrive(start=[5, 8]).initial()
     assert [o.state for o in starts] == [Drive(x, x, 1) for x in (5, 6, 7, 8)]
     assert {o.probability for o in starts} == {Fraction(1, 4)}
-
-
-@pytest.mark.parametrize(
-    ("state", "news"),
-    [
-        (Drive(80, 10, 1), "First and 10, 80 yards to the goal."),
-        (Drive(8, 8, 3), "Third and goal, 8 yards to the goal."),
-        (Drive(35, 0, 0, "lost"), "The ball is lost, 35 yards from the other team's goal."),
-        (Drive(20, 0, 0, "touchdown"), "Touchdown!"),
-        (Drive(60, 5, 2), "Second and 5, 60 yards to the goal."),
-        (Drive(60, 4, 4), "Fourth and 4, 60 yards to the goal."),
-        (Drive(20, 0, 0, "field goal"), "The field goal is good: 3 points."),
-        (Drive(20, 0, 0, "other's touchdown"), "The other team scores a touchdown."),
-        (Drive(20, 0, 0, "safety"), "A safety: 2 points for the other team."),
-    ],
-)
-def test_the_drawing_says_what_happens(state: Drive, news: str) -> None:
-    *field, _, said = FootballDrive().draw(state).splitlines()
-    assert said == news
-    assert len({len(line) for line in field}) == 1
-    balls = [line.find("●") for line in field if "●" in line]
-    assert balls == ([3 + (100 - state.to_goal) // 2] if state.ended in ("", "lost") else [])
-    gained = [line.find("¦") for line in field if "¦" in line]
-    marked = not state.ended and state.to_go < state.to_goal
-    assert gained == [3 + (100 - state.to_goal + state.to_go) // 2] * (3 if marked else 0)
-
-
-# The environment.
 
 
 # The page.

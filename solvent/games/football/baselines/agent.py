@@ -64,7 +64,7 @@ runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -74,7 +74,6 @@ from solvent.games.football.results import PENALTIES
 from solvent.games.football.solver.backup import Strategies, backup_of
 from solvent.games.football.solver.points import solve_points
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.parameters import is_number, shown
 
 FIELD_GOAL_SHARE = 3 / 7
 """The value of a field goal in units of a touchdown (the paper's section on the matrix)."""
@@ -99,8 +98,6 @@ class Constants:
         penalty_alone: Whether `penalty` is all that a penalty counts, its yards and what follows
             from them included.
 
-    Raises:
-        ValueError: If one of the others is not a finite number.
     """
 
     first_down: float = 51.8
@@ -113,13 +110,6 @@ class Constants:
     favourable_share: float = 0.30
     favourable_gain: float = 4.0
     penalty_alone: bool = False
-
-    def __post_init__(self) -> None:
-        """Check that all are numbers."""
-        for item in fields(self)[:-1]:
-            value = getattr(self, item.name)
-            if not is_number(value):
-                raise ValueError(f"{item.name} is {shown(value)}; allowed are finite numbers")
 
     @property
     def weights(self) -> Floats:
@@ -154,20 +144,21 @@ def agent_strategies(rules: PackedRules, constants: Constants = PAPER) -> Strate
     Returns:
         Strategies [S, A] and [S, m], and the choices [S, C], 1 where the penalty is taken.
     """
-    return strategies_of_utilities(rules, *result_utilities(rules, constants))
+    return strategies_of_utilities(rules, utilities(rules, constants))
 
 
-def strategies_of_utilities(rules: PackedRules, worth: Floats, choices: Floats) -> Strategies:
-    """The agent's strategies from the values of results to it, see :func:`result_utilities`."""
+def strategies_of_utilities(rules: PackedRules, worth: Floats) -> Strategies:
+    """The agent's strategies from the utilities of results to it, [S R]; choices are filled in."""
     backup, plays = backup_of(rules), rules.chart.plays
     # What the defence cannot answer, field goal and declaring, is weighed against the call, not
     # mixed with it.
+    worth, choices = backup.choose(worth)
     offence, defence, value, _ = backup.contests(backup.payoffs(worth))
     punting = rules.situation[:, 3] == 1
 
     # The last down in normal and then in punt formation: two blocks in the same order.
     last, formation = np.split(np.arange(len(value))[-2 * int(punting.sum()) :], 2)
-    kick = np.where(rules.legal[last, plays + 1], worth[last, field_goal(rules)], -np.inf)
+    kick = np.where(rules.legal[last, plays + 1], worth[last, rules.n_results - 2], -np.inf)
     best = np.argmax([value[last], value[formation], kick], axis=0)
     for option, action in ((1, plays + 2), (2, plays + 1)):
         chosen = last[best == option]
@@ -176,33 +167,9 @@ def strategies_of_utilities(rules: PackedRules, worth: Floats, choices: Floats) 
     return Strategies(offence, defence, choices)
 
 
-def field_goal(rules: PackedRules) -> int:
-    """The number of the result that no chart holds, the field goal."""
-    return len(rules.chart.results)
-
-
-def result_utilities(rules: PackedRules, constants: Constants = PAPER) -> tuple[Floats, Floats]:
-    """The utility of every result in every situation, and which choices the agent takes.
-
-    Returns:
-        [S, R + 2] to the offence, and [S, C] with 1 where the penalty is taken.
-    """
-    return choose_by_utility(rules, utilities(rules, constants))
-
-
 def utilities(rules: PackedRules, constants: Constants = PAPER) -> Floats:
-    """[S (R + 2)] the utility of every result but choices, for :func:`choose_by_utility`."""
+    """[S R] the utility to the offence of every result but choices, by situation."""
     return constants.weights @ utility_terms(rules, constants).T
-
-
-def choose_by_utility(rules: PackedRules, worth: Floats) -> tuple[Floats, Floats]:
-    """The utilities of choices filled in, and who takes what.
-
-    Args:
-        rules: Chart and ruleset.
-        worth: [(R+2) S] or [S, R + 2] utilities; those of choices are not read.
-    """
-    return backup_of(rules).choose(worth)
 
 
 def utility_terms(
@@ -216,13 +183,13 @@ def utility_terms(
         situations: The situations, by number.
 
     Returns:
-        [S (R + 2), 9]: expected yards; first downs; yards gained / yards to go, where there is no
+        [S (R), 9]: expected yards; first downs; yards gained / yards to go, where there is no
         first down; favourable downs; touchdowns; the three losses as negative numbers; penalties.
         Results of a situation are side by side, choices are 0.
     """
     first, last, _ = (rules.n_results * s for s in situations.indices(rules.n_situations))
-    branches = slice(*rules.branch_start[[first, last]].tolist())
-    row, probability = branch_row(rules)[branches], rules.probability[branches]
+    branches = slice(*rules.arrays.branch_start[[first, last]].tolist())
+    row, probability = branch_row(rules)[branches], rules.arrays.branch_probability[branches]
     columns = [
         grouped_sum(row - first, probability * column, last - first)
         for column in _branch_terms(rules, constants, row, branches)
@@ -231,22 +198,25 @@ def utility_terms(
 
 
 def branch_row(rules: PackedRules) -> Ints:
-    """[N] the situation and result of every branch, ``situation * (R + 2) + result``."""
-    return np.repeat(np.arange(len(rules.branch_start) - 1), np.diff(rules.branch_start))
+    """[N] the situation and result of every branch, ``situation * R + result``; kicks at last."""
+    return np.repeat(
+        np.arange(len(rules.arrays.branch_start) - 1), np.diff(rules.arrays.branch_start)
+    )
 
 
 def _branch_terms(
     rules: PackedRules, constants: Constants, row: Ints, branches: slice
 ) -> list[Floats]:
     """The terms of branches, [N] each; `row` is theirs of :func:`branch_row`."""
-    points, following = rules.points[branches], rules.next[branches]
-    same = rules.same_side[branches]
+    branch = rules.branches[branches]
+    points, same, goes_on = branch["points"], branch["same_side"], branch["row"] < len(rules.legal)
     at, result = np.divmod(row, rules.n_results)
     down, to_go, to_goal = rules.situation[at, :3].astype(float).T
-    next_down, next_to_go, next_to_goal = rules.situation[following, :3].astype(float).T
-    goes_on = following >= 0
+    next_down, next_to_go, next_to_goal = (
+        rules.situation[np.where(goes_on, branch["row"], 0), :3].astype(float).T
+    )
     kept, lost = goes_on & same, goes_on & ~same
-    kick = result == field_goal(rules)
+    kick = result == rules.n_results - 2
     scored = ~goes_on & (points > 0)
     touchdown = scored & ~kick
     safety = ~goes_on & (points < 0) & same
@@ -296,7 +266,7 @@ def fit_constants(rules: PackedRules) -> Constants:
     """
     backup = backup_of(rules)
     values = backup.branches @ solve_points(rules).view + backup.points
-    known = np.diff(rules.branch_start) > 0
+    known = np.diff(rules.arrays.branch_start[:-3]) > 0
     situation = np.repeat(np.arange(rules.n_situations), rules.n_results)[known]
     count = np.bincount(situation, minlength=rules.n_situations)
     columns = [*utility_terms(rules)[known].T, values[known]]
@@ -404,5 +374,5 @@ def _strategies(rules: PackedRules, calls: Floats, defence: Floats, goes: Bools)
     for where, action in ((field_goal, plays + 1), (kicks & ~field_goal, plays + 2)):
         offence[where] = 0.0
         offence[where, action] = 1.0
-    _, choices = result_utilities(rules)
+    choices = backup_of(rules).choose(utilities(rules))[1]
     return Strategies(offence, np.broadcast_to(defence, (len(offence), defence.shape[1])), choices)

@@ -53,16 +53,13 @@ def suits_football(game: TabularGame, player: int = 0) -> bool:
         game: Any table.
         player: Either player; both have the same baselines.
     """
-    try:
-        football_table(game)
-    except (ValueError, OSError):
-        return False
-    return True
+    return football_table(game) is not None
 
 
 def football_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
     """One of :data:`STRATEGIES` as a policy of either player."""
     table = football_table(game)
+    assert table is not None
     return table.policy(STRATEGIES[name](table.rules), player, name=name)
 
 
@@ -82,12 +79,10 @@ def optimal_football(game: TabularGame, player: int = 0) -> TabularPolicy:
         player: 0 or 1.
     """
     folded = any(mask.shape[1] == 1 for mask in game.mask)
-    if folded or not suits_football(game):
-        return optimal(game, player)
+    table = None if folded else football_table(game)
     if game not in _solved:
-        table = football_table(game)
-        solved = solve_football(table.strategy)
-        if solved is None:
+        solved = None if table is None else solve_football(table.strategy)
+        if table is None or solved is None:
             return optimal(game, player)
         first, second = (
             table.policy(solved.strategies, p, name="optimal", kick=solved.kick) for p in (0, 1)

@@ -35,9 +35,9 @@ from scipy.sparse import csr_array, vstack
 from solvent.exact.chain import Chain
 from solvent.exact.matrix_game import MatrixGames, solve_matrix_games
 from solvent.exact.transitions import Transitions
-from solvent.games.football.packed import FREE_KICK, KICKOFF, SAFETY_KICK, PackedRules
+from solvent.games.football.packed import SAFETY_KICK, PackedRules
 from solvent.games.football.situation import OFFENCE
-from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.arrays import Floats, Ints, grouped_sum
 
 BY_VALUE = -1.0
 """Entry of an array of choices: the side that chooses takes the better option."""
@@ -141,8 +141,9 @@ class Backup:
         shape = len(values), len(self.choice)
         taken = np.full(shape, BY_VALUE) if choices is None else choices.copy()
         for c, result in enumerate(self.choice.tolist()):
-            penalty, play = values[:, self.rules.option[result]].T
-            better = penalty > play if self.rules.chooser[result] == OFFENCE else penalty < play
+            penalty, play = values[:, self.rules.arrays.option[c]].T
+            offended = self.rules.arrays.chooser[c]
+            better = penalty > play if offended == OFFENCE else penalty < play
             taken[:, c] = np.where(taken[:, c] < 0, better, taken[:, c])
             values[:, result] = taken[:, c] * penalty + (1 - taken[:, c]) * play
         return values, taken
@@ -175,7 +176,7 @@ class Backup:
         weight = pairs.reshape(len(calls), -1) @ self.cells.T
         for c, result in enumerate(self.choice.tolist()):
             taken = strategies.choices[:, c]
-            for option, share in zip(rules.option[result], (taken, 1 - taken), strict=True):
+            for option, share in zip(rules.arrays.option[c], (taken, 1 - taken), strict=True):
                 weight[:, option] += weight[:, result] * share
             weight[:, result] = 0.0
         at, result = np.nonzero(weight)
@@ -238,55 +239,32 @@ class Backup:
 @lru_cache(maxsize=8)
 def backup_of(rules: PackedRules) -> Backup:
     """The matrices of a chart and a ruleset."""
-    plays = rules.chart.plays
-    branches, points = _places(
-        rules, rules.branch_start, rules.probability, rules.next, rules.same_side, rules.points
-    )
-    kicks, kick_points = _places(
-        rules,
-        rules.kick_start,
-        rules.kick_probability,
-        rules.kick_next,
-        rules.kick_same_side,
-        rules.kick_points,
-    )
-    cells = csr_array(
-        (rules.cell_probability, rules.cell_result, rules.cell_start),
-        shape=(len(rules.cell_start) - 1, rules.n_results),
-    )
+    plays, arrays, half = rules.chart.plays, rules.arrays, rules.n_situations + 2
+    start, probability, branch = arrays.branch_start, arrays.branch_probability, rules.branches
+    places = branch["row"] + np.where(branch["same_side"], 0, half).astype(np.int64)
+    rows = csr_array((probability, places, start), shape=(len(start) - 1, 2 * half))
+    row = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    points = grouped_sum(row, probability * branch["points"], len(start) - 1)
+    mixed = arrays.mixed_probability, arrays.mixed_result, arrays.mixed_start
+    shape = len(arrays.mixed_start) - 1, arrays.results
+    contents = np.concatenate((np.eye(arrays.results), csr_array(mixed, shape=shape).toarray()))
     contested = rules.legal.copy()
     contested[:, plays + 1] = False
     contested[rules.situation[:, 3] == 0, plays + 2] = False
     patterns, which = np.unique(contested, axis=0, return_inverse=True)
     return Backup(
         rules=rules,
-        branches=branches,
-        points=points,
-        cells=np.ascontiguousarray(cells.toarray().T),
-        kicks=kicks,
-        kick_points=kick_points,
+        branches=rows[:-3],
+        points=points[:-3],
+        cells=np.ascontiguousarray(contents[arrays.cell.ravel()].T),
+        kicks=rows[-3:],
+        kick_points=points[-3:],
         contested=[
             (np.flatnonzero(pattern), np.flatnonzero(which.reshape(-1) == p))
             for p, pattern in enumerate(patterns)
         ],
-        choice=np.flatnonzero(rules.option[:, 0] >= 0),
+        choice=arrays.chosen_result,
     )
-
-
-def _places(
-    rules: PackedRules, start: Ints, probability: Floats, following: Any, same: Bools, points: Any
-) -> tuple[Sparse, Floats]:
-    """The places in the offence's view to which branches lead, and their expected points, by row.
-
-    For kicks it is the view of the side that kicks.
-    """
-    rows, half = len(start) - 1, rules.n_situations + 2
-    place = following.astype(np.int64)
-    place[following == KICKOFF] = half - 2
-    place[following == FREE_KICK] = half - 1
-    place += np.where(same, 0, half)
-    expected = grouped_sum(np.repeat(np.arange(rows), np.diff(start)), probability * points, rows)
-    return csr_array((probability, place, start), shape=(rows, 2 * half)), expected
 
 
 def against_defence(payoffs: Floats, defence: Floats) -> Floats:

@@ -39,15 +39,16 @@ one and below it at the other, K is right but for h, and values move no more tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import fmean
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from solvent.exact import CertificateError, ImproperGameError
+from solvent.games.football.calls import offence_calls
 from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.situation import Situation, first_down_at
@@ -91,6 +92,9 @@ ROUGH = 1e-3
 STALLED = 1e-10
 """Residual to stop at if a round has not halved it; the certificate decides."""
 
+TOLERANCE = 1e-7
+"""Largest error accepted of any value, in points."""
+
 DISCOUNTS = tuple(10.0**-k for k in range(1, 12))
 """Discounts; the last is small beside any tolerance, and large beside the rounding of ties."""
 
@@ -107,7 +111,6 @@ class DriveSolution:
         duality_gap: [S] of each matrix game, in points.
         view: [2(S+2)] everything, see :mod:`solvent.games.football.solver.backup`; where the other
             side has the ball only its first downs are known, and the rest is 0.
-        rounds: Number of times that all matrix games were solved.
     """
 
     values: Floats
@@ -116,7 +119,6 @@ class DriveSolution:
     defence_strategy: Floats
     duality_gap: Floats
     view: Floats
-    rounds: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,26 +180,32 @@ class PointsSolution(DriveSolution):
         )
 
 
+class Call(NamedTuple):
+    """A call by name, its chance, and the points that it loses against the other's strategy."""
+
+    name: str
+    chance: float
+    loss: float
+
+
 class CallSheet(NamedTuple):
     """The matrix game of one call.
 
     Attributes:
         situation: The situation.
-        actions: The offence's legal actions, the rows, by number.
-        payoff: [rows, m] points to the offence.
-        offence_strategy: [rows].
-        defence_strategy: [m].
         value: Points to the offence.
         duality_gap: Duality gap, in points.
+        offence: The offence's legal calls, the rows.
+        defence: The defence's calls, the columns.
+        payoff: [rows, columns] points to the offence.
     """
 
     situation: Situation
-    actions: tuple[int, ...]
-    payoff: Floats
-    offence_strategy: Floats
-    defence_strategy: Floats
     value: float
     duality_gap: float
+    offence: tuple[Call, ...]
+    defence: tuple[Call, ...]
+    payoff: Floats
 
 
 def call_sheet(rules: PackedRules, solution: DriveSolution, situation: Situation) -> CallSheet:
@@ -209,38 +217,37 @@ def call_sheet(rules: PackedRules, solution: DriveSolution, situation: Situation
         situation: The situation.
     """
     backup, s = backup_of(rules), rules.index(situation)
-    actions = np.flatnonzero(rules.legal[s])
-    return CallSheet(
-        situation,
-        tuple(actions.tolist()),
-        backup.payoffs(backup.results(solution.view)[0])[s, actions],
-        solution.offence_strategy[s, actions],
-        solution.defence_strategy[s],
-        float(solution.values[s]),
-        float(solution.duality_gap[s]),
-    )
+    actions, names = np.flatnonzero(rules.legal[s]).tolist(), offence_calls(rules.chart)
+    payoff = backup.payoffs(backup.results(solution.view)[0])[s, actions]
+    x, y = solution.offence_strategy[s, actions], solution.defence_strategy[s]
+    value = float(solution.values[s])
+
+    def calls(names: Iterable[str], strategy: Floats, loss: Floats) -> tuple[Call, ...]:
+        # A call that is mixed loses nothing but rounding.
+        lost = np.where(strategy > 0, 0.0, np.maximum(loss, 0.0))
+        return tuple(map(Call, names, strategy.tolist(), lost.tolist()))
+
+    offence = calls([names[action] for action in actions], x, value - payoff @ y)
+    defence = calls(rules.chart.letters, y, x @ payoff - value)
+    gap = float(solution.duality_gap[s])
+    return CallSheet(situation, value, gap, offence, defence, payoff)
 
 
 def solve_drive(
-    rules: PackedRules,
-    expected_points: ExpectedPoints,
-    *,
-    tolerance: float = 1e-7,
-    progress: Progress | None = None,
+    rules: PackedRules, expected_points: ExpectedPoints, *, progress: Progress | None = None
 ) -> DriveSolution:
     """Solve the drive from every situation, and prove the result.
 
     Args:
         rules: Chart and ruleset.
         expected_points: The values with which drives end.
-        tolerance: Largest error accepted, in points.
         progress: Called after each round.
 
     Raises:
         ExpectedPointsError: If `expected_points` does not fit the rules.
         ImproperGameError: If a drive need not end.
         CertificateError: If the iteration did not converge, or the error could not be bounded by
-            `tolerance`.
+            :data:`TOLERANCE`.
     """
     backup = backup_of(rules)
     found = _Iteration((backup,), after_drive(rules, expected_points), None)
@@ -248,103 +255,74 @@ def solve_drive(
     view, [calls] = found.view, found.calls
     half = Half(backup, Strategies(calls.offence, calls.defence, backup.results(view)[1]))
     lengths = (np.split(longest_play((half, half), (role,)), 2)[role][:-2] for role in EITHER)
-    miss = equilibrium_miss(backup, view, calls, free_kick=False)
-    error = miss * np.maximum(*lengths)
-    if not error.max() <= tolerance:
-        raise CertificateError(
-            f"the drive's values are proved to within {error.max():.1e} only, which is more than "
-            f"{tolerance:.1e}"
-        )
-    return DriveSolution(
-        values=view[: rules.n_situations].copy(),
-        error=error,
-        offence_strategy=calls.offence,
-        defence_strategy=calls.defence,
-        duality_gap=calls.gap,
-        view=view,
-        rounds=found.rounds,
-    )
+    error = equilibrium_miss(backup, view, calls, free_kick=False) * np.maximum(*lengths)
+    return DriveSolution(**found.of_side(0, _accepted(error)))
 
 
-def solve_points(
-    rules: PackedRules, *, tolerance: float = 1e-7, progress: Progress | None = None
-) -> PointsSolution:
+def solve_points(rules: PackedRules, *, progress: Progress | None = None) -> PointsSolution:
     """Solve the endless game of a chart and a ruleset, and prove the result.
 
     Args:
         rules: Chart and ruleset.
-        tolerance: Largest error accepted, in points.
         progress: Called after each round.
 
     Raises:
         ImproperGameError: If play need not end.
         CertificateError: If the iteration did not converge, or the error could not be bounded by
-            `tolerance`.
+            :data:`TOLERANCE`.
     """
-    return _solve((rules,), tolerance, progress)[0]
+    return _solve((rules,), progress)[0]
 
 
 def solve_two_charts(
-    rules: PackedRules,
-    other: PackedRules,
-    *,
-    tolerance: float = 1e-7,
-    progress: Progress | None = None,
+    rules: PackedRules, other: PackedRules, *, progress: Progress | None = None
 ) -> tuple[PointsSolution, PointsSolution]:
     """Solve the endless game in which each side plays from a chart of its own, and prove it.
 
     Args:
         rules: One side's chart, from which it plays when it has the ball, and the ruleset.
         other: The other side's chart, and the same ruleset.
-        tolerance: Largest error accepted, in points.
         progress: Called after each round.
 
     Returns:
         The solution where the one side has the ball, and that where the other has it.
 
     Raises:
-        ValueError: If the rulesets differ.
         ImproperGameError: If play need not end.
         CertificateError: If the iteration did not converge, or the error could not be bounded by
-            `tolerance`.
+            :data:`TOLERANCE`.
     """
-    if rules.ruleset != other.ruleset:
-        raise ValueError(
-            f"both sides play by one ruleset; these are {rules.ruleset.parameters} and "
-            f"{other.ruleset.parameters}"
-        )
-    first, second = _solve((rules, other), tolerance, progress)
+    assert rules.ruleset == other.ruleset, "both sides play by one ruleset"
+    first, second = _solve((rules, other), progress)
     return first, second
 
 
-def _solve(
-    rules: Sequence[PackedRules], tolerance: float, progress: Progress | None
-) -> list[PointsSolution]:
+def _solve(rules: Sequence[PackedRules], progress: Progress | None) -> list[PointsSolution]:
     """The solution where each side has the ball; one that is for both if they share a chart."""
     backups = tuple(map(backup_of, rules))
     nothing = np.zeros(2 * (rules[0].n_situations + 2))
-    found = _Iteration(backups, nothing, after_score(rules[0], 1.0))
-    try:
-        found.run(progress)
-        half_width, errors = _proof(found, tolerance)
-    except (CertificateError, ImproperGameError) as failure:
-        rounds = found.rounds
+    failure: Exception | None = None
+    for discounts in ((), DISCOUNTS):
         found = _Iteration(backups, nothing, after_score(rules[0], 1.0))
-        found.rounds = rounds
         try:
-            for found.discount in DISCOUNTS:
+            for found.discount in discounts:
                 found.run(progress)
             found.discount = 0.0
-            found.evaluate()
-            half_width, errors = _proof(found, tolerance)
-        except (CertificateError, ImproperGameError):
-            raise failure from None
-    return [_of_side(found, side, error, half_width) for side, error in enumerate(errors)]
+            if discounts:
+                found.evaluate()
+            else:
+                found.run(progress)
+            half_width, errors = _proof(found)
+        except (CertificateError, ImproperGameError) as error:
+            failure = failure or error
+        else:
+            return [_points(found, side, e, half_width) for side, e in enumerate(errors)]
+    assert failure is not None
+    raise failure
 
 
-def _of_side(found: _Iteration, side: int, error: Floats, half_width: float) -> PointsSolution:
+def _points(found: _Iteration, side: int, error: Floats, half_width: float) -> PointsSolution:
     """The solution where a side has the ball."""
-    view, calls = offence_view(found.view, side), found.calls[side]
     # The other side kicks.
     receiving = [
         tuple(-rate_kick(backup, kick, offence_view(found.view, number)) for kick in KICKOFFS)
@@ -352,20 +330,28 @@ def _of_side(found: _Iteration, side: int, error: Floats, half_width: float) -> 
     ]
     own, other = receiving[side - 1], receiving[side]
     return PointsSolution(
-        values=view[: len(error)].copy(),
-        error=error,
-        offence_strategy=calls.offence,
-        defence_strategy=calls.defence,
-        duality_gap=calls.gap,
-        view=view,
+        **found.of_side(side, error),
         kickoff_value=found.kickoff,
-        free_kick_value=float(view[-1]),
+        free_kick_value=float(offence_view(found.view, side)[-1]),
         lower=found.kickoff - half_width,
         upper=found.kickoff + half_width,
         kicks=(own[0], own[1]),
         gain=(min(own) - min(other)) / 2,
-        rounds=found.rounds,
     )
+
+
+def _accepted(error: Floats) -> Floats:
+    """The proved errors of all values.
+
+    Raises:
+        CertificateError: If one is more than :data:`TOLERANCE`.
+    """
+    if not error.max() <= TOLERANCE:
+        raise CertificateError(
+            f"the values are proved to within {error.max():.1e} points only, which is more than "
+            f"{TOLERANCE:.1e}"
+        )
+    return error
 
 
 class _Iteration:
@@ -428,6 +414,18 @@ class _Iteration:
             f"the iteration did not converge: after {self.rounds} rounds the residual is "
             f"{self.residual:.1e} points"
         )
+
+    def of_side(self, side: int, error: Floats) -> dict[str, Any]:
+        """The entries of the solution where a side has the ball, with a bound of their errors."""
+        view, calls = offence_view(self.view, side), self.calls[side]
+        return {
+            "values": view[: len(error)].copy(),
+            "error": error,
+            "offence_strategy": calls.offence,
+            "defence_strategy": calls.defence,
+            "duality_gap": calls.gap,
+            "view": view,
+        }
 
     def evaluate(self) -> None:
         """Find the values of the calls that are at hand, and K."""
@@ -493,19 +491,18 @@ def _settling(kicks: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return settling
 
 
-def _proof(found: _Iteration, tolerance: float) -> tuple[float, list[Floats]]:
+def _proof(found: _Iteration) -> tuple[float, list[Floats]]:
     """The certificate of the module's text, for a given K and for K itself.
 
     Args:
         found: The iteration's last state.
-        tolerance: Largest error accepted, in points.
 
     Returns:
         The h of the module's text, and the error of the values where each side has the ball, [S].
 
     Raises:
         ImproperGameError: If play need not end.
-        CertificateError: If the error could not be bounded by `tolerance`.
+        CertificateError: If the error could not be bounded by :data:`TOLERANCE`.
     """
     miss, fixed = 0.0, []
     for side, (backup, calls) in enumerate(zip(found.backups, found.calls, strict=True)):
@@ -537,17 +534,11 @@ def _proof(found: _Iteration, tolerance: float) -> tuple[float, list[Floats]]:
 
     slope = min(slope for _, slope in _settling(found.kicks))
     half_width = 16 * miss * float(np.max(lengths)) / (1 + slope)
-    while half_width <= tolerance and not (is_beyond(half_width) and is_beyond(-half_width)):
+    while half_width <= TOLERANCE and not (is_beyond(half_width) and is_beyond(-half_width)):
         half_width *= 4
     # The larger w where a side has the ball: of its own, or of the other side's.
     errors = [
         miss * np.maximum(np.split(own, 2)[0], np.split(lengths[side - 1], 2)[1])[:-2] + half_width
         for side, own in enumerate(lengths)
     ]
-    largest = max(float(error.max()) for error in errors)
-    if not largest <= tolerance:
-        raise CertificateError(
-            f"the values of a kickoff, {found.kickoff:.9f}, and of all situations are proved to "
-            f"within {largest:.1e} points only, which is more than {tolerance:.1e}"
-        )
-    return half_width, errors
+    return half_width, [_accepted(error) for error in errors]

@@ -97,14 +97,12 @@ class Response:
     Attributes:
         view: [2(S+2)] values of all situations and kicks.
         error: [2(S+2)] proved error bounds of `view`.
-        actions: [S] actions on offence, and [S] on defence; -1 in a role that the side never has.
         receiving: The value of receiving a kickoff, until the next score.
         kicking: The value of kicking off.
     """
 
     view: Floats
     error: Floats
-    actions: tuple[Ints, Ints]
     receiving: float
     kicking: float
 
@@ -113,40 +111,30 @@ class Response:
         return np.asarray(np.split(self.view, 2)[role][:-2])
 
 
-def best_response_drive(
-    rules: PackedRules, expected_points: ExpectedPoints, strategies: Strategies, role: int
+def respond(
+    rules: PackedRules,
+    expected_points: ExpectedPoints,
+    strategies: Strategies,
+    role: int | None = None,
 ) -> Response:
-    """Respond to the strategies of one side in a drive.
+    """Respond to a player's fixed strategies.
 
     Args:
         rules: Chart and ruleset.
-        expected_points: The values with which drives end.
-        strategies: The fixed strategies; only those of the opposite role are read.
-        role: :data:`ATTACK` to respond to the defence, :data:`DEFEND` to respond to the offence.
+        expected_points: The values with which drives end; until the next score only that of a
+            kickoff is read, and both sides play from one chart.
+        strategies: The fixed strategies.
+        role: In a drive :data:`ATTACK` to respond to the defence, :data:`DEFEND` to respond to the
+            offence; None to respond on both sides of the ball until the next score.
 
     Raises:
-        ImproperGameError: If the best response can keep the drive going for ever.
+        ImproperGameError: If the best response can keep play going for ever.
     """
+    half = Half(backup_of(rules), strategies)
+    if role is None:
+        return best_response((half, half), after_score(rules, expected_points.kickoff), EITHER)
     view = offence_view(after_drive(rules, expected_points), role)
-    half = Half(backup_of(rules), strategies)
     return best_response((half, half), view, (role,))
-
-
-def best_response_points(
-    rules: PackedRules, expected_points: ExpectedPoints, strategies: Strategies
-) -> Response:
-    """Respond, on both sides of the ball, to a player's strategies until the next score.
-
-    Args:
-        rules: Chart and ruleset; both sides play from one chart.
-        expected_points: Only the value of a kickoff is read.
-        strategies: The player's fixed strategies.
-
-    Raises:
-        ImproperGameError: If the best response can put off the next score for ever.
-    """
-    half = Half(backup_of(rules), strategies)
-    return best_response((half, half), after_score(rules, expected_points.kickoff), EITHER)
 
 
 class FootballLosses(NamedTuple):
@@ -168,17 +156,17 @@ class FootballLosses(NamedTuple):
 
     def of_offence(self, strategies: Strategies) -> Floats:
         """Return the losses on offence in a drive from each situation, [S]."""
-        found = best_response_drive(self.rules, self.expected_points, strategies, DEFEND)
+        found = respond(self.rules, self.expected_points, strategies, DEFEND)
         return self.values + found.values(DEFEND)
 
     def of_defence(self, strategies: Strategies) -> Floats:
         """Return the losses on defence in a drive from each situation, [S]."""
-        found = best_response_drive(self.rules, self.expected_points, strategies, ATTACK)
+        found = respond(self.rules, self.expected_points, strategies, ATTACK)
         return found.values(ATTACK) - self.values
 
     def until_score(self, strategies: Strategies) -> tuple[float, float]:
         """Return the losses from receiving a kickoff, and from kicking off."""
-        found = best_response_points(self.rules, self.expected_points, strategies)
+        found = respond(self.rules, self.expected_points, strategies)
         value = self.expected_points.kickoff
         return value + found.kicking, found.receiving - value
 
@@ -226,7 +214,7 @@ def best_response(
     Raises:
         ImproperGameError: If the free side can keep play going for ever.
     """
-    found, actions, residual = _iterate(halves, view, roles)
+    found, residual = _iterate(halves, view, roles)
     if length is None:
         decided = []
         for role, (backup, fixed) in enumerate(halves):
@@ -238,7 +226,6 @@ def best_response(
     return Response(
         view=found,
         error=(residual + terms) * length,
-        actions=actions,
         receiving=-max(rate_kick(halves[DEFEND].backup, kick, theirs) for kick in KICKOFFS),
         kicking=max(rate_kick(halves[ATTACK].backup, kick, found) for kick in KICKOFFS),
     )
@@ -258,7 +245,7 @@ def longest_play(
         ImproperGameError: If no bound was found.
     """
     view = np.zeros(halves[0].backup.branches.shape[1]) if start is None else start
-    view, _, residual = _iterate(halves, view, roles, count=True)
+    view, residual = _iterate(halves, view, roles, count=True)
     if not residual <= EXCESS:
         raise ImproperGameError(NEED_NOT_END)
     return np.asarray(view / (1 - residual - ROUNDING))
@@ -266,8 +253,8 @@ def longest_play(
 
 def _iterate(
     halves: tuple[Half, Half], view: Floats, roles: Sequence[int], *, count: bool = False
-) -> tuple[Floats, tuple[Ints, Ints], float]:
-    """Run policy iteration; return the view, the actions and the largest residual.
+) -> tuple[Floats, float]:
+    """Run policy iteration; return the view and the largest residual.
 
     Args:
         halves: The fixed parts.
@@ -300,7 +287,7 @@ def _iterate(
             view = chain(view, pay, toll, within=enough / 10)
         except CertificateError as error:
             raise ImproperGameError(NEED_NOT_END) from error
-    return view, (actions[0], actions[1]), residual
+    return view, residual
 
 
 def equilibrium_miss(
@@ -331,13 +318,13 @@ def rounding(backup: Backup, view: Floats) -> float:
     """Return a bound on the rounding error in the payoff of a call against a strategy."""
     rules = backup.rules
     terms = (
-        int(np.diff(rules.branch_start).max())
-        + int(np.diff(rules.cell_start).max())
+        int(np.diff(rules.arrays.branch_start).max())
+        + int(np.diff(rules.arrays.mixed_start).max(initial=1))
         + rules.legal.shape[1]
         + rules.chart.defences
         + 8
     )
-    largest = float(np.abs(view).max()) + float(np.abs(rules.points).max())
+    largest = float(np.abs(view).max()) + rules.most_points
     return float(terms * np.finfo(float).eps * largest)
 
 
@@ -347,7 +334,7 @@ def _respond(
     """Respond one call ahead; return the values, the actions and the strategies then in use."""
     backup, fixed = halves[role]
     seen = offence_view(view, role)
-    own = backup.rules.chooser[backup.choice] == role
+    own = backup.rules.arrays.chooser == role
     choices = np.where(own, BY_VALUE, fixed.choices)
     results, made = backup.results(seen, choices, pay=pay)
     payoffs = backup.payoffs(results)

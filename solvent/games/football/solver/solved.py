@@ -96,7 +96,7 @@ class SolvedFootball(DriveSolution):
         if state.phase == "call":
             value = float(self.values[self.rules.index(state.situation)])
             return value if state.offence == 0 else -value
-        chooses = self.game.who_chooses(state) if state.phase == "choice" else state.offence
+        chooses = self.game.who_decides(state)
         return best_of(choice_values(self.game, self.value_of, state).values(), chooses)
 
     def action_values(self, state: Position, player: int) -> Mapping[int, float]:

@@ -48,17 +48,8 @@ class FootballTable:
 
     @classmethod
     def of(cls, game: TabularGame, strategy: FootballStrategy) -> FootballTable:
-        """The translation for the table of a game.
-
-        Raises:
-            ValueError: If both sides have the ball, and each has a chart of its own.
-        """
-        if strategy.form == "points" and strategy.two_charts:
-            names = " and ".join(repr(chart.name) for chart in strategy.charts)
-            raise ValueError(
-                "strategies are a player's policy until the next score where both sides play from "
-                f"one chart; these play from {names}"
-            )
+        """The translation for the table of a game; with the ball both sides play from one chart."""
+        assert strategy.form != "points" or not strategy.two_charts
         rules = pack_rules(strategy.loaded_chart, strategy.loaded_ruleset)
         states = cast(Sequence[Position], game.states)
         number = {code: c for c, code in enumerate(strategy.choices)}
@@ -131,8 +122,7 @@ class FootballTable:
 
     def _choices_of(self, player: int) -> Ints:
         """The states in which a player takes a penalty or the play."""
-        chooser = self.rules.chooser[self.rules.option[:, 0] >= 0]
-        on_offence = np.append(chooser, -1)[self.choice] == OFFENCE
+        on_offence = np.append(self.rules.arrays.chooser, -1)[self.choice] == OFFENCE
         takes = on_offence == (self.offence == player)
         return np.flatnonzero((self.choice >= 0) & takes)
 
@@ -140,24 +130,24 @@ class FootballTable:
 _tables: WeakKeyDictionary[TabularGame, FootballTable] = WeakKeyDictionary()
 
 
-def football_table(game: TabularGame) -> FootballTable:
+def football_table(game: TabularGame) -> FootballTable | None:
     """The translation for a table of Football Strategy whose parameters say what it is.
 
-    Raises:
-        ValueError: If it is a table of another game, of a single play or of two charts until the
-            next score, or was made from a chart or a ruleset that its parameters do not name; then
-            use :meth:`FootballTable.of`.
-        OSError: If a file that its parameters name cannot be read.
+    Returns:
+        None for a table of another game, of a single play or of two charts until the next score, or
+        one made from a chart or a ruleset that its parameters do not name; for that there is
+        :meth:`FootballTable.of`.
     """
     if game not in _tables:
         parameters = dict(game.info.parameters)
-        if game.info.name != "football-strategy" or parameters["form"] not in (
-            "drive",
-            "points",
-        ):
-            raise ValueError(f"{game.info.name} is no table of Football Strategy's drive or points")
-        strategy = FootballStrategy(**parameters)
-        if strategy.info != game.info:
-            raise ValueError("the table is not of the football that its parameters name")
+        if game.info.name != "football-strategy" or parameters["form"] not in ("drive", "points"):
+            return None
+        try:
+            strategy = FootballStrategy(**parameters)
+        except (ValueError, OSError):
+            return None
+        two = strategy.form == "points" and strategy.two_charts
+        if strategy.info != game.info or two:
+            return None
         _tables[game] = FootballTable.of(game, strategy)
     return _tables[game]
