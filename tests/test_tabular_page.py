@@ -41,6 +41,7 @@ def test_the_table_has_every_algorithm_and_its_length() -> None:
 
 def test_every_algorithm_is_public_and_at_most_a_page() -> None:
     found = algorithms()
+    assert set(found) == set(tabular.ALGORITHMS)
     assert set(found) <= set(tabular.__all__)
     assert max(found.values()) <= LONGEST
 

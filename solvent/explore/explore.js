@@ -77,6 +77,10 @@
     if (timer) timer = window.setTimeout(run, PAUSE);
   };
 
+  document.addEventListener("input", ({ target }) => {
+    const output = target instanceof HTMLInputElement && target.type === "range" && target.nextElementSibling;
+    if (output) output.textContent = target.value;
+  });
   document.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     const die = around(event.target, ".keep");

@@ -28,15 +28,14 @@ from solvent.exact import (
 )
 from solvent.exact.scoring import LEARNED
 from solvent.explore import panels
-from solvent.explore.cells import drawn, slice_cells, span_of
 from solvent.explore.decision import choice_in, why_tied
-from solvent.explore.learning import METHODS, MOST_SWEEPS, course_of
+from solvent.explore.learning import watched
 from solvent.explore.questions import drill_position
 from solvent.explore.states import NearestError
 from solvent.explore.subject import LoadedPolicy, Subject
-from solvent.explore.view import Query, View, number, one_of
+from solvent.explore.view import Query, View, number
 from solvent.model import TabularPolicy, ValueScale
-from solvent.model.parameters import brief, check_choice, shown
+from solvent.model.parameters import brief, shown
 from solvent.report.sections import Section
 
 LARGEST_SEED = 10**9
@@ -261,57 +260,13 @@ class Explorer(Subject):
         """An algorithm as far as it has come, beside the exact solution.
 
         Args:
-            query: ``method``, one of :data:`METHODS`; ``frame``, a number; ``seed``; ``x`` and
-                ``y``, the numbers of two fields, and ``o0`` and so on, the numbers of the values
-                of the others.
+            query: The query of :func:`~solvent.explore.learning.watched`.
 
         Raises:
-            ValueError: If one of them is not allowed, or the game is too large.
+            ValueError: If it is not allowed, or the game is too large.
         """
         table = self.tabled("watching an algorithm")
-        method = check_choice(query.get("method") or next(iter(METHODS)), "method", METHODS)
-        learns = METHODS[method].learn is not None
-        seed = number(query, "seed", 0, 0, LARGEST_SEED) if learns else 0
-        asked = number(query, "frame", 1, 1, MOST_SWEEPS + 1)
-        course = course_of(table, method, seed)
-        frame = course.frame(asked)
-        found = self.state_map
-        places = range(len(found.fields))
-        across, up = one_of(query, "x", places), one_of(query, "y", places)
-        fixed = {
-            n: number(query, f"o{n}", 0, 0, len(found.fields[n].values) - 1)
-            for n in places
-            if f"o{n}" in query
-        }
-        ends = found.value[len(found.states) :]
-        shown_values = np.concatenate((frame.values[found.states], ends))
-        cells, chosen = slice_cells(found, shown_values, across, up, fixed)
-        exact_cells, _ = slice_cells(found, found.value, across, up, chosen)
-        # Both pictures have one scale, which holds the numbers of both.
-        low, high = span_of([frame.values[found.states], found.value[: len(found.states)]])
-        values = {
-            "method": method,
-            "methods": METHODS,
-            "learns": learns,
-            "seed": seed,
-            "now": min(asked, len(course.frames)),
-            "frame": frame,
-            "course": course,
-            "finite": isfinite(frame.start),
-            "curve": course.curve(frame),
-            "pictures": (
-                ("estimated value", drawn(cells, "estimated value", low, high)),
-                ("exact value", drawn(exact_cells, "exact value", low, high)),
-            ),
-            "fields": found.fields,
-            "across": cells.across,
-            "up": cells.up,
-            "x": "" if across is None else across,
-            "y": "" if up is None else up,
-            "chosen": chosen,
-            "omitted": found.omitted,
-        }
-        return Page("learn.html.j2", METHODS[method].name, values)
+        return Page("learn.html.j2", *watched(table, self.state_map, query))
 
 
 def _elsewhere(address: str) -> Page:

@@ -25,6 +25,7 @@ from solvent.tabular.monte_carlo import (
 )
 from solvent.tabular.payoffs import matrix_game
 from solvent.tabular.policy_gradient import reinforce
+from solvent.tabular.registry import ALGORITHMS, TabularAlgorithm
 from solvent.tabular.temporal_difference import (
     double_q_learning,
     dyna_q,
@@ -48,9 +49,11 @@ from solvent.tabular.two_players import (
 )
 
 __all__ = [
+    "ALGORITHMS",
     "Bandit",
     "Curves",
     "Estimate",
+    "TabularAlgorithm",
     "curves",
     "double_q_learning",
     "draw",

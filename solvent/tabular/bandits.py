@@ -81,7 +81,7 @@ def simple_bandit(
     initial: float = 0.0,
     rng: np.random.Generator,
 ) -> Iterator[Estimate]:
-    """The simple, epsilon-greedy bandit algorithm: Section 2.4.
+    """Epsilon-greedy bandit algorithm: Section 2.4.
 
     Args:
         env: An environment of one step, whose observation is the number of the state.
@@ -140,7 +140,7 @@ def ucb(env: Env, *, c: float = 2.0, rng: np.random.Generator) -> Iterator[Estim
 def gradient_bandit(
     env: Env, *, alpha: float = 0.1, baseline: bool = True, rng: np.random.Generator
 ) -> Iterator[Estimate]:
-    """The gradient bandit algorithm: Section 2.8.
+    """Gradient bandit algorithm: Section 2.8.
 
     Args:
         env: An environment of one step, whose observation is the number of the state.

@@ -163,7 +163,7 @@ def policy_iteration(
 def modified_policy_iteration(
     game: TabularGame, *, sweeps: int = 5, discount: float = 1.0, theta: float = 1e-10
 ) -> Iterator[Estimate]:
-    """Policy iteration with a few sweeps per evaluation: Puterman (1994), Section 6.5.
+    """Modified policy iteration, with a few sweeps per evaluation: Puterman (1994), Section 6.5.
 
     M. L. Puterman and M. C. Shin, "Modified Policy Iteration Algorithms for Discounted Markov
     Decision Problems", Management Science 24, 1978. With 0 sweeps it is value iteration.

@@ -266,7 +266,7 @@ def mirror_descent(
     temperature: float | Callable[[int], float] = inverse_time,
     start: Start | None = None,
 ) -> Iterator[Estimate]:
-    """Magnetic mirror descent with the entropy as mirror and the uniform strategy as magnet.
+    """Magnetic mirror descent: the entropy is the mirror and the uniform strategy the magnet.
 
     S. Sokota et al., "A Unified Approach to Reinforcement Learning, Quantal Response Equilibria,
     and Two-Player Zero-Sum Games", ICLR 2023. At temperature 0 it is multiplicative weights, which

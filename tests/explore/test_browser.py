@@ -416,7 +416,7 @@ def _states(name: str) -> list[Any]:
 def test_value_iteration_runs_to_its_end(page: Any) -> None:
     game = solved("greed")
     assert isinstance(game, SolvedTable)
-    course = Course(game, "value-iteration", 0)
+    course = Course(game, "value_iteration", 0)
     course.frame(MOST_SWEEPS)
     with served("greed") as address:
         page.get(f"{address}/learn")

@@ -24,24 +24,19 @@ from solvent.exact import SolvedGame, SolvedTable, locate_gap, save_policy, scor
 from solvent.explore import (
     Explorer,
     Library,
-    learning,
     make_app,
     questions,
     write_map,
     write_replay,
 )
-from solvent.explore.cells import END_COLOUR, slice_cells
+from solvent.explore.cells import slice_cells
 from solvent.explore.decision import choice_in, expected, joint_action, results
-from solvent.explore.learning import EPISODES, METHODS, MOST_SWEEPS, Course
 from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS
 from solvent.explore.states import NearestError, States
 from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.gymnasium_table import GymnasiumTable
-from solvent.model.transforms import against
-from solvent.report.colours import VIRIDIS, shade
-from solvent.tabular import value_iteration
 
 
 class Untabled(GreedSolution):
@@ -208,7 +203,7 @@ ASKED = {
     "/board?panel=disagree": ("of",),
     "/board?panel=lock": ("lock", "to", "act"),
     "/board?panel=maps": ("x", "y", "x0", "x1", "y1"),
-    "/learn": ("method", "frame", "seed", "x", "y", "o0", "o2"),
+    "/learn": ("method", "frame", "seed", "alpha", "n", "x", "y", "o0", "o2"),
     "/replay.html": ("s", "line", "me"),
     "/nothing": ("x",),
 }
@@ -249,65 +244,6 @@ def test_too_long_an_address_is_refused() -> None:
     assert client("greed").get("/board", query_string=address).status_code == 400
 
 
-@pytest.mark.parametrize("name", ["greed", "one shot", "lake"])
-def test_value_iteration_ends_at_the_exact_values(name: str) -> None:
-    game = cast(SolvedTable, solved(name))
-    course = Course(game, "value-iteration", 0)
-    first, last = course.frame(1), course.frame(MOST_SWEEPS + 1)
-    live = ~game.table.terminal
-    for frame in (first, last):
-        errors = (frame.values - game.solution.values)[live]
-        assert frame.distance == pytest.approx(np.sqrt((errors**2).mean()), abs=1e-12)
-    if name == "lake":
-        # It has cycles: sweep by sweep nearer, never there.
-        distances = [frame.distance for frame in course.frames]
-        assert distances == sorted(distances, reverse=True)
-        assert 0 < distances[-1] < 0.1
-        assert course.ended == f"No more than {MOST_SWEEPS} sweeps are shown."
-    else:
-        np.testing.assert_allclose(last.values, game.solution.values, atol=1e-9)
-        assert course.ended == "It has converged."
-    # In the first sweep an action gets its own reward alone, the other player's being optimal.
-    left = game.table
-    if left.info.players == 2:
-        left = against(left, game.solution.policies[1])
-    np.testing.assert_allclose(first.values, next(value_iteration(left)).V)
-
-
-@pytest.mark.parametrize("method", [name for name, one in METHODS.items() if one.learn])
-@pytest.mark.parametrize("name", ["lake", "greed"])
-def test_what_learns_is_valued_exactly_and_gets_nearer(
-    name: str, method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(learning, "MOST_STEPS", 10_000)
-    game = cast(SolvedTable, solved(name))
-    course = Course(game, method, 1)
-    last = course.frame(MOST_SWEEPS)
-    gaps = [frame.distance for frame in course.frames]
-    assert gaps == pytest.approx([game.value - frame.start for frame in course.frames], abs=1e-9)
-    assert min(gaps) >= 0
-    assert last.distance < 0.75 * gaps[0]
-    assert [frame.count for frame in course.frames[:-1]] == list(EPISODES[: len(gaps) - 1])
-    # How far it has come does not depend on who has looked.
-    again = Course(game, method, 1)
-    assert again.frame(2).distance == gaps[1]
-    assert again.frame(MOST_SWEEPS).values.tolist() == last.values.tolist()
-    assert "steps no more is shown" in again.ended
-    # Two players are left with one; nothing is lost by that.
-    assert ("Player 1" in course.note) == (name == "greed")
-
-
-def test_a_policy_that_never_ends_is_drawn_at_infinity_and_not_left_out() -> None:
-    cliff = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
-    course = Course(cast(SolvedTable, solve(cliff)), "q-learning", 0)
-    frame = course.frame(3)
-    assert np.isinf([one.distance for one in course.frames]).all()
-    text = course.curve(frame)
-    [points] = re.findall(r'<polyline [^>]*points="([^"]* [^"]*)"', text)
-    assert len(points.split()) == 3
-    assert ">∞<" in text
-
-
 def test_a_slice_of_a_map_has_the_values_of_its_states() -> None:
     game, found = cast(SolvedTable, solved("greed")), explorer("greed").state_map
     names = [field.name for field in found.fields]
@@ -323,32 +259,6 @@ def test_a_slice_of_a_map_has_the_values_of_its_states() -> None:
         assert cells.value[row, column] == game.value_of(state)
         seen += 1
     assert seen > 100
-
-
-def test_the_pictures_that_are_watched_have_one_scale_and_their_ends_another_colour() -> None:
-    game, found = cast(SolvedTable, solved("lake")), explorer("lake").state_map
-    page = client("lake").get("/learn?method=q-learning&frame=12").text
-    cell = r'<rect [^>]*fill="(#\w+)"><title>column (\d), row (\d): ([^<]*)</title>'
-    pictures = [re.findall(cell, svg) for svg in re.findall(r"<svg.*?</svg>", page)[:2]]
-    estimates = Course(game, "q-learning", 0).frame(12).values[found.states]
-    exact = found.value[: len(found.states)]
-    low, high = min(*estimates, *exact), max(*estimates, *exact)
-    assert min(estimates) < min(exact)  # Or there is nothing to clip.
-    for values, picture in zip((estimates, exact), pictures, strict=True):
-        shares = dict(zip(found.states.tolist(), (values - low) / (high - low), strict=True))
-        states = cast(Any, game.table.states)
-        colours = {states[s].number: shade(VIRIDIS, share) for s, share in shares.items()}
-        assert len(set(colours.values())) > 3
-        ends = {}
-        for colour, column, row, told in picture:
-            number = 4 * int(row) + int(column)
-            if number in colours:
-                assert colour == colours[number]
-            else:
-                ends[number] = colour, told
-        hole, goal = (END_COLOUR, "the end, reward 0"), (END_COLOUR, "the end, reward 1")
-        assert ends == {5: hole, 7: hole, 11: hole, 12: hole, 15: goal}
-        assert END_COLOUR not in colours.values()
 
 
 def uploaded(name: str, data: bytes, file: str = "policy.npz") -> Any:

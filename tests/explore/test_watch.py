@@ -1,0 +1,231 @@
+"""The page that shows the algorithms of solvent.tabular at work, beside the exact values."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, cast
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from solvent import make_game
+from solvent.exact import SolvedTable, solve, with_table
+from solvent.exact.evaluation import policy_value
+from solvent.explore import Explorer, Library, learning, make_app
+from solvent.explore.cells import END_COLOUR
+from solvent.explore.learning import EPISODES, MOST_SWEEPS, Course, methods_for, settings_of
+from solvent.model import TabularPolicy
+from solvent.model.gymnasium_table import GymnasiumTable
+from solvent.model.transforms import against
+from solvent.report.colours import VIRIDIS, shade
+from solvent.tabular import ALGORITHMS, Estimate, q_learning, value_iteration
+
+
+@cache
+def solved(name: str) -> SolvedTable:
+    match name:
+        case "greed":
+            tabled = with_table(solve(make_game("greed", limit=12, sides=3)))
+            assert tabled is not None
+            return tabled
+        case "lake":
+            return cast(SolvedTable, solve(GymnasiumTable.from_env(gym.make("FrozenLake-v1"))))
+    return cast(SolvedTable, solve(make_game(name)))
+
+
+@cache
+def client(name: str) -> Any:
+    return make_app(Library.of(Explorer(solved(name)))).test_client()
+
+
+def shown(name: str, address: str) -> str:
+    """The text of a page."""
+    answer = client(name).get(f"/learn?{address}")
+    assert answer.status_code == 200, answer.text
+    return cast(str, answer.text)
+
+
+OWN_OF_TWO = {one.name for one in ALGORITHMS.values() if one.takes == "table for two"}
+BANDITS = {"simple_bandit", "ucb", "gradient_bandit"}
+
+
+def test_every_algorithm_that_fits_is_offered_and_no_other() -> None:
+    everything = set(ALGORITHMS)
+    assert len(everything) >= 30
+    for name, missing in (
+        ("lake", OWN_OF_TWO | BANDITS),
+        ("greed", BANDITS),
+        ("rock-paper-scissors", set()),
+    ):
+        page = shown(name, "")
+        assert set(re.findall(r'<option value="([a-z]\w+)"', page)) == everything - missing
+
+
+@pytest.mark.parametrize("name", ["lake", "greed", "rock-paper-scissors"])
+def test_every_algorithm_runs_and_its_page_has_its_numbers(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "MOST_STEPS", 1_000)
+    game = solved(name)
+    for method, algorithm in methods_for(game.table).items():
+        course = Course(game, method, 1)
+        frame = course.frame(3)
+        learning.course_of.cache_clear()
+        page = shown(name, f"method={method}&seed=1&frame=3")
+        title = re.sub(r"\s", " ", re.findall(r"<h1>(.*?)</h1>", page, re.DOTALL)[0])
+        assert html.unescape(title) == algorithm.title
+        assert float(re.findall(r'id="distance" value="([^"]*)"', page)[0]) == frame.distance
+        for setting in settings_of(method):
+            assert f'type="range" name="{setting}"' in page, method
+        assert np.isfinite(frame.values[~game.table.terminal]).all(), method
+        # Planning comes nearer with every sweep, and an exact policy has no gap.
+        if algorithm.unit == "sweeps" and method != "policy_evaluation":
+            assert frame.distance <= course.frames[0].distance + 1e-12, method
+
+
+def test_a_new_algorithm_appears_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def optimistic_guess(env: Any, *, alpha: float = 0.5, rng: Any) -> Iterator[Estimate]:
+        """Optimistic guess, which a student has written: not in any book."""
+        yield from q_learning(env, alpha=alpha, rng=rng)
+
+    from solvent.tabular import registry, temporal_difference
+
+    optimistic_guess.__module__ = temporal_difference.__name__
+    optimistic_guess.__annotations__["return"] = "Iterator[Estimate]"
+    monkeypatch.setattr(temporal_difference, "optimistic_guess", optimistic_guess, raising=False)
+    found = {one.name: one for one in registry._algorithms()}
+    assert found.keys() - ALGORITHMS.keys() == {"optimistic_guess"}
+    monkeypatch.setitem(cast(Any, ALGORITHMS), "optimistic_guess", found["optimistic_guess"])
+    page = shown("lake", "method=optimistic_guess&alpha=0.25")
+    assert "Optimistic guess</option>" in page
+    assert re.search(r'name="alpha" min="0.01"[^>]*value="0.25"', page)
+
+
+def test_settings_are_used_and_kept_in_the_links() -> None:
+    page = shown("lake", "method=n_step_td&of=n_step_td&alpha=0.25&n=7&seed=3&frame=4")
+    assert re.search(r'name="alpha"[^>]*value="0.25"', page)
+    [following] = re.findall(r'id="next"[^>]*href="([^"]*)"', page)
+    assert {"alpha=0.25", "n=7", "seed=3", "frame=5"} <= set(re.split("[?&;]|amp;", following))
+    course = Course(solved("lake"), "n_step_td", 3, (("alpha", 0.25), ("n", 7)))
+    assert f'id="distance" value="{course.frame(4).distance}"' in page
+    # The settings of another algorithm, chosen before, are not asked of this one.
+    assert re.search(
+        r'name="alpha"[^>]*value="0.1"', shown("lake", "method=td_lambda&of=sarsa&alpha=0")
+    )
+    for wrong in ("alpha=2", "alpha=x", "n=0", "n=1e3"):
+        assert client("lake").get(f"/learn?method=n_step_td&{wrong}").status_code == 400
+
+
+def test_prediction_is_measured_from_the_policy_that_it_evaluates() -> None:
+    game = solved("lake")
+    course = Course(game, "td", 0)
+    uniform = policy_value(game.table, TabularPolicy.uniform(game.table))
+    np.testing.assert_allclose(course.exact, uniform)
+    live = ~game.table.terminal
+    for frame in (course.frame(3), course.frame(9)):
+        errors = (frame.values - uniform)[live]
+        assert frame.distance == pytest.approx(np.sqrt((errors**2).mean()))
+    assert course.frame(9).distance < course.frame(1).distance
+
+
+def test_cells_show_numbers_and_arrows() -> None:
+    page = shown("lake", "method=value_iteration&frame=40")
+    svgs = re.findall(r"<svg.*?</svg>", page)[:2]
+    game = solved("lake")
+    for svg, values in zip(
+        svgs, (Course(game, "value_iteration", 0).frame(40).values, game.solution.values),
+        strict=True,
+    ):  # fmt: skip
+        signs = re.findall(r">(\d\.\d\d)([←→↑↓]*)</text>", svg)
+        live = sorted(f"{values[s]:.2f}" for s in np.flatnonzero(~game.table.terminal))
+        assert sorted(number for number, _ in signs) == live
+        assert sum(bool(arrow) for _, arrow in signs) >= 10
+
+
+@pytest.mark.parametrize("name", ["greed", "rock-paper-scissors", "lake"])
+def test_value_iteration_ends_at_the_exact_values(name: str) -> None:
+    game = solved(name)
+    course = Course(game, "value_iteration", 0)
+    first, last = course.frame(1), course.frame(MOST_SWEEPS + 1)
+    live = ~game.table.terminal
+    for frame in (first, last):
+        errors = (frame.values - game.solution.values)[live]
+        assert frame.distance == pytest.approx(np.sqrt((errors**2).mean()), abs=1e-12)
+    if name == "lake":
+        # It has cycles: sweep by sweep nearer, never there.
+        distances = [frame.distance for frame in course.frames]
+        assert distances == sorted(distances, reverse=True)
+        assert 0 < distances[-1] < 0.1
+        assert course.ended == f"No more than {MOST_SWEEPS} sweeps are shown."
+    else:
+        np.testing.assert_allclose(last.values, game.solution.values, atol=1e-9)
+        assert course.ended == "It has converged."
+    # In the first sweep an action gets its own reward alone, the other player's being optimal.
+    left = game.table
+    if left.info.players == 2:
+        left = against(left, game.solution.policies[1])
+    np.testing.assert_allclose(first.values, next(value_iteration(left)).V)
+
+
+@pytest.mark.parametrize("method", ["q_learning", "sarsa"])
+@pytest.mark.parametrize("name", ["lake", "greed"])
+def test_what_learns_is_valued_exactly_and_gets_nearer(
+    name: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "MOST_STEPS", 10_000)
+    game = solved(name)
+    course = Course(game, method, 1)
+    last = course.frame(MOST_SWEEPS)
+    gaps = [frame.distance for frame in course.frames]
+    assert gaps == pytest.approx([game.value - frame.start for frame in course.frames], abs=1e-9)
+    assert min(gaps) >= 0
+    assert last.distance < 0.75 * gaps[0]
+    assert [frame.count for frame in course.frames[:-1]] == list(EPISODES[: len(gaps) - 1])
+    # How far it has come does not depend on who has looked.
+    again = Course(game, method, 1)
+    assert again.frame(2).distance == gaps[1]
+    assert again.frame(MOST_SWEEPS).values.tolist() == last.values.tolist()
+    assert "steps no more is shown" in again.ended
+    # Two players are left with one; nothing is lost by that.
+    assert ("plays optimally" in course.note) == (name == "greed")
+
+
+def test_a_policy_that_never_ends_is_drawn_at_infinity_and_not_left_out() -> None:
+    cliff = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
+    course = Course(cast(SolvedTable, solve(cliff)), "q_learning", 0)
+    frame = course.frame(3)
+    assert np.isinf([one.distance for one in course.frames]).all()
+    text = course.curve(frame)
+    [points] = re.findall(r'<polyline [^>]*points="([^"]* [^"]*)"', text)
+    assert len(points.split()) == 3
+    assert ">∞<" in text
+
+
+def test_the_pictures_that_are_watched_have_one_scale_and_their_ends_another_colour() -> None:
+    game, found = solved("lake"), Explorer(solved("lake")).state_map
+    page = shown("lake", "method=q_learning&frame=12")
+    cell = r'<rect [^>]*fill="(#\w+)"><title>column (\d), row (\d): ([^<]*)</title>'
+    pictures = [re.findall(cell, svg) for svg in re.findall(r"<svg.*?</svg>", page)[:2]]
+    estimates = Course(game, "q_learning", 0).frame(12).values[found.states]
+    exact = found.value[: len(found.states)]
+    low, high = min(*estimates, *exact), max(*estimates, *exact)
+    assert min(estimates) < min(exact)  # Or there is nothing to clip.
+    for values, picture in zip((estimates, exact), pictures, strict=True):
+        shares = dict(zip(found.states.tolist(), (values - low) / (high - low), strict=True))
+        states = cast(Any, game.table.states)
+        colours = {states[s].number: shade(VIRIDIS, share) for s, share in shares.items()}
+        assert len(set(colours.values())) > 3
+        ends = {}
+        for colour, column, row, told in picture:
+            number = 4 * int(row) + int(column)
+            if number in colours:
+                assert colour == colours[number]
+            else:
+                ends[number] = colour, told
+        hole, goal = (END_COLOUR, "the end, reward 0"), (END_COLOUR, "the end, reward 1")
+        assert ends == {5: hole, 7: hole, 11: hole, 12: hole, 15: goal}
+        assert END_COLOUR not in colours.values()
