@@ -393,6 +393,7 @@ def watched(
         signed = replace(cells, signs=_signs(found, cells, states.value, pi))
         pictures.append((caption, drawn(signed, caption, low, high)))
     return course.algorithm.title, {
+        "game": query.get("game", ""),
         "method": method,
         "methods": methods,
         "settings": settings_of(method),

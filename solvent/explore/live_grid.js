@@ -204,11 +204,13 @@ function show() {
   const scale = Math.max(...sizes.filter(Number.isFinite), 1e-9);
   runs.forEach((run, i) => {
     const {gap, rms} = run.measure();
-    const {unit} = run.method;
+    const {unit, improves} = run.method;
+    const phase = run.ended ? "converged" : run.backup?.improved ? "improving" : "evaluating";
     drawGrid($("svg", panels[i]), run, scale);
     $(".numbers", panels[i]).innerHTML = [
       counted(run.units, unit), counted(run.updates, "update"),
-      ...(unit === "episode" ? [counted(run.world.steps, "step")] : run.ended ? ["converged"] : []),
+      ...(unit === "episode" ? [counted(run.world.steps, "step")] : []),
+      ...(improves || run.ended ? [phase] : []),
       ...(run.method.given ? [] : [`gap <b>${written(gap)}</b>`]), `RMS error <b>${written(rms)}</b>`,
     ].join(", ");
   });

@@ -30,6 +30,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from solvent.explore.explorer import Explorer, Page
 from solvent.explore.library import Library
+from solvent.explore.live_grid import live_grid_page
 from solvent.explore.pages import (
     PAGES,
     games_text,
@@ -97,7 +98,9 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
             return redirect(page.address, 303)
         nonce = secrets.token_urlsafe(16)
         text = render(explorer, page, game=game, nonce=nonce)
-        answer = Response(text, page.status, mimetype="text/html")
+        return with_policy(Response(text, page.status, mimetype="text/html"), nonce)
+
+    def with_policy(answer: Response, nonce: str) -> Response:
         answer.headers["Content-Security-Policy"] = (
             f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; "
             "img-src data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -133,6 +136,11 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
         with lock, closing(given):
             found = open_one()
             return shown_page(use(found, given.read(), given.filename), found, name)
+
+    @app.get("/live-grid")
+    def live_grid() -> Response:
+        nonce = secrets.token_urlsafe(16)
+        return with_policy(Response(live_grid_page(nonce=nonce), mimetype="text/html"), nonce)
 
     app.before_request(partial(_refuse_others, own))
 

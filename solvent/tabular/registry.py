@@ -72,9 +72,11 @@ class TabularAlgorithm:
         """
         if self.takes == BOTH_PLAYERS:
             return game.info.players == 2
+        if not self.one_step:
+            return True
         going_on = np.where(game.terminal, 0.0, 1.0)
         goes_on = game.expectation(going_on) - game.expectation(np.zeros(game.n_states))
-        return not self.one_step or not goes_on.any()
+        return not goes_on.any()
 
 
 def _described(run: Callable[..., Iterator[Estimate]], one_step: bool) -> TabularAlgorithm:

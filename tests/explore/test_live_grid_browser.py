@@ -11,8 +11,10 @@ import random
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -25,7 +27,9 @@ from gymnasium import spaces
 
 from solvent import compile_game, make_game, solve, tabular
 from solvent.exact import ImproperGameError
+from solvent.explore import Library
 from solvent.explore.live_grid import write_live_grid
+from solvent.explore.server import make_page_server
 from solvent.model import TabularPolicy, discounted
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -42,6 +46,20 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     driver.address = file.as_uri()
     yield driver
     driver.quit()
+
+
+@contextmanager
+def served(library: Library) -> Iterator[str]:
+    """The address of a server that lives as long as the context."""
+    server, address = make_page_server(library)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield address.rstrip("/")
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @pytest.fixture
@@ -425,6 +443,17 @@ def test_what_an_address_or_a_file_must_not_say_is_told(page: Any) -> None:
         assert page.find_element("css selector", "#message").is_displayed(), what
         assert page.execute_script("return page.grid.map[0]") == "S..."
     assert page.find_elements("css selector", "img") == []
+
+
+def test_the_explorer_serves_the_page_under_its_policy(page: Any) -> None:
+    with served(Library({}, "")) as address:
+        page.get(f"{address}/?all=1")
+        page.find_element("css selector", "a[href='/live-grid']").click()
+        wait_until(page, lambda d: d.find_elements("css selector", "#panel1 polygon"))
+        page.find_element("css selector", "body").send_keys("n")
+        assert page.execute_script("return page.runs.map((run) => run.updates)") == [1, 1]
+        page.execute_script("change({step: -1})")
+        assert "step=-1" in page.current_url
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "gridworld.md"

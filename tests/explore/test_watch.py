@@ -120,6 +120,11 @@ def test_settings_are_used_and_kept_in_the_links() -> None:
         assert client("lake").get(f"/learn?method=n_step_td&{wrong}").status_code == 400
 
 
+def test_the_form_stays_with_its_game() -> None:
+    name = solved("lake").game.info.name
+    assert f'type="hidden" name="game" value="{name}"' in shown("lake", f"game={name}")
+
+
 def test_prediction_is_measured_from_the_policy_that_it_evaluates() -> None:
     game = solved("lake")
     course = Course(game, "td", 0)
