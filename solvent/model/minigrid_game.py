@@ -184,6 +184,20 @@ class MiniGridGame:
         vector = np.append((image / LARGEST).ravel(), direction / (len(DIRECTIONS) - 1))
         return np.asarray(vector * (state != STOPPED), np.float32)
 
+    def images(self, table: TabularGame) -> NDArray[np.uint8]:
+        """Return the images of all states as MiniGrid shows them, [S, width, height, 3].
+
+        They are for networks that were trained in MiniGrid's own environment::
+
+            solvent.score(game, network, observation=game.images(solvent.compile_game(game)))
+
+        Args:
+            table: The table of this game.
+        """
+        shape = self._world.seen(self._world.start)[0].shape
+        entries = table.observation[0][:, :-1].reshape(-1, *shape) * LARGEST
+        return np.asarray(np.rint(entries), np.uint8)
+
     def draw(self, state: Cell) -> str:
         """Return MiniGrid's drawing of the grid."""
         return "the clock has stopped the episode" if state == STOPPED else self._world.draw(state)

@@ -705,10 +705,10 @@ def game_of(subject: Any) -> Any:
     for found in (native, getattr(native, "rules", None), getattr(native, "game", None)):
         if hasattr(found, "info") and hasattr(found, "initial"):
             return found
-    if hasattr(native, "P"):
-        return load(TABLE_OF_ENV)(subject)
     if any(kind.__module__.partition(".")[0] == MINIGRID for kind in type(native).__mro__):
         return load(GRID_OF_ENV)(subject)
+    if hasattr(native, "P") or isinstance(native, gym.Env):
+        return load(TABLE_OF_ENV)(subject)
     raise ValueError(
         f"game is {shown(subject)}; allowed are a name that `solvent list` shows, the id of an "
         f"environment such as 'FrozenLake-v1', an environment, rules, and a table"

@@ -103,6 +103,20 @@ def test_a_state_shows_what_minigrid_shows() -> None:
     assert game.draw(start) == env.pprint_grid()
 
 
+def test_a_function_of_minigrids_own_images_is_scored() -> None:
+    game = make_game(SMALL[0])
+    images = game.images(compile_game(game))
+    shown, _ = of_minigrid(SMALL[0]).reset(seed=0)
+    np.testing.assert_array_equal(images[0], shown["image"])
+
+    def along_the_wall(seen: Any) -> Any:
+        # A wall, which is a 2, is right ahead: turn right.
+        return np.where(seen[:, 3, 5, 0] == 2, 1, 2)
+
+    found = solvent.score(game, along_the_wall, observation=images)
+    assert found.value == pytest.approx(found.optimum)
+
+
 def test_an_environment_at_hand_is_its_layout_as_it_is_now() -> None:
     env = gym.make(SMALL[1])
     env.reset(seed=2)
