@@ -63,6 +63,7 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "qr_dqn": _DQN,
 }
 """Settings of an algorithm for which neither the suite nor --settings has any."""
+BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 OF_VALUES = ("dqn", "qr_dqn", "double_dqn")
 TASKS = (
     "FrozenLake8x8-v1", "Taxi-v4", "DynaMaze-v0", "WindyGridworld-v0", "CarRental-v0", "Nim-v0",
@@ -133,6 +134,7 @@ def main() -> None:
     parser.add_argument("--timesteps", type=int, help="in place of the budget of the suite")
     parser.add_argument("--readings", type=int, default=5)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--page", type=Path, help="page of the documentation to bring up to date")
     parser.add_argument("--summarize", action="store_true", help="train nothing")
     given = parser.parse_args()
     console = Console(width=170)
@@ -163,8 +165,9 @@ def main() -> None:
     (given.out / "microscope.json").write_text(text + "\n", encoding="utf-8")
     console.print(f"{given.out / 'microscope.json'}: {len(text) / 1000:.0f} kB")
     print_table(console, results)
-    for line in page_lines(results):
-        print(line)
+    print("\n".join(page_lines(results)))
+    if given.page:
+        write_page(given.page, results)
 
 
 def run_all(console: Console, jobs: Sequence[tuple[Any, ...]], processes: int) -> None:
@@ -373,7 +376,8 @@ def _concordance(seeds: Sequence[Sequence[tuple[float, float]]]) -> OfSeeds:
             inside = matrix.diagonal()
             between = np.einsum("di,ij,dj->d", drawn, matrix - np.diag(inside), drawn) / 2
             totals.append(between + drawn @ inside)
-        return np.asarray(totals[0] / np.maximum(totals[1], 1))
+        # One run that is drawn several times is no pair.
+        return np.where(totals[1] > 0, totals[0] / np.maximum(totals[1], 1), np.nan)
 
     return n, share
 
@@ -408,7 +412,7 @@ def _verdict(
         for k, (n, of) in enumerate(own):
             at = np.flatnonzero(which == k)
             drawn[at] += of(random.multinomial(n, np.full(n, 1 / n), size=len(at)).astype(float))
-    low, high = np.percentile(drawn / len(own), [2.5, 97.5])
+    low, high = np.nanpercentile(drawn / len(own), [2.5, 97.5])
     verdict = "undecided"
     if low > threshold or high < threshold:
         verdict = "confirmed" if (low > threshold) == above else "refuted"
@@ -457,28 +461,48 @@ def _mean_text(numbers: Sequence[float | None]) -> str:
 
 
 def page_lines(results: Mapping[str, Any]) -> list[str]:
-    """Return the tables of docs/microscope.md: the verdicts, and the parts by algorithm."""
-    lines = ["| claim | statistic | 95% interval | threshold | verdict |", "|---|---|---|---|---|"]
+    """Return the results on their page: the verdicts, and the parts by algorithm."""
+    runs = results["runs"]
+    tasks = {run["task"]: None for run in runs}
+    seeds = {run["seed"] for run in runs}
+    lines = [
+        f"{len(runs)} runs: {len(tasks)} tasks of `{results['suite']}` "
+        f"({', '.join(f'`{task}`' for task in tasks)}), {len(seeds)} seeds.",
+        "",
+        "| claim | statistic | 95% interval | threshold | verdict |",
+        "|---|---|---|---|---|",
+    ]
     lines += [
         f"| {one['claim']} | {one['value']:.2f} | {one['low']:.2f} to {one['high']:.2f} "
         f"| {one['threshold']:g} | **{one['verdict']}** |"
         for one in results["verdicts"]
     ]
-    lines += ["", f"| share of the gap | {' | '.join(PARTS)} | runs |", "|---" * 6 + "|"]
+    lines += [
+        "",
+        f"| mean share of the gap | {' | '.join(PARTS)} | runs |",
+        "|---" * (len(PARTS) + 2) + "|",
+    ]
     for algorithm in ALGORITHMS:
         shares = [
             [part / run["parts"][0] for part in run["parts"][1:5]]
-            for run in results["runs"]
+            for run in runs
             if run["algorithm"] == algorithm
             and run["parts"]
             and None not in run["parts"]
-            and run["parts"][0] > 1e-6
+            and run["parts"][0] > 1e-3 * abs(run["optimum"])
         ]
         if shares:
-            medians = np.median(shares, axis=0)
-            cells = " | ".join(f"{100 * share:.0f}%" for share in medians)
+            cells = " | ".join(f"{100 * share:.0f}%" for share in np.mean(shares, axis=0))
             lines.append(f"| {algorithm} | {cells} | {len(shares)} |")
     return lines
+
+
+def write_page(path: Path, results: Mapping[str, Any]) -> None:
+    """Replace the results on a page, which are between two comments."""
+    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    lines = "\n".join(page_lines(results))
+    path.write_text(f"{before}{BEGIN}\n{lines}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
