@@ -12,9 +12,8 @@ Every solver is given the same games of each set:
 and its mixes are rated by their duality gap max(A y) - min(x A), in units of the payoffs' range;
 the largest gap of each solver is in the table. Solvers:
 
-    solve_matrix_games        all games in one call, one thread
+    solve_matrix_games        all games in one call
       warm                    from the solutions of games whose payoffs differ by 1% of the range
-      two threads             as above, in wall-clock time
     QuantEcon minmax          lp_solve's dense simplex, a call from Python for each game
       own compiled loop       the same function called from a loop compiled by numba
     QuantEcon lemke_howson    on the two payoff matrices
@@ -24,7 +23,7 @@ the largest gap of each solver is in the table. Solvers:
       warm                    keeping the basis; every second game is the one before, 1% off
     OpenSpiel                 solve_zero_sum_matrix_game (cvxpy and ECOS)
 
-Time is CPU time of the process where not said otherwise; slow solvers get fewer games. The ratio
+Time is CPU time of the process; slow solvers get fewer games. The ratio
 is to the cold solve_matrix_games of the same set.
 """
 
@@ -175,18 +174,13 @@ def measure(name: str, payoffs: Floats, slow: int, rounds: int) -> list[Row]:
     """Time all solvers on one set, `slow` games for the slow ones."""
     rows: list[Row] = []
 
-    def add(
-        what: str,
-        solve: Callable[[Floats], Mixes],
-        games: Floats,
-        clock: Callable[[], float] = time.process_time,
-    ) -> None:
+    def add(what: str, solve: Callable[[Floats], Mixes], games: Floats) -> None:
         solve(games)
         best = np.inf
         for _ in range(rounds):
-            begin = clock()
+            begin = time.process_time()
             mixes = solve(games)
-            best = min(best, clock() - begin)
+            best = min(best, time.process_time() - begin)
         each = best / len(games) * 1e6
         ratio = each / rows[0].microseconds if rows else 1.0
         rows.append(Row(name, what, each, ratio, largest_gap(games, mixes)))
@@ -195,7 +189,6 @@ def measure(name: str, payoffs: Floats, slow: int, rounds: int) -> list[Row]:
     start = solve_matrix_games(payoffs)
     add("solve_matrix_games", ours, payoffs)
     add("  warm", lambda games: ours(games, start=start), near)
-    add("  two threads", lambda games: ours(games, threads=2), payoffs, time.perf_counter)
     some, few = payoffs[: 10 * slow], payoffs[:slow]
     add("QuantEcon minmax", lambda games: one_by_one(lambda a: minmax(a)[1:], games), some)
     add("  own compiled loop", minmax_in_a_loop, some)

@@ -16,16 +16,12 @@ the time of a few of HiGHS's.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solvent.exact import kernels
-from solvent.model.arrays import Bools, Floats, Ints
-from solvent.model.parameters import check_integer
+from solvent.model.arrays import Floats, Ints
 
 LARGEST_GAP = 1e-9
 """Largest duality gap accepted, in units of the range of the payoffs."""
@@ -33,7 +29,7 @@ LARGEST_GAP = 1e-9
 ROUNDING = 1e-14
 """Duality gap accepted beyond that, in units of the largest payoff."""
 
-STEPS = ("saddle point", "given supports", "simplex from supports", "simplex", "retried", "HiGHS")
+STEPS = ("saddle point", "given supports", "simplex", "retried", "HiGHS")
 """The ways to solve a game, as :attr:`MatrixGames.solved_by` numbers them."""
 
 HIGHS = len(STEPS) - 1
@@ -86,15 +82,6 @@ class MatrixGames:
             self.column_strategy[game],
             float(self.duality_gap[game]),
         )
-
-    @property
-    def supports(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """The supports as bit masks: bit i is set if action i has a probability above 0, [G] each.
-
-        Raises:
-            ValueError: If a player has more than 64 actions.
-        """
-        return _bits(self.row_strategy > 0), _bits(self.column_strategy > 0)
 
     def __repr__(self) -> str:
         """The number of games, their shape and the largest gap."""
@@ -153,9 +140,7 @@ def solve_matrix_game(payoff: Floats) -> MatrixGameSolution:
     return solution
 
 
-def solve_matrix_games(
-    payoffs: Floats, *, start: MatrixGames | None = None, threads: int = 1
-) -> MatrixGames:
+def solve_matrix_games(payoffs: Floats, *, start: MatrixGames | None = None) -> MatrixGames:
     """Solve many small games of one shape.
 
     A game that the compiled method does not solve to a duality gap of 1e-9 of its payoffs' range
@@ -165,7 +150,6 @@ def solve_matrix_games(
         payoffs: [G, m, n] finite payoffs to the row player.
         start: Solutions of games that resemble these: of neighbouring states, or of the same
             states a moment ago. Their supports are tried first; any will do.
-        threads: Number of threads.
 
     Raises:
         ValueError: If the matrices are empty or have an entry that is not finite, or `start` has
@@ -173,7 +157,6 @@ def solve_matrix_games(
         ArithmeticError: If a game could not be solved to that gap; the message gives its index.
     """
     a = np.ascontiguousarray(payoffs, float)
-    check_integer(threads, "threads", 1, 1024)
     if a.ndim != 3 or 0 in a.shape[1:] or not np.isfinite(a).all():
         raise ValueError(f"matrix games need finite matrices [G, m, n]; got shape {a.shape}")
     _check_range(a)
@@ -185,21 +168,7 @@ def solve_matrix_games(
             raise ValueError(f"start= holds games [G, m, n] = {given}; the payoffs are {a.shape}")
         row_strategy[:], column_strategy[:] = start.row_strategy, start.column_strategy
 
-    cuts = [games * k // threads for k in range(threads + 1)]
-    parts = [slice(*ends) for ends in pairwise(cuts)]
-    if threads == 1:
-        solved = [kernels.matrix_game.solve_games(a, row_strategy, column_strategy)]
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            solved = list(
-                pool.map(
-                    lambda part: kernels.matrix_game.solve_games(
-                        a[part], row_strategy[part], column_strategy[part]
-                    ),
-                    parts,
-                )
-            )
-    value, gap, solved_by = (np.concatenate(arrays) for arrays in zip(*solved, strict=True))
+    value, gap, solved_by = kernels.matrix_game.solve_games(a, row_strategy, column_strategy)
     # Written so that a gap that is not a number counts as too large.
     for game in np.flatnonzero(~(gap <= _accepted_gap(a))).tolist():
         try:
@@ -246,11 +215,3 @@ def _accepted_gap(payoffs: Floats) -> Floats:
     low, high = payoffs.min(axis=(1, 2)), payoffs.max(axis=(1, 2))
     largest = np.maximum(np.abs(low), np.abs(high))
     return np.asarray(LARGEST_GAP * (high - low) + ROUNDING * largest)
-
-
-def _bits(used: Bools) -> NDArray[np.uint64]:
-    width = used.shape[1]
-    if width > 64:
-        raise ValueError(f"{width} actions do not fit into a bit mask; allowed are 64")
-    powers = np.uint64(1) << np.arange(width, dtype=np.uint64)
-    return np.asarray((used * powers).sum(axis=1, dtype=np.uint64))

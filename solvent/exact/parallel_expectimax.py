@@ -13,36 +13,19 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from solvent.exact.tree_solution import Graph, Outcomes
+from solvent.exact.tree_solution import Graph
+
+if TYPE_CHECKING:
+    from solvent.exact.expectimax import Expectimax
 
 PARTS_PER_WORKER = 8
 """States to begin with for each process, so that uneven parts even out."""
 
 
-class TreeSolver(Protocol):
-    """The interface of :class:`solvent.exact.expectimax.Expectimax` that is used here."""
-
-    graph: Graph
-    score: Callable[[Any], Any]
-
-    def unsolved(self) -> TreeSolver:
-        """The same rules with nothing solved yet."""
-        ...
-
-    def expand(self, i: int) -> list[tuple[Any, Outcomes]]:
-        """The choices of a state of the graph."""
-        ...
-
-    def solve(self, state: Any) -> int:
-        """Solve a state and all that can follow; return its index in the graph."""
-        ...
-
-
-def solve_parts(solver: TreeSolver, state: Any, workers: int) -> None:
+def solve_parts(solver: Expectimax, state: Any, workers: int) -> None:
     """Solve much of what follows a state on several processes, into the solver's graph.
 
     Processes are spawned, so a script that calls this needs ``if __name__ == "__main__":``.
@@ -81,7 +64,7 @@ def solve_parts(solver: TreeSolver, state: Any, workers: int) -> None:
             raise
 
 
-def _first_states(solver: TreeSolver, state: Any, wanted: int) -> list[Any]:
+def _first_states(solver: Expectimax, state: Any, wanted: int) -> list[Any]:
     """States that follow within the same number of moves, at least `wanted` if there are."""
     graph = solver.graph
     layer = [graph.find(state)]
@@ -97,7 +80,7 @@ def _first_states(solver: TreeSolver, state: Any, wanted: int) -> list[Any]:
     return [graph.states[i] for i in layer]
 
 
-def _solve_part(task: tuple[TreeSolver, list[Any]]) -> Graph:
+def _solve_part(task: tuple[Expectimax, list[Any]]) -> Graph:
     solver, part = task
     for state in part:
         solver.solve(state)

@@ -23,7 +23,7 @@ from solvent.exact.solution import ImproperGameError, Solution
 from solvent.exact.solver import solve_table
 from solvent.exact.transitions import transitions_of
 from solvent.model import TabularGame, TabularPolicy, against
-from solvent.model.arrays import Floats
+from solvent.model.arrays import Bools, Floats
 from solvent.model.tabular import check_policy
 
 NEGLIGIBLE = 1e-12
@@ -152,16 +152,42 @@ def exploitability(
     check_policy(policy, game)
     solution = solution or solve_table(game)
     solution.check_is_for(game)
-    sign = 1 if policy.player == 0 else -1
-    if not (game.action_count[1 - policy.player] > 1).any():
-        return sign * (solution.value - game.at_start(policy_value(game, policy)))
     try:
-        return sign * (solution.value - best_response(game, policy, tolerance=tolerance).value)
+        values, _ = against_best_response(game, policy, tolerance)
     except ImproperGameError:
-        costly = costs_for_ever(against(game, policy), policy.player)
-        if not (costly & (game.initial > 0)).any():
+        if not starts_that_cost_for_ever(game, policy).any():
             raise
-        return float("inf")
+        return np.inf
+    return (1 - 2 * policy.player) * (solution.value - game.at_start(values))
+
+
+def against_best_response(
+    game: TabularGame, policy: TabularPolicy, tolerance: float
+) -> tuple[Floats, tuple[TabularPolicy, ...]]:
+    """Return values [S] to player 0 under a policy and, if somebody can respond, a best response.
+
+    Args:
+        game: The game.
+        policy: Either player's.
+        tolerance: The same as for :func:`best_response`, which raises the same errors.
+
+    Returns:
+        The values, and the policy with the response to it.
+    """
+    if (game.action_count[1 - policy.player] > 1).any():
+        response = best_response(game, policy, tolerance=tolerance)
+        return response.values, response.policies
+    return policy_value(game, policy), (policy,)
+
+
+def starts_that_cost_for_ever(game: TabularGame, policy: TabularPolicy) -> Bools:
+    """The states in which play begins and can go on for ever at the cost of a policy's player, [S].
+
+    Args:
+        game: The game.
+        policy: Either player's.
+    """
+    return costs_for_ever(against(game, policy), policy.player) & (game.initial > 0)
 
 
 def nash_conv(

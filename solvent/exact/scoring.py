@@ -27,11 +27,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from solvent.exact.evaluation import policy_value, row_weights, state_visitation
-from solvent.exact.nonterminating import costs_for_ever
-from solvent.exact.response import best_response
+from solvent.exact.response import against_best_response, starts_that_cost_for_ever
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.exact.solver import solve_table
-from solvent.model import TabularGame, TabularPolicy, against
+from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, grouped_sum
 from solvent.model.tabular import check_policy
 
@@ -128,10 +127,10 @@ def score(
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
     try:
-        values, pair = _worst_case(game, policy, tolerance)
+        values, pair = against_best_response(game, policy, tolerance)
     except ImproperGameError:
-        costly = costs_for_ever(against(game, policy), policy.player)
-        if not (costly & (game.initial > 0)).any():
+        costly = starts_that_cost_for_ever(game, policy)
+        if not costly.any():
             raise
         return _without_end(game, policy, solution, -np.inf, costly)
     value, optimum = sign * game.at_start(values), sign * solution.value
@@ -217,7 +216,7 @@ def _without_end(
         normalized=value,
         illegal_mass=np.nan,
         worst_start_gap=optimum - value,
-        worst_start=game.states[int(np.argmax(where & (game.initial > 0)))],
+        worst_start=game.states[int(np.argmax(where))],
         discount=float(game.info.discount),
     )
 
@@ -251,7 +250,7 @@ def locate_gap(
     solution = solution or solve_table(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
-    values, pair = _worst_case(game, policy, tolerance)
+    values, pair = against_best_response(game, policy, tolerance)
     row_values = sign * solution.action_values
     met = grouped_sum(game.row_state, row_weights(game, *pair) * row_values, game.n_states)
     worst = _worst_response(game, policy, row_values)
@@ -334,18 +333,8 @@ def _value_of_uniform(game: TabularGame, player: int, tolerance: float) -> float
     if (player, tolerance) not in known:
         uniform = TabularPolicy.uniform(game, player=player)
         try:
-            values, _ = _worst_case(game, uniform, tolerance)
+            values, _ = against_best_response(game, uniform, tolerance)
             known[player, tolerance] = game.at_start(values)
         except (CertificateError, ImproperGameError):
             known[player, tolerance] = float("nan")
     return known[player, tolerance]
-
-
-def _worst_case(
-    game: TabularGame, policy: TabularPolicy, tolerance: float
-) -> tuple[Floats, tuple[TabularPolicy, ...]]:
-    """Values [S] to player 0 under the policy and, where somebody responds, a best response."""
-    if (game.action_count[1 - policy.player] > 1).any():
-        response = best_response(game, policy, tolerance=tolerance)
-        return response.values, response.policies
-    return policy_value(game, policy), (policy,)

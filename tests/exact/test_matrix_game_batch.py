@@ -86,15 +86,6 @@ def test_games_of_many_scales_are_solved_again_in_units_of_their_bracket() -> No
     assert len(STEPS) == HIGHS + 1
 
 
-def test_threads_change_nothing() -> None:
-    payoffs = football(np.random.default_rng(4), 501)
-    one, three = solve_matrix_games(payoffs), solve_matrix_games(payoffs, threads=3)
-    np.testing.assert_array_equal(one.value, three.value)
-    np.testing.assert_array_equal(one.row_strategy, three.row_strategy)
-    few = solve_matrix_games(payoffs[:2], threads=3)
-    np.testing.assert_array_equal(few.value, one.value[:2])
-
-
 PAYOFFS = arrays(
     np.float64,
     st.tuples(st.integers(1, 6), st.integers(1, 6)),
@@ -150,18 +141,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: solve_matrix_games(np.full((1, 2, 2), np.inf)), "finite matrices"),
     (lambda: solve_matrix_games(FAR), r"game 1: payoffs from -1e.308 to 1e.308 are too far"),
     (
-        lambda: solve_matrix_games(np.zeros((1, 2, 2)), threads=0),
-        "threads is 0; allowed are whole numbers from 1",
-    ),
-    (
         lambda: solve_matrix_games(
             np.zeros((2, 4, 3)), start=solve_matrix_games(np.zeros((2, 3, 4)))
         ),
         r"\(2, 3, 4\); the payoffs are \(2, 4, 3\)",
-    ),
-    (
-        lambda: solve_matrix_games(np.eye(65)[None, :, -1:]).supports,
-        r"^65 actions do not fit into a bit mask; allowed are 64$",
     ),
 ]
 

@@ -14,15 +14,14 @@ The steps, each tried only where those before it did not do:
 1. A saddle point in pure strategies.
 2. The supports of given strategies, of a neighbouring state or of the same one a sweep ago: if both
    have k actions, k equations for each, by one elimination.
-3. These supports brought into the tableau, and the primal or dual simplex method from there.
-4. The simplex method from p = 0: Dantzig's rule, with reduced costs in units of the columns'
+3. The simplex method from p = 0: Dantzig's rule, with reduced costs in units of the columns'
    lengths at the start, which saves a quarter of the steps; Harris's ratio test; Bland's rule
    after runs of degenerate steps. Again in units in which what lies between 1 and 2 is not all
    entries but the value, which pure strategies bracket: where a few entries are large, the others
    differ by too little otherwise. Again so with a wider slack; at last Bland's rule alone.
 
 Whatever a step returns is accepted only if its duality gap max(A y) - min(x A), computed from A
-itself, is at rounding. If no attempt of step 4 comes to that, the best of them is returned as it
+itself, is at rounding. If no attempt of step 3 comes to that, the best of them is returned as it
 is, for the caller to see from its gap: pivoting with a tolerance can go wrong without noticing,
 most of all on games with ties.
 
@@ -38,8 +37,8 @@ import numpy as np
 from solvent.exact.compilation import inner, kernel
 from solvent.model.arrays import Floats, Ints
 
-SADDLE, SUPPORT, RESTARTED, COLD, RETRIED = range(5)
-"""The ways to solve a game, in the order of the module's steps; 4 is a later attempt of step 4."""
+SADDLE, SUPPORT, COLD, RETRIED = range(4)
+"""The ways to solve a game, in the order of the module's steps; 3 is a later attempt of step 3."""
 
 EXACT = 1e-13
 """Duality gaps up to this, in units of the range of payoffs, are rounding."""
@@ -120,23 +119,6 @@ def work_for(m: int, n: int) -> Work:
 
 
 @kernel(largest=500, allocates=True)
-def solve_game(a: Floats, row_strategy: Floats, column_strategy: Floats) -> tuple[float, float]:
-    """Solve a game.
-
-    Args:
-        a: [m, n] finite payoffs to the row player.
-        row_strategy: [m] a strategy whose support to try, or zeros; the row player's is written
-            here.
-        column_strategy: [n] the same for the column player.
-
-    Returns:
-        What the row player's strategy secures, and the duality gap.
-    """
-    value, gap, _ = solve_in(work_for(*a.shape), a, row_strategy, column_strategy)
-    return value, gap
-
-
-@kernel(largest=500, allocates=True, nogil=True)
 def solve_games(
     payoffs: Floats, row_strategy: Floats, column_strategy: Floats
 ) -> tuple[Floats, Floats, Ints]:
@@ -155,8 +137,17 @@ def solve_games(
 
 @inner
 def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float, int]:
-    """Do the same as :func:`solve_game`, in given memory; also return how it was solved."""
-    m, n = a.shape
+    """Solve a game.
+
+    Args:
+        work: Memory for a game of this size.
+        a: [m, n] finite payoffs to the row player.
+        x: [m] a strategy whose support to try, or zeros; the row player's is written here.
+        y: [n] the same for the column player.
+
+    Returns:
+        What the row player's strategy secures, the duality gap, and how the game was solved.
+    """
     low, high, row, column = _extremes(work.turned, work.weight, work.level, a)
     floor, ceiling = _bounds_of_pure(a, row, column)
     if floor >= ceiling:
@@ -170,17 +161,10 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
     enough = max(EXACT * scale, rounding)
 
     support = _supports(work, x, y)
-    if support > 0:
-        if _solve_support(work, support, a, high, scale, x, y):
-            least, most = _bounds(work.turned, work.level, a, x, y)
-            if most - least <= enough:
-                return least, max(most - least, 0.0), SUPPORT
-        _fill(work, a, low, high, scale)
-        if _restart(work, m, n, support):
-            _read(work, x, y)
-            least, most = _bounds(work.turned, work.level, a, x, y)
-            if most - least <= enough:
-                return least, max(most - least, 0.0), RESTARTED
+    if support > 0 and _solve_support(work, support, a, high, scale, x, y):
+        least, most = _bounds(work.turned, work.level, a, x, y)
+        if most - least <= enough:
+            return least, max(most - least, 0.0), SUPPORT
     closest, best = np.inf, 0
     for attempt in range(len(SLACKS)):
         least, most = _attempt(work, a, low, high, floor, ceiling, attempt, enough, x, y)
@@ -206,7 +190,7 @@ def _attempt(
     x: Floats,
     y: Floats,
 ) -> tuple[float, float]:
-    """One attempt of step 4: write both strategies, and return what they secure.
+    """One attempt of step 3: write both strategies, and return what they secure.
 
     Args:
         work: The memory to work in.
@@ -511,61 +495,6 @@ def _leaving_by_index(work: Work, c: int, k: int, l: int, slack: float) -> int:
         if within and (r < 0 or work.basic[i] < work.basic[r]):
             r = i
     return r
-
-
-@inner
-def _dual(work: Work, m: int, n: int) -> bool:
-    """Dual simplex from reduced costs that are not negative; whether it came to an optimum."""
-    k, l = min(m, n), max(m, n)
-    tableau = work.tableau
-    for _ in range(STEPS_PER_LINE * (k + l)):
-        r, least = -1, -OPTIMAL
-        for i in range(k):
-            if tableau[i, l] < least:
-                r, least = i, tableau[i, l]
-        if r < 0:
-            return True
-        limit = np.inf
-        for j in range(l):
-            if tableau[r, j] < -LEAST_PIVOT:
-                limit = min(limit, (max(tableau[k, j], 0.0) + SLACKS[0]) / -tableau[r, j])
-        c = -1
-        for j in range(l):
-            near = tableau[r, j] < -LEAST_PIVOT and tableau[k, j] <= limit * -tableau[r, j]
-            if near and (c < 0 or tableau[r, j] < tableau[r, c]):
-                c = j
-        if c < 0:
-            return False
-        _exchange(work, r, c, k)
-    return False
-
-
-@inner
-def _restart(work: Work, m: int, n: int, support: int) -> bool:
-    """Bring the supports into a fresh tableau and finish from there."""
-    k, l = min(m, n), max(m, n)
-    tableau, own, other = work.tableau, work.own, work.other
-    for step in range(support):
-        # The largest pivot among what is left of the supports, moved to the front of both lists.
-        best, row, column = 0.0, step, step
-        for i in range(step, support):
-            for j in range(step, support):
-                size = abs(tableau[other[i], own[j]])
-                if size > best:
-                    best, row, column = size, i, j
-        if best < 1e3 * LEAST_PIVOT:
-            return False
-        other[step], other[row] = other[row], other[step]
-        own[step], own[column] = own[column], own[step]
-        _exchange(work, other[step], own[step], k)
-    feasible, optimal = True, True
-    for i in range(k):
-        feasible &= tableau[i, l] >= -OPTIMAL
-    for j in range(l):
-        optimal &= tableau[k, j] >= -OPTIMAL
-    if feasible:
-        return optimal or _primal(work, m, n, SLACKS[0], int(PATIENCE[0]))
-    return optimal and _dual(work, m, n)
 
 
 @inner

@@ -1,8 +1,9 @@
-"""States of a solution solved again from the rules, without any of the solver's code.
+"""States of a solution solved again from the rules, without the code that solves layers.
 
 The successors of a state are enumerated from the rules with their probabilities. Their recorded
 values make the payoffs of its matrix game, which a general linear program solves
-(``scipy.optimize.linprog``). Rating both strategies that it finds gives a bracket of the value.
+(:func:`~solvent.exact.solve_matrix_game`). Rating both strategies that it finds gives a bracket of
+the value.
 
 **What may differ.** The recorded value of a state may be off by the largest duality gap of its
 layer and by rounding, and so may the bracket. If values were rounded to be kept, so was that of the
@@ -21,11 +22,11 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
 
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import LayeredGame, Place
 from solvent.exact.layered.samples import random_places, successors
+from solvent.exact.matrix_game import solve_matrix_game
 from solvent.exact.store import StoreError
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
@@ -158,48 +159,10 @@ def solved_again(
                 for joint in product(*legal)
             ]
         )
-        lower, upper = payoffs.T.reshape(2, len(legal[0]), -1)
-        return np.array([bracket(lower)[0], bracket(upper)[1]])
+        least, most = (
+            solve_matrix_game(payoffs.reshape(len(legal[0]), -1)) for payoffs in payoffs.T
+        )
+        return np.array([least.value, most.value + most.duality_gap])
 
     lower, upper = backed_up(state).tolist()
     return lower, upper
-
-
-def bracket(payoffs: Floats) -> tuple[float, float]:
-    """Return bounds of the value of a matrix game to the row player, who maximizes.
-
-    Args:
-        payoffs: [m, n] to the row player; n is 1 with one player.
-    """
-    if 1 in payoffs.shape:
-        value = float(payoffs.max() if payoffs.shape[1] == 1 else payoffs.min())
-        return value, value
-    row, column = strategy(payoffs), strategy(-payoffs.T)
-    return float((row @ payoffs).min()), float((payoffs @ column).max())
-
-
-def strategy(payoffs: Floats) -> Floats:
-    """Return an optimal strategy of the row player: maximize v, every column bringing v at least.
-
-    Args:
-        payoffs: [m, n] to the row player.
-
-    Raises:
-        ArithmeticError: If the linear program is not solved.
-    """
-    rows, columns = payoffs.shape
-    least, most = payoffs.min(), payoffs.max()
-    scaled = (payoffs - least) / (most - least) if most > least else np.zeros_like(payoffs)
-    program = linprog(
-        np.append(np.zeros(rows), -1.0),
-        A_ub=np.column_stack((-scaled.T, np.ones(columns))),
-        b_ub=np.zeros(columns),
-        A_eq=np.append(np.ones(rows), 0.0)[None],
-        b_eq=1.0,
-        bounds=(0, None),
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    if not program.success:
-        raise ArithmeticError(f"the linear program of a state is not solved: {program.message}")
-    found = np.maximum(program.x[:-1], 0.0)
-    return np.asarray(found / found.sum())

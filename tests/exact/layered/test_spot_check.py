@@ -16,9 +16,8 @@ from layered_games import contents, refusal, rewrite, solve_in
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.samples import STATES, random_places
 from solvent.exact.layered.solution import LayeredSolution
-from solvent.exact.layered.spot_check import CheckedState, bracket, spot_check
+from solvent.exact.layered.spot_check import CheckedState, spot_check
 from solvent.exact.layered.store import KEEPS
-from solvent.exact.matrix_game import solve_matrix_games
 from solvent.games.inventory.layers import InventoryLayers
 from solvent.games.inventory.rules import Inventory
 
@@ -238,13 +237,3 @@ def test_a_solution_by_other_rules_is_found(evidence: Path, layers: InventoryLay
     other.game = Inventory(**parameters)
     states = spot_check(store, 1000)
     assert sum(not state.agrees for state in states) > 0.9 * len(states)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_linear_program_finds_the_value_of_a_matrix_game(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    payoffs = rng.normal(size=rng.integers(1, 9, 2)).round(seed % 3)
-    lower, upper = bracket(payoffs)
-    [solved] = solve_matrix_games(payoffs[None])
-    assert upper - lower < 1e-12
-    assert lower - 1e-12 <= solved.value <= upper + 1e-12
