@@ -35,6 +35,7 @@ is read as ``manifest.json.gz``.
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import io
 import json
@@ -615,32 +616,17 @@ def _read_manifest(folder: Path, game: LayeredGame | type[LayeredGame]) -> Mappi
             if os.path.lexists(path):
                 description = parse_json(read_file(path, manifest.MOST_BYTES))
             elif packed.exists():
-                description = parse_json(_read_compressed(packed))
+                compressed = io.BytesIO(read_file(packed, manifest.MOST_BYTES))
+                with gzip.open(compressed) as file:
+                    description = parse_json(file.read(manifest.MOST_BYTES))
             else:
                 raise StoreError(f"{folder}: holds no solution; there is no manifest.json")
     except StoreError:
         raise
-    except ValueError as error:
+    except (ValueError, EOFError, zlib.error) as error:
         raise StoreError(f"{path}: is damaged ({error})") from error
     manifest.check_kind(description, game, folder)
     return description  # type: ignore[no-any-return]
-
-
-def _read_compressed(path: Path) -> bytes:
-    """Return the content of a file that ``gzip`` has compressed.
-
-    Raises:
-        OSError: If there is none, or it is too large.
-        ValueError: If it cannot be decompressed.
-    """
-    stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    try:
-        content = stream.decompress(read_file(path, manifest.MOST_BYTES), manifest.MOST_BYTES)
-    except zlib.error as error:
-        raise ValueError(f"it cannot be decompressed: {error}") from error
-    if not stream.eof:
-        raise ValueError("it is cut off, or too large")
-    return content
 
 
 def _flush(paths: Sequence[Path]) -> None:
