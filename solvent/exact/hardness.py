@@ -220,7 +220,7 @@ def _action_gaps(
     sizes, weights = gap[has_gap][order], weight[has_gap][order]
     below = np.cumsum(weights) / weights.sum()
     chosen = [float(sizes[min(int(np.searchsorted(below, q)), len(sizes) - 1)]) for q in QUANTILES]
-    return tuple(zip(QUANTILES, chosen, strict=True)), float(1 - weights.sum() / total)
+    return tuple(zip(QUANTILES, chosen, strict=True)), max(0.0, float(1 - weights.sum() / total))
 
 
 def _ratios(visits: Floats, visits_uniform: Floats) -> tuple[Floats, float]:

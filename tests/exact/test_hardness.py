@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 import solvent
+from solvent.benchmark.suites import find_suite
+from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import ImproperGameError, solve
 from solvent.exact.hardness import measure
 from solvent.games import Corridor
@@ -198,7 +200,14 @@ ROWS = [
 ]
 
 
-SLOW = ("Taxi", "FourRooms", "FootballDrive")
+def task_of(row: list[str]) -> tuple[str, str]:
+    """The environment of a row, and its arguments as JSON."""
+    name, *words = re.findall(r"`([^`]+)`", row[0])
+    arguments = (word.split("=") for word in words)
+    return name, json.dumps({key: json.loads(value) for key, value in arguments})
+
+
+SLOW = ("Taxi", "FFCombatRandom", "FourRooms", "FootballDrive")
 
 
 @pytest.mark.parametrize(
@@ -213,9 +222,9 @@ SLOW = ("Taxi", "FourRooms", "FootballDrive")
     ],
 )
 def test_the_ladder_of_the_page(row: list[str]) -> None:
-    task, clock, *shown = row
-    name, *words = re.findall(r"`([^`]+)`", task)
-    arguments = {key: json.loads(value) for key, value in (w.split("=") for w in words)}
+    _, clock, *shown = row
+    name, words = task_of(row)
+    arguments = json.loads(words)
     if name.startswith("MiniGrid"):
         pytest.importorskip("minigrid")
     in_turns = name.startswith("solvent/")
@@ -244,9 +253,15 @@ def test_the_ladder_of_the_page(row: list[str]) -> None:
         assert arguments["discount"] < 1
 
 
-def test_the_ladder_has_all_families() -> None:
+def test_the_ladder_has_all_families_and_the_whole_core() -> None:
     assert len(ROWS) >= 15
-    families = {row[0].split("`")[1] for row in ROWS if "Family" in row[0]}
-    assert families == {
-        f"solvent/Family{n}-v0" for n in ("Sparse", "Horizon", "Gap", "Noise", "Actions")
+    tasks = {task_of(row) for row in ROWS}
+    families = {name for name in ENVIRONMENTS if "Family" in name}
+    assert len(families) == 5
+    assert families <= {name for name, _ in tasks}
+    core = {
+        (task.environment, json.dumps(dict(task.env_kwargs))) for task in find_suite("core").tasks
     }
+    assert core <= tasks
+    # No constant policy is optimal in a task of the core.
+    assert all(float(row[5]) > 0.01 for row in ROWS if task_of(row) in core)
