@@ -309,6 +309,3 @@ def test_the_drawing_says_where_the_ball_is(state: Position, drawing: str) -> No
 
 # The kickoff; a run into a penalty; the play is taken; punt formation; a fake; a pass on which the
 # defence is offside; the touchdown is taken, and the extra point is good.
-
-
-# The page.
