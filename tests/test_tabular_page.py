@@ -34,7 +34,7 @@ def algorithms() -> dict[str, int]:
 
 
 def test_the_table_has_every_algorithm_and_its_length() -> None:
-    rows = re.findall(r"^\| [^|]+ \| `(\w+)` \| [^|]+ \| (\d+) \|$", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (\d+) \|$", PAGE, re.MULTILINE)
     assert {name: int(lines) for name, lines in rows} == algorithms()
     assert len(rows) >= 26
 

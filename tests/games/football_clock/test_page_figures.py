@@ -18,7 +18,7 @@ from solvent.exact.layered.plan import make_plan
 from solvent.exact.layered.resources import disk_bytes, gigabytes, values_bytes
 from solvent.exact.layered.solve import solve_layers
 from solvent.games import TimedFootball
-from solvent.games.football_clock.agent import AgentLayers, ClockManagement
+from solvent.games.football_clock.agent import AgentLayers
 from solvent.games.football_clock.evaluation import evaluate_pairs
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
@@ -120,10 +120,6 @@ def agent_table() -> dict[tuple[str, int, bool], tuple[str, str, str]]:
 
 AGENT = agent_table()
 
-MANAGED = ("a point ahead, without the ball", "a point ahead, with the ball",
-           "a point behind, with the ball", "tied, with the ball")  # fmt: skip
-"""Rows of the table of clock management."""
-
 Pairs = dict[tuple[str, str], tuple[str, str]]
 """Two figures each, by what it says before them, and against whom."""
 
@@ -140,9 +136,6 @@ def agent_values() -> Pairs:
     leads = re.findall(r"(?:four give it|seven) (0\.\d+)[^.\d]* and (0\.\d+)", page)
     for lead, pair in zip((4, 7), leads, strict=True):
         found[f"`second-half`, {lead} points ahead", "optimal player"] = pair
-    for name in MANAGED:
-        [pair] = re.findall(rf"^\| {name} \| [\d.]+ \| ([\d.]+) \| ([\d.]+) \|$", NOTES, re.M)
-        found[f"`two-minutes`, {name}", "optimal player"] = pair
     return found
 
 
@@ -153,7 +146,7 @@ def label_of(form: str, timeouts: int) -> str:
 
 def test_what_is_possible_for_the_agent_is_the_value() -> None:
     assert len(AGENT) == 8
-    assert len(agent_values()) == len(AGENT) + 2 + len(MANAGED)
+    assert len(agent_values()) == len(AGENT) + 2
     for (form, timeouts, first), texts in AGENT.items():
         possible, optimal, answer = map(float, texts)
         assert answer < optimal < possible
@@ -245,23 +238,6 @@ def test_what_a_time_out_is_worth(solved: TimedSolution) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solved", [WHOLE], indirect=True, ids=str)
-def test_when_to_call_a_time_out(solved: TimedSolution) -> None:
-    asked = [LastHalf(solved).timeout_gain(offence=offence) for offence in (True, False)]
-    gains = [called - declined for called, declined in asked]
-    middle = gains[0].shape[1] // 2
-    from_cell = np.array([1, -middle])
-    when = [np.argwhere(gain > 1e-3) + from_cell for gain in gains]
-    assert when[0][:, 0].max() == 10
-    assert set(when[0][:, 1]) == set(range(-7, 1))
-    assert when[1].tolist() == [[10, -3], [10, -2], [10, -1]]
-    most = np.nanmax(gains[0])
-    assert f"most, {100 * most:.1f}%, with 0:30 left" in " ".join(NOTES.split())
-    best = np.argwhere(gains[0] > most - 0.0001) + from_cell
-    assert best.tolist() == [[2, -2], [2, -1]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solved", [WHOLE], indirect=True, ids=str)
 def test_time_outs_at_the_kickoff(solved: TimedSolution) -> None:
     def gained(own: int, other: int) -> float:
         return abs(solved.value_of(solved.start._replace(timeouts=(own, other))) - solved.value)
@@ -278,9 +254,7 @@ def test_the_agent_gets_what_the_page_says(solved: TimedSolution) -> None:
     layout, begin = solved.layout, place_of(solved.layout, solved.start)
     form, label = layout.form, label_of(layout.form, layout.clock.timeouts)
     optimal, agent = OptimalLayers(layout, solved.store.read), AgentLayers(layout)
-    bare = AgentLayers(layout, management=ClockManagement(threshold=0, onside=0))
     pairs: list[Players] = [(agent, optimal), (agent, None)]
-    pairs += [(bare, optimal)] * (label == "`two-minutes`")
     at_start: list[Floats] = []
 
     def keep(layer: Layer, values: Sequence[Floats]) -> None:
@@ -303,15 +277,6 @@ def test_the_agent_gets_what_the_page_says(solved: TimedSolution) -> None:
     if form == "second-half":
         for lead in (4, 7):
             expected[f"{label}, {lead} points ahead", against[0]] = ahead(lead, 0)
-    if label == "`two-minutes`":
-        for name, lead, seat in zip(MANAGED, (1, 1, -1, 0), (1, 0, 0, 0), strict=True):
-            managed, bare_of_it = (ahead(lead, n)[seat] for n in (0, 2))
-            expected[f"{label}, {name}", against[0]] = managed, bare_of_it
     for key, pair in expected.items():
         for text, number in zip(found[key], pair, strict=True):
             assert text == f"{number:.{len(text.split('.')[1])}f}", key
-    if label == "`two-minutes`":
-        values = solved.values(begin.layer)[begin.row]
-        behind, tied, in_front = (float(values[layout.column(2, lead)]) for lead in (-1, 0, 1))
-        for name, number in zip(MANAGED, (-behind, in_front, behind, tied), strict=True):
-            assert f"| {name} | {0.5 + number:.4f} |" in NOTES

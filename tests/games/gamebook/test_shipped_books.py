@@ -13,10 +13,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pytest
 from claims import check_claims
-from typer.testing import CliRunner
 
 from solvent.baselines import make_baseline
-from solvent.cli.app import app
 from solvent.exact import Solution, policy_value, solve, solve_exactly, with_table
 from solvent.exact.occupancy import optimal_occupancy
 from solvent.games.gamebook.library import book_path, open_book
@@ -165,13 +163,6 @@ def test_the_page_judges_the_solution_that_the_source_prints() -> None:
             ),
         },
     )
-
-
-def test_the_page_shows_the_report_of_final_states_that_the_command_prints() -> None:
-    page = (DOCS / "games" / "gamebook.md").read_text("utf-8")
-    [(arguments, shown)] = re.findall(r"^```console\n\$ solvent (book .*)\n([^`]*)```", page, re.M)
-    result = CliRunner().invoke(app, arguments.split())
-    assert result.stdout == shown
 
 
 @pytest.fixture(scope="module")
