@@ -18,7 +18,7 @@ from solvent.registration import register_envs
 
 PAGE = (Path(__file__).parents[2] / "docs" / "environment-table.md").read_text(encoding="utf-8")
 ROWS = re.findall(
-    r"^\| `(solvent/\S+)` \| .* \| (−?\d+\.\d{6,}) \| ([\d,]+) "
+    r"^\| \[`(solvent/\S+)`\]\S+ \| (−?\d+\.\d{6,}) \| ([\d,]+) "
     r"\| (−?[\d.]+) \| ([\d.]+) \| ([\d.]+|–) \|$",
     PAGE,
     re.MULTILINE,
