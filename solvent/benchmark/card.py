@@ -25,7 +25,7 @@ STATED = (
     "Who learned them, by which algorithm, from how many steps, in what time, on which machine, "
     "and what the learner was given."
 )
-SAME = {"format": 2, "proved": PROVED, "stated": STATED}
+SAME = {"format": 3, "proved": PROVED, "stated": STATED}
 """Entries that are the same on every card."""
 
 LARGEST_CARD = 2**16
@@ -65,6 +65,7 @@ class Card:
         source: A hash of the code (:attr:`solvent.benchmark.algorithms.Algorithm.source`); empty if
             the runs have no record of it.
         budget: Budget of a run, in words.
+        tuning: How the settings of the algorithm were chosen, in words.
         hardware: Hardware of the runs, in words.
         uses_model: Whether a learner was given the probabilities and rewards of its game, instead
             of samples alone.
@@ -86,6 +87,7 @@ class Card:
     code: str
     source: str
     budget: str
+    tuning: str
     hardware: str
     uses_model: bool
     saw_solution: bool

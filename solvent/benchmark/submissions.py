@@ -52,6 +52,7 @@ from solvent.benchmark.suites import (
     suite_seeds,
     with_budget,
 )
+from solvent.benchmark.summary import UNTUNED, all_of
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact.scoring import LEARNED, comparable_score
 from solvent.exact.store import StoreError
@@ -191,7 +192,7 @@ def pack_submission(
         out: Folder of the submission; new or empty. It is written completely or not at all.
         suite: Suite of the bench. Default: the installed one that the results name.
         words: Further fields of the :class:`solvent.benchmark.card.Card`: `authors`, and if they
-            differ from the records of the bench, `code`, `budget`, `hardware`,
+            differ from the records of the bench, `code`, `budget`, `tuning`, `hardware`,
             `uses_model` and `saw_solution`.
 
     Returns:
@@ -221,7 +222,14 @@ def pack_submission(
         for task in bench.tasks
     }
     agents = [agent for task in by_name.values() for agent in task.agents]
-    given = {"code": "", "budget": "as the suite says", "hardware": _hardware(agents), **words}
+    tuning = all_of(agent.setting.tuning or UNTUNED for agent in agents)
+    given = {
+        "code": "",
+        "budget": "as the suite says",
+        "tuning": brief(tuning, cards.LONGEST_TEXT),
+        "hardware": _hardware(agents),
+        **words,
+    }
     # What the bench has recorded cannot be unsaid.
     given["uses_model"] = words.get("uses_model", False) or any(a.uses_model for a in agents)
     given["saw_solution"] = words.get("saw_solution", False) or any(map(_saw, agents))

@@ -350,8 +350,8 @@ def _row(
         task=name,
         policy=policy,
         runs=len(agents),
-        told=_all_of(agent.told for agent in agents),
-        tuning=_all_of(agent.setting.tuning or UNTUNED for agent in agents),
+        told=all_of(agent.told for agent in agents),
+        tuning=all_of(agent.setting.tuning or UNTUNED for agent in agents),
         iqm=estimate(scores),
         iqm_over_tasks=estimate(scores, over_tasks=True) if name is None else None,
         median=estimate(scores, median_over_tasks) if name is None else None,
@@ -368,7 +368,8 @@ def _row(
     )
 
 
-def _all_of(texts: Iterable[str]) -> str:
+def all_of(texts: Iterable[str]) -> str:
+    """Return the different ones of some texts as one."""
     return "; ".join(dict.fromkeys(texts))
 
 

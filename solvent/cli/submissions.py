@@ -42,6 +42,12 @@ def pack(
     budget: Annotated[
         str, typer.Option(metavar="TEXT", help="What a run was allowed, in words.")
     ] = "as the suite says",
+    tuning: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="How its settings were chosen, in words; as recorded if left out."
+        ),
+    ] = None,
     hardware: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="What it ran on, in words; as recorded if left out."),
@@ -73,7 +79,11 @@ def pack(
         budget=budget,
         uses_model=uses_model,
         saw_solution=saw_solution,
-        **({} if hardware is None else {"hardware": hardware}),
+        **{
+            name: word
+            for name, word in (("hardware", hardware), ("tuning", tuning))
+            if word is not None
+        },
     )
     _show(packed)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
@@ -121,7 +131,9 @@ def leaderboard(
     folders: Annotated[
         list[Path], typer.Argument(metavar="DIR...", help="The folders of submissions.")
     ],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="The page to write: HTML, or tables in FILE.md.")
+    ],
     suite: SuiteFile = None,
 ) -> None:
     """Check submissions and write a self-contained HTML page that compares them."""
@@ -159,6 +171,7 @@ def _show(submission: Submission) -> None:
         "code": card.code or "–",
         "its source": card.source or "–",
         "budget": card.budget,
+        "settings": card.tuning,
         "hardware": card.hardware,
         "uses the model": "yes" if card.uses_model else "no",
         "saw the solution": "yes" if card.saw_solution else "no",
@@ -175,6 +188,7 @@ def _show(submission: Submission) -> None:
         "task": [row.task or "all tasks" for row in summary.rows],
         "policy": [row.policy for row in summary.rows],
         "IQM": [told(row.iqm) for row in summary.rows],
+        "over constant": [told(row.over_constant) for row in summary.rows],
         "gap": ["" if row.task is None else told(row.gap) for row in summary.rows],
         "worst start": [
             "" if row.worst_start_gap is None else f"{row.worst_start_gap:.3g}"

@@ -31,7 +31,18 @@ from solvent.exact.store import write_atomically
 from solvent.model.parameters import check_choice
 from solvent.model.text import NEVER_ENDS, UNBOUNDED, small, tick, whole
 from solvent.report.colours import ALGORITHMS, BASELINE_SHAPE, FURTHER, Mark, algorithm_marks
-from solvent.report.panel import LANE, LETTER, LEVELS, STYLE, Axis, Panel, break_mark, gap_axis
+from solvent.report.panel import (
+    LANE,
+    LETTER,
+    LEVELS,
+    STYLE,
+    Axis,
+    Panel,
+    alone,
+    break_mark,
+    gap_axis,
+    legend_of,
+)
 
 DISTANCES_WIDTH, ROW, ABOVE, BESIDE = 500, 21, 8, 16
 """Pixels of the chart of distances: its width, a row, room above the rows and at the right."""
@@ -140,8 +151,16 @@ def distances(title: str, quantity: str, rows: Sequence[GapRow], kind: str = "di
         title: The title of the chart.
         quantity: The name of the axis.
         rows: The rows, from top to bottom.
-        kind: Class of the chart.
     """
+    inside, height = _distances(title, quantity, rows)
+    return (
+        f'<svg class="chart distances" viewBox="0 0 {DISTANCES_WIDTH} {height}" role="img">'
+        f"{inside}</svg>"
+    )
+
+
+def _distances(title: str, quantity: str, rows: Sequence[GapRow]) -> tuple[str, int]:
+    """The content of a chart of distances, and its height."""
     # A row of which all is unbounded says it in words.
     partly = any(isfinite(row.largest_known) and row.unbounded for row in rows)
     axis = gap_axis([dot.gap for row in rows for dot in row.dots], unbounded=partly)
@@ -164,12 +183,11 @@ def distances(title: str, quantity: str, rows: Sequence[GapRow], kind: str = "di
         parts.append(break_mark(middle, bottom, bottom - ABOVE, upright=False))
     for number, row in enumerate(rows):
         parts.append(_row(row, ABOVE + ROW * (number + 0.5), left, x))
+    middle = (left + DISTANCES_WIDTH - BESIDE) / 2
     return (
-        f'<svg class="chart {kind}" viewBox="0 0 {DISTANCES_WIDTH} {bottom + 40}" role="img">'
         f"<title>{escape(title)}</title>{''.join(parts)}"
-        f'<text x="{(left + DISTANCES_WIDTH - BESIDE) / 2:g}" y="{bottom + 34}" '
-        f'text-anchor="middle">{escape(quantity)}</text></svg>'
-    )
+        f'<text x="{middle:g}" y="{bottom + 34}" text-anchor="middle">{escape(quantity)}</text>'
+    ), bottom + 40
 
 
 def _row(row: GapRow, y: float, left: float, x: Callable[[float], float]) -> str:
@@ -215,7 +233,7 @@ def _interval(dot: Dot, y: float, x: Callable[[float], float]) -> str:
 
 
 def tasks_chart(tasks: Sequence[TaskRecord], marks: Marks) -> str:
-    """Draw the normalized gaps of all algorithms, a row for each task, on one axis.
+    """Draw the normalized gaps of all algorithms, a row for each task, as an SVG of its own.
 
     Args:
         tasks: The tasks of a bench.
@@ -232,8 +250,13 @@ def tasks_chart(tasks: Sequence[TaskRecord], marks: Marks) -> str:
                 dots.append(Dot(gap, text, mark=marks[name], ends=(low, high)))
         if dots:
             rows.append(GapRow(task.name, None, tuple(dots)))
+    if not rows:
+        return ""
     quantity = "gap as a share of that of uniform play"
-    return distances("All tasks", quantity, rows, "distances-of-tasks")
+    inside, height = _distances("All tasks", quantity, rows)
+    names = [(name, *marks[name]) for name in algorithms_of(tasks)]
+    legend, height = legend_of(names, BESIDE, DISTANCES_WIDTH, height)
+    return alone(inside + legend, DISTANCES_WIDTH, height, f"{ALONE}.dot{{fill:currentColor}}")
 
 
 def panels(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> tuple[str, str]:
@@ -459,6 +482,8 @@ def pictures(
     marks = algorithm_marks(algorithms_of(tasks))
     profiles = profile_panel(tasks, marks)
     found = {} if profiles is None else {"profiles.svg": profiles.alone(ALONE)}
+    if chart := tasks_chart(tasks, marks):
+        found["tasks.svg"] = chart
     return found | {
         f"curves-{task.name}-{policy}.svg": gap_band_panel(task, own, marks, policy).alone(ALONE)
         for task in tasks

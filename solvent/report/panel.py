@@ -262,7 +262,7 @@ class Panel:
 
     def drawn(self) -> str:
         """The whole chart, as a part of a page."""
-        legend, height = self._legend()
+        legend, height = legend_of(self.keys, LEFT, WIDTH, HEIGHT)
         return (
             f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img">'
             f"{self.inside()}{legend}</svg>"
@@ -274,7 +274,7 @@ class Panel:
         Args:
             style: The style sheet of its classes.
         """
-        legend, height = self._legend()
+        legend, height = legend_of(self.keys, LEFT, WIDTH, HEIGHT)
         return alone(f"{self.inside()}{legend}", WIDTH, height, style)
 
     def inside(self) -> str:
@@ -314,20 +314,6 @@ class Panel:
             f'text-anchor="middle">{escape(self.quantity)}</text>'
         )
 
-    def _legend(self) -> tuple[str, int]:
-        """The entries in as many lines as they need, and the height of the chart with them."""
-        drawn, x, y = [], float(LEFT), HEIGHT + KEYS // 2
-        for name, colour, shape in self.keys:
-            long = LETTER * (len(name) + 4)
-            if x > LEFT and x + long > WIDTH:
-                x, y = float(LEFT), y + KEYS // 4 * 3
-            drawn.append(
-                f'<path fill="{colour}" transform="translate({x + 5:g} {y})" d="{shape}"/>'
-                f'<text x="{x + 14:g}" y="{y + 4}">{escape(name)}</text>'
-            )
-            x += long
-        return "".join(drawn), y + KEYS // 2 if drawn else HEIGHT
-
     def _names(self) -> str:
         """The names of the levels, apart from each other, each joined to its line."""
         named = sorted((self._y(value), label, kind) for value, label, kind in self.levels if label)
@@ -360,6 +346,30 @@ class Panel:
 
     def _y(self, value: float) -> float:
         return HEIGHT - BOTTOM - self.y.share(value) * (HEIGHT - TOP - BOTTOM)
+
+
+def legend_of(
+    keys: Sequence[tuple[str, str, str]], left: int, wide: int, top: int
+) -> tuple[str, int]:
+    """Draw a legend in as many lines as it needs, and return it with the height of its end.
+
+    Args:
+        keys: Name, colour and shape of each entry.
+        left: Left end of the lines.
+        wide: Right end of the lines.
+        top: Height of the beginning.
+    """
+    drawn, x, y = [], float(left), top + KEYS // 2
+    for name, colour, shape in keys:
+        long = LETTER * (len(name) + 4)
+        if x > left and x + long > wide:
+            x, y = float(left), y + KEYS // 4 * 3
+        drawn.append(
+            f'<path fill="{colour}" transform="translate({x + 5:g} {y})" d="{shape}"/>'
+            f'<text x="{x + 14:g}" y="{y + 4}">{escape(name)}</text>'
+        )
+        x += long
+    return "".join(drawn), y + KEYS // 2 if drawn else top
 
 
 def break_mark(x: float, y: float, long: float, *, upright: bool) -> str:

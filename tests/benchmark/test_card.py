@@ -21,6 +21,7 @@ CARD = Card(
     code="https://example.org/ppo?a=1#b",
     source="0123456789ab",
     budget="a million steps",
+    tuning="30 trials",
     hardware="one processor",
     uses_model=False,
     saw_solution=True,
@@ -71,7 +72,7 @@ def test_a_card_comes_back(tmp_path: Path) -> None:
         ({"seeds": [1, 1]}, "in ascending order"),
         ({"seeds": list(range(1001))}, "expected 1 to 1000 whole numbers"),
         ({"seeds": {"0": 1}}, "seeds is {'0': 1}"),
-        ({"format": 1}, "format is 1; expected 2"),
+        ({"format": 1}, "format is 1; expected 3"),
         (
             {"proved": "That it has learned."},
             "proved is 'That it has learned.'; expected 'The poli",
