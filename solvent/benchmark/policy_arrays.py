@@ -6,20 +6,21 @@ those actions. For each seat s of R runs,
 ========================  ============  =========================================================
 array                     shape         numbers
 ========================  ============  =========================================================
-``greedy_<s>``            [R, states]   the action, uint8 (uint16 in games of more than 256)
-``sampled_<s>``           [R, pairs]    the probability of each state's legal actions in turn,
-                                        as a share of :data:`UNIT`, uint16
+``greedy_<s>``            [R, states]   0 for the most probable action, else 1 + the action
+``sampled_<s>``           [R, pairs]    the probability of each state's legal actions in turn but
+                                        the last, as a share of a whole number
 ========================  ============  =========================================================
 
-A state's shares sum to :data:`UNIT` exactly. So a policy that comes back is a distribution in every
-state, and differs from the one that was kept by less than 1/:data:`UNIT` in each probability; what
-is scored is the one that comes back. The file is an archive (:mod:`solvent.exact.archive`): its
-shapes follow from the game, and are compared before anything is unpacked.
+The whole number is :data:`UNIT`, by which a probability is one byte, and by self-play, where runs
+are judged by the policy as sampled, :data:`FINE_UNIT`. A policy that comes back is a distribution
+in every state, and differs from the one that was kept by less than one share in each probability;
+what is scored is the one that comes back. The file is an archive (:mod:`solvent.exact.archive`):
+its shapes follow from the game, and are compared before anything is unpacked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +31,16 @@ from solvent.benchmark.policies import Learned
 from solvent.exact.archive import ArraySchema, Schema, Shapes, read_archive, write_archive
 from solvent.exact.store import StoreError
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Floats, Ints
+from solvent.model.arrays import Ints
 from solvent.model.parameters import shown
 
-UNIT = 65_535
-"""The share that stands for probability 1."""
+UNIT, FINE_UNIT = 63, 65_535
+"""The shares that stand for probability 1, alone and by self-play."""
 
 POLICIES = Schema(
     "policies",
     {"task": str, "model_hash": str, "seeds": list},
-    {"greedy_*": ArraySchema("", 2), "sampled_*": ArraySchema("uint16", 2)},
+    {"greedy_*": ArraySchema("", 2), "sampled_*": ArraySchema("", 2)},
 )
 
 
@@ -49,19 +50,22 @@ class Decisions:
     Args:
         game: The game.
         player: The player that decides, 0 or 1.
+        unit: The share that stands for probability 1.
 
     Attributes:
         states: [C] the states in which there are several legal actions.
         begins: [C] index of the first pair of each of them.
         actions: [K] the legal action of each pair of such a state and an action.
+        kept: [K] whether the share of a pair is kept; the last one of a state follows from others.
     """
 
-    def __init__(self, game: TabularGame, player: int) -> None:
-        self.game, self.player = game, player
+    def __init__(self, game: TabularGame, player: int, unit: int = UNIT) -> None:
+        self.game, self.player, self.unit = game, player, unit
         mask = game.mask[player] & ~game.terminal[:, None]
         self.states: Ints = np.flatnonzero(mask.sum(axis=1) > 1)
         of_state, self.actions = np.nonzero(mask[self.states])
         self.begins: Ints = np.searchsorted(of_state, np.arange(len(self.states)))
+        self.kept = of_state == np.append(of_state[1:], -1)
         self._of_state = of_state
         # Where there is one legal action it is taken; argmax finds it.
         forced = np.flatnonzero(mask.sum(axis=1) == 1)
@@ -69,97 +73,85 @@ class Decisions:
         self._alone[forced, mask[forced].argmax(axis=1)] = 1.0
 
     @property
-    def action_type(self) -> str:
-        """The type of an action."""
-        return "uint8" if self.game.mask[self.player].shape[1] <= 256 else "uint16"
+    def types(self) -> dict[str, str]:
+        """The types of the numbers of each kind of array."""
+        wide = {"greedy": self.game.mask[self.player].shape[1] > 255, "sampled": self.unit > 255}
+        return {kind: "uint16" if own else "uint8" for kind, own in wide.items()}
 
-    def greedy_of(self, policy: TabularPolicy) -> NDArray[Any]:
-        """Return the actions [C] of a policy that takes one for certain in every state."""
-        actions = policy.probabilities[self.states].argmax(axis=1)
-        return np.asarray(actions, self.action_type)
+    def packed(self, policies: Learned) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the greedy actions [C] and the kept shares [K] of a policy."""
+        chances = policies.sampled.normalized()[self.states[self._of_state], self.actions]
+        shares = np.floor(chances * self.unit)
+        if len(self.states):
+            # What rounding leaves over goes to the largest remainders.
+            left = self.unit - np.add.reduceat(shares, self.begins)
+            order = np.lexsort((shares - chances * self.unit, self._of_state))
+            rank = np.empty(len(order))
+            rank[order] = np.arange(len(order)) - self.begins[self._of_state[order]]
+            shares += rank < left[self._of_state]
+        greedy = policies.mode.probabilities[self.states].argmax(axis=1)
+        greedy = np.where(greedy == self._most_probable(shares), 0, 1 + greedy)
+        types = self.types
+        return greedy.astype(types["greedy"]), shares[self.kept].astype(types["sampled"])
 
-    def shares_of(self, policy: TabularPolicy) -> NDArray[Any]:
-        """Return the shares [K] of a policy's actions, rounded by the largest remainders."""
-        chances = policy.normalized()[self.states[self._of_state], self.actions] * UNIT
-        shares = np.floor(chances)
-        if not len(self.states):
-            return shares.astype(np.uint16)
-        left = UNIT - np.add.reduceat(shares, self.begins)
-        order = np.lexsort((shares - chances, self._of_state))
-        rank = np.empty(len(order))
-        rank[order] = np.arange(len(order)) - self.begins[self._of_state[order]]
-        return (shares + (rank < left[self._of_state])).astype(np.uint16)
-
-    def greedy(self, actions: NDArray[Any]) -> TabularPolicy:
-        """Return the policy that takes one action in every state.
+    def unpacked(self, greedy: NDArray[Any], kept: NDArray[Any]) -> Learned:
+        """Return the policy of some greedy actions and shares.
 
         Args:
-            actions: [C] the action of each state.
+            greedy: [C] greedy actions, in the form of :meth:`packed`.
+            kept: [K] kept shares.
 
         Raises:
-            ValueError: If one is not legal.
+            ValueError: If the shares of a state have too large a sum, or a greedy action is not
+                legal, or is not the most probable one to within rounding. An illegal choice counts
+                as the lowest legal action. Where that has weight, the learner's own most probable
+                action may be any of the others' most probable one.
         """
-        mask = self.game.mask[self.player]
+        shares = np.zeros(len(self.actions), np.int64)
+        shares[self.kept] = kept
+        sampled, mask = self._alone.copy(), self.game.mask[self.player]
+        if len(self.states):
+            left = self.unit - np.add.reduceat(shares, self.begins)
+            self._refuse(left < 0, lambda at: f"gives shares that sum to {self.unit - left[at]} in")
+            shares[~self.kept] = left
+            sampled[self.states[self._of_state], self.actions] = shares / self.unit
+        actions = np.where(greedy == 0, self._most_probable(shares), greedy.astype(np.int64) - 1)
         legal = actions < mask.shape[1]
         legal[legal] = mask[self.states[legal], actions[legal]]
-        if not legal.all():
-            at = int(np.argmin(legal))
-            raise ValueError(f"takes the action {actions[at]} in {self._state(at)}: not legal")
-        probabilities = self._alone.copy()
-        probabilities[self.states, actions] = 1.0
-        return self._policy(probabilities, "greedy")
-
-    def sampled(self, shares: NDArray[Any]) -> TabularPolicy:
-        """Return the policy of some shares.
-
-        Args:
-            shares: [K] the share of each pair.
-
-        Raises:
-            ValueError: If those of a state do not sum to :data:`UNIT`.
-        """
-        probabilities = self._alone.copy()
+        self._refuse(~legal, lambda at: f"takes the action {actions[at]}, which is not legal, in")
         if len(self.states):
-            total = np.add.reduceat(shares.astype(np.int64), self.begins)
-            if (total != UNIT).any():
-                at = int(np.argmax(total != UNIT))
-                raise ValueError(
-                    f"gives shares that sum to {total[at]} in {self._state(at)}; expected {UNIT}"
-                )
-            probabilities[self.states[self._of_state], self.actions] = shares / UNIT
-        return self._policy(probabilities, "sampled")
+            lowest = actions == self.actions[self.begins]
+            others = shares.copy()
+            others[self.begins[~lowest]] = 0
+            own = sampled[self.states, actions] * self.unit
+            self._refuse(
+                own + 1.5 < np.maximum.reduceat(others, self.begins),
+                lambda at: "is greedy with what is not the most probable action in",
+            )
+        taken = self._alone.copy()
+        taken[self.states, actions] = 1.0
+        return Learned(
+            *(
+                TabularPolicy.of(self.game, one, player=self.player, name=name)
+                for one, name in ((sampled, "sampled"), (taken, "greedy"))
+            )
+        )
 
-    def check_greedy(self, actions: NDArray[Any], shares: NDArray[Any]) -> None:
-        """Refuse greedy actions that are not the most probable ones of some shares.
+    def _most_probable(self, shares: NDArray[Any]) -> NDArray[Any]:
+        table = np.full(self.game.mask[self.player].shape, -1.0)
+        table[self.states[self._of_state], self.actions] = shares
+        return np.asarray(table[self.states].argmax(axis=1))
 
-        An illegal choice counts as the lowest legal action. Where that has weight, the learner's
-        own most probable action may be any of the others' most probable one.
-
-        Args:
-            actions: [C] legal actions.
-            shares: [K] the share of each pair.
-
-        Raises:
-            ValueError: If there is such a state; shares are compared to within their rounding.
-        """
-        if not len(self.states):
-            return
-        place = np.full(self.game.mask[self.player].shape, -1)
-        place[self.states[self._of_state], self.actions] = np.arange(len(self.actions))
-        own = shares[place[self.states, actions]].astype(np.int64)
-        others = shares.astype(np.int64)
-        lowest = actions == self.actions[self.begins]
-        others[self.begins[~lowest]] = 0
-        wrong = own + 1 < np.maximum.reduceat(others, self.begins)
+    def _refuse(self, wrong: NDArray[Any], what: Callable[[int], str]) -> None:
         if wrong.any():
-            state = self._state(int(np.argmax(wrong)))
-            raise ValueError(f"is greedy with what is not the most probable action in {state}")
+            at = int(np.argmax(wrong))
+            state = shown(self.game.states[int(self.states[at])])
+            raise ValueError(f"{what(at)} state {state}")
 
-    def _state(self, at: int) -> str:
-        return f"state {shown(self.game.states[int(self.states[at])])}"
 
-    def _policy(self, probabilities: Floats, name: str) -> TabularPolicy:
-        return TabularPolicy.of(self.game, probabilities, player=self.player, name=name)
+def decisions_of(game: TabularGame, players: Sequence[int]) -> list[Decisions]:
+    """Return the decisions of each learned seat, with the shares that its policies are kept in."""
+    return [Decisions(game, player, UNIT if len(players) == 1 else FINE_UNIT) for player in players]
 
 
 def write_policies(
@@ -177,10 +169,12 @@ def write_policies(
         StoreError: If the file cannot be written.
     """
     arrays: dict[str, NDArray[Any]] = {}
-    for seat, policies in enumerate(zip(*runs.values(), strict=True)):
-        own = Decisions(game, policies[0].sampled.player)
-        arrays[f"greedy_{seat}"] = np.array([own.greedy_of(one.mode) for one in policies])
-        arrays[f"sampled_{seat}"] = np.array([own.shares_of(one.sampled) for one in policies])
+    seats = list(zip(*runs.values(), strict=True))
+    decided = decisions_of(game, [policies[0].sampled.player for policies in seats])
+    for seat, (own, policies) in enumerate(zip(decided, seats, strict=True)):
+        pairs = [own.packed(one) for one in policies]
+        arrays |= {f"greedy_{seat}": np.array([greedy for greedy, _ in pairs])}
+        arrays |= {f"sampled_{seat}": np.array([shares for _, shares in pairs])}
     header = {
         "kind": POLICIES.kind,
         "task": task,
@@ -212,7 +206,7 @@ def read_policies(
         StoreError: If the file is missing, damaged, for another task, game or seeds, or its
             content is not policies of the game.
     """
-    decided = [Decisions(game, player) for player in players]
+    decided = decisions_of(game, players)
 
     def expected(header: dict[str, Any]) -> Shapes:
         for name, stated, own in (
@@ -223,28 +217,29 @@ def read_policies(
             if stated != own:
                 raise ValueError(f"{name} is {shown(stated)}; expected {shown(own)}")
         return {
-            f"{kind}_{seat}": (len(seeds), len(own.states if kind == "greedy" else own.actions))
+            f"{kind}_{seat}": (len(seeds), length)
             for seat, own in enumerate(decided)
-            for kind in ("greedy", "sampled")
+            for kind, length in (("greedy", len(own.states)), ("sampled", int(own.kept.sum())))
         }
 
     _, arrays = read_archive(path, POLICIES, expected, largest=0)
     found: dict[int, tuple[Learned, ...]] = {}
     for seat, own in enumerate(decided):
-        for name in (f"greedy_{seat}", f"sampled_{seat}"):
-            if name not in arrays:
+        for kind, expected_type in own.types.items():
+            if (name := f"{kind}_{seat}") not in arrays:
                 raise StoreError(f"{path}: lacks {name}")
-        if (kind := arrays[f"greedy_{seat}"].dtype) != np.dtype(own.action_type):
-            raise StoreError(f"{path}: greedy_{seat} is {kind}; expected {own.action_type}")
+            if arrays[name].dtype != np.dtype(expected_type):
+                raise StoreError(
+                    f"{path}: {name} is {arrays[name].dtype}; expected {expected_type}"
+                )
     for row, seed in enumerate(seeds):
         if wanted is not None and seed not in wanted:
             continue
         policies = []
         for seat, own in enumerate(decided):
-            actions, shares = arrays[f"greedy_{seat}"][row], arrays[f"sampled_{seat}"][row]
             try:
-                policies.append(Learned(own.sampled(shares), own.greedy(actions)))
-                own.check_greedy(actions, shares)
+                rows = (arrays[f"{kind}_{seat}"][row] for kind in ("greedy", "sampled"))
+                policies.append(own.unpacked(*rows))
             except ValueError as error:
                 raise StoreError(f"{path}: seed {seed}, seat {seat}: {error}") from error
         found[seed] = tuple(policies)

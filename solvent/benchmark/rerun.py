@@ -16,7 +16,7 @@ import numpy as np
 
 from solvent.benchmark.algorithms import algorithm_points, find_algorithm
 from solvent.benchmark.policies import Learned
-from solvent.benchmark.policy_arrays import Decisions, read_policies
+from solvent.benchmark.policy_arrays import decisions_of, read_policies
 from solvent.benchmark.privilege import MARK
 from solvent.benchmark.run import Run, perform, run_policies
 from solvent.benchmark.submissions import POLICIES, Submission, suite_of
@@ -85,11 +85,12 @@ def train_again(
 
 def _equal(game: TaskGame, trained: Sequence[Learned], submitted: Sequence[Learned]) -> bool:
     """Return whether policies are equal up to the rounding of packed policies."""
-    for player, *pair in zip(game.seats, trained, submitted, strict=True):
-        own = Decisions(game.table, player)
-        actions, others = (own.greedy_of(one.mode) for one in pair)
-        shares, packed = (own.shares_of(one.sampled) for one in pair)
-        apart = np.abs(shares.astype(int) - packed)
-        if (actions != others).any() or (apart > 1).any():
+    decided = decisions_of(game.table, game.seats)
+    for own, one, other in zip(decided, trained, submitted, strict=True):
+        back = own.unpacked(*own.packed(one))
+        apart = np.abs(back.sampled.probabilities - other.sampled.probabilities)
+        if apart.max() > 1.5 / own.unit:
+            return False
+        if (back.mode.probabilities != other.mode.probabilities).any():
             return False
     return True

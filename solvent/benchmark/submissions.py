@@ -12,8 +12,8 @@ scores, and nothing else: the optimum itself can be packed as if it had been lea
 submission also lists what should make a reader ask (`doubts`), and
 :func:`solvent.benchmark.rerun.train_again` trains some of the runs anew.
 
-The figures are those of the policies in the submission, whose probabilities are rounded to
-1/65535, and not of the networks that they were taken from.
+The figures are those of the policies in the submission, whose probabilities are rounded
+(:mod:`solvent.benchmark.policy_arrays`), and not of the networks that they were taken from.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def rows_of(
     return tuple(sorted(rows, key=lambda row: row.nearest))
 
 
-def distances(title: str, quantity: str, rows: Sequence[GapRow], kind: str = "distances") -> str:
+def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
     """Draw the gaps: the optimum is at the right, each decade to the left ten times worse.
 
     Args:

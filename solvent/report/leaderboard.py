@@ -103,12 +103,9 @@ def as_markdown(submissions: Sequence[Submission]) -> str:
 
     Args:
         submissions: With the figures that are to be shown.
-
-    Raises:
-        ValueError: If there is none.
     """
     parts = []
-    for board in boards_of(submissions):
+    for board in boards_of(submissions) if submissions else ():
         places = [place for _, own in board["tables"] for place in own]
         by_task = [
             [f"`{task.name}`", *(_cell(own[0].iqm if own else None) for own in rows)]

@@ -15,15 +15,17 @@ from typer.testing import CliRunner
 
 from solvent.benchmark.card import PROVED, STATED
 from solvent.benchmark.statistics import estimate
-from solvent.benchmark.submissions import check_submission
+from solvent.benchmark.submissions import check_submission, read_submission
 from solvent.cli.app import app
 from solvent.model.text import brief
 from solvent.report.leaderboard import (
     KINDS,
+    as_markdown,
     render_leaderboard,
     write_leaderboard,
 )
 
+ROOT = Path(__file__).parents[2]
 GREED = SUITE.tasks[1].name
 
 
@@ -60,6 +62,30 @@ def test_the_page_says_what_is_proved_and_what_is_stated(page: str) -> None:
     assert f"<b>Proved</b>: {PROVED}" in page
     assert f"<b>Stated</b> by who submitted it: {STATED}" in page
     assert page.count("<i>the seeds are not those of the suite, so they may be") == 3
+
+
+def test_the_tables_of_the_documentation_are_those_of_the_packed_entries() -> None:
+    folders = sorted(card.parent for card in (ROOT / "benchmarks/results").glob("*/*/card.json"))
+    assert (ROOT / "benchmarks/results/tables.md").read_text() == as_markdown(
+        [read_submission(folder) for folder in folders]
+    )
+    for folder in folders:
+        assert sum(file.stat().st_size for file in folder.rglob("*")) < 2**20, folder
+
+
+@pytest.mark.slow
+def test_the_packed_entries_are_what_they_claim() -> None:
+    for card in (ROOT / "benchmarks/results").glob("*/*/card.json"):
+        assert check_submission(card.parent).doubts == (), card
+
+
+def test_texts_of_a_card_are_plain_text_in_tables(submission: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(submission, tmp_path / "hostile"))
+    path = folder / "card.json"
+    hostile = {"tuning": "a | <b>b</b>"}
+    path.write_text(json.dumps(json.loads(path.read_text()) | hostile))
+    text = as_markdown([read_submission(folder)])
+    assert "| samples | a &#124; &lt;b&gt;b&lt;/b&gt; | 10 |" in text
 
 
 class Seen(HTMLParser):
