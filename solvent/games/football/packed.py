@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import gcd, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -227,7 +228,10 @@ def pack_rules(chart: Chart, ruleset: Ruleset) -> PackedRules:
     by_defence = [r.kind == "defence-penalty" for r in chart.results]
     untimed = np.array([*by_defence, False, False, False])[result]
     declared = result == results - 1
-    found, number = _distinct(declared, seconds, untimed, points, same_side, row)
+    durations = ("play", "long_play", "out_of_bounds", "dead_ball", "interception")
+    unit = gcd(*(getattr(ruleset, f"{name}_seconds") for name in durations)) or 1
+    found, number = _distinct(declared, seconds // unit, untimed, points, same_side, row)
+    found[:, 1] *= unit
     groups, first, group = np.unique(found[:, :3], axis=0, return_index=True, return_inverse=True)
     successor = np.zeros(len(found), SUCCESSOR)
     successor["group"] = group.ravel()
@@ -244,7 +248,7 @@ def pack_rules(chart: Chart, ruleset: Ruleset) -> PackedRules:
         results,
         successor,
         np.concatenate((start, start[-1] + np.cumsum([*map(len, kicks)]))),
-        number.astype(np.int32),
+        number,
         np.concatenate((weight / ruleset.denominator, chances)),
         np.array([numbers[choice] for choice in choices], np.int64),
         np.array([[numbers[o] for o in c.options] for c in choices], np.int64).reshape(-1, 2),
@@ -297,10 +301,15 @@ def _distinct(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
     """The distinct rows of some columns of whole numbers, ascending, and the number of each row."""
     lowest = [int(column.min()) for column in columns]
     sizes = tuple(int(column.max()) - low + 1 for column, low in zip(columns, lowest, strict=True))
-    shifted = (column.astype(np.int64) - low for column, low in zip(columns, lowest, strict=True))
-    # One number for each row: to sort millions of rows as they are takes twenty times as long.
-    keys, number = np.unique(np.ravel_multi_index(tuple(shifted), sizes), return_inverse=True)
-    return np.stack(np.unravel_index(keys, sizes), axis=1) + lowest, number
+    keys = np.zeros(len(columns[0]), np.int64)
+    for column, low, size in zip(columns, lowest, sizes, strict=True):
+        keys = keys * size + (column - low if low else column)
+    # A mark for every possible row: to sort millions of rows takes several times as long.
+    number = np.zeros(prod(sizes), np.int32)
+    number[keys] = 1
+    distinct = np.flatnonzero(number)
+    number[distinct] = np.arange(len(distinct))
+    return np.stack(np.unravel_index(distinct, sizes), axis=1) + lowest, number[keys]
 
 
 def _cells(
