@@ -297,7 +297,7 @@ def interleaved(columns: Sequence[Sequence[tuple[Any, ...]]]) -> tuple[Ints, lis
     return start, together
 
 
-def _distinct(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
+def _distinct(*columns: NDArray[Any]) -> tuple[Ints, NDArray[np.int32]]:
     """The distinct rows of some columns of whole numbers, ascending, and the number of each row."""
     lowest = [int(column.min()) for column in columns]
     sizes = tuple(int(column.max()) - low + 1 for column, low in zip(columns, lowest, strict=True))
@@ -307,7 +307,7 @@ def _distinct(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
     # A mark for every possible row: to sort millions of rows takes several times as long.
     number = np.zeros(prod(sizes), np.int32)
     number[keys] = 1
-    distinct = np.flatnonzero(number)
+    distinct = np.flatnonzero(number).astype(np.int64)
     number[distinct] = np.arange(len(distinct))
     return np.stack(np.unravel_index(distinct, sizes), axis=1) + lowest, number[keys]
 

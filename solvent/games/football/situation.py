@@ -221,8 +221,7 @@ class Situations:
 
     def _index(self, down: Ints | int, to_go: Ints, to_goal: Ints) -> Ints:
         """The numbers of situations in normal formation."""
-        lines = self.ruleset.field * (self.ruleset.field - 1) // 2
-        return np.asarray((down - 1) * lines + (to_goal - 1) * to_goal // 2 + to_go - 1)
+        return np.asarray(number_of(self.ruleset, down - 1, to_go, to_goal))
 
     def _first_down(self, to_goal: Ints) -> Ints:
         """First down, with ten yards to go or the goal if it is nearer."""
@@ -453,8 +452,13 @@ def situation_text(ruleset: Ruleset, situation: Situation) -> str:
 def situation_index(ruleset: Ruleset, situation: Situation) -> int:
     """The number of a situation, see the module."""
     down, to_go, to_goal, punting = situation
+    number: int = number_of(ruleset, down - 1 + punting, to_go, to_goal)
+    return number
+
+
+def number_of(ruleset: Ruleset, block: Any, to_go: Any, to_goal: Any) -> Any:
+    """The numbers of situations, or of one: blocks are downs from 0, the last punt formation."""
     lines = ruleset.field * (ruleset.field - 1) // 2
-    block = ruleset.downs if punting else down - 1
     return block * lines + (to_goal - 1) * to_goal // 2 + to_go - 1
 
 

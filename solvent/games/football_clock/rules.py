@@ -152,15 +152,9 @@ class TimedPosition(NamedTuple):
     @property
     def settled(self) -> TimedPosition:
         """The same without the matter of time-outs: the phase that follows, with no time left."""
-        return self._replace(
-            phase=self.follows,
-            ticks=0,
-            follows="",
-            asked=-1,
-            other_too=False,
-            saved=0,
-            untimed=False,
-        )
+        usual = type(self)._field_defaults
+        settled = ("follows", "asked", "other_too", "saved", "untimed")
+        return self._replace(phase=self.follows, ticks=0, **{name: usual[name] for name in settled})
 
 
 class Entry(NamedTuple):

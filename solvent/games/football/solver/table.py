@@ -17,7 +17,7 @@ import numpy as np
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.position import Position
 from solvent.games.football.rules import FootballStrategy
-from solvent.games.football.situation import OFFENCE
+from solvent.games.football.situation import OFFENCE, number_of
 from solvent.games.football.solver.backup import Strategies, backup_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
@@ -56,8 +56,7 @@ class FootballTable:
         offence, down, to_go, to_goal, punting, choice = np.array(
             [(s.offence, *s.situation, number.get(s.choice, -1)) for s in states], np.int64
         ).T
-        lines = strategy.loaded_ruleset.field * (strategy.loaded_ruleset.field - 1) // 2
-        situation = (down - 1 + punting) * lines + (to_goal - 1) * to_goal // 2 + to_go - 1
+        situation = number_of(strategy.loaded_ruleset, down - 1 + punting, to_go, to_goal)
         return cls(
             game=game,
             strategy=strategy,
