@@ -48,7 +48,7 @@ def test_gymnasiums_checks_pass(name: str) -> None:
         warnings.simplefilter("ignore")  # Unused features of gymnasium's own.
         check_env(env.unwrapped, skip_render_check=True)
     env.reset(seed=0)
-    assert "player 0" in env.render()
+    assert "player A" in env.render()
 
 
 def test_bad_arguments() -> None:
