@@ -6,11 +6,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from timed_football import SMALL, tiny
+from layered_games import shop
 
 from solvent.exact import solve
+from solvent.exact.layered.solution import solve_in_memory
 from solvent.games import Pig
-from solvent.games.football_clock.layers import FootballLayers
 from solvent.model import Progress, compile_game, progress
 
 GAME = Pig(target=6)
@@ -52,12 +52,11 @@ def test_a_game_is_compiled_solved_and_proved() -> None:
     assert_rises_to(phases["proving"], 4 * states)
 
 
-def test_a_solver_of_a_game_tells_it_too() -> None:
-    game = tiny("second-half", SMALL)
-    layers = FootballLayers.of(game)
-    phases = told(game)
-    assert list(phases) == ["solving"]
-    assert_rises_to(phases["solving"], sum(map(layers.states, layers.layers)))
+def test_layers_are_told_of_too() -> None:
+    layers, moments = shop(), list[Progress]()
+    solve_in_memory(layers, progress=moments.append)
+    assert {moment.what for moment in moments} == {"solving"}
+    assert_rises_to(moments, sum(map(layers.states, layers.layers)))
 
 
 def test_what_the_function_raises_ends_the_work() -> None:

@@ -57,12 +57,6 @@ TASKS_PER_PROCESSOR = 4
 REACHABLE_WITHIN = 10.0
 """Seconds in which the head has to answer."""
 
-BUSY = "Starting Ray client server failed"
-"""The message of a head too busy to start the process that serves one of Ray's clients."""
-
-ATTEMPTS = 3
-"""Number of times a head that is busy is asked."""
-
 CLIENT = "ray://"
 """With which the address of Ray's client begins."""
 
@@ -307,20 +301,16 @@ def _connected(address: str) -> Any:
         raise ClusterError("this process is connected to a Ray cluster already; leave it first")
     if address != "auto":
         _check_reachable(address)
-    for left in reversed(range(ATTEMPTS)):
-        try:
-            with catch_warnings():
-                simplefilter("ignore")  # Of what is raised as an error anyway.
-                ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
-            break
-        # Ray leaves the process when what answers at the address is no cluster's head.
-        except (Exception, SystemExit) as error:
-            ray.shutdown()
-            if left and BUSY in str(error):
-                continue
-            raise ClusterError(
-                f"cannot connect to a cluster at {address}: {_first_line(error)}"
-            ) from error
+    try:
+        with catch_warnings():
+            simplefilter("ignore")  # Of what is raised as an error anyway.
+            ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
+    # Ray leaves the process when what answers at the address is no cluster's head.
+    except (Exception, SystemExit) as error:
+        ray.shutdown()
+        raise ClusterError(
+            f"cannot connect to a cluster at {address}: {_first_line(error)}"
+        ) from error
     return ray
 
 

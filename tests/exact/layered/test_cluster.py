@@ -52,26 +52,6 @@ def test_a_cluster_starts_where_ray_never_ran(running: Machines, never_used: Pat
     assert not never_used.exists()
 
 
-@pytest.mark.parametrize(("busy", "asked"), [(2, 3), (3, 3)])
-def test_a_busy_head_is_asked_again(monkeypatch: pytest.MonkeyPatch, busy: int, asked: int) -> None:
-    import ray
-
-    calls = []
-
-    def init(**_: object) -> None:
-        calls.append(1)
-        if len(calls) <= busy:
-            raise ConnectionAbortedError(f"RuntimeError: {cluster.BUSY}. See the log.")
-
-    monkeypatch.setattr(ray, "init", init)
-    if busy < asked:
-        assert cluster._connected("auto") is ray
-    else:
-        with pytest.raises(ClusterError, match="cannot connect to a cluster at auto"):
-            cluster._connected("auto")
-    assert len(calls) == asked
-
-
 def test_a_cluster_without_processors_is_refused(machines: Machines) -> None:
     with pytest.raises(ClusterError, match="has no processors"):
         RayWorkers(machines.address)
