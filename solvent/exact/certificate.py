@@ -59,7 +59,7 @@ from solvent.exact.components import (
     leaving_rows,
 )
 from solvent.exact.decomposition import optimum, solve_values
-from solvent.exact.evaluation import expectation, row_weights
+from solvent.exact.evaluation import row_weights
 from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
 from solvent.exact.transitions import fix_one, transitions_of
 from solvent.model import GameInfo, TabularGame, TabularPolicy
@@ -443,7 +443,7 @@ def _upper_bound(
         rise, rounding = _rises(game, values, side)
         most = _most_gained(game, ~inside, loops)
     if blur.any():
-        rounding += blur[game.row_state] + expectation(game, blur, rewarded=False)
+        rounding += blur[game.row_state] + game.expectation(blur, rewarded=False)
     rise[inside] = -np.inf
     try:
         added, unmet = _bound(rise, rounding, most, lambda extra: _rises(game, extra, 0))
@@ -543,9 +543,17 @@ def _never_ending(game: TabularGame, weight: Floats) -> Bools:
 
 def _climb(game: TabularGame) -> Total:
     """The most that the rows of a game without cycles can gain."""
-    return lambda gain, _slack: kernels.induction.climb(
-        components(game).order, transitions_of(game), gain
-    )
+
+    def total(gain: Floats, _slack: Floats) -> Floats:
+        most, chosen = np.zeros(game.n_states), np.empty(game.n_states, np.int64)
+        nobody = np.zeros(game.n_states, bool)
+        kernels.induction.induce(
+            components(game).order, transitions_of(game), gain[game.outcome_row], nobody, most,
+            chosen, 0.0,
+        )  # fmt: skip
+        return most
+
+    return total
 
 
 def _merge_loops(

@@ -55,8 +55,7 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
     """
     weight = row_weights(game, *policies)
     nonterminating = _nonterminating(game, weight)
-    reward = expectation(game, np.zeros(game.n_states))
-    reward = grouped_sum(game.row_state, weight * reward, game.n_states)
+    reward = grouped_sum(game.row_state, weight * game.reward, game.n_states)
     if not nonterminating.any():
         return _solve_chain(game, weight, reward, nonterminating)
 
@@ -125,7 +124,7 @@ def _gains(game: TabularGame, weight: Floats, reward: Floats, label: Ints) -> tu
     for paid in (reward, size):
         until = _solve_chain(game, weight, np.where(cut, 0.0, paid), cut)
         onwards = grouped_sum(
-            game.row_state, weight * expectation(game, until, rewarded=False), game.n_states
+            game.row_state, weight * game.expectation(until, rewarded=False), game.n_states
         )
         of_set = np.zeros(int(label.max(initial=-1)) + 1)
         of_set[label[base]] = (paid + onwards)[base]
@@ -133,18 +132,6 @@ def _gains(game: TabularGame, weight: Floats, reward: Floats, label: Ints) -> tu
     gain, turnover = collected
     cancels = (turnover > 0) & (np.abs(gain) <= CANCELS * turnover)
     return np.where(cancels, 0.0, gain), cancels
-
-
-def expectation(game: TabularGame, values: Floats, *, rewarded: bool = True) -> Floats:
-    """Action values, [S] -> [K]: what `TabularGame.expectation` returns, compiled.
-
-    Args:
-        game: The game.
-        values: [S] the value of each state.
-        rewarded: Whether rewards count.
-    """
-    reward = game.outcome_reward if rewarded else np.zeros(len(game.outcome_reward))
-    return kernels.induction.expect(transitions_of(game), reward, values)
 
 
 def state_visitation(game: TabularGame, *policies: TabularPolicy) -> Floats:

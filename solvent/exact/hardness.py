@@ -39,7 +39,7 @@ import numpy as np
 
 from solvent.exact.components import reached
 from solvent.exact.decomposition import solve_values
-from solvent.exact.evaluation import expectation, policy_value, state_visitation
+from solvent.exact.evaluation import policy_value, state_visitation
 from solvent.exact.solution import ImproperGameError, Solution
 from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats
@@ -242,7 +242,7 @@ def _effective_horizon(game: TabularGame, uniform: TabularPolicy, optimal: Bools
     if not np.isfinite(values).all():
         return None
     for k in range(1, FARTHEST + 1):
-        q = sign * expectation(game, sign * values)
+        q = sign * game.expectation(sign * values)
         greedy = _equal_to_best(game, q)
         if not (greedy & ~optimal)[_met(game, greedy)[game.row_state]].any():
             return k

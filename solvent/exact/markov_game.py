@@ -639,7 +639,7 @@ def _staying(c: Component, rows: Bools, states: Bools) -> Bools:
         states: [n].
     """
     gone, kept = ~rows, states.copy()
-    kernels.markov_game.keep_staying(c.transitions, gone, kept)
+    kernels.graph.keep_staying(c.transitions, gone, kept)
     return np.asarray(~gone & kept[c.state])
 
 

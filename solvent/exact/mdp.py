@@ -220,7 +220,10 @@ def approach(c: Component, policy: Ints, values: Floats) -> bool:
         policy: [n] the row of each state with which to begin; the rows found are written here.
         values: [n] the values with which to begin; those found are written here.
     """
-    solve, order = kernels.sweeps.approach, np.empty(0, np.int64)
+    solve, every = kernels.sweeps.approach, np.ones(c.k, bool)
+    order = kernels.graph.trace_back(c.edges, every, leaves(c, every))
+    if len(order) < c.n:
+        return False
     outcome = solve(c.edges, c.leaving, c.r, order, -1, policy, values, ROUNDING)
     if outcome == kernels.sweeps.CONTRACTS_SLOWLY:
         start = c.edges.outcome_start[c.row_start]
@@ -276,7 +279,8 @@ def tie(v: Floats, change: Floats) -> Floats:
 
 def best_rows(c: Component, q: Floats) -> Ints:
     """The first row of largest q ([k]) in each state, [n]."""
-    return np.asarray(kernels.induction.best_rows(c.row_start, q))
+    best = np.flatnonzero(~(q < np.maximum.reduceat(q, c.row_start[:-1])[c.state]))
+    return best[np.searchsorted(c.state[best], np.arange(c.n))]
 
 
 def chosen(c: Component, policy: Ints) -> Bools:
@@ -288,9 +292,14 @@ def chosen(c: Component, policy: Ints) -> Bools:
 
 def exitless(c: Component, rows: Bools) -> Bools:
     """The states from which the given rows ([k]) never lead out of the component, [n]."""
-    leaves = np.zeros(c.n, bool)
-    leaves[c.state[rows & (c.leaving > 0)]] = True
-    return ~lead_to(np.arange(c.n), c.edges, rows, leaves)
+    return ~lead_to(c.edges, rows, leaves(c, rows))
+
+
+def leaves(c: Component, rows: Bools) -> Bools:
+    """The states of which one of the given rows ([k]) may leave the component at once, [n]."""
+    found = np.zeros(c.n, bool)
+    found[c.state[rows & (c.leaving > 0)]] = True
+    return found
 
 
 def is_proper(c: Component, rows: Bools) -> bool:
@@ -317,7 +326,7 @@ def likeliest_exit(c: Component) -> Ints:
     with np.errstate(divide="ignore"):
         chance = np.minimum(np.log(c.edges.probability), 0.0)
         leaving = np.minimum(np.log(c.leaving), 0.0)
-    _, policy = kernels.chain.likeliest_exits(c.edges._replace(probability=chance), leaving)
+    policy = kernels.chain.likeliest_exits(c.edges._replace(probability=chance), leaving)
     if (policy < 0).any():
         raise CertificateError(
             f"{c.name(int(np.argmax(policy < 0)))}: play ends so rarely that floats cannot tell it "

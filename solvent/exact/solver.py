@@ -14,7 +14,6 @@ import numpy as np
 from solvent.exact.certificate import NARROW, bracket
 from solvent.exact.components import components, reached
 from solvent.exact.decomposition import optimum
-from solvent.exact.evaluation import expectation
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
@@ -85,7 +84,7 @@ def _solve(
         # The proof can be tighter than the iteration was: a value outside the bracket is wrong.
         value=min(max(float(game.initial @ values), lower), upper),
         values=values,
-        action_values=expectation(game, values),
+        action_values=game.expectation(values),
         policies=policies,
         lower=lower,
         upper=upper,

@@ -253,12 +253,18 @@ class TabularGame:
             digest.update(canonical.reshape(-1).view(np.uint8).data)
         return digest.hexdigest()
 
-    def expectation(self, values: Floats) -> Floats:
-        """Action values: expected reward plus expected value of the next state, [S] -> [K].
+    def expectation(self, values: Floats, *, rewarded: bool = True) -> Floats:
+        """Return action values: expected reward plus expected value of the next state.
 
-        This is the definition in NumPy; solvers use a compiled loop that is tested against it.
+        Args:
+            values: [S] the value of each state.
+            rewarded: Whether rewards count.
+
+        Returns:
+            [K] the value of each row.
         """
-        terms = self.probability * (self.outcome_reward + values[self.next_state])
+        after = values[self.next_state]
+        terms = self.probability * (self.outcome_reward + after if rewarded else after)
         return grouped_sum(self.outcome_row, terms, self.n_rows)
 
     def at_start(self, values: Floats) -> float:

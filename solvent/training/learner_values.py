@@ -23,7 +23,6 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.envs.spaces import kind_that_fits
 from solvent.exact import ImproperGameError, cached_solution, policy_value, state_visitation
-from solvent.exact.evaluation import expectation
 from solvent.model import TabularGame, TabularPolicy, discounted, project
 from solvent.model.arrays import Floats, Ints
 from solvent.model.discount import discounted_policy
@@ -203,7 +202,7 @@ class LearnerValues:
     def _by_action(self, game: TabularGame, values: Floats) -> Floats:
         """Return the values of all allowed actions to the learner, from values to player 0."""
         q = np.full(self.allowed.shape, -np.inf)
-        q[game.row_state, game.row_action[self.player]] = self._sign * expectation(game, values)
+        q[game.row_state, game.row_action[self.player]] = self._sign * game.expectation(values)
         if self.masked:
             return q
         everywhere = np.arange(len(q))

@@ -68,15 +68,6 @@ def test_components_are_scipys_and_successors_come_first(graph: Any) -> None:
     assert (depth == longest.max(axis=1)).all()
 
 
-@pytest.fixture(params=["small", "large", "too many sweeps"])
-def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Large games are swept before their loops are searched; searches take over from sweeps."""
-    if request.param != "small":
-        monkeypatch.setattr(of_components, "LARGE", 0)
-    if request.param == "too many sweeps":
-        monkeypatch.setattr(of_components, "SWEEPS", 1)
-
-
 def random_table(seed: int) -> tuple[TabularGame, np.ndarray]:
     """A table of four states with many loops, and some of its rows."""
     table = table_of(random_rows(seed, "loops", states=4))
@@ -105,9 +96,12 @@ def is_end_component(table: TabularGame, rows: list[int], states: set[int]) -> b
     )
 
 
-@pytest.mark.usefixtures("size")
+@pytest.mark.parametrize("large", [of_components.LARGE, 0])
 @pytest.mark.parametrize("seed", range(40))
-def test_end_components_are_the_largest_sets_that_can_be_kept_up(seed: int) -> None:
+def test_end_components_are_the_largest_sets_that_can_be_kept_up(
+    seed: int, large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(of_components, "LARGE", large)
     table, allowed = random_table(seed)
     rows = np.flatnonzero(allowed).tolist()
     every = [
@@ -132,7 +126,6 @@ def test_there_are_end_components_of_several_kinds() -> None:
     assert sizes >= {0, 1, 2, 3}
 
 
-@pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("seed", range(40))
 def test_what_can_be_reached_is_found_by_following_the_rows(seed: int) -> None:
     table, allowed = random_table(seed)

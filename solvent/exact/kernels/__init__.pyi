@@ -1,4 +1,5 @@
 from . import chain as chain
+from . import graph as graph
 from . import induction as induction
 from . import markov_game as markov_game
 from . import matrix_game as matrix_game

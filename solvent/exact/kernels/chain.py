@@ -17,35 +17,21 @@ LEAST_GOAL = 1e-12
 """Residuals are found anew at the latest when the square of their norm is this much smaller."""
 
 
+@kernel(allocates=True)
 def merge_rows(transitions: Transitions, weight: Floats) -> tuple[Ints, Ints, Floats, Floats]:
-    """The chain in which each row is played with the given weight, without what stays in a state.
+    """Return the chain in which each row is played with the given weight.
+
+    What stays in a state is left out.
 
     Returns:
         Entries of each state ([S+1]), where they lead (distinct within a state, never the state
         itself), how likely, and the sum of that for each state, -1 for one without a row.
     """
-    n, most = len(transitions.row_start) - 1, len(transitions.next_state)
+    row_start, outcome_start, next_state, probability = transitions
+    n, most = len(row_start) - 1, len(next_state)
     start, total, place = np.zeros(n + 1, np.int64), np.full(n, -1.0), np.full(n, -1)
     target, flow = np.empty(most, np.int64), np.empty(most)
-    _merge_rows(transitions, weight, start, target, flow, total, place)
-    size = int(start[-1])
-    # What is kept is no longer than it has to be.
-    return start, target[:size].copy(), flow[:size].copy(), total
-
-
-@kernel()
-def _merge_rows(
-    transitions: Transitions,
-    weight: Floats,
-    start: Ints,
-    target: Ints,
-    flow: Floats,
-    total: Floats,
-    place: Ints,
-) -> None:
-    """Write what :func:`merge_rows` returns; `total` and `place` [S] hold -1 at first."""
-    row_start, outcome_start, next_state, probability = transitions
-    for s in range(len(total)):
+    for s in range(n):
         end = start[s]
         for k in range(row_start[s], row_start[s + 1]):
             if weight[k] > 0:
@@ -60,6 +46,8 @@ def _merge_rows(
                     flow[place[t]] += weight[k] * probability[o]
                     total[s] += weight[k] * probability[o]
         start[s + 1] = end
+    # What is kept is no longer than it has to be.
+    return start, target[: start[n]].copy(), flow[: start[n]].copy(), total
 
 
 @kernel()
@@ -454,6 +442,7 @@ def solve_band(
             x[s] /= leaving[s]
 
 
+@kernel(allocates=True)
 def take_edges(
     transitions: Transitions, reward: Floats, boundary: Floats
 ) -> tuple[Floats, Floats, Transitions]:
@@ -468,28 +457,13 @@ def take_edges(
         The expected reward of each row with the value of where it leaves to, [k], the probability
         with which it leaves, [k], and the outcomes that stay inside.
     """
-    n, k = len(transitions.row_start) - 1, len(transitions.outcome_start) - 1
-    inside = int(np.count_nonzero(transitions.next_state < n))
-    r, leaving, start = np.zeros(k), np.zeros(k), np.zeros(k + 1, np.int64)
-    edges = Transitions(transitions.row_start, start, np.empty(inside, np.int64), np.empty(inside))
-    write_edges(transitions, reward, boundary, r, leaving, edges)
-    return r, leaving, edges
-
-
-@kernel()
-def write_edges(
-    transitions: Transitions,
-    reward: Floats,
-    boundary: Floats,
-    r: Floats,
-    leaving: Floats,
-    edges: Transitions,
-) -> None:
-    """Write what :func:`take_edges` returns; `r` and `leaving` [k] hold 0 at first."""
     row_start, outcome_start, next_state, probability = transitions
-    _, start, target, flow = edges
-    n, used = len(row_start) - 1, 0
-    for q in range(len(r)):
+    n, k, inside, used = len(row_start) - 1, len(outcome_start) - 1, 0, 0
+    for t in next_state:
+        inside += t < n
+    r, leaving, start = np.zeros(k), np.zeros(k), np.zeros(k + 1, np.int64)
+    target, flow = np.empty(inside, np.int64), np.empty(inside)
+    for q in range(k):
         for o in range(outcome_start[q], outcome_start[q + 1]):
             t, p = next_state[o], probability[o]
             if t < n:
@@ -500,30 +474,23 @@ def write_edges(
                 leaving[q] += p
                 r[q] += p * (reward[o] + boundary[t - n])
         start[q + 1] = used
+    return r, leaving, Transitions(row_start, start, target, flow)
 
 
-def likeliest_exits(edges: Transitions, leaving: Floats) -> tuple[Floats, Ints]:
-    """For each state, its most probable path that leaves, and the row that it begins with.
+@kernel(largest=20_000, allocates=True)
+def likeliest_exits(edges: Transitions, leaving: Floats) -> Ints:
+    """Return the row with which the most probable path out of each state begins.
 
     Args:
         edges: The outcomes that stay inside, with the logarithms of probabilities, at most 0.
         leaving: [K] the logarithm of how likely a row leaves at once.
 
     Returns:
-        The logarithm of the path's probability, -inf where there is none, and of equals the row
-        that was found first, -1 where there is none; both [S].
+        [S] of equals the row that was found first; -1 where there is no path.
     """
-    n = len(edges.row_start) - 1
-    best, first = np.full(n, -np.inf), np.full(n, -1)
-    find_exits(edges, leaving, best, first)
-    return best, first
-
-
-@kernel(largest=20_000)
-def find_exits(edges: Transitions, leaving: Floats, best: Floats, first: Ints) -> None:
-    """Write what :func:`likeliest_exits` returns; `best` [S] holds -inf at first, `first` -1."""
     row_start, edge_start, target, chance = edges
-    n = len(first)
+    n = len(row_start) - 1
+    best, first = np.full(n, -np.inf), np.full(n, -1)
     for s in range(n):
         for k in range(row_start[s], row_start[s + 1]):
             if leaving[k] > best[s]:
@@ -540,3 +507,4 @@ def find_exits(edges: Transitions, leaving: Floats, best: Floats, first: Ints) -
                     through = chance[e] + best[target[e]]
                     if through > best[s]:
                         best[s], first[s], changed = through, k, True
+    return first

@@ -50,6 +50,7 @@ def induce(
         chosen[s] = row
 
 
+@kernel(allocates=True)
 def respond(
     states: Ints,
     transitions: Transitions,
@@ -58,7 +59,7 @@ def respond(
     responds: Bools,
     minimizing: bool,
 ) -> Floats:
-    """The values of a best response to a fixed policy of the other player, [S].
+    """Return the values of a best response to a fixed policy of the other player, [S].
 
     Args:
         states: All of them, each after its successors.
@@ -68,23 +69,8 @@ def respond(
         responds: [S] whether the player who responds chooses.
         minimizing: Whether that is player 1.
     """
-    values = np.zeros(len(transitions.row_start) - 1)
-    _respond(states, transitions, outcome_reward, weight, responds, minimizing, values)
-    return values
-
-
-@kernel()
-def _respond(
-    states: Ints,
-    transitions: Transitions,
-    outcome_reward: Floats,
-    weight: Floats,
-    responds: Bools,
-    minimizing: bool,
-    values: Floats,
-) -> None:
-    """Write what :func:`respond` returns."""
     row_start, outcome_start, next_state, probability = transitions
+    values = np.zeros(len(row_start) - 1)
     for s in states:
         best, mean, first = 0.0, 0.0, True
         for k in range(row_start[s], row_start[s + 1]):
@@ -97,48 +83,14 @@ def _respond(
             if first or (q < best if minimizing else q > best):
                 best, first = q, False
         values[s] = best if responds[s] else mean
+    return values
 
 
-def expect(
-    transitions: Transitions,
-    outcome_reward: Floats,
-    values: Floats,
-) -> Floats:
-    """The expected reward and value of the next state of each row, [K].
-
-    Args:
-        transitions: The transitions of the game.
-        outcome_reward: [N] the reward of each outcome, to player 0.
-        values: [S] the value of each state, to player 0.
-    """
-    expected = np.empty(len(transitions.outcome_start) - 1)
-    _expect(transitions, outcome_reward, values, expected)
-    return expected
-
-
-@kernel()
-def _expect(
-    transitions: Transitions,
-    outcome_reward: Floats,
-    values: Floats,
-    expected: Floats,
-) -> None:
-    """Write what :func:`expect` returns."""
-    _, outcome_start, next_state, probability = transitions
-    for k in range(len(expected)):
-        q = 0.0
-        for n in range(outcome_start[k], outcome_start[k + 1]):
-            q += probability[n] * (outcome_reward[n] + values[next_state[n]])
-        expected[k] = q
-
-
+@kernel(allocates=True)
 def advantages(
-    transitions: Transitions,
-    outcome_reward: Floats,
-    values: Floats,
-    sign: int,
+    transitions: Transitions, outcome_reward: Floats, values: Floats, sign: int
 ) -> tuple[Floats, Floats]:
-    """The rise of the value along rows: the sum of p (r + v(t) - v(s)) over the outcomes.
+    """Return the rise of the value along rows: the sum of p (r + v(t) - v(s)) over the outcomes.
 
     Taken by differences, so that what stays where it is adds exactly nothing, and rounding is in
     proportion to what changes, not to the values themselves.
@@ -153,23 +105,9 @@ def advantages(
         The advantages, [K], and the same sums of the absolute values of r and of v(t) - v(s), [K],
         at least the smallest normal float for each of them that is not 0.
     """
-    rows = len(transitions.outcome_start) - 1
-    advantage, magnitude = np.zeros(rows), np.zeros(rows)
-    add_advantages(transitions, outcome_reward, values, sign, advantage, magnitude)
-    return advantage, magnitude
-
-
-@kernel()
-def add_advantages(
-    transitions: Transitions,
-    outcome_reward: Floats,
-    values: Floats,
-    sign: int,
-    advantage: Floats,
-    magnitude: Floats,
-) -> None:
-    """Add what :func:`advantages` returns to `advantage` and `magnitude`, both [K]."""
     row_start, outcome_start, next_state, probability = transitions
+    rows = len(outcome_start) - 1
+    advantage, magnitude = np.zeros(rows), np.zeros(rows)
     for s in range(len(row_start) - 1):
         for k in range(row_start[s], row_start[s + 1]):
             for n in range(outcome_start[k], outcome_start[k + 1]):
@@ -180,6 +118,7 @@ def add_advantages(
                     advantage[k] += probability[n] * (reward + rise)
                     # A product too small for floats is not nothing.
                     magnitude[k] += max(probability[n] * change, SMALLEST_NORMAL)
+    return advantage, magnitude
 
 
 @kernel()
@@ -204,22 +143,6 @@ def add_rises(
             for e in range(edge_start[k], edge_start[k + 1]):
                 rise += flow[e] * (values[target[e]] - values[s])
             advantage[k] += rise - leaving[k] * values[s]
-
-
-def best_rows(row_start: Ints, q: Floats) -> Ints:
-    """The first row of largest q ([K]) in each state, [S]; -1 for a state without rows."""
-    best = np.full(len(row_start) - 1, -1)
-    _find_best(row_start, q, best)
-    return best
-
-
-@kernel()
-def _find_best(row_start: Ints, q: Floats, best: Ints) -> None:
-    """Write what :func:`best_rows` returns; `best` [S] holds -1 at first."""
-    for s in range(len(best)):
-        for k in range(row_start[s], row_start[s + 1]):
-            if best[s] < 0 or q[k] > q[best[s]]:
-                best[s] = k
 
 
 @kernel()
@@ -259,41 +182,6 @@ def raise_values(
         if not raised:
             return True
     return False
-
-
-def climb(
-    states: Ints,
-    transitions: Transitions,
-    gain: Floats,
-) -> Floats:
-    """The most that can be gained from each state of a game without cycles, [S].
-
-    Args:
-        states: All states, successors first.
-        transitions: The transitions of the game.
-        gain: [K] what each row gains.
-    """
-    most = np.zeros(len(transitions.row_start) - 1)
-    _climb(states, transitions, gain, most)
-    return most
-
-
-@kernel()
-def _climb(
-    states: Ints,
-    transitions: Transitions,
-    gain: Floats,
-    most: Floats,
-) -> None:
-    """Write what :func:`climb` returns; `most` [S] holds 0 at first."""
-    row_start, outcome_start, next_state, probability = transitions
-    for s in states:
-        for k in range(row_start[s], row_start[s + 1]):
-            q = gain[k]
-            for n in range(outcome_start[k], outcome_start[k + 1]):
-                q += probability[n] * most[next_state[n]]
-            if k == row_start[s] or q > most[s]:
-                most[s] = q
 
 
 @kernel()

@@ -298,37 +298,3 @@ def _follow(
             gain[o] /= chance[o]
     followed.start[s + 1] = end
     return followed
-
-
-@kernel(allocates=True)
-def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
-    """Find where play can go on for ever within some states, by some of their rows.
-
-    Args:
-        transitions: Those of the component; next states from n on are places outside.
-        gone: [k] whether a row may not be used; then also whether it leads out of those states.
-        kept: [n] the states, of which those are left in which play can go on.
-    """
-    row_start, outcome_start, next_state, _ = transitions
-    n = len(row_start) - 1
-    changed, forward = True, True
-    while changed:
-        changed = False
-        for number in range(n):
-            # Forth and back: play goes mostly to higher numbers, or mostly to lower ones.
-            s = number if forward else n - 1 - number
-            if not kept[s]:
-                continue
-            stays = False
-            for k in range(row_start[s], row_start[s + 1]):
-                if not gone[k]:
-                    for o in range(outcome_start[k], outcome_start[k + 1]):
-                        t = next_state[o]
-                        if t >= n or not kept[t]:
-                            gone[k] = True
-                            break
-                    stays = stays or not gone[k]
-            if not stays:
-                kept[s] = False
-                changed = True
-        forward = not forward

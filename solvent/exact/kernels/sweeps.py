@@ -85,7 +85,7 @@ def approach(
         edges: The outcomes that stay in the component.
         leaving: [k] the probability with which each row leaves.
         r: [k] the expected reward of each row, with the value of where it leaves to.
-        order: [n] an order of the states, or none for the one from the exits backward.
+        order: [n] an order of the states.
         width: The largest number of places in that order that a row leads away, if policies shall
             be evaluated by elimination. 0 for the Krylov method, -1 for an end where sweeps
             contract slowly.
@@ -97,8 +97,6 @@ def approach(
         Whether the values settled, or sweeps contract slowly.
     """
     n = len(v)
-    if len(order) == 0:
-        order = _from_exits(edges, leaving)
     component, row_of, own = _laid_out(order, edges, leaving, r, policy)
     values = np.empty(n)
     for i in range(n):
@@ -110,34 +108,6 @@ def approach(
     for i in range(n):
         policy[order[i]], v[order[i]] = row_of[own[i]], values[i]
     return outcome
-
-
-@_inner
-def _from_exits(edges, leaving):  # type: ignore[no-untyped-def]
-    """The states of a component, [n], breadth first from its exits backward."""
-    row_start, edge_start, target, _ = edges
-    n = len(row_start) - 1
-    start = np.zeros(n + 2, np.int64)
-    for t in target:
-        start[t + 2] += 1
-    for t in range(n):
-        start[t + 2] += start[t + 1]
-    source, order = np.empty(len(target), np.int64), np.empty(n, np.int64)
-    met, found = np.zeros(n, np.bool_), 0
-    for s in range(n):
-        for k in range(row_start[s], row_start[s + 1]):
-            if leaving[k] > 0 and not met[s]:
-                order[found], met[s] = s, True
-                found += 1
-            for e in range(edge_start[k], edge_start[k + 1]):
-                source[start[target[e] + 1]] = s
-                start[target[e] + 1] += 1
-    for i in range(n):
-        for e in range(start[order[i]], start[order[i] + 1]):
-            if not met[source[e]]:
-                order[found], met[source[e]] = source[e], True
-                found += 1
-    return order
 
 
 @_inner
