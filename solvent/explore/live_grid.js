@@ -112,8 +112,7 @@ function drawCell(run, cell, scale, room) {
         room > 34 ? label(30, 26, inCell(value, 2), "font-size:17px") : "");
     }
   } else if (kind !== "#") {
-    const unreached = ".S".includes(kind);
-    parts.push(label(30, 36, unreached ? "unreached" : kind, `font-size:${unreached ? 11 : 20}px`));
+    parts.push(label(30, 37, ".S".includes(kind) ? "–" : kind, "font-size:20px"));
   }
   if (kind === "S") parts.push(label(7, 12, "S", "font-size:12px;font-weight:700"));
   if (reward !== undefined && kind !== "#") {
@@ -177,7 +176,7 @@ function drawCurve(quantity) {
     label(left - 6, Y(y) + 4, text, "text-anchor:end"));
   for (let power = high; power >= low; power -= Math.ceil((high - low) / 6)) {
     const raised = [...String(power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)] ?? "⁻").join("");
-    line(10 ** power, Math.abs(power) < 2 ? String(Number((10 ** power).toFixed(1))) : `10${raised}`);
+    line(10 ** power, Math.abs(power) < 3 ? String(Number((10 ** power).toFixed(2))) : `10${raised}`);
   }
   line(0, "0");
   if (numbers.includes(Infinity)) line(Infinity, "∞");
