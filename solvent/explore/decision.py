@@ -176,10 +176,14 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
     best = [one for one in choice.actions if one.cost == 0]
     if len(best) < 2:
         return ""
-    names = "all of them" if len(best) == len(choice.actions) else f"{len(best)} actions"
-    begin = f"It does not matter: {names} are equally good. "
+    begin = f"It does not matter which of the {len(best)} best you choose. "
+    if len(best) == len(choice.actions):
+        begin = "It does not matter: all actions are equally good. "
     if sum(one.chance > 0 for one in choice.replies) > 1:
-        return f"{begin}The other side's optimal mixed strategy makes them so."
+        return (
+            f"The other side's optimal mixed strategy makes {len(best)} actions equally good. "
+            f"What matters is the mix, which leaves it nothing to exploit."
+        )
     reply = max(choice.replies, key=lambda one: one.chance, default=None)
     scale = ValueScale(solved.game.info, choice.player)
     spreads: list[dict[float, float]] = []

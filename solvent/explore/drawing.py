@@ -147,7 +147,7 @@ def _square(cell: Cell, at: tuple[int, int], here: bool, size: float, clicks: Cl
         big = size * (0.62 if cell.kind in ("first", "second") else 0.42)
         parts.append(_text(middle[0], middle[1] + big * 0.36, cell.text, big, "on", "middle"))
     if here:
-        place = f'cx="{middle[0]:.4g}" cy="{middle[1]:.4g}" r="{size * 0.36:.4g}"'
+        place = f'cx="{middle[0]:.4g}" cy="{y + size * 0.45:.4g}" r="{size * 0.3:.4g}"'
         parts.append(f'<circle class="here" {place}/>')
     if plain and known is not None and size >= SMALLEST_TEXT / 1.6:
         if known.sign:
@@ -180,14 +180,16 @@ def _pieces(part: Pieces, clicks: Clicks) -> str:
     per_row = max(int((WIDE + GAP) // (wide + GAP)), 1)
     top = 24 if part.name else 2
     found = [_text(2, 15, part.name, 15, "label")] if part.name else []
+    best = next((kept for kept, action in part.keeps.items() if action in clicks.best), "")
     for number, cell in enumerate(part.cells):
         x = 2 + (number % per_row) * (wide + GAP)
         y = top + (number // per_row) * (high + GAP)
         inside = _piece(part.look, cell, x, y, wide, high)
         if part.keeps:
             label = escape(f"keep the {cell.text}")
+            look = "keep best" if str(number) in best.split(",") else "keep"
             inside = (
-                f'<g class="keep" role="checkbox" aria-checked="false" tabindex="0" '
+                f'<g class="{look}" role="checkbox" aria-checked="false" tabindex="0" '
                 f'data-die="{number}" aria-label="{label}">{inside}</g>'
             )
         found.append(clicks.linked(cell.action, inside, cell.name))

@@ -24,7 +24,7 @@ from solvent.explore.decision import (
 from solvent.explore.drawing import Clicks, Overlay, drawn
 from solvent.explore.jobs import Job, Work
 from solvent.explore.line import Account, Line, costliest, in_all, read_moves
-from solvent.explore.questions import TIE, exploit, knobs_of, locked, sweep
+from solvent.explore.questions import TIE, Sweep, exploit, knobs_of, locked, sweep
 from solvent.explore.subject import Subject
 from solvent.explore.view import View, number, one_of
 from solvent.model import JointAction, ValueScale
@@ -353,7 +353,10 @@ def _curve(explorer: Subject, view: View, scale: ValueScale, *, linked: bool = T
     chart.line(xs, totals, "var(--series-0)", quantity, dashed=False, wide=True)
     if not linked:
         return chart.drawn()
-    chart.dots([view.at], [totals[view.at]], "var(--series-1)")
+    dot = "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"
+    chart.line(
+        [view.at], [totals[view.at]], "var(--series-1)", "the position", dashed=False, shape=dot
+    )
     chart.links(xs, totals, [view.address(at=count) for count in xs])
     return chart.drawn()
 
@@ -471,7 +474,6 @@ def _disagree_panel(explorer: Subject, view: View) -> Panel:
     chosen = check_choice(view.query.get("of") or next(iter(knobs)), "of", knobs)
     state = view.here.solved_state(view.here.state)
     player = (view.here.choosing() or (0,))[0]
-    names = action_names(explorer.solved.game, state, player)
     key = (chosen, explorer.states.key(state))
     panel = _waited(
         explorer, "disagree", key, lambda tell: sweep(knobs[chosen], state, player, tell)
@@ -482,18 +484,17 @@ def _disagree_panel(explorer: Subject, view: View) -> Panel:
     values: dict[str, Any] = {
         "knobs": listed,
         "chosen": chosen,
-        "names": names,
         "found": None,
     }
     if found := panel.values.get("found"):
         scale = ValueScale(explorer.solved.game.info, player)
-        values |= {"found": found, "chart": _sweep_chart(found, names, scale)}
+        values |= {"found": found, "chart": _sweep_chart(found, scale)}
     return Panel("disagree", values, panel.job)
 
 
-def _sweep_chart(found: Any, names: Mapping[int, str], scale: ValueScale) -> str:
+def _sweep_chart(found: Sweep, scale: ValueScale) -> str:
     """The values of the best actions along a parameter, as SVG."""
-    points = found.points
+    points, names = found.points, found.names
     if len(points) < 2:
         return ""
     best = {value: max(one.values()) for value, one in points.items()}

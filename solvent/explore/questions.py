@@ -31,6 +31,7 @@ from solvent.model import TabularPolicy, ValueScale, against, discounted
 from solvent.model.discount import PARAMETER
 from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import find_spec, make_game
+from solvent.model.text import action_names
 
 STEPS = 8
 """The number of values of a parameter besides its own."""
@@ -144,11 +145,13 @@ class Sweep:
         knob: The parameter.
         points: For each value at which the state exists, the values of actions to who chooses.
         breaks: The points at which the best action changes.
+        names: The actions in words, those of all values of the parameter.
     """
 
     knob: Knob
     points: Mapping[float, Mapping[int, float]]
     breaks: tuple[Break, ...]
+    names: Mapping[int, str]
 
 
 def sweep(knob: Knob, state: Any, player: int, progress: OnProgress) -> Sweep:
@@ -161,10 +164,11 @@ def sweep(knob: Knob, state: Any, player: int, progress: OnProgress) -> Sweep:
         progress: Called after each solving.
     """
     known: dict[float, Mapping[int, float]] = {}
+    names: dict[int, str] = {}
 
     def valued(value: float) -> Mapping[int, float]:
         if value not in known:
-            known[value] = _valued(knob, value, state, player)
+            known[value] = _valued(knob, value, state, player, names)
         return known[value]
 
     points = {}
@@ -187,14 +191,20 @@ def sweep(knob: Knob, state: Any, player: int, progress: OnProgress) -> Sweep:
             ends = (middle, ends[1]) if _best(found) & before else (ends[0], middle)
         after = _best(valued(ends[1]))
         breaks.append(Break(*ends, min(before), min(after)))
-    return Sweep(knob, points, tuple(breaks))
+    return Sweep(knob, points, tuple(breaks), names)
 
 
-def _valued(knob: Knob, value: float, state: Any, player: int) -> Mapping[int, float]:
-    """The values of actions to a player with a value of a parameter; none if there is no state."""
+def _valued(
+    knob: Knob, value: float, state: Any, player: int, names: dict[int, str]
+) -> Mapping[int, float]:
+    """The values of actions to a player with a value of a parameter; none if there is no state.
+
+    The actions in words are added to `names`.
+    """
     try:
         solved = solve(knob.make(value))
         found = solved.action_values(state, player)
+        names |= action_names(solved.game, state, player) if found else {}
     except (ValueError, TypeError, ArithmeticError, LookupError):
         return {}
     scale = ValueScale(solved.game.info, player)

@@ -129,16 +129,16 @@ def test_a_line_that_leaves_something_open_is_refused() -> None:
 def test_a_tie_says_why() -> None:
     lake, board = solved("FrozenLake-v1"), solved("tic-tac-toe")
     told = why_tied(lake, choice_in(lake, lake.game.initial()[0].state))
-    assert told.startswith("It does not matter: all of them are equally good.")
+    assert told.startswith("It does not matter: all actions are equally good.")
     assert "Whatever may follow here is worth 82.35%" in told
     start = board.game.initial()[0].state
     assert "worth 0, so nothing is gained" in why_tied(board, choice_in(board, start))
     throws = solve(make_game("rock-paper-scissors"))
     told = why_tied(throws, choice_in(throws, throws.game.initial()[0].state))
-    assert "mixed strategy makes them so" in told
+    assert "What matters is the mix" in told
     # By symmetry: crosses in the centre, and noughts choose one of four corners.
     reply = start._replace(squares=(0, 0, 0, 0, 1, 0, 0, 0, 0))
-    assert "equally good" in why_tied(board, choice_in(board, reply))
+    assert "which of the 4 best" in why_tied(board, choice_in(board, reply))
     fight = solved("ff-combat")
     assert why_tied(fight, choice_in(fight, fight.game.initial()[0].state)) == ""
 

@@ -174,7 +174,7 @@ def test_it_does_not_matter_and_the_page_says_why(page: Any) -> None:
     with served("lake") as address:
         page.get(f"{address}/board")
         told = wait_until(page, lambda d: css(d, ".tied-note").text)
-        assert "all of them are equally good" in told
+        assert "all actions are equally good" in told
         assert "Whatever may follow here is worth 82.35%" in told
         # The square of another state is a link to it.
         click(page, ".picture a.go")
