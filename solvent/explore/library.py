@@ -92,14 +92,20 @@ class Library:
             return found
         if name not in self.games:
             raise ValueError(f"there is no game {shown(name)} in the gallery")
-        job = self.jobs.of(name, lambda tell: self.open(name, tell))
+        job = self.jobs.of(name, lambda tell: self._ready(name, tell))
         if not job.done():
             picture = drawn(self._scene(name))
             values = {"job": job, "picture": picture}
             return Page("opening.html.j2", f"Solving {name}", values)
         if job.error is not None:
             raise job.error
-        return self.explorers.setdefault(name, Explorer(job.result, key=name))
+        return self.explorers.setdefault(name, job.result)
+
+    def _ready(self, name: str, tell: OnProgress) -> Explorer:
+        """Solve a game, and prepare what its first page needs."""
+        explorer = Explorer(self.open(name, tell), key=name)
+        explorer.board({})
+        return explorer
 
     def gallery(self) -> Page:
         """Return the page of all games."""

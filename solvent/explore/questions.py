@@ -1,8 +1,8 @@
 """Questions about a position that need more than its solution: the game is solved anew.
 
-**If you disagree.** The game is solved along one parameter of its rules. Between two values with
-different best actions there is a break-even point, where both are equally good; for a parameter
-that can be any number it is found by bisection.
+**If you disagree.** The game is solved along one parameter of its rules. Seen from the present
+value, there is a break-even point where the best action stops being best, downwards and upwards. It
+is bracketed by the values that are tried, and then found by bisection.
 
 **Node lock.** The other side's strategy is fixed, in one state or everywhere. What is left is a
 game for one player; its optimal policy is a best response and shows how to exploit the strategy.
@@ -75,19 +75,18 @@ class Knob:
 
 @dataclass(frozen=True)
 class Break:
-    """A point at which the best action changes.
+    """The point at which the best action of the present game is no longer best.
 
     Attributes:
-        low: The largest value with the old action.
-        high: The smallest value with the new action; as good as `low` for a continuous parameter.
-        before: The old action.
-        after: The new action.
+        inside: The last value with which it is best, seen from the present one.
+        outside: The first value with which another is best; next to `inside`, or for a continuous
+            parameter as good as equal to it.
+        action: The action that is best there.
     """
 
-    low: float
-    high: float
-    before: int
-    after: int
+    inside: float
+    outside: float
+    action: int
 
 
 def knobs_of(solved: SolvedGame) -> dict[str, Knob]:
@@ -144,7 +143,7 @@ class Sweep:
     Attributes:
         knob: The parameter.
         points: For each value at which the state exists, the values of actions to who chooses.
-        breaks: The points at which the best action changes.
+        breaks: Below and above the present value, where its best actions are no longer best.
         names: The actions in words, those of all values of the parameter.
     """
 
@@ -155,7 +154,7 @@ class Sweep:
 
 
 def sweep(knob: Knob, state: Any, player: int, progress: OnProgress) -> Sweep:
-    """Solve a game along a parameter, and find where the best action in a state changes.
+    """Solve a game along a parameter, and find where the best action in a state is another.
 
     Args:
         knob: The parameter.
@@ -176,22 +175,37 @@ def sweep(knob: Knob, state: Any, player: int, progress: OnProgress) -> Sweep:
         progress(Progress(count, len(knob.values), f"{knob.name.replace('_', ' ')} {value:g}"))
         if found := valued(value):
             points[value] = found
+    present = _best(valued(knob.value))
     breaks: list[Break] = []
-    for low, high in zip(points, list(points)[1:], strict=False):
-        before, after = _best(points[low]), _best(points[high])
-        if before & after:
-            continue
-        ends = (low, high)
-        for _ in range(BISECTIONS if knob.continuous else int(high - low - 1).bit_length()):
-            middle = sum(ends) / 2 if knob.continuous else (ends[0] + ends[1]) // 2
-            progress(Progress(len(breaks), None, f"break-even near {middle:.4g}"))
-            found = valued(middle)
-            if not found:
-                break
-            ends = (middle, ends[1]) if _best(found) & before else (ends[0], middle)
-        after = _best(valued(ends[1]))
-        breaks.append(Break(*ends, min(before), min(after)))
+    for along in (-1, 1):
+        inside = knob.value
+        for outside in sorted(points, key=lambda value: along * value):
+            if along * (outside - knob.value) <= 0:
+                continue
+            if present & _best(points[outside]):
+                inside = outside
+                continue
+            breaks.append(_bisected(knob, inside, outside, present, valued))
+            break
     return Sweep(knob, points, tuple(breaks), names)
+
+
+def _bisected(
+    knob: Knob,
+    inside: float,
+    outside: float,
+    present: set[int],
+    valued: Callable[[float], Mapping[int, float]],
+) -> Break:
+    """Halve the interval between a value with which an action is best and one where none is."""
+    gap = int(abs(outside - inside))
+    for _ in range(BISECTIONS if knob.continuous else (gap - 1).bit_length()):
+        middle = (inside + outside) / 2 if knob.continuous else (inside + outside) // 2
+        found = valued(middle)
+        if not found or middle in (inside, outside):
+            break
+        inside, outside = (middle, outside) if _best(found) & present else (inside, middle)
+    return Break(inside, outside, min(_best(valued(outside))))
 
 
 def _valued(
@@ -212,7 +226,7 @@ def _valued(
 
 
 def _best(values: Mapping[int, float]) -> set[int]:
-    top = max(values.values())
+    top = max(values.values(), default=0.0)
     return {action for action, value in values.items() if top - value < TIE}
 
 

@@ -203,11 +203,22 @@ class States:
 
     def facts(self, state: Any) -> list[tuple[str, str]]:
         """The fields of a state by their names, both in words; without those that are empty."""
-        return [
-            (self.label(name), self.told(name, field_text(value)))
-            for name, value in zip(*self._apart(state), strict=True)
-            if value is not None and value not in ("", ())
-        ]
+        names, values = self._apart(state)
+        found: list[tuple[str, str]] = []
+        for name, value in zip(names, values, strict=True):
+            if value is None or value in ("", ()):
+                continue
+            text = self.told(name, field_text(value))
+            base, _, entry = name.rpartition(" ")
+            if self.label(name) == name and entry.isdecimal():
+                # A hand of cards is one fact.
+                if found and found[-1][0] == base:
+                    found[-1] = base, f"{found[-1][1]} {text}"
+                else:
+                    found.append((base, text))
+            else:
+                found.append((self.label(name), text))
+        return found
 
     def label(self, name: str) -> str:
         """The name of a field in words: of an entry of a pair, whose it is."""

@@ -152,11 +152,12 @@ def test_the_break_even_point_is_where_both_actions_are_equally_good() -> None:
         assert values == exact.action_values(state._replace(luck=6), 0)
     discount = sweep(knobs_of(solved("gridworld"))["discount"], _cell(1, 3), 0, lambda _: None)
     for one in discount.breaks:
-        assert one.high - one.low < 1e-4
-        values = solve(knobs_of(solved("gridworld"))["discount"].make(one.low)).action_values(
-            _cell(1, 3), 0
-        )
-        assert values[one.before] == pytest.approx(values[one.after], abs=1e-2)
+        assert abs(one.inside - one.outside) < 1e-4
+        present = knobs_of(solved("gridworld"))["discount"]
+        before = max(here := discount.points[present.value], key=lambda action: here[action])
+        values = solve(present.make(one.inside)).action_values(_cell(1, 3), 0)
+        assert values[before] == max(values.values())
+        assert values[before] == pytest.approx(values[one.action], abs=1e-2)
     assert discount.breaks
 
 
@@ -169,12 +170,16 @@ def test_whole_numbers_break_between_neighbours() -> None:
     game = solve(make_game("greed", limit=12, sides=3))
     state = game.game.initial()[0].state._replace(scores=(5, 5))
     found = sweep(knobs_of(game)["limit"], state, 0, lambda _: None)
-    assert len(found.breaks) > 3
-    for one in found.breaks:
-        assert one.high == one.low + 1
-        for value, action in ((one.low, one.before), (one.high, one.after)):
-            values = solve(make_game("greed", limit=int(value), sides=3)).action_values(state, 0)
-            assert values[action] == max(values.values())
+    best: dict[int, int] = {}
+    for limit in range(8, 17):
+        values = solve(make_game("greed", limit=limit, sides=3)).action_values(state, 0)
+        best[limit] = max(values, key=lambda action: values[action])
+    above = next(n for n in range(13, 17) if best[n] != best[12])
+    below = next(n for n in range(11, 7, -1) if best[n] != best[12])
+    assert [(one.inside, one.outside, one.action) for one in found.breaks] == [
+        (below + 1, below, best[below]),
+        (above - 1, above, best[above]),
+    ]
 
 
 def test_a_fixed_strategy_is_exploited_as_a_best_response_does() -> None:

@@ -189,7 +189,7 @@ def test_if_you_disagree(page: Any) -> None:
         shown = wait_until(page, lambda d: all_of(d, ".break-even .verdict"))
         found = sweep(knobs_of(game)["sides"], state, 0, lambda _: None)
         numbers = [[float(n.get_attribute("value")) for n in all_of(p, "data")] for p in shown]
-        assert numbers == [[one.low, one.high] for one in found.breaks]
+        assert numbers == [[one.outside] for one in found.breaks]
         assert numbers
 
 

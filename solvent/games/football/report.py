@@ -46,6 +46,9 @@ from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section, Untabled, beside, script_json, templates
 from solvent.report.solved import SolvedTask
 
+TINY = 1e-300
+"""Stands for a probability of 0 where it divides 0."""
+
 ROUNDING = 1e-9
 """Largest gap that counts as that of an optimum."""
 
@@ -443,4 +446,79 @@ def _last_down(solved: SolvedGame, state: Any, chart: Chart) -> str:
     kicks = (values.get(chart.plays + way) for way in (0, 2, 1))
     ways = zip(WAYS, (max(calls, default=None), *kicks), strict=True)
     allowed = {name: value for name, value in ways if value is not None}
-    return filled("last_down_ways", allowed, max(allowed.values()))
+    kick = max((value for name, value in allowed.items() if name != WAYS[GO]), default=None)
+    ways_listed = filled("last_down_ways", allowed, max(allowed.values()))
+    return f"{ways_listed}{_break_even(solved, state, chart, kick)}"
+
+
+class Gamble(NamedTuple):
+    """Going for it: the chance of a first down or a score, and the values to the offence.
+
+    Attributes:
+        chance: The chance that it is made.
+        made: The mean value if it is made.
+        failed: The mean value if it is not.
+    """
+
+    chance: float
+    made: float
+    failed: float
+
+    def break_even(self, other: float) -> float:
+        """Return the chance from which on it is better than another way of a given value."""
+        return (other - self.failed) / (self.made - self.failed)
+
+
+def going_for_it(solved: SolvedGame, state: Any, chart: Chart) -> Gamble:
+    """Return the prospects of a normal call that is not a kick, with both mixed strategies.
+
+    Args:
+        solved: The game.
+        state: A position in which both sides call.
+        chart: The chart of the offence.
+    """
+    game, offence = solved.game, state.offence
+    scale = ValueScale(game.info, offence)
+    mixed, replies = solved.policy(state, offence), solved.policy(state, 1 - offence)
+    plays = {action: chance for action, chance in mixed.items() if action < chart.plays}
+    if not any(plays.values()):
+        found = solved.action_values(state, offence)
+        plays = {max(plays, key=lambda action: scale.of(found[action])): 1.0}
+    sums = {True: [0.0, 0.0], False: [0.0, 0.0]}
+    for play, own in plays.items():
+        for reply, other in replies.items():
+            if own * other == 0:
+                continue
+            joint = (play, reply) if offence == 0 else (reply, play)
+            for outcome in game.transition(state, joint):
+                after = outcome.state
+                value = 0.0 if game.is_terminal(after) else solved.value_of(after)
+                weight = own * other * float(outcome.probability)
+                one = sums[_is_made(game, state, outcome)]
+                one[0] += weight
+                one[1] += weight * scale.of(float(outcome.reward) + value)
+    (made, good), (failed, bad) = sums[True], sums[False]
+    return Gamble(made / (made + failed), good / max(made, TINY), bad / max(failed, TINY))
+
+
+def _is_made(game: Any, state: Any, outcome: Any) -> bool:
+    """Return whether a play has gained a first down or points."""
+    after = outcome.state
+    points = getattr(after, "margin", 0) - getattr(state, "margin", 0) or float(outcome.reward)
+    if (points if state.offence == 0 else -points) > game.loaded_ruleset.touchdown / 2:
+        return True
+    return bool(after.offence == state.offence and after.down == 1)
+
+
+def _break_even(solved: SolvedGame, state: Any, chart: Chart, kick: float | None) -> str:
+    """The chance of going for it, and the one from which on it is better than kicking."""
+    gamble = going_for_it(solved, state, chart)
+    if kick is None or not gamble.made > gamble.failed:
+        return ""
+    needed = gamble.break_even(kick)
+    told = f'<data id="needed" value="{needed!r}">{100 * needed:.1f}%</data>'
+    return (
+        "<p>Going for it gains a first down or scores with chance "
+        f'<data id="made" value="{gamble.chance!r}">{100 * gamble.chance:.1f}%</data>. Kicking is '
+        f"better if that chance is below {told}.</p>"
+    )

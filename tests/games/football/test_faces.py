@@ -18,7 +18,7 @@ from solvent.exact import SolvedGame, score, solve
 from solvent.games.football.baselines.players import STRATEGIES
 from solvent.games.football.calls import chart_text
 from solvent.games.football.chart import Chart
-from solvent.games.football.chart_files import as_chart
+from solvent.games.football.chart_files import as_chart, load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.position import Position
 from solvent.games.football.report import (
@@ -28,6 +28,7 @@ from solvent.games.football.report import (
     QUICK_KICK,
     WAY_COLOURS,
     fourth_downs,
+    going_for_it,
     maps,
     points_by_down,
     scored_baselines,
@@ -97,6 +98,27 @@ def test_the_ways_of_the_last_down_are_worth_what_the_map_says(to_go: int, to_go
         assert float(shown["field goal"]) == pytest.approx(values[2], abs=1e-9)
     best = max(map(float, shown.values()))
     assert best == pytest.approx(drive().value_of(state), abs=1e-9)
+
+
+@pytest.mark.parametrize(("to_go", "to_goal"), [(1, 40), (3, 45), (3, 3)])
+def test_the_break_even_chance_makes_going_for_it_as_good_as_a_kick(
+    to_go: int, to_goal: int
+) -> None:
+    state = Position("call", 0, 4, to_go, to_goal)
+    chart = load_chart("standard")
+    one = going_for_it(drive(), state, chart)
+    mixed = drive().policy(state, 0)
+    assert sum(chance for action, chance in mixed.items() if action >= chart.plays) == 0
+    assert one.chance * one.made + (1 - one.chance) * one.failed == pytest.approx(
+        drive().value_of(state), abs=1e-6
+    )
+    [section] = [s.html for s in state_sections(drive(), state, True) if "down" in s.title]
+    needed = float(re.findall(r'id="needed" value="([^"]+)"', section)[0])
+    values = fourth_downs(drive()).values[1:, 100 - to_goal - 1, to_go - 1]
+    quick = drive().action_values(state, 0)[chart.plays]
+    kick = max(quick, np.nanmax(values))
+    assert needed * one.made + (1 - needed) * one.failed == pytest.approx(kick, abs=1e-6)
+    assert needed < one.chance
 
 
 def test_who_plays_is_not_told_what_is_optimal() -> None:
