@@ -1,4 +1,4 @@
-"""Take the picture of docs/explorer.md anew: a game of Greed against the optimum, on a desktop.
+"""Take the picture of docs/explorer.md anew: FrozenLake on the board, on a desktop.
 
     python docs/scripts/explorer_picture.py
 
@@ -12,16 +12,16 @@ import subprocess
 from pathlib import Path
 from threading import Thread
 
-from solvent import make_game, solve
+from solvent import solve
 from solvent.explore import Explorer
 from solvent.explore.server import make_page_server
 
 PICTURE = Path(__file__).parents[1] / "images" / "explorer.png"
 
-PAGE = "play?player=0&seed=3&moves=2,3&hints=1"
-"""An episode, which is the same whenever it is asked for."""
+PAGE = "board?line=1:1,1:1,2:1"
+"""A line, which is the same whenever it is asked for."""
 
-WIDTH, HEIGHT = 1180, 600
+WIDTH, HEIGHT = 1180, 650
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--browser", default="chromium", help="the program")
     given = parser.parse_args()
-    server, address = make_page_server(Explorer(solve(make_game("greed", limit=20, sides=4))))
+    server, address = make_page_server(Explorer(solve("FrozenLake-v1")))
     Thread(target=server.serve_forever, daemon=True).start()
     options = [
         "--headless",
