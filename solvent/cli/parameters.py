@@ -40,6 +40,7 @@ from solvent.model.registry import (
     load,
     make_game,
     meaning,
+    register_plugin,
     spec_of,
 )
 from solvent.registration import HERE, arguments_of_game
@@ -239,6 +240,7 @@ def game_of_request(request: Mapping[str, Any]) -> Game | None:
         return make_game(spec.name, **{**environment.parameters, **arguments_of_game(spec, given)})
     # No other name is looked up: that of a place would run what the file names.
     published = name.removeprefix(HERE)
+    register_plugin(published)
     if published not in gym.registry:
         return None
     return make_game(published, **arguments_of_game(find_spec(published), given))

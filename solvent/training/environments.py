@@ -36,6 +36,8 @@ def named_environment(
     """
     kwargs = dict(env_kwargs or {})
     env_id = game.partition(":")[2] or game if isinstance(game, str) else None
+    if env_id is not None:
+        register_plugin(env_id)
     if env_id is not None and env_id not in gym.registry:
         env_id, kwargs = find_environment(str(game), kwargs)
     return env_id, {"observation": "onehot", **kwargs}

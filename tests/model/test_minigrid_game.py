@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +139,17 @@ def test_a_task_of_a_suite_names_a_layout_and_nothing_else() -> None:
     for wrong in ({"render_mode": "human"}, {"entry_point": "os:system"}):
         with pytest.raises(ValueError, match="unexpected keyword argument"):
             task_game(Task(environment=SMALL[1], env_kwargs=wrong))
+
+
+def test_a_policys_file_names_the_environment_to_a_process_that_has_not_met_it() -> None:
+    code = f"""
+from solvent.cli.parameters import game_of_request
+for name in ("here/{SMALL[0]}", "{SMALL[0]}"):
+    asked = {{"environment": name, "env_kwargs": {{"layout": 2, "observation": "onehot"}}}}
+    assert dict(game_of_request(asked).info.parameters)["layout"] == 2
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_network_can_be_trained_by_id() -> None:
