@@ -273,8 +273,8 @@ function use(grid) {
   page.best = optimum(page.problem);
   page.cursor = Math.min(page.cursor, page.problem.over.length - 1);
   const {preset, rows, columns, step, gamma, slip} = $("#world").elements;
-  const written_ = (/** @type {Grid} */ one) => JSON.stringify(fragmentOf(one));
-  preset.value = Object.keys(PRESETS).find((name) => written_(PRESETS[name]) === written_(grid)) ?? "";
+  const asText = (/** @type {Grid} */ one) => JSON.stringify(fragmentOf(one));
+  preset.value = Object.keys(PRESETS).find((name) => asText(PRESETS[name]) === asText(grid)) ?? "";
   [rows.value, columns.value, step.value] = [grid.map.length, grid.wind.length, grid.step];
   gamma.value = gamma.nextElementSibling.value = grid.gamma;
   slip.value = grid.slip;
