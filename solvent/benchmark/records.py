@@ -74,7 +74,7 @@ class AgentRecord:
         uses_model: Whether the algorithm was given the table of the game.
         masked: Whether it was told the legal actions.
         hyperparameters: All hyperparameters of the run.
-        setting: Those that were given to the algorithm in the place of its defaults.
+        setting: Values that were given to the algorithm in place of its defaults.
         system: Versions and hardware of the run (:mod:`solvent.benchmark.run_folder`).
     """
 

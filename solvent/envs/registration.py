@@ -73,7 +73,7 @@ def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:
 
     Args:
         game: The game, as for :func:`solvent.make_game`.
-        arguments: Those of :func:`parallel_env`.
+        arguments: Arguments of :func:`parallel_env`.
 
     Raises:
         UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.
@@ -111,7 +111,7 @@ def raw_aec_env(game: str, **arguments: Any) -> TabularAECEnv:
 
     Args:
         game: The game, as for :func:`solvent.make_game`.
-        arguments: Those of :func:`parallel_env`.
+        arguments: Arguments of :func:`parallel_env`.
 
     Raises:
         UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.

@@ -1,4 +1,4 @@
-"""How hard a game is to learn: measures that are computed from its table, not sampled.
+"""Measures of how hard a game is to learn, computed from its table and not sampled.
 
 One player learns; chance, and an opponent whose policy is fixed, are part of the game. V* and Q*
 are the optimal values, d* and d_u the expected numbers of visits under the optimal policy that the

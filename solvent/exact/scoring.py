@@ -178,8 +178,8 @@ def comparable_score(
         game: The game.
         policy: Either player's.
         solution: The solution of `game`.
-        illegal: The same as for :func:`score`.
-        tolerance: The same as for :func:`score`.
+        illegal: Probability of illegal actions, as for :func:`score`.
+        tolerance: Largest width of a bracket, as for :func:`score`.
 
     Raises:
         ValueError: If the policy or the solution is for another game.

@@ -22,7 +22,7 @@ def cached_solution(
 
     Args:
         game: The table.
-        tolerance: The same as for :func:`solvent.exact.solve`.
+        tolerance: Largest width of the bracket, as for :func:`solvent.exact.solve`.
         progress: Called as solving goes on, as by :func:`solvent.exact.solve`.
 
     Raises:

@@ -56,8 +56,8 @@ class Blotto(Words):
     """A battle of Colonel Blotto's.
 
     Args:
-        soldiers: Of player 0 and of player 1, each 1 to 100.
-        fields: How many battlefields there are, 2 to 6.
+        soldiers: Numbers of soldiers of the first and the second side, each 1 to 100.
+        fields: Number of battlefields, 2 to 6.
         spoils: Whether who takes a field receives a point for each of the other's soldiers there,
             too.
 

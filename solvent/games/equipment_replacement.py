@@ -41,10 +41,10 @@ class EquipmentReplacement(Words):
         horizon: Periods, 1 to 1000.
         worst: The largest wear, 1 to 1000; who has come to it stays there.
         wearing: Weights of wearing by 0, 1, 2, ... steps in a period.
-        income: Of a period.
+        income: Income of a period.
         operating: Cost of a period for each step of wear.
-        price: Of a new machine.
-        scrap: What a new machine is sold for after the last period; each step of wear takes off
+        price: Price of a new machine.
+        scrap: Price of a new machine when sold after the last period; each step of wear takes off
             1, down to 0.
         wear: At the start.
 

@@ -44,7 +44,7 @@ class Gambler(Words):
     Args:
         heads: The probability of heads, more than 0 and less than 1.
         goal: The capital that is to be reached, within 2..1000.
-        capital: With how much it begins, less than the goal; half of it, rounded down, if left out.
+        capital: Capital at the start, less than the goal; half of it, rounded down, if left out.
     """
 
     heads: float | str | Rational = 0.4

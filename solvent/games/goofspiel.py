@@ -48,8 +48,8 @@ class Goofspiel(Words):
     """Goofspiel for two.
 
     Args:
-        cards: How many each player has, 2 to 7.
-        order: In which the prizes come: ``"random"``, ``"ascending"`` or ``"descending"``.
+        cards: Number of cards of each player, 2 to 7.
+        order: Order in which the prizes come: ``"random"``, ``"ascending"`` or ``"descending"``.
     """
 
     cards: int = 5

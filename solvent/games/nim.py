@@ -41,7 +41,7 @@ class Nim(Words):
     """Nim with any heaps.
 
     Args:
-        heaps: How many objects are in each heap at the start: 1 to 6 heaps of 1 to 15 objects.
+        heaps: Number of objects in each heap at the start: 1 to 6 heaps of 1 to 15 objects.
         misere: Whether the player who takes the last object loses instead of winning.
     """
 

@@ -37,7 +37,7 @@ class RandomWalk(Words):
     """A walk along a row of states, from its middle.
 
     Args:
-        states: How many states the row has, an odd number within 1..999.
+        states: Number of states in the row, an odd number within 1..999.
         left: Reward for leaving on the left, -1 or 0.
     """
 

@@ -48,7 +48,7 @@ class RockPaperScissors(Words):
     """One throw of rock-paper-scissors.
 
     Args:
-        wins: What a victory of rock, of paper and of scissors counts, whole numbers from 1 to
+        wins: Points for a victory of rock, of paper and of scissors, whole numbers from 1 to
             1000.
     """
 

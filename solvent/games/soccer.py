@@ -68,8 +68,8 @@ class Soccer(Words):
     """One game of soccer, to the first goal.
 
     Args:
-        draw_chance: With which a step in which nobody scores ends the game as a draw, from 1/1000
-            to 1: 1 less the discount.
+        draw_chance: Probability that a step in which nobody scores ends the game as a draw, from
+            1/1000 to 1: 1 less the discount.
     """
 
     draw_chance: Any = "1/10"

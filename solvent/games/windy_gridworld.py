@@ -62,7 +62,7 @@ class WindyGridworld(Words):
     """The 7 x 10 gridworld with an upward wind.
 
     Args:
-        moves: ``"four"``, the eight of a ``"king"``, or these and to stay, ``"nine"``.
+        moves: Moves: ``"four"``, the eight of a ``"king"``, or these and staying, ``"nine"``.
         stochastic: Whether the strength of the wind varies by a cell.
     """
 

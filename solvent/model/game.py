@@ -200,7 +200,7 @@ class Words:
     """
 
     def place(self, state: Any) -> str:
-        """Where in the game a state is, in a few words; empty to show its fields."""
+        """Describe the place of a state in the game in a few words; empty to show its fields."""
         return ""
 
     def coordinates(self, state: Any) -> Mapping[str, Any]:

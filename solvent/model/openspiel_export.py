@@ -77,7 +77,7 @@ def policy_from_openspiel(
         policy: An ``open_spiel.python.policy.Policy`` for :func:`to_openspiel` of the game, or for
             its turn-based form. It has to be a function of the information state; of any other,
             what it does after the first history that leads to a state is taken.
-        player: Whose policy, 0 or 1.
+        player: Player whose policy it is, 0 or 1.
         name: For tables and figures.
 
     Raises:

@@ -64,7 +64,7 @@ def game_from_openspiel(
 
     Args:
         name: The name in OpenSpiel, such as ``"tic_tac_toe"`` or ``"pig(winscore=20)"``.
-        state: What a state is: ``"text"``, the text that OpenSpiel has for it, so that histories
+        state: Meaning of a state: ``"text"``, the text that OpenSpiel has for it, so that histories
             with one text are one state; or ``"history"``, every history for itself.
         limit: Whether a game in which positions come again is refused. If not, it is read
             without the limit on moves that ends it in OpenSpiel, and what comes again is the same.

@@ -86,7 +86,7 @@ def game_from_prism(
 
     Args:
         path: Path of the model, a file with one of the endings :data:`SUFFIXES`.
-        property: What is optimised, in PRISM's language; for JANI also the name of a property in
+        property: Property to optimise, in PRISM's language; for JANI also the name of a property in
             the file.
         constants: The values of the constants that the model leaves open, such as ``"N=3,K=2"``.
         exact: Whether numbers are read as rationals; by the model's size if None.

@@ -298,7 +298,7 @@ class TabularPolicy:
         probabilities: [S, A] float64, rows sum to 1, or to 0 in terminal states; 0 on illegal
             actions.
         model_hash: Model hash of the policy's game.
-        player: Whose policy it is, 0 or 1.
+        player: Player whose policy it is, 0 or 1.
         name: For tables and figures.
     """
 
@@ -319,7 +319,7 @@ class TabularPolicy:
         Args:
             game: The game.
             probabilities: [S, A]; rows of states in which the episode has ended are not read.
-            player: Whose policy it is, 0 or 1.
+            player: Player whose policy it is, 0 or 1.
             name: For tables and figures.
 
         Raises:

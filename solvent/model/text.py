@@ -168,7 +168,7 @@ class ValueScale:
 
     Args:
         info: Description of the game; its unit is what values are counted in.
-        player: Whose values they are.
+        player: Player whose values they are.
     """
 
     info: GameInfo

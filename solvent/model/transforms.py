@@ -96,7 +96,8 @@ def against(game: TabularGame, policy: TabularPolicy) -> TabularGame:
 
     Args:
         game: The game, of S states.
-        policy: Of the player to be folded in; it stays in the game with one action everywhere.
+        policy: Policy of the player to be folded in, who stays in the game with one action
+            everywhere.
 
     Returns:
         A game with the same states, start and observations. Its row for a state and an action

@@ -45,7 +45,7 @@ LARGEST = 2**28
 
 
 class Expansion(NamedTuple):
-    """What follows from a joint action in n states, of which each has up to B branches.
+    """Outcomes of a joint action in n states, each with up to B branches.
 
     Attributes:
         legal: Whether the joint action is legal in each state; broadcasts to [n].

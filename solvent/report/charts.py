@@ -79,7 +79,7 @@ class Dot:
 
     Attributes:
         gap: Its gap.
-        text: What to say of it.
+        text: Text shown at the dot.
         sampled: Whether it is as sampled, not the greedy one.
         mark: Its mark, if it has not that of its row.
         ends: The ends of the interval of the gap; none if they are equal.

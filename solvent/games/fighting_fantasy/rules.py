@@ -494,9 +494,9 @@ def ff_combat(
         opponent: A known opponent by its name, or None for one of your own.
         skill: The hero's SKILL, within 0..20; 12 if left out.
         opponent_skill: SKILL of your own opponent, within 0..20; the hero's if left out.
-        skill_difference: Instead of both SKILLs, their difference as a :data:`Spread`.
+        skill_difference: Difference of the SKILLs, as a :data:`Spread`, instead of both.
         stamina: The hero's STAMINA at the start, within 1..99, as a :data:`Spread`.
-        opponent_stamina: The same of your own opponent; 12 if left out.
+        opponent_stamina: STAMINA of your own opponent, as a :data:`Spread`; 12 if left out.
         luck: The hero's LUCK at the start, within 0..99, as a :data:`Spread`.
         damage: ``"standard"``, ``"three"`` (a lucky hit deals 3), or a mapping of fields of
             :class:`Damage` to STAMINA.

@@ -223,7 +223,7 @@ def shipped_expected_points(
     """The expected points that are shipped with a chart.
 
     Args:
-        chart: Whose.
+        chart: Name of the chart.
         ruleset: Ruleset that they must fit.
         situations: Whether those of all situations are needed, which are never shipped.
         other_chart: Chart of the other side; those of two charts are never shipped.

@@ -150,8 +150,8 @@ class Ruleset(Numbers):
         kickoff: Table of where a kickoff ends. Of the sums of two dice, 2 is a fumble and 3 a
             penalty of ten yards. Where the kickers recover is unknown; it is the receiver's 20. The
             penalty is taken from the touchback line.
-        onside: The same for an onside kick.
-        free_kick: The same for the free kick after a safety. Unknown; a kickoff from 20 yards
+        onside: Table of where an onside kick ends.
+        free_kick: Table of where the free kick after a safety ends. Unknown; a kickoff 20 yards
             farther back.
         long_play: A gain of more yards than this takes longer; exactly so many do not. Unknown
             for exactly 20, which counts as the shorter.

@@ -42,8 +42,8 @@ class Inventory(Words):
         capacity: The most that can be in stock.
         demand: Weights of a demand of 0, 1, 2, ... in a period.
         price: Received for each piece that is sold.
-        fixed_cost: Of an order, whatever it is of.
-        cost: Of each piece that is ordered.
+        fixed_cost: Cost of an order of any size.
+        cost: Cost of each piece that is ordered.
         holding: Cost of a period for each piece, before any is sold.
         stock: At the start.
 

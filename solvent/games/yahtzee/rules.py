@@ -148,16 +148,16 @@ class Yahtzee(Words):
     """Yahtzee for one: roll up to three times, then fill one of thirteen boxes.
 
     Args:
-        boxes: Those of the scorecard, a list or a text with commas such as ``"aces,chance"``;
+        boxes: Boxes of the scorecard, a list or a text with commas such as ``"aces,chance"``;
             ``"all"`` for the thirteen of the game.
-        dice: How many, within 2..5.
-        faces: Of each die, within 2..6.
-        rolls: In a turn, within 1..3.
+        dice: Number of dice, within 2..5.
+        faces: Number of faces of each die, within 2..6.
+        rolls: Number of rolls in a turn, within 1..3.
         bonus_at: Points in the upper section that earn a bonus, within 0..63; 0 for no bonus.
         upper_bonus: Points of that bonus, within 0..100.
         yahtzee_bonus: Points of another Yahtzee, if the box for it holds 50, within 0..100.
-        joker: What becomes of such a Yahtzee: ``"forced"``, ``"free"`` or ``"none"``, as the module
-            says.
+        joker: Rule for such a Yahtzee: ``"forced"`` to the box of its face, ``"free"`` or
+            ``"none"``, as the module says.
     """
 
     boxes: str | Sequence[str] = ALL
