@@ -479,21 +479,20 @@ def page_lines(results: Mapping[str, Any]) -> list[str]:
     ]
     lines += [
         "",
-        f"| mean share of the gap | {' | '.join(PARTS)} | runs |",
-        "|---" * (len(PARTS) + 2) + "|",
+        f"| | gap | {' | '.join(PARTS)} | runs |",
+        "|---" * (len(PARTS) + 3) + "|",
     ]
+    untrained = {
+        task: np.mean([run["readings"][0][2] for run in runs if run["task"] == task])
+        for task in tasks
+    }
     for algorithm in ALGORITHMS:
-        shares = [
-            [part / run["parts"][0] for part in run["parts"][1:5]]
-            for run in runs
-            if run["algorithm"] == algorithm
-            and run["parts"]
-            and None not in run["parts"]
-            and run["parts"][0] > 1e-3 * abs(run["optimum"])
-        ]
-        if shares:
+        own = [run for run in runs if run["algorithm"] == algorithm and run["parts"]]
+        known = [run for run in own if None not in run["parts"]]
+        if known:
+            shares = [np.array(run["parts"][:5]) / untrained[run["task"]] for run in known]
             cells = " | ".join(f"{100 * share:.0f}%" for share in np.mean(shares, axis=0))
-            lines.append(f"| {algorithm} | {cells} | {len(shares)} |")
+            lines.append(f"| {algorithm} | {cells} | {len(known)} |")
     return lines
 
 

@@ -321,7 +321,7 @@ def policy_from(
             - an array with a row for each state of the table, or for each number of a toy-text
               environment: [S, A], or [S] actions;
             - a model of Stable-Baselines3 or sb3-contrib
-              (:func:`solvent.training.extract_policy`);
+              (:func:`solvent.training.extract`);
             - a TabularPolicy.
         outputs: Kind of output of a function, or content of an array: ``"probabilities"``,
             ``"logits"`` or

@@ -541,7 +541,7 @@ def test_a_network_that_was_normalized_wants_its_statistics(tmp_path: Path, smal
     from stable_baselines3.common.vec_env import VecNormalize
 
     from solvent.envs import TabularVectorEnv
-    from solvent.training import NativeVecEnv, Normalization, extract_policy
+    from solvent.training import NativeVecEnv, Normalization, extract
 
     venv = VecNormalize(NativeVecEnv(TabularVectorEnv(small, 4, autoreset_mode="SameStep")))
     model = PPO("MlpPolicy", venv, n_steps=16, batch_size=64, seed=0, device="cpu").learn(64)
@@ -550,7 +550,7 @@ def test_a_network_that_was_normalized_wants_its_statistics(tmp_path: Path, smal
     words = ("score", str(tmp_path / "model.zip"), *SMALL, "--trust", "--observation", "vector")
     assert "trained under VecNormalize: give its statistics" in refusal(*words)
     told = answer(*words, "--normalization", str(tmp_path / "normalization.npz"), "--json")
-    policy = extract_policy(model, small, observation="vector")
+    policy = extract(model, small, observation="vector").sampled
     assert told["value"] == score(small, policy).value
     assert "cannot be read" in refusal(*words, "--normalization", str(tmp_path / "none.npz"))
 

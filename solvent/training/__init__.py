@@ -10,7 +10,7 @@ from solvent.training.callback import (
 )
 from solvent.training.double_dqn import DoubleDQN
 from solvent.training.exact_learners import ExactAdvantages, ExactTargets
-from solvent.training.extract import Extraction, extract, extract_boltzmann, extract_policy
+from solvent.training.extract import Extraction, extract, extract_boltzmann
 from solvent.training.gap_parts import GapParts
 from solvent.training.lookup import LookupNetwork
 from solvent.training.masked_dqn import MaskedDQN
@@ -46,7 +46,6 @@ __all__ = [
     "TrainingResult",
     "extract",
     "extract_boltzmann",
-    "extract_policy",
     "load_model",
     "microscope",
     "read_curve",

@@ -77,45 +77,6 @@ class Extraction:
     illegal_mode: Floats
 
 
-def extract_policy(
-    model: BaseAlgorithm,
-    game: TabularGame,
-    *,
-    observation: str | None = None,
-    player: int = 0,
-    deterministic: bool = False,
-    batch_size: int = 8192,
-    name: str | None = None,
-    normalization: Normalization | VecNormalize | None = None,
-) -> TabularPolicy:
-    """Return the policy of a network.
-
-    Args:
-        model: A learner of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
-        game: The table that its environment samples.
-        observation: The network's observation: ``"vector"``, ``"onehot"`` or ``"index"``. By
-            default, the one that fits its observation space, ``"vector"`` before the others.
-        player: The player whose policy is wanted.
-        deterministic: Return the greedy policy, as in the network's ``predict``.
-        batch_size: Number of states that are evaluated at once.
-        name: Name of the policy. Default: the name of the algorithm's class.
-        normalization: The statistics of ``VecNormalize``, as for :func:`extract`.
-
-    Raises:
-        ValueError: As for :func:`extract`.
-    """
-    both = extract(
-        model,
-        game,
-        observation=observation,
-        player=player,
-        batch_size=batch_size,
-        name=name,
-        normalization=normalization,
-    )
-    return both.mode if deterministic else both.sampled
-
-
 def extract(
     model: BaseAlgorithm,
     game: TabularGame,

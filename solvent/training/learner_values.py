@@ -65,7 +65,8 @@ class LearnerValues:
 
     Raises:
         ValueError: If the environment samples another game, normalizes observations, or shows the
-            same observation in two states in which the learner acts.
+            same observation in two states in which the learner acts; or if the learner has a
+            discount of its own in a game in turns.
     """
 
     def __init__(
@@ -99,6 +100,11 @@ class LearnerValues:
                 f"microscope needs a game whose observations tell its states apart"
             )
         gamma = float(getattr(model, "gamma", 1.0))
+        if gamma < 1 and game.turn is not None:
+            raise ValueError(
+                f"gamma is {gamma}; {game.info.name} is a game in turns, in which the learner's "
+                f"discount does not count the other player's moves: train with gamma=1.0"
+            )
         self._estimated = discounted(game, gamma) if gamma < 1 else game
 
     def states(self, seen: Any) -> Ints:
@@ -164,12 +170,21 @@ class LearnerValues:
     def backed_up(self, values: Floats) -> Floats:
         """Return the expected reward and next value of each action, [S, A], with `gamma`.
 
+        The next value is that of the state in which the learner acts again.
+
         Args:
-            values: [S] values to the learner; those of terminal states are not looked at.
+            values: [S] values to the learner; only those of states in which it acts are looked at.
         """
-        ahead = np.zeros(self._estimated.n_states)
-        ahead[: len(values)] = np.where(self.game.terminal, 0.0, values)
-        return self._by_action(self._estimated, self._sign * ahead)
+        game = self._estimated
+        ahead = np.zeros(game.n_states)
+        ahead[: len(values)] = np.where(self.acting, self._sign * values, 0.0)
+        waits = np.flatnonzero(~self.acting & ~self.game.terminal)
+        rows = game.row_start[waits]  # Where it waits there is one row.
+        for _ in range(len(waits)):
+            before, ahead[waits] = ahead[waits], expectation(game, ahead)[rows]
+            if np.array_equal(before, ahead[waits]):
+                break
+        return self._by_action(game, ahead)
 
     @cached_property
     def optimum(self) -> Floats:

@@ -20,11 +20,13 @@ from solvent.benchmark.progress import Report
 from solvent.benchmark.run_folder import RunFolder
 from solvent.exact import write_atomically
 from solvent.exact.learning_curve import CurvePoint
-from solvent.training.algorithms import EntropyCallback
+from solvent.training.algorithms import EntropyCallback, Learner
 from solvent.training.callback import ReportCallback
 from solvent.training.checkpoint import restore_checkpoint, save_checkpoint
+from solvent.training.hyperparameters import Hyperparameters
 from solvent.training.kinds import Training
 from solvent.training.snapshots import SelfPlayEnv, SnapshotCallback
+from solvent.training.vec_env import NativeVecEnv
 
 
 def learn(
@@ -46,12 +48,7 @@ def learn(
     request, setup = run.request, training.asked.setup
     venv = training.make_env()
     with one_thread(), without_compiler():
-        model = training.asked.learner.model(
-            setup.policy, venv, seed=request["seed"], device="cpu", **setup.arguments
-        )
-        # Separate seeds for the environments of each run: the customary seed + i would give runs
-        # with neighbouring seeds almost the same environments.
-        venv.seed(request["seed"] * setup.n_envs)
+        model = make_model(training.asked.learner, setup, venv, request["seed"])
         callbacks: list[Any] = [EntropyCallback()] if training.players == 2 else []
         if isinstance(venv, SelfPlayEnv):
             venv.remember(model)
@@ -92,6 +89,24 @@ def learn(
         save_model(run.folder, model)
     seconds = evaluation.curve[-1].seconds
     run.write({"timesteps": model.num_timesteps, "cpu_seconds": seconds, **result})
+
+
+def make_model(
+    learner: Learner, setup: Hyperparameters, venv: NativeVecEnv, seed: int
+) -> BaseAlgorithm:
+    """Make an untrained learner, and seed it and its environments.
+
+    Args:
+        learner: The algorithm.
+        setup: Its hyperparameters.
+        venv: The environments.
+        seed: Seed of networks, exploration and environments.
+    """
+    model = learner.model(setup.policy, venv, seed=seed, device="cpu", **setup.arguments)
+    # Separate seeds for the environments of each run: the customary seed + i would give runs
+    # with neighbouring seeds almost the same environments.
+    venv.seed(seed * setup.n_envs)
+    return model
 
 
 def save_model(folder: Path, model: BaseAlgorithm) -> None:

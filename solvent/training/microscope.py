@@ -35,7 +35,7 @@ from solvent.training.extract import OF_ACTION_VALUES
 from solvent.training.gap_parts import GapParts, gap_parts
 from solvent.training.hyperparameters import EXPLORING, prepare, requested
 from solvent.training.learner_values import LearnerValues, Values
-from solvent.training.learning import one_thread, without_compiler
+from solvent.training.learning import make_model, one_thread, without_compiler
 from solvent.training.policy_gradient import POLICY_GRADIENT, GradientReading, read_gradient
 from solvent.training.vec_env import NativeVecEnv
 
@@ -303,13 +303,11 @@ def microscope(
     raw.pop(EXPLORING, None)
     setup = prepare(raw, learner.model)
     seat = learned_seat(make_vector_env(env_id or game, 1, kwargs))
-
     of_seat = {"player": seat.player, "observation": kwargs["observation"]}
 
     def train(callback: Any) -> Any:
         env = NativeVecEnv(make_vector_env(env_id or game, setup.n_envs, kwargs))
-        model = learner.model(setup.policy, env, seed=seed, device="cpu", **setup.arguments)
-        env.seed(seed * setup.n_envs)
+        model = make_model(learner, setup, env, seed)
         bonus = [EntropyCallback()] if seat.game.info.players == 2 else []
         model.learn(
             setup.n_timesteps,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+EVIDENCE = ROOT / "docs" / "evidence" / "microscope.json"
 
 
 @pytest.fixture
@@ -70,3 +72,12 @@ def test_a_proxy_is_judged_by_pairs(script: Any) -> None:
     assert script.proxy(runs).value == 0.5
     assert script.proxy(runs[:3]).verdict == "refuted"
     assert script.proxy([*runs, run("a", "ppo", 0)]).runs == 4
+
+
+def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
+    results = json.loads(EVIDENCE.read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "microscope-results.md").read_text(encoding="utf-8")
+    lines = "\n".join(script.page_lines(results))
+    assert f"{script.BEGIN}\n{lines}\n{script.END}" in page
+    assert EVIDENCE.stat().st_size < 1_000_000
+    assert {one["verdict"] for one in results["verdicts"]} <= {"confirmed", "refuted", "undecided"}

@@ -18,7 +18,6 @@ from solvent.training import (
     NativeVecEnv,
     extract,
     extract_boltzmann,
-    extract_policy,
 )
 
 
@@ -40,7 +39,7 @@ def test_the_mode_is_what_predict_answers_in_every_state(
 ) -> None:
     model = make_model(name, small)
     model.learn(512)
-    mode = extract_policy(model, small, deterministic=True)
+    mode = extract(model, small).mode
     expected = predicted(model, small, ALGORITHMS[name].masked)
     np.testing.assert_array_equal(mode.probabilities, expected.probabilities)
     both = expected.probabilities.sum(axis=0)
@@ -65,7 +64,7 @@ def linear(game: TabularGame, weights: dict[int, float], bias: float = 0.0) -> P
 def test_a_network_that_tests_luck_on_won_rounds_has_the_known_value(default: TabularGame) -> None:
     # The last three inputs say whether the round was lost, is over, or was won.
     model = linear(default, {-3: -60, -1: 60})
-    assert score(default, extract_policy(model, default)).value == pytest.approx(0.6616, abs=5e-5)
+    assert score(default, extract(model, default).sampled).value == pytest.approx(0.6616, abs=5e-5)
 
 
 def test_the_mass_on_illegal_actions_is_moved_and_reported(
@@ -101,7 +100,7 @@ def test_softening_keeps_the_odds_of_action_values(
         odds = np.log(policy[:, 1] / policy[:, 0])
         np.testing.assert_allclose(odds, (q[free, 1] - q[free, 0]) / temperature, atol=1e-4)
     cold = extract_boltzmann(model, small, 1e-9)
-    greedy = extract_policy(model, small, deterministic=True)
+    greedy = extract(model, small).mode
     np.testing.assert_allclose(cold.probabilities, greedy.probabilities, atol=1e-9)
     assert cold.name != greedy.name
 
@@ -110,9 +109,9 @@ def test_what_cannot_be_extracted_is_refused(small: TabularGame, make_model: Any
     network, values = linear(small, {}), make_model("dqn", small)
     sac = SAC("MlpPolicy", "Pendulum-v1", device="cpu", buffer_size=10)
     for refused, message in (
-        (lambda: extract_policy(network, small, observation="vector"),
+        (lambda: extract(network, small, observation="vector"),
          r"takes .*\(18,\).*'vector' of ff-combat is .*\(5,\)"),
-        (lambda: extract_policy(sac, small), "the network is a SACPolicy; allowed are"),
+        (lambda: extract(sac, small), "the network is a SACPolicy; allowed are"),
         (lambda: extract_boltzmann(network, small, 1.0), "only a DQNPolicy and a QRDQNPolicy"),
         (lambda: extract_boltzmann(values, small, 0.0), "temperature is 0.0; allowed are positive"),
     ):  # fmt: skip

@@ -16,6 +16,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 import solvent
 from solvent.envs import TabularVectorEnv
+from solvent.envs.env import learned_seat
 from solvent.exact import policy_value, score, solve, state_visitation
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.transforms import from_arrays
@@ -31,6 +32,7 @@ from solvent.training import (
     microscope,
     train,
 )
+from solvent.training.environments import make_vector_env
 from solvent.training.gap_parts import approximation, visited_gap
 from solvent.training.learner_values import LearnerValues
 from solvent.training.policy_gradient import ActorGradient
@@ -375,3 +377,19 @@ def test_a_page_shows_the_readings_and_the_parts(small: TabularGame) -> None:
         assert title.capitalize() in text
     assert 'data-parts="ppo"' in text
     assert "ppo+exact advantages" in text
+
+
+def test_a_bellman_update_goes_on_to_the_state_in_which_the_learner_acts_again() -> None:
+    env = make_vector_env("solvent/GreedSmall-v0", 4, {"observation": "onehot"})
+    seat = learned_seat(env)
+    model = ALGORITHMS["dqn"].model("MlpPolicy", NativeVecEnv(env), gamma=1.0)
+    values = LearnerValues(model, seat.left, player=seat.player, observation="onehot")
+    assert (~values.acting & ~seat.left.terminal).any()
+    best = solve(seat.left)
+    true = values.value(best.policies[seat.player])
+    # What a network says where it does not act is never asked for.
+    found = values.backed_up(np.where(values.acting, true.v, 99.0))
+    np.testing.assert_allclose(found[values.acting], true.q[values.acting], atol=1e-9)
+    model.gamma = 0.9
+    with pytest.raises(ValueError, match="game in turns"):
+        LearnerValues(model, seat.left, player=seat.player, observation="onehot")

@@ -18,7 +18,7 @@ import solvent
 from solvent.cli.app import app
 from solvent.envs import TabularEnv
 from solvent.model import TabularGame
-from solvent.training import extract, extract_policy, load_model
+from solvent.training import extract, load_model
 
 COMBAT = "solvent/FFCombat-v0"
 
@@ -87,9 +87,9 @@ def test_a_file_is_scored_by_the_command(tmp_path: Path) -> None:
 def test_what_a_network_sees_is_read_off_its_space(small: TabularGame) -> None:
     for kind in ("vector", "onehot", "index"):
         model = made("a2c", TabularEnv(small, observation=kind))
-        told = extract_policy(model, small, observation=kind)
+        told = extract(model, small, observation=kind).sampled
         for found in (
-            extract_policy(model, small),
+            extract(model, small).sampled,
             solvent.policy_from(small, model),
             solvent.policy_from(TabularEnv(small, observation="onehot"), model),
         ):

@@ -41,7 +41,6 @@ from solvent.training import (
     NativeVecEnv,
     Normalization,
     extract,
-    extract_policy,
     load_model,
 )
 from solvent.training.extract import network_player
@@ -87,7 +86,7 @@ def test_under_vec_normalize_the_mode_is_what_predict_answers_in_every_state(
     venv = VecNormalize(native(small))
     model = learner(venv, name, 600)
     for _ in range(2):
-        mode = extract_policy(model, small, observation="vector", deterministic=True)
+        mode = extract(model, small, observation="vector").mode
         expected = predicted(model, venv, small, masked=ALGORITHMS[name].masked)
         np.testing.assert_array_equal(mode.probabilities, expected.probabilities)
         assert (expected.probabilities.sum(axis=0) > 0).all(), "it always does the same"
