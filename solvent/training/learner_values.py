@@ -181,7 +181,7 @@ class LearnerValues:
         waits = np.flatnonzero(~self.acting & ~self.game.terminal)
         rows = game.row_start[waits]  # Where it waits there is one row.
         for _ in range(len(waits)):
-            before, ahead[waits] = ahead[waits], expectation(game, ahead)[rows]
+            before, ahead[waits] = ahead[waits], game.expectation(ahead)[rows]
             if np.array_equal(before, ahead[waits]):
                 break
         return self._by_action(game, ahead)
