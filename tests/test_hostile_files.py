@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from solvent import make_game
 from solvent.baselines.network import load_network
-from solvent.benchmark.policy_arrays import read_policies
+from solvent.benchmark.policies import read_policies
 from solvent.benchmark.records import read_bench
 from solvent.benchmark.submissions import check_submission, pack_submission
 from solvent.benchmark.suites import find_suite

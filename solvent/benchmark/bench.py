@@ -110,7 +110,10 @@ def bench(
     chosen = check_tasks(suite.tasks if suite else tuple(tasks))  # type: ignore[arg-type]
     check_integer(workers, "workers", 1, 10_000)
     games = {task.name: task_game(task) for task in chosen}
-    whole = None if suite is None else _suite_record(suite, games)
+    whole = None
+    if suite is not None:
+        hashes = [games[task.name].table.model_hash for task in suite.tasks]
+        whole = SuiteRecord(suite.name, suite_hash(suite.tasks, hashes))
     settings = {**(suite.algorithms if suite else {}), **(settings or {})}
     runs, left_out = plan(chosen, algorithms, seeds, games, whole, settings)
     with FolderLock(out):
@@ -227,11 +230,6 @@ def _checked(name: str, source: Source) -> Algorithm:
             f"file, and name it there ('file.py:{name}') or import it from there"
         )
     return algorithm
-
-
-def _suite_record(suite: Suite, games: Mapping[str, TaskGame]) -> SuiteRecord:
-    hashes = [games[task.name].table.model_hash for task in suite.tasks]
-    return SuiteRecord(suite.name, suite_hash(suite.tasks, hashes))
 
 
 def _baselines(

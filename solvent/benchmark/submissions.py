@@ -4,16 +4,18 @@ A submission is a folder with three kinds of files and no others::
 
     card.json              authors and methods (solvent.benchmark.card)
     results.json           the figures claimed for every run (solvent.benchmark.records)
-    policies/<task>.npz    the policies of a task's runs (solvent.benchmark.policy_arrays)
+    policies/<task>.npz    the policies of a task's runs (solvent.benchmark.policies)
 
 :func:`pack_submission` makes one from the folder of a bench. :func:`check_submission` solves each
 game of the suite, scores each policy exactly, and refuses a claim that differs. This proves the
 scores, and nothing else: the optimum itself can be packed as if it had been learned. So a checked
-submission also lists what should make a reader ask (`doubts`), and
-:func:`solvent.benchmark.rerun.train_again` trains some of the runs anew.
+submission also lists what should make a reader ask (`doubts`), and whoever has the code of the
+algorithm can train a few runs anew with the same seeds and budgets, and compare
+(:func:`train_again`). The code is run because the person names it or has installed it. A submission
+names no code, only a hash that it has to have.
 
 The figures are those of the policies in the submission, whose probabilities are rounded
-(:mod:`solvent.benchmark.policy_arrays`), and not of the networks that they were taken from.
+(:mod:`solvent.benchmark.policies`), and not of the networks that they were taken from.
 """
 
 from __future__ import annotations
@@ -25,14 +27,24 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import inf, isnan, nan
 from pathlib import Path
+from random import SystemRandom
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from solvent.benchmark import card as cards
+from solvent.benchmark.algorithms import algorithm_points, find_algorithm
 from solvent.benchmark.card import Card, read_card, write_card
-from solvent.benchmark.policies import Learned, best_constant, figures_of_run
-from solvent.benchmark.policy_arrays import read_policies, write_policies
-from solvent.benchmark.privilege import saw_solution
+from solvent.benchmark.policies import (
+    Learned,
+    best_constant,
+    decisions_of,
+    figures_of_run,
+    read_policies,
+    write_policies,
+)
+from solvent.benchmark.privilege import MARK, saw_solution
 from solvent.benchmark.records import (
     FILE,
     AgentRecord,
@@ -42,7 +54,7 @@ from solvent.benchmark.records import (
     read_bench,
     write_results,
 )
-from solvent.benchmark.run import run_policies
+from solvent.benchmark.run import Run, perform, run_policies
 from solvent.benchmark.run_folder import request_beside
 from solvent.benchmark.suites import (
     Suite,
@@ -56,7 +68,7 @@ from solvent.benchmark.summary import UNTUNED, all_of
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact.scoring import LEARNED, comparable_score
 from solvent.exact.store import StoreError
-from solvent.model.parameters import brief, check_choice, shown
+from solvent.model.parameters import brief, check_choice, check_integer, shown
 
 POLICIES = "policies"
 """The folder of the policies."""
@@ -232,7 +244,9 @@ def pack_submission(
     }
     # What the bench has recorded cannot be unsaid.
     given["uses_model"] = words.get("uses_model", False) or any(a.uses_model for a in agents)
-    given["saw_solution"] = words.get("saw_solution", False) or any(map(_saw, agents))
+    given["saw_solution"] = words.get("saw_solution", False) or any(
+        saw_solution(agent.hyperparameters) for agent in agents
+    )
     card = Card(
         algorithm=algorithm,
         suite=bench.suite.name,
@@ -422,10 +436,6 @@ def _source(folder: Path, agents: Sequence[AgentRecord]) -> str:
     return next(iter(found))
 
 
-def _saw(agent: AgentRecord) -> bool:
-    return saw_solution(agent.hyperparameters)
-
-
 def _check_agents(task: TaskRecord, card: Card, where: str) -> None:
     """Refuse a task that lacks or repeats a seed, or contradicts the card."""
     seeds = sorted(agent.seed for agent in task.agents)
@@ -436,7 +446,7 @@ def _check_agents(task: TaskRecord, card: Card, where: str) -> None:
         )
     for agent in task.agents:
         for wrong, what in (
-            (_saw(agent) and not card.saw_solution,
+            (saw_solution(agent.hyperparameters) and not card.saw_solution,
              "saw the solution; the card says that no learner did"),
             (agent.uses_model and not card.uses_model,
              "uses the model; the card says that no learner did"),
@@ -467,3 +477,73 @@ def _compare(stated: Any, computed: Any, where: str) -> None:
                 raise StoreError(
                     f"{where}: {one.name} is claimed as {claim!r}, but computed as {figure!r}"
                 )
+
+
+def train_again(
+    submission: Submission,
+    number: int,
+    algorithm: str | None = None,
+    suite: Suite | None = None,
+) -> Iterator[tuple[str, int]]:
+    """Train runs that are drawn at random, and compare their policies with those submitted.
+
+    Args:
+        submission: A checked submission.
+        number: Number of runs; all of them if the submission has fewer.
+        algorithm: The algorithm or its place, as for
+            :func:`solvent.benchmark.algorithms.find_algorithm`. If left out, the one that an
+            installed package declares under the name on the card.
+        suite: The suite of the submission; the installed one of the name on the card if left out.
+
+    Yields:
+        The task and the seed of each run whose policies are those submitted.
+
+    Raises:
+        StoreError: If the algorithm is not of the source on the card, or a run ends with other
+            policies.
+        ValueError: If there is no such algorithm, or `number` is below 1.
+    """
+    check_integer(number, "number", 1, 10**6)
+    card, folder = submission.card, submission.folder
+    name = card.algorithm.removesuffix(MARK) if algorithm is None else algorithm
+    if algorithm is None:
+        check_choice(name, "algorithm", algorithm_points())
+    found = find_algorithm(name)
+    if found.source != card.source:
+        raise StoreError(
+            f"{folder}: was made by code of the source {card.source or 'not recorded'}; {name} has "
+            f"the source {found.source}"
+        )
+    tasks = {task.name: task for task in suite_of(card, str(folder), suite).tasks}
+    runs = [(task.name, agent) for task in submission.tasks for agent in task.agents]
+    for task_name, agent in SystemRandom().sample(runs, min(number, len(runs))):
+        task, game = tasks[task_name], task_game(tasks[task_name])
+        path = folder / POLICIES / f"{task_name}.npz"
+        submitted = read_policies(
+            path, task_name, game.table, game.seats, card.seeds, [agent.seed]
+        )[agent.seed]
+        with TemporaryDirectory() as place:
+            budget = found.budget(task)
+            run = Run(task, card.algorithm, name, agent.seed, budget, agent.setting)
+            record = perform(Path(place), run)
+            trained = run_policies(Path(place) / run.folder, game)
+        if record.timesteps != agent.timesteps or not _equal(game, trained, submitted):
+            raise StoreError(
+                f"{path}: seed {agent.seed}: trained again, it ends with other policies or steps: "
+                f"value {record.value:.6g} after {record.timesteps:,} steps; submitted are "
+                f"{agent.value:.6g} after {agent.timesteps:,}"
+            )
+        yield task_name, agent.seed
+
+
+def _equal(game: TaskGame, trained: Sequence[Learned], submitted: Sequence[Learned]) -> bool:
+    """Return whether policies are equal up to the rounding of packed policies."""
+    decided = decisions_of(game.table, game.seats)
+    for own, one, other in zip(decided, trained, submitted, strict=True):
+        back = own.unpacked(*own.packed(one))
+        apart = np.abs(back.sampled.probabilities - other.sampled.probabilities)
+        if apart.max() > 1.5 / own.unit:
+            return False
+        if (back.mode.probabilities != other.mode.probabilities).any():
+            return False
+    return True

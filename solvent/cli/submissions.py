@@ -113,8 +113,7 @@ def check(
 
     [dim]solvent submit check submissions/mine --rerun 3 --algorithm my_file.py:mine[/]
     """
-    from solvent.benchmark.rerun import train_again
-    from solvent.benchmark.submissions import check_submission
+    from solvent.benchmark.submissions import check_submission, train_again
     from solvent.cli.progress import working
 
     with working("scoring"):

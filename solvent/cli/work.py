@@ -31,7 +31,7 @@ from solvent.model.registry import spec_of
 from solvent.registration import find_environment
 
 if TYPE_CHECKING:
-    from solvent.benchmark.suites import Suite, Task
+    from solvent.benchmark.suites import Setting, Suite, Task
 
 QUICK = 5_000_000
 """States of a game in layers that are solved without asking before it is played or shown."""
@@ -287,13 +287,17 @@ def bench(
     from solvent.benchmark.suites import read_settings
     from solvent.report import write_report
 
-    tasks = _tasks_of_bench(suite, environments, timesteps, bool(algorithms), self_play=self_play)
+    tasks, own = _tasks_of_bench(
+        suite, environments, timesteps, bool(algorithms), self_play=self_play
+    )
+    for file in settings:
+        own |= read_settings(file)
     with interruptible(f"what is done is kept in {out}; the same command goes on from there"):
         record = run_bench(
             out,
             tasks,
             list(dict.fromkeys(algorithms)) or None,
-            settings={name: own for file in settings for name, own in read_settings(file).items()},
+            settings=own,
             **further,
         )
         with working("making the page"):
@@ -315,8 +319,8 @@ def _tasks_of_bench(
     has_algorithms: bool,
     *,
     self_play: bool,
-) -> Suite | list[Task]:
-    """The tasks of a bench: a suite, some of its tasks, or tasks in environments."""
+) -> tuple[Suite | list[Task], dict[str, Setting]]:
+    """The tasks of a bench: a suite, some of its tasks, or environments; and a suite's settings."""
     from solvent.benchmark.suites import Task, find_suite
 
     if suite is None and environments:
@@ -325,7 +329,7 @@ def _tasks_of_bench(
         return [
             Task(environment=name, self_play=self_play, timesteps=timesteps)
             for name in dict.fromkeys(environments)
-        ]
+        ], {}
     if self_play:
         raise ValueError("--self-play is for --env; the tasks of a suite say it themselves")
     found = find_suite(suite or "quick")
@@ -335,7 +339,7 @@ def _tasks_of_bench(
     for name in environments:
         check_choice(name, f"environment of the suite {found.name}", known)
     chosen = [task for task in found.tasks if task.environment in environments]
-    return chosen if environments else found
+    return chosen if environments else found, dict(found.algorithms)
 
 
 def report(

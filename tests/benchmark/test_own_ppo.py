@@ -22,7 +22,7 @@ def test_one_command_enters_a_file_of_ones_own(tmp_path: Path) -> None:
     assert ran.exit_code == 0, ran.output
     found = read_bench(tmp_path)
     assert found.suite is not None
-    assert found.suite.name == "quick at 4096 steps"
+    assert found.suite.name == "quick@4096"
     agents = [agent for task in found.tasks for agent in task.agents]
     assert {agent.algorithm for agent in agents} == {"own_ppo"}
     # It learns one seat, and leaves self-play out.

@@ -11,11 +11,14 @@ from solvent.benchmark.algorithms import algorithm_points, find_algorithm
 from solvent.benchmark.bench import bench
 from solvent.benchmark.suites import Suite, Task, find_suite, suite_points
 
-PAGE = (Path(__file__).parents[2] / "docs" / "benchmark.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "benchmark.md").read_text(encoding="utf-8")
+ENTERING = (DOCS / "own-algorithm.md").read_text(encoding="utf-8")
 
 
 def block(title: str) -> str:
-    found = re.search(rf'```\w+ title="{re.escape(title)}"\n(.*?)```', PAGE, re.DOTALL)
+    text = PAGE + ENTERING
+    found = re.search(rf'```\w+ title="{re.escape(title)}"\n(.*?)```', text, re.DOTALL)
     assert found is not None
     return found[1]
 

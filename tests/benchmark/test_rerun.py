@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 
 from solvent.benchmark.bench import bench
 from solvent.benchmark.records import read_bench, write_results
-from solvent.benchmark.rerun import train_again
-from solvent.benchmark.submissions import check_submission, pack_submission
+from solvent.benchmark.submissions import check_submission, pack_submission, train_again
 from solvent.benchmark.suites import Setting, find_suite, suite_seeds
 from solvent.benchmark.task_game import task_game
 from solvent.cli.app import app

@@ -17,8 +17,7 @@ import pytest
 from submitted import SUITE
 
 from solvent.benchmark import submissions
-from solvent.benchmark.policies import Learned
-from solvent.benchmark.policy_arrays import FINE_UNIT, POLICIES, UNIT, Decisions
+from solvent.benchmark.policies import FINE_UNIT, POLICIES, UNIT, Decisions, Learned
 from solvent.benchmark.records import read_bench
 from solvent.benchmark.submissions import check_submission, pack_submission, read_submission
 from solvent.benchmark.suites import Suite
