@@ -430,7 +430,7 @@ def test_value_iteration_runs_to_its_end(page: Any) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["greed", "lake", "football-strategy", "gamebook"])
+@pytest.mark.parametrize("name", ["greed", "goofspiel", "football-strategy", "gamebook"])
 def test_nothing_is_wider_than_a_phone(page: Any, name: str, scheme: str) -> None:
     chromium.phone(page, width=PHONE)
     chromium.colours(page, scheme)
