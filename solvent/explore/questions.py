@@ -50,6 +50,13 @@ RANDOM_SHARE = 0.3
 DRILL_SECONDS = 0.09
 """Time for collecting the positions of a drill."""
 
+MOST_STATES = 30_000
+"""The most states of a game that is solved for one value of a parameter; larger ones are left
+out, with the values of the parameter that lead to them."""
+
+LONGEST = 30.0
+"""The most seconds for solving a game with one value of a parameter."""
+
 DISCOUNTS = (0.5, 0.999)
 """The range of discounts that are tried."""
 
@@ -177,7 +184,7 @@ def sweep(knob: Knob, state: Any, player: int, progress: OnProgress) -> Sweep:
             points[value] = found
     present = _best(valued(knob.value))
     breaks: list[Break] = []
-    for along in (-1, 1):
+    for along in (-1, 1) if present else ():
         inside = knob.value
         for outside in sorted(points, key=lambda value: along * value):
             if along * (outside - knob.value) <= 0:
@@ -216,13 +223,27 @@ def _valued(
     The actions in words are added to `names`.
     """
     try:
-        solved = solve(knob.make(value))
+        solved = solve(knob.make(value), progress=_Limit())
         found = solved.action_values(state, player)
         names |= action_names(solved.game, state, player) if found else {}
     except (ValueError, TypeError, ArithmeticError, LookupError):
         return {}
     scale = ValueScale(solved.game.info, player)
     return {action: scale.of(one) for action, one in found.items()}
+
+
+class _Limit:
+    """Ends the solving of a game that is too large or takes too long."""
+
+    def __init__(self) -> None:
+        self._end = time.monotonic() + LONGEST
+
+    def __call__(self, progress: Progress) -> None:
+        """Raise ValueError if it is."""
+        if progress.done > MOST_STATES and progress.what == "compiling":
+            raise ValueError(f"the game has more than {MOST_STATES:,} states")
+        if time.monotonic() > self._end:
+            raise ValueError(f"solving takes more than {LONGEST:g} seconds")
 
 
 def _best(values: Mapping[int, float]) -> set[int]:

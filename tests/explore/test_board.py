@@ -182,6 +182,15 @@ def test_whole_numbers_break_between_neighbours() -> None:
     ]
 
 
+def test_values_that_make_a_game_too_large_are_left_out() -> None:
+    game = solve(make_game("goofspiel", cards=4))
+    start = game.game.initial()[0].state
+    # With up to eight cards there are millions of states.
+    found = sweep(knobs_of(game)["cards"], start, 0, lambda _: None)
+    assert 4.0 in found.points
+    assert 8.0 not in found.points
+
+
 def test_a_fixed_strategy_is_exploited_as_a_best_response_does() -> None:
     game = cast(SolvedTable, solved("tic-tac-toe"))
     uniform = TabularPolicy.uniform(game.table, player=1)
