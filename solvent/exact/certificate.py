@@ -52,14 +52,13 @@ from solvent.exact import kernels
 from solvent.exact.chain import Chain
 from solvent.exact.components import (
     can_reach,
-    cannot_end,
     components,
     end_components,
     free_rows,
     leaving_rows,
 )
 from solvent.exact.decomposition import optimum, solve_values
-from solvent.exact.evaluation import row_weights
+from solvent.exact.evaluation import nonterminating, row_weights
 from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
 from solvent.exact.transitions import fix_one, transitions_of
 from solvent.model import GameInfo, TabularGame, TabularPolicy
@@ -303,7 +302,8 @@ def _proper_weights(game: TabularGame, policies: tuple[TabularPolicy, ...]) -> F
         ImproperGameError: If an episode need not end.
     """
     weight = row_weights(game, *policies)
-    lost = _never_ending(game, weight)
+    lost = nonterminating(game, weight)
+    lost = can_reach(game, weight > 0, lost) if lost.any() else lost
     if (lost & (game.initial > 0)).any():
         raise ImproperGameError(
             f"{game.info.name}: play by this policy from state "
@@ -531,14 +531,6 @@ def _expected_total(game: TabularGame, weight: Floats) -> Total:
         return found
 
     return total
-
-
-def _never_ending(game: TabularGame, weight: Floats) -> Bools:
-    """The states from which play with the given weights of rows need not end, [S]."""
-    if not components(game).cyclic.any():
-        return np.zeros(game.n_states, bool)
-    nonterminating = cannot_end(game, weight > 0)
-    return can_reach(game, weight > 0, nonterminating) if nonterminating.any() else nonterminating
 
 
 def _climb(game: TabularGame) -> Total:

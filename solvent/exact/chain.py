@@ -12,8 +12,7 @@ that of rounding, as small as a factorization would leave it; the error is at mo
 expected number of moves, which :mod:`solvent.exact.certificate` takes into account. A chain whose
 states can be put in an order in which moves lead nowhere far is eliminated in that order: at once
 if that takes no longer than a few dozen sweeps, and where iteration makes no progress if it is not
-too much work. The rest is eliminated one strongly connected part after the other, as far as their
-size allows.
+too much work.
 """
 
 from __future__ import annotations
@@ -26,16 +25,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from solvent.exact import kernels
-from solvent.exact.components import strong_components
 from solvent.exact.solution import CertificateError
 from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints, concatenated_ranges
 
 ELIMINATED = 64
 """Chains of up to so many states are eliminated at once."""
-
-ELIMINATED_IN_NEED = 2000
-"""Strongly connected parts of up to so many states are eliminated by themselves."""
 
 SLOW = 1e8
 """Expected numbers of moves above this are not trusted to iteration."""
@@ -148,15 +143,14 @@ class Chain:
         Raises:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
-        if self.n > ELIMINATED:
-            x = self._by_band(right, NARROW)
-            if x is None:
-                x = self._iterate(right, within=within, guess=guess)
-            if x is None:
-                x = self._by_band(right)
-            if x is not None:
-                return x
-        return self._eliminate(right)
+        x = self._by_band(right, NARROW)
+        if x is None:
+            x = self._iterate(right, within=within, guess=guess)
+        if x is None:
+            x = self._by_band(right)
+        if x is None:
+            raise self._stuck()
+        return x
 
     def solve_transposed(self, right: Floats) -> Floats:
         """Solve (I - P)' x = right, [n].
@@ -164,15 +158,14 @@ class Chain:
         Raises:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
-        if self.n > ELIMINATED:
-            x = self._by_band(right, NARROW, transposed=True)
-            if x is None:
-                x = self._iterate(right, transposed=True)
-            if x is None:
-                x = self._by_band(right, transposed=True)
-            if x is not None:
-                return x
-        return self._eliminate(right, transposed=True)
+        x = self._by_band(right, NARROW, transposed=True)
+        if x is None:
+            x = self._iterate(right, transposed=True)
+        if x is None:
+            x = self._by_band(right, transposed=True)
+        if x is None:
+            raise self._stuck()
+        return x
 
     def _iterate(
         self,
@@ -205,10 +198,7 @@ class Chain:
 
         They fall by at least half of the probability to change the state, [n], in every state.
         """
-        if self.n <= ELIMINATED:
-            x: Floats | None = self._eliminate(self.changing)
-        else:
-            x = self._by_band(self.changing, NARROW)
+        x = self._by_band(self.changing, NARROW)
         if x is None:
             # If what the equations lack is at most half of their right side, x is right to a
             # factor 2.
@@ -272,7 +262,10 @@ class Chain:
         target = place[self.target]
         # What leads on, state by state, without what ends there.
         before = np.concatenate(([0], np.cumsum(target >= 0)))[self.start]
-        found = narrow_order(before[np.append(leads, True)], target[target >= 0], widest)
+        if self.n <= ELIMINATED:
+            found: tuple[Ints, int] | None = np.arange(leads.sum()), max(int(leads.sum()) - 1, 0)
+        else:
+            found = narrow_order(before[np.append(leads, True)], target[target >= 0], widest)
         if found is None:
             return None
         order, width = found
@@ -280,22 +273,6 @@ class Chain:
             np.flatnonzero(leads)[order], width, self.start, self.target, self.flow, self.leaving
         )
         return factors if (factors[1] > 0).all() else None
-
-    def _eliminate(self, right: Floats, *, transposed: bool = False) -> Floats:
-        """The solution without subtractions, one strongly connected part after the other."""
-        order, first = self._parts
-        x = right.copy()
-        if np.diff(first).max() > ELIMINATED_IN_NEED or not kernels.chain.eliminate_parts(
-            order, first, self.start, self.target, self.flow, self.leaving, transposed, x
-        ):
-            raise self._stuck()
-        return x
-
-    @cached_property
-    def _parts(self) -> tuple[Ints, Ints]:
-        """The states, part by part, each after all that it leads to, and where parts begin."""
-        order, first, _, _ = strong_components(self.start, self.target)
-        return order, first
 
     def _stuck(self) -> CertificateError:
         return CertificateError(

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from solvent.exact import kernels
 from solvent.exact.transitions import Transitions, transitions_of
@@ -136,12 +136,13 @@ def lead_to(transitions: Transitions, rows: Bools, goal: Bools) -> Bools:
 
 def reached(game: TabularGame) -> Bools:
     """The states that can be reached from the start, [S]."""
-    found = game.initial > 0
-    parts = components(game)
-    kernels.graph.mark_reached(
-        parts.order, parts.start, game.outcome_start[game.row_start], game.next_state, found
-    )
-    return np.asarray(found)
+    # One more node leads to all states in which play may begin.
+    target = np.append(game.next_state, np.flatnonzero(game.initial))
+    start = np.append(game.outcome_start[game.row_start], len(target))
+    graph = csr_array((np.ones(len(target), np.int8), target, start), shape=(len(start) - 1,) * 2)
+    found = np.zeros(game.n_states + 1, bool)
+    found[breadth_first_order(graph, game.n_states, return_predecessors=False)] = True
+    return found[:-1]
 
 
 def _spread(per_component: Ints, order: Ints, start: Ints) -> Ints:

@@ -64,8 +64,7 @@ def optimum(
                 f"game can be reached"
             )
     values, chosen, weights, method = _solve(game, near=near, swap=swap, tell=tell)
-    _take(game, chosen, weights)
-    return values, _policies(game, weights), method
+    return values, _policies(game, chosen, weights), method
 
 
 def solve_values(game: TabularGame) -> Floats:
@@ -150,17 +149,6 @@ def _solve(
     return values, chosen, weights, " + ".join(kinds)
 
 
-def _take(game: TabularGame, chosen: Ints, weights: tuple[Floats, Floats]) -> None:
-    """Give the chosen row of a state ([S], -1 if none) the whole weight of its actions."""
-    induced = chosen[chosen >= 0]
-    for player in (0, 1):
-        action = game.row_action[player]
-        same = np.zeros(game.n_states, np.int64)
-        same[game.row_state[induced]] = action[induced]
-        solved_here = (chosen >= 0)[game.row_state]
-        weights[player][solved_here] = (action == same[game.row_state])[solved_here]
-
-
 def _levels(game: TabularGame, both: Bools) -> tuple[Components, Ints]:
     """Components reordered so that those that can be solved at once are consecutive.
 
@@ -210,12 +198,15 @@ def _solve_simultaneous(
 
 
 def _policies(
-    game: TabularGame, weights: tuple[Floats, Floats]
+    game: TabularGame, chosen: Ints, weights: tuple[Floats, Floats]
 ) -> tuple[TabularPolicy, TabularPolicy]:
-    pair = []
+    """Make policies of the chosen rows ([S], -1 if none) and elsewhere of the rows' weights."""
+    pair, single = [], np.flatnonzero(chosen >= 0)
     for player in (0, 1):
+        action = game.row_action[player]
         probabilities = np.zeros(game.mask[player].shape)
         # Rows that share an action carry the same weight, so any of them tells it.
-        probabilities[game.row_state, game.row_action[player]] = weights[player]
+        probabilities[game.row_state, action] = weights[player]
+        probabilities[single, action[chosen[single]]] = 1.0
         pair.append(TabularPolicy.of(game, probabilities, player=player, name="optimal"))
     return pair[0], pair[1]

@@ -54,10 +54,10 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
             sum of rewards may go either way to infinity.
     """
     weight = row_weights(game, *policies)
-    nonterminating = _nonterminating(game, weight)
+    never_ending = nonterminating(game, weight)
     reward = grouped_sum(game.row_state, weight * game.reward, game.n_states)
-    if not nonterminating.any():
-        return _solve_chain(game, weight, reward, nonterminating)
+    if not never_ending.any():
+        return _solve_chain(game, weight, reward, never_ending)
 
     # Where an episode settles for ever without a reward, nothing is added any more. On the way
     # there rewards count as they do elsewhere.
@@ -119,7 +119,9 @@ def _gains(game: TabularGame, weight: Floats, reward: Floats, label: Ints) -> tu
     base = inside[first]
     cut = label < 0
     cut[base] = True
-    size = grouped_sum(game.row_state, weight * _reward_size(game), game.n_states)
+    sizes = game.probability * np.abs(game.outcome_reward)
+    sizes = weight * grouped_sum(game.outcome_row, sizes, game.n_rows)
+    size = grouped_sum(game.row_state, sizes, game.n_states)
     collected = []
     for paid in (reward, size):
         until = _solve_chain(game, weight, np.where(cut, 0.0, paid), cut)
@@ -146,9 +148,9 @@ def state_visitation(game: TabularGame, *policies: TabularPolicy) -> Floats:
         ImproperGameError: If some reachable state is visited for ever.
     """
     weight = row_weights(game, *policies)
-    nonterminating = _nonterminating(game, weight)
-    visits = _solve_chain(game, weight, game.initial, nonterminating, transpose=True)
-    _refuse_nonterminating_play(game, np.flatnonzero(nonterminating & (visits > 0)))
+    never_ending = nonterminating(game, weight)
+    visits = _solve_chain(game, weight, game.initial, never_ending, transpose=True)
+    _refuse_nonterminating_play(game, np.flatnonzero(never_ending & (visits > 0)))
     return visits
 
 
@@ -166,11 +168,11 @@ def expected_length(game: TabularGame, *policies: TabularPolicy) -> Floats:
         ValueError: If a policy is for another game, or a player who has a choice has no policy.
     """
     weight = row_weights(game, *policies)
-    nonterminating = _nonterminating(game, weight)
-    length = _solve_chain(game, weight, (~game.terminal).astype(float), nonterminating)
-    if not nonterminating.any():
+    never_ending = nonterminating(game, weight)
+    length = _solve_chain(game, weight, (~game.terminal).astype(float), never_ending)
+    if not never_ending.any():
         return length
-    return np.where(can_reach(game, weight > 0, nonterminating), np.inf, length)
+    return np.where(can_reach(game, weight > 0, never_ending), np.inf, length)
 
 
 def row_weights(game: TabularGame, *policies: TabularPolicy) -> Floats:
@@ -198,13 +200,13 @@ def _solve_chain(
     game: TabularGame,
     weight: Floats,
     right: Floats,
-    nonterminating: Bools,
+    never_ending: Bools,
     *,
     transpose: bool = False,
 ) -> Floats:
     """Solve (I - P) x = right, or the transposed system, for the chain of the weighted rows.
 
-    The chain is cut where it enters the `nonterminating` states.
+    The chain is cut where it enters the `never_ending` states.
     """
     parts = components(game)
     if not parts.cyclic.any():
@@ -215,12 +217,12 @@ def _solve_chain(
         substitute(parts.order, transitions_of(game), weight, result)
         return result
 
-    kept = np.where(nonterminating[game.row_state], 0.0, weight)
+    kept = np.where(never_ending[game.row_state], 0.0, weight)
     chain = Chain(game.info.name, transitions_of(game), kept)
     return chain.solve_transposed(right) if transpose else chain.solve(right)
 
 
-def _nonterminating(game: TabularGame, weight: Floats) -> Bools:
+def nonterminating(game: TabularGame, weight: Floats) -> Bools:
     """The states from which the weighted rows lead to no end, [S]."""
     if not components(game).cyclic.any():
         return np.zeros(game.n_states, bool)
@@ -241,9 +243,3 @@ def _refuse_nonterminating_play(game: TabularGame, states: Ints) -> None:
         raise ImproperGameError(
             f"{game.info.name}: play from state {game.states[states[0]]!r} never ends"
         )
-
-
-def _reward_size(game: TabularGame) -> Floats:
-    """The expected absolute reward of each row, [K]."""
-    terms = game.probability * np.abs(game.outcome_reward)
-    return grouped_sum(game.outcome_row, terms, game.n_rows)

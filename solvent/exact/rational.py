@@ -79,7 +79,7 @@ def solve_exactly(game: RationalGame) -> RationalSolution:
     return RationalSolution(value, rows.numerators, rows.denominators, best)
 
 
-def row_value(game: RationalGame, solution: RationalSolution, row: int) -> Fraction:
+def row_value(game: RationalGame, solution: RationalSolution | _Rows, row: int) -> Fraction:
     """The expected reward of a row and the expected value of the next state."""
     outcomes = range(*game.table.outcome_start[row : row + 2].tolist())
     return sum(
@@ -96,23 +96,27 @@ class _Rows:
     """Expectations of rows, given the values of all states that they lead to."""
 
     def __init__(self, game: RationalGame) -> None:
-        table = game.table
+        table, self.game = game.table, game
         self.numerators = [0] * table.n_states
         self.denominators = [1] * table.n_states
         self._outcome_start = table.outcome_start
         self._next = table.next_state
         self._probability = game.probability
-        self._reward = game.reward
         self._numbers = game.numbers
         self._free = free_rows(table)
         self._weights: dict[bytes, tuple[list[int], int]] = {}
+
+    def value_of(self, state: int) -> Fraction:
+        """The value of a state that is solved."""
+        return Fraction(self.numerators[state], self.denominators[state])
 
     def expectation(self, row: int) -> tuple[int, int]:
         """Numerator and denominator, not reduced."""
         first, end = self._outcome_start[row : row + 2].tolist()
         targets = self._next[first:end].tolist()
         if not self._free[row]:
-            return self._with_rewards(first, targets)
+            value = row_value(self.game, self, row)
+            return value.numerator, value.denominator
         if len(targets) == 1:
             return self.numerators[targets[0]], self.denominators[targets[0]]
         weights, total = self._whole_weights(first, end)
@@ -135,11 +139,3 @@ class _Rows:
                 raise ValueError(f"probabilities sum to {Fraction(sum(weights), total)}, not 1")
             known = self._weights[signature] = weights, total
         return known
-
-    def _with_rewards(self, first: int, targets: list[int]) -> tuple[int, int]:
-        value = Fraction(0)
-        for n, s in enumerate(targets, first):
-            after = Fraction(self.numerators[s], self.denominators[s])
-            reward = self._numbers[self._reward[n]]
-            value += self._numbers[self._probability[n]] * (reward + after)
-        return value.numerator, value.denominator

@@ -285,18 +285,6 @@ def test_a_loop_is_worth_what_its_best_state_is_whatever_values_are_given(step: 
         assert low <= 1 + step <= high < 1 + step + 1e-12
 
 
-def test_a_free_loop_within_a_loop_whose_rewards_cancel_is_one_with_it() -> None:
-    solution = solved(
-        [
-            [[(1.0, 1, 0.0)], [(1.0, 2, 0.25)]],
-            [[(1.0, 0, 0.0)]],
-            [[(1.0, 0, -0.25)], [(1.0, END, 1.0)]],
-        ]
-    )
-    assert solution.values.tolist() == [1.25, 1.25, 1.0, 0.0]
-    assert solution.upper - solution.lower < 1e-13
-
-
 def test_a_fair_bet_is_exempt() -> None:
     """One may bet for ever; where a bet is fair that comes to nothing, and ending pays 1."""
     for stake in (1.0, 0.1):

@@ -135,7 +135,7 @@ def test_a_chain_that_is_hardly_ever_left_is_as_exact_as_any(size: int) -> None:
 
 
 @pytest.mark.parametrize("transposed", [False, True])
-def test_elimination_part_by_part_solves_the_same_equations(transposed: bool) -> None:
+def test_elimination_of_many_parts_solves_the_same_equations(transposed: bool) -> None:
     rng = np.random.default_rng(2)
     n = 40
     dense = rng.random((n, n)) * (rng.random((n, n)) < 0.03)
@@ -144,7 +144,6 @@ def test_elimination_part_by_part_solves_the_same_equations(transposed: bool) ->
     moves = csr_array(dense)
     transitions = Transitions(np.arange(n + 1), moves.indptr, moves.indices, moves.data)
     walk = Chain("parts", transitions, np.ones(n), 1 - dense.sum(axis=1))
-    assert 5 < len(walk._parts[1]) - 1 < n, "some parts of one state and some of several"
     right = rng.normal(size=n)
     matrix = np.eye(n) - dense
     found = walk.solve_transposed(right) if transposed else walk.solve(right)

@@ -103,19 +103,6 @@ def test_the_linear_program_agrees(seed: int, cyclic: bool) -> None:
     assert program.primal == pytest.approx(program.dual, abs=1e-9)
 
 
-def test_the_linear_program_agrees_on_a_whole_combat() -> None:
-    table = compile_game(FightingFantasy())
-    solution = solve(table)
-    program = solve_linear_program(table)
-    np.testing.assert_allclose(program.values, solution.values, atol=1e-9)
-    # Weighed by the start distribution the program's optimum is the value itself, and its
-    # dual variables are expected numbers of plays: those of an optimal policy.
-    program = solve_linear_program(table, table.initial)
-    assert program.primal == pytest.approx(solution.value, abs=1e-9)
-    assert program.dual == pytest.approx(solution.value, abs=1e-9)
-    assert program.occupation @ table.reward == pytest.approx(solution.value, abs=1e-9)
-
-
 def test_the_linear_program_is_for_one_player() -> None:
     with pytest.raises(ValueError, match="player 1 has a choice"):
         solve_linear_program(compile_game(Pig(target=4)))
@@ -360,18 +347,6 @@ def test_a_larger_tolerance_reaches_the_brackets_of_both_players() -> None:
         assert solve(table, tolerance=tolerance).value == pytest.approx(
             solve(table).value, rel=1e-13
         )
-
-
-def test_loops_that_cost_something_are_left() -> None:
-    game = Graph({"wait": [[(1, "wait", -1)], [(1, "end", -5)]]})
-    assert solve(compile_game(game)).value == -5
-
-
-def test_a_free_loop_that_ends_better_is_harmless() -> None:
-    game = Graph({"wait": [[(1, "wait", 0)], [(0.5, "end", 3), (0.5, "wait", 0)]]})
-    solution = solve(compile_game(game))
-    assert solution.value == pytest.approx(3)
-    assert solution.upper - solution.lower < 1e-9
 
 
 def test_a_wrong_value_does_not_get_a_bracket() -> None:

@@ -309,65 +309,6 @@ def take(array: Any, where: Ints) -> Any:
 
 
 @kernel(largest=3000, allocates=True)
-def eliminate_parts(
-    order: Ints,
-    first: Ints,
-    start: Ints,
-    target: Ints,
-    flow: Floats,
-    leaving: Floats,
-    transposed: bool,
-    x: Floats,
-) -> bool:
-    """Solve (I - P) x = r, or the transposed system, by elimination, part by part.
-
-    Args:
-        order: [S] the states, strongly connected part by part, each after all that it leads to.
-        first: [C+1] where parts begin in `order`.
-        start: [S+1] entries of each row of P without its diagonal.
-        target: Their columns.
-        flow: Their values.
-        leaving: [S] the probability to leave from each state.
-        transposed: Whether to solve the transposed system.
-        x: [S] holds r, then the solution.
-
-    Returns:
-        Whether every part can be left.
-    """
-    count = len(first) - 1
-    part, place = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
-    for c in range(count):
-        for i in range(first[c], first[c + 1]):
-            part[order[i]], place[order[i]] = c, i - first[c]
-    for turn in range(count):
-        c = count - 1 - turn if transposed else turn
-        states = order[first[c] : first[c + 1]]
-        w = len(states) - 1
-        moves, out = np.zeros((w + 1, 2 * w + 1)), take(leaving, states)
-        right = take(x, states)
-        for i, s in enumerate(states):
-            for e in range(start[s], start[s + 1]):
-                if part[target[e]] == c:
-                    moves[i, place[target[e]] - i + w] += flow[e]
-                else:
-                    out[i] += flow[e]
-                    if not transposed:
-                        right[i] += flow[e] * x[target[e]]
-        changing = eliminate(moves, out)
-        for p in changing:
-            if not p > 0:
-                return False
-        solve_eliminated(moves, changing, right, transposed)
-        for i, s in enumerate(states):
-            x[s] = right[i]
-            if transposed:
-                for e in range(start[s], start[s + 1]):
-                    if part[target[e]] != c:
-                        x[target[e]] += flow[e] * x[s]
-    return True
-
-
-@kernel(largest=3000, allocates=True)
 def factor_band(
     order: Ints, width: int, start: Ints, target: Ints, flow: Floats, leaving: Floats
 ) -> tuple[Floats, Floats, Ints]:

@@ -80,28 +80,6 @@ def trace_back(transitions: Transitions, rows: Bools, goal: Bools) -> Ints:
 
 
 @kernel()
-def mark_reached(order: Ints, first: Ints, start: Ints, target: Ints, found: Bools) -> None:
-    """Mark the nodes that can be reached from those that are marked.
-
-    Args:
-        order: [S] the nodes, component by component, each after all that it leads to.
-        first: [C+1] where components begin in `order`.
-        start: [S+1] the edges of node s are ``target[start[s] : start[s+1]]``.
-        target: [E] where each edge leads.
-        found: [S], read and written.
-    """
-    for c in range(len(first) - 2, -1, -1):
-        met = False
-        for i in range(first[c], first[c + 1]):
-            met = met or found[order[i]]
-        if met:
-            for i in range(first[c], first[c + 1]):
-                found[order[i]] = True
-                for e in range(start[order[i]], start[order[i] + 1]):
-                    found[target[e]] = True
-
-
-@kernel()
 def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
     """Find where play can go on for ever within some states, by some of their rows.
 

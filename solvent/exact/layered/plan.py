@@ -113,27 +113,23 @@ def measure(game: LayeredGame) -> Sample:
     """Solve some blocks of some layers, and conclude from them what all will take."""
     games, seconds, core_seconds, values, packed = 0, 0.0, 0.0, 0.0, 0.0
     for sample in game.samples():
-        cost = _cost(game, sample)
-        core_seconds += sample.stands_for * (cost.once + cost.blocks / sample.share)
-        games += cost.games
-        seconds += cost.once + cost.blocks
+        once, of_blocks, solved, of_value = _cost(game, sample)
+        core_seconds += sample.stands_for * (once + of_blocks / sample.share)
+        games += solved
+        seconds += once + of_blocks
         size = sample.stands_for * prod(game.shape(sample.layer))
         values += size
-        packed += size * cost.packed
+        packed += size * of_value
     return Sample(games, seconds, core_seconds, packed / values)
 
 
-class _Cost(NamedTuple):
-    """Seconds of processor time, once a layer and for the blocks; games; bytes of a value."""
+def _cost(game: LayeredGame, sample: LayerSample) -> tuple[float, float, int, float]:
+    """Measure a layer's blocks when they start from those of the layers before.
 
-    once: float
-    blocks: float
-    games: int
-    packed: float
-
-
-def _cost(game: LayeredGame, sample: LayerSample) -> _Cost:
-    """Return the cost of a layer's blocks when they start from those of the layers before."""
+    Returns:
+        Seconds of processor time, once for the layer and for its blocks; the matrix games solved;
+        and the bytes of a value when it is packed.
+    """
     left: list[list[WarmStart | None]] = []  # Of each of those layers, the blocks' parts.
     for before in game.starts_from(sample.layer):
         if before in game.layers:
@@ -154,4 +150,4 @@ def _cost(game: LayeredGame, sample: LayerSample) -> _Cost:
     packed = sum(len(pack(block.values, largest)) for block in solved)
     values = sum(block.values.size for block in solved)
     games = sum(block.games for block in solved)
-    return _Cost(prepared - began, seconds, games, packed / values)
+    return prepared - began, seconds, games, packed / values

@@ -204,15 +204,3 @@ def test_the_command_keeps_what_is_asked_for(tmp_path: Path) -> None:
     assert "was begun with --keep start, not all" in run("--keep", "all", *out).stderr
     assert "--keep is 'some'; allowed are all, compact, start" in run("--keep", "some").stderr
     assert "--keep compact is for a folder; give --out DIR" in run("--keep", "compact").stderr
-
-
-def test_the_plan_says_what_each_way_to_keep_takes(tmp_path: Path) -> None:
-    out = ["--out", str(tmp_path / "x"), "--horizon", "40"]
-    plan = json.loads(run("--plan", "--keep", "compact", *out, "--json").stdout)
-    assert [*plan["kept"]] == [*KEEPS]
-    assert plan["disk"] == plan["kept"]["compact"]["disk"]
-    assert plan["kept"]["start"]["disk"] < plan["disk"] < plan["kept"]["all"]["disk"]
-    assert "--keep start" in run("--plan", *out).stdout
-    in_memory = json.loads(run("--plan", "--horizon", "40", "--json").stdout)["kept"]
-    assert [*in_memory] == ["all", "start"]
-    assert in_memory["start"]["memory"] < in_memory["all"]["memory"]
