@@ -66,10 +66,10 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
 BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 OF_VALUES = ("dqn", "qr_dqn", "double_dqn")
 TASKS = (
-    "FrozenLake8x8-v1", "Taxi-v4", "DynaMaze-v0", "WindyGridworld-v0", "CarRental-v0", "Nim-v0",
-    "Goofspiel-v0", "GreedSmall-v0",
+    "FrozenLake-v1", "RacetrackBend-v0", "FamilyHorizon-v0", "FamilyGap-v0", "FamilyActions-v0",
+    "Gamebook-v0", "GreedSmall-v0", "Goofspiel-v0",
 )  # fmt: skip
-"""The eight tasks of the suite with the smallest tables."""
+"""Eight tasks of the suite with tables that are small enough for an exact value at each update."""
 PARTS = ("approximation", "exploration", "estimation", "optimization")
 DRAWS = 10_000
 DIGITS = 4
