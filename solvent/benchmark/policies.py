@@ -56,7 +56,7 @@ from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import shown
 
-UNIT, FINE_UNIT = 63, 65_535
+UNIT, FINE_UNIT = 31, 65_535
 """The shares that stand for probability 1, alone and by self-play."""
 
 POLICIES = Schema(
