@@ -259,7 +259,7 @@ def verdicts(runs: Sequence[Run]) -> list[Verdict]:
 def gradients(runs: Sequence[Run]) -> Verdict | None:
     """Test whether PPO's last update points far from the true gradient."""
     found: dict[str, dict[int, float]] = defaultdict(dict)
-    told: dict[str, list[float]] = defaultdict(list)
+    told: dict[str, list[float | None]] = defaultdict(list)
     missing = 0
     for run in runs:
         if run["algorithm"] != "ppo":
@@ -283,7 +283,11 @@ def gradients(runs: Sequence[Run]) -> Verdict | None:
         above=False,
         runs=sum(map(len, found.values())),
         missing=missing,
-        told={name: float(np.mean(numbers)) for name, numbers in told.items()},
+        # A cosine is undefined where one of the two gradients is 0.
+        told={
+            name: float(np.mean([cosine for cosine in cosines if cosine is not None]))
+            for name, cosines in told.items()
+        },
     )
 
 

@@ -3,9 +3,10 @@
 The gap of the greedy policy after training is written as a sum of four parts. All use the solution,
 or give a learner what it cannot know, so that they explain a result and do not improve one.
 
-**Approximation** is the exact gap of the best policy found for a network of the same layers. A new
-network is fitted to the optimal actions of all states by classification, in which a state counts by
-how often optimal episodes visit it and by what a choice matters there. It is an upper bound: a
+**Approximation** is the exact gap of the best policy found for a network of the same layers: the
+learner's own, or one that is fitted to an optimal policy by classification. There a state counts by
+how often optimal episodes visit it and by what a choice matters, and a little if none does: where
+all actions are equally good, some choices of them never end an episode. It is an upper bound: a
 better policy may be representable that the fit does not find.
 
 **Exploration** is the exact gap of the optimum of the *visited model*: in a state in which actions
@@ -47,8 +48,11 @@ STEPS, BATCH, RATE, EVERY = 1000, 2048, 1e-2, 100
 """Steps of a fit, the most states in each, Adam's learning rate, which falls to 0 in a line, and
 steps between the policies of which the best is kept."""
 
+LEAST = 0.01
+"""Weight of a state in which no choice matters, in units of the largest of a state."""
+
 TIE = 1e-9
-"""Actions that lose no more than this are optimal, in units of the largest action value."""
+"""A gap that counts as none, in units of the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def gap_parts(
         exact_gap: The same of the learner with exact values.
         exact_learner: Name of that learner.
     """
-    network = approximation(values, solution)
+    network = min(approximation(values, solution), gap)
     tried = visited_gap(values.game, visited, solution, values.player)
     return GapParts(
         gap=gap,
@@ -168,13 +172,12 @@ def approximation(values: LearnerValues, solution: Solution) -> float:
     at = np.flatnonzero(values.acting)
     q = values.value(solution.policies[values.player]).q[at]
     best = q.max(axis=1, keepdims=True)
-    optimal = q >= best - TIE * np.abs(q[np.isfinite(q)]).max(initial=1.0)
-    target = optimal / optimal.sum(axis=1, keepdims=True)
+    target = solution.policies[values.player].probabilities[at]
     visits = values.visits(solution.policies[values.player])[at]
     matters = best[:, 0] - np.where(np.isfinite(q), q, best).mean(axis=1)
-    weight = (visits / visits.sum() + 1 / len(at)) * matters
-    if not weight.sum() > 0:
+    if not matters.max(initial=0.0) > 0:
         return 0.0
+    weight = (visits / visits.sum() + 1 / len(at)) * np.maximum(matters, LEAST * matters.max())
     weight /= weight.sum()
     least, batch = np.inf, np.arange(len(at))
     share = weight[:, None]

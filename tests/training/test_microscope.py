@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from stable_baselines3 import A2C, PPO
+from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecNormalize
 
@@ -273,6 +273,13 @@ def test_a_linear_network_cannot_single_out_a_state_in_the_middle(bandit: Tabula
     # It may be wrong in one of four states, and an episode has two moves on average.
     assert gaps[0] == pytest.approx(0.25 * 2)
     assert gaps[1] == pytest.approx(0, abs=1e-9)
+
+
+def test_a_network_can_follow_the_optimum_where_some_equally_good_moves_never_end() -> None:
+    lake = solvent.compile_game("FrozenLake-v1")
+    env = NativeVecEnv(TabularVectorEnv(lake, 2, observation="onehot", autoreset_mode="SameStep"))
+    model = DQN("MlpPolicy", env, policy_kwargs={"net_arch": [64, 64]}, seed=0)
+    assert approximation(LearnerValues(model, lake), solve(lake)) == pytest.approx(0, abs=1e-9)
 
 
 def test_expected_targets_are_the_bellman_update_of_the_target_network(
