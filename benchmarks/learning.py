@@ -61,7 +61,6 @@ from solvent.benchmark.suites import Task
 from solvent.benchmark.task_game import task_game
 from solvent.envs.spaces import observations
 from solvent.exact import Solution, cached_solution, score, solve
-from solvent.exact.evaluation import expectation
 from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, TrainingResult, train
 from solvent.training.algorithms import Learner
@@ -228,7 +227,7 @@ def improve(
     value = np.full((game.n_states, n_actions), -np.inf)
     for _ in range(iterations):
         mode, sampled = policies()
-        values = optimum.action_values if optimum else expectation(game, policy_value(game, mode))
+        values = optimum.action_values if optimum else game.expectation(policy_value(game, mode))
         value[game.row_state, game.row_action[0]] = values
         own = value[choice]
         most = np.where(mask, own.max(axis=1, keepdims=True) - own, 0).max(axis=1)

@@ -25,7 +25,6 @@ from classification_tree import ClassificationTree, fit_tree
 from solvent import compile_game, solve
 from solvent.envs import TabularVectorEnv
 from solvent.exact import policy_value
-from solvent.exact.evaluation import expectation
 from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.baselines import BOTH, ON_LOST, ON_WON, combat_policy
 from solvent.games.fighting_fantasy.formulas import (
@@ -128,7 +127,7 @@ def box(damage: str = "standard", *, exact: bool = False) -> Box:
             before = tested
             policy = TabularPolicy.deterministic(table, np.where(before, TEST, KEEP))
             values = policy_value(table, policy)
-            rows = expectation(table, values)
+            rows = table.expectation(values)
             tested = np.zeros(table.n_states, np.bool_)
             tested[choices] = rows[keep + 1] > (1 + ADVANTAGE) * rows[keep]
 

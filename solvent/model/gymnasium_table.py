@@ -32,9 +32,9 @@ from solvent.model import WINS, Game, GameInfo, JointAction, Outcome, Words
 from solvent.model.drawing import board
 from solvent.model.game import merged
 from solvent.model.parameters import brief, shown
-from solvent.model.rational import rationals
 from solvent.model.scene import Cell as Square
 from solvent.model.scene import Grid, Prose, Scene, grid
+from solvent.model.walk import rationals
 
 Transitions = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
 

@@ -35,10 +35,9 @@ from numpy.typing import NDArray
 
 from solvent.model.game import GameInfo, JointAction, Outcome
 from solvent.model.parameters import brief, check_choice, shown
-from solvent.model.rational import rationals
 from solvent.model.tabular import TabularGame
 from solvent.model.transforms import repeatable_state
-from solvent.model.walk import MOST_STATES, walk
+from solvent.model.walk import MOST_STATES, rationals, walk
 
 PLAYOUTS = 200
 """Number of random episodes in which the game is compared with OpenSpiel's."""

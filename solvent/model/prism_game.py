@@ -53,9 +53,10 @@ from numpy.typing import NDArray
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
 from solvent.model.game import WINS, GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import brief, check_choice, shown
-from solvent.model.rational import RationalGame, rationals
+from solvent.model.rational import RationalGame
 from solvent.model.tabular import TabularGame
 from solvent.model.transforms import reachable
+from solvent.model.walk import rationals
 
 EXACT_STATES = 20_000
 """Models of up to so many states are read in rationals, larger ones in floats."""

@@ -13,7 +13,7 @@ different numbers, so each is kept once and outcomes say which.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -45,18 +45,3 @@ class RationalGame:
                 raise ValueError(f"{name} does not agree with the table's")
         if sum(self.initial.values()) != 1:
             raise ValueError(f"initial probabilities sum to {sum(self.initial.values())}, not 1")
-
-
-def rationals(weights: Sequence[float]) -> list[Fraction]:
-    """The simple rationals that floats such as 0.333... stand for, scaled to sum to 1 exactly.
-
-    A float that no simple rational rounds to, such as 1e-9, stands for itself.
-
-    Args:
-        weights: Positive numbers or 0, not all of them 0.
-    """
-    exact = [Fraction(float(w)) for w in weights]
-    simple = [w.limit_denominator(10**6) for w in exact]
-    chosen = [s if abs(s - w) <= w / 10**15 else w for s, w in zip(simple, exact, strict=True)]
-    total = sum(chosen, Fraction(0))
-    return [w / total for w in chosen]

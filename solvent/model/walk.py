@@ -354,6 +354,21 @@ def _rational(chance: Any) -> Any:
     return chance if hasattr(chance, "numerator") else Fraction(str(chance))
 
 
+def rationals(weights: Sequence[float]) -> list[Fraction]:
+    """The simple rationals that floats such as 0.333... stand for, scaled to sum to 1 exactly.
+
+    A float that no simple rational rounds to, such as 1e-9, stands for itself.
+
+    Args:
+        weights: Positive numbers or 0, not all of them 0.
+    """
+    exact = [Fraction(float(w)) for w in weights]
+    simple = [w.limit_denominator(10**6) for w in exact]
+    chosen = [s if abs(s - w) <= w / 10**15 else w for s, w in zip(simple, exact, strict=True)]
+    total = sum(chosen, Fraction(0))
+    return [w / total for w in chosen]
+
+
 def check_distribution(name: str, chances: Sequence[Any], where: str) -> None:
     """Raise unless probabilities are those of a distribution.
 

@@ -34,7 +34,7 @@ def page(written: Path) -> str:
 def test_the_files_are_beside(written: Path) -> None:
     names = {path.name for path in (written / "summary").iterdir()}
     curves = {f"curves-{task}-{policy}.svg" for task in TASKS for policy in ("greedy", "sampled")}
-    assert names == {*FILES, *curves, "profiles.svg"}
+    assert names == {*FILES, *curves, "profiles.svg", "tasks.svg"}
 
 
 def test_the_page_has_the_means_of_the_summary(bench_folder: Path, page: str) -> None:

@@ -12,7 +12,7 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solution import LayeredSolution
 from solvent.games.football_clock.layers import FootballLayers
 
-FOLDERS = sorted((Path(__file__).parents[2] / "docs" / "evidence").iterdir())
+FOLDERS = sorted((Path(__file__).parents[2] / "docs" / "evidence").glob("football-*"))
 
 
 def opened(folder: Path) -> LayeredSolution:
