@@ -292,10 +292,14 @@ FORBIDDEN = re.compile(
 )
 
 
-@pytest.mark.parametrize("name", [*game_specs(), *WORDS[1:]])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "football-strategy" else [])
+        for name in (*game_specs(), *WORDS[1:])
+    ],
+)
 def test_no_page_shows_what_only_a_program_reads(name: str) -> None:
-    if name == "football-strategy":
-        pytest.skip("its pages are those of test_faces, and solving takes long")
     asked, own = client(name), explorer(name)
     for seed in range(2):
         line = random_line(name, seed, 8)
