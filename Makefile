@@ -26,6 +26,7 @@ define NEXT
 @echo "    . $(BIN)/activate"
 @echo "    solvent solve FrozenLake-v1      an optimum with its proof"
 @echo "    solvent play ff-combat           play, and see what each choice has cost"
+@echo "    solvent explore                  a board for every game, in the browser"
 @echo "    solvent list                     all games and environments"
 endef
 
@@ -142,7 +143,7 @@ comma := ,
 
 # A stamp says that a set-up ran to its end; an interrupted one leaves none and runs again.
 
-$(STAMPS)/bench: EXTRAS := train,report,cli
+$(STAMPS)/bench: EXTRAS := train,web
 $(STAMPS)/test: EXTRAS := all,dev
 $(STAMPS)/docs: EXTRAS := cli,docs,render,report,web
 $(STAMPS)/notebooks: EXTRAS := notebooks
