@@ -96,7 +96,7 @@ images: $(STAMPS)/docs ## play the pictures of the documentation anew
 	$(BIN)/python docs/scripts/images.py
 
 notebooks: $(STAMPS)/notebooks ## execute the notebooks of examples/ in Jupyter
-	$(BIN)/python -m pytest --nbmake --nbmake-timeout=1800 --override-ini=filterwarnings= examples
+	$(BIN)/python -m pytest --nbmake --nbmake-timeout=1800 --override-ini=filterwarnings= examples/*.ipynb
 
 peers: $(STAMPS)/peers ## measure against outside programs with the scripts in benchmarks/
 	@set -e; for name in solver cycles greed_solver matrix_games vector_env seat_vector_env \
