@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -31,6 +32,24 @@ def test_the_page_names_every_suite_and_key(tmp_path: Path) -> None:
     assert [task.name for task in find_suite(str(file)).tasks] == [
         "FFCombat-v0", "GreedSmall-v0-self-play",
     ]  # fmt: skip
+
+
+def test_the_core_has_the_steps_and_took_the_time_of_the_page() -> None:
+    for name in ("core", "core-mini"):
+        [row] = re.findall(rf"^\| `{name}` \|.*$", PAGE, re.M)
+        assert {f"{task.timesteps:,}" for task in find_suite(name).tasks} == {
+            *re.findall(r"(\d+,000) steps each", row)
+        }
+    seconds = {}
+    for file in (DOCS.parent / "benchmarks" / "results" / "core-mini").glob("*/results.json"):
+        runs = [run for task in json.loads(file.read_text())["tasks"] for run in task["agents"]]
+        assert len(runs) == 120
+        seconds[file.parent.name] = sum(run["cpu_seconds"] for run in runs)
+    least, most = min(seconds, key=seconds.__getitem__), max(seconds, key=seconds.__getitem__)
+    assert (least, most) == ("q_learning", "dqn")
+    assert (
+        f"from {seconds[least]:.0f} seconds (Q-learning) to {seconds[most] / 60:.0f} minutes (DQN)"
+    ) in row
 
 
 def test_the_page_names_every_algorithm() -> None:
