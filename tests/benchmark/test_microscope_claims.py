@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from solvent.benchmark.suites import find_suite
 
 ROOT = Path(__file__).parents[2]
 EVIDENCE = ROOT / "docs" / "evidence" / "microscope.json"
@@ -74,10 +78,60 @@ def test_a_proxy_is_judged_by_pairs(script: Any) -> None:
     assert script.proxy([*runs, run("a", "ppo", 0)]).runs == 4
 
 
+def test_a_single_run_is_no_pair_and_counts_as_left_out(script: Any) -> None:
+    pairs = [("a", 0, 1.0), ("a", 1, 2.0), ("b", 0, 1.0)]
+    runs = [
+        run(task, "dqn", seed, bellman_residual=number, value_error=number)
+        for task, seed, number in pairs
+    ]
+    found = script.proxy(runs)
+    # Half of the draws of two seeds have one of them twice, which is no pair either.
+    assert (found.value, found.low, found.high) == (1, 1, 1)
+    assert (found.tasks, found.runs, found.missing) == (1, 2, 1)
+    assert script.proxy(runs[2:]) is None
+
+
 def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
     results = json.loads(EVIDENCE.read_text(encoding="utf-8"))
     page = (ROOT / "docs" / "microscope-results.md").read_text(encoding="utf-8")
     lines = "\n".join(script.page_lines(results))
     assert f"{script.BEGIN}\n{lines}\n{script.END}" in page
     assert EVIDENCE.stat().st_size < 1_000_000
-    assert {one["verdict"] for one in results["verdicts"]} <= {"confirmed", "refuted", "undecided"}
+    # The verdicts follow from the numbers, which are kept in few digits.
+    named = [
+        {
+            **one,
+            "readings": [
+                {
+                    **dict(zip(script.READING, own, strict=True)),
+                    "gradient": slope and dict(zip(script.GRADIENT, slope, strict=True)),
+                }
+                for own, slope in zip(
+                    one["readings"], one["gradients"] or [None] * len(one["readings"]), strict=True
+                )
+            ],
+        }
+        for one in results["runs"]
+    ]
+    for found, kept in zip(script.verdicts(named), results["verdicts"], strict=True):
+        for name in ("claim", "verdict", "tasks", "runs", "missing"):
+            assert getattr(found, name) == kept[name], kept["claim"]
+        for name in ("value", "low", "high"):
+            assert getattr(found, name) == pytest.approx(kept[name], abs=0.01), kept["claim"]
+        assert found.told == pytest.approx(kept["told"], abs=0.01), kept["claim"]
+    # The runs are those of the command, and the settings those of the suite.
+    [(algorithms, seeds)] = re.findall(r"--algorithms ([\w ]+) --seeds (\d+)", page)
+    assert Counter(one["algorithm"] for one in results["runs"]) == dict.fromkeys(
+        algorithms.split(), len(script.TASKS) * int(seeds)
+    )
+    suite = find_suite(results["suite"])
+    settings = {"double_dqn": suite.algorithms["dqn"], **suite.algorithms}
+    for algorithm, used in results["settings"].items():
+        assert used.items() >= settings[algorithm].settings.items(), algorithm
+    # PPO's rate has fallen to 0 at its last update.
+    assert results["settings"]["ppo"]["learning_rate"].startswith("lin_")
+    place = script.READING.index("timesteps")
+    for one in results["runs"]:
+        if one["algorithm"] == "ppo":
+            *_, last = (x for x, own in zip(one["readings"], one["gradients"], strict=True) if own)
+            assert last[place] >= results["timesteps"][one["task"]]
