@@ -25,6 +25,7 @@ from solvent.training import (
     ALGORITHMS,
     DoubleDQN,
     ExactAdvantages,
+    ExactEvalCallback,
     ExactTargets,
     Microscope,
     NativeVecEnv,
@@ -147,16 +148,18 @@ def test_an_update_with_exact_values_and_many_samples_has_the_true_direction(
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[] if name in ("ppo", "dqn") else pytest.mark.slow)
+        pytest.param(name, marks=[] if name in ("ppo", "dqn", "masked_dqn") else pytest.mark.slow)
         for name in ALGORITHMS
     ],
 )
-def test_the_microscope_changes_nothing_in_what_is_learned(
+def test_readings_and_the_learning_curve_change_nothing_in_what_is_learned(
     name: str, small: TabularGame, make_model: Any
 ) -> None:
+    # One after the other, since making a learner seeds the global generators.
     plain = make_model(name, small).learn(800)
-    scope = Microscope(small, every=200)
-    watched = make_model(name, small).learn(800, callback=scope)
+    scope, curve = Microscope(small, every=200), ExactEvalCallback(small, every=100)
+    watched = make_model(name, small).learn(800, callback=[scope, curve])
+    assert len(curve.curve) >= 5
     for a, b in zip(plain.policy.parameters(), watched.policy.parameters(), strict=True):
         np.testing.assert_array_equal(a.detach().numpy(), b.detach().numpy())
     assert len(scope.readings) >= 5
