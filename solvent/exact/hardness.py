@@ -18,15 +18,17 @@ by less than 1e-9 of the largest one of their state count as equal.
 
 **Concentrability.** Let both measures of visits be divided by their sums. The largest ratio d*(s) /
 d_u(s) says how rarely uniform play is where the optimum goes (Munos 2003, "Error bounds for
-approximate policy iteration", ICML; the ratio is that of Rashidinejad et al. 2021, "Bridging
-offline reinforcement learning and imitation learning", NeurIPS). The mean weighs ratios by d*.
+approximate policy iteration", ICML; Rashidinejad et al. 2021, "Bridging offline reinforcement
+learning and imitation learning", NeurIPS, take such a ratio of states with their actions, which is
+at least as large). The mean weighs ratios by d*.
 
 **Diameter.** The largest over pairs of states (s, t) of the least expected number of moves from s
 to t (Jaksch, Ortner and Auer 2010, "Near-optimal regret bounds for reinforcement learning",
 definition 1). Games here end, so play goes on: an end is left for the start at once, which counts
-no move. States in which the game has ended are not among the pairs. *Reach* is the same from the
-start alone: the least expected number of moves, restarts included, in which one comes to the state
-that is hardest to come to. Both solve one game for each state, so they are left out above a limit.
+no move. States in which the game has ended are not among the pairs, and moves of an opponent count,
+too. *Reach* is the same from the start alone: the least expected number of moves, restarts
+included, in which one comes to the state that is hardest to come to. Both solve one game for each
+state, so they are left out above a limit.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 Each room has the same number of doors. One of them, drawn for each room when the corridor is laid
 out, leads to the next room; the others lead one room back. Leaving the last room reaches the goal.
 After every move but that one the episode stops with probability 1 / (4 * rooms), which is the
-clock: every policy has a finite value. The right doors are an optimal policy at every setting of
-the first five dials, so that a dial changes only how hard it is to learn them:
+clock: every policy has a finite value. Without a bait the right doors are an optimal policy at
+every setting of the other dials, so that a dial changes only how hard it is to learn them; with a
+bait they are as long as it is below their own value:
 
 ============  ====================================================================================
 ``rooms``     horizon: the number of right doors in a row

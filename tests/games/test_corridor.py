@@ -16,7 +16,7 @@ from solvent.model import Outcome, TabularPolicy, compile_game, parametrize_with
 
 DIALS: dict[str, dict[str, Any]] = {
     "plain": {},
-    "horizon": {"rooms": 20, "doors": 2, "bait": 0.1},
+    "horizon": {"rooms": 32, "doors": 2, "bait": 0.3},
     "gap": {"gap": 0.2},
     "noise": {"slip": "1/2", "reward_every": 3},
     "actions": {"doors": 10, "reward_every": 1},
