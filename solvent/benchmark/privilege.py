@@ -21,6 +21,9 @@ MARK = "+solution"
 STARTS = "exploring starts weighted by importance"
 OPPONENT = "an opponent that plays the solution"
 
+GIVEN = "given_exact_values"
+"""The setting of a learner with exact values in place of its estimates: which ones."""
+
 
 def seen_of_solution(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what a learner was given from the solution, in words; empty if nothing.
@@ -36,6 +39,8 @@ def seen_of_solution(settings: Mapping[str, Any]) -> tuple[str, ...]:
     seen = []
     if settings.get("stakes") and settings.get("start_weights") != UNIFORM:
         seen.append(STARTS)
+    if given := settings.get(GIVEN):
+        seen.append(str(given))
     kwargs, entry = settings.get("env_kwargs"), ENVIRONMENTS.get(str(settings.get("environment")))
     # In self-play, whose exploring starts have a name of their own, the environment's opponent has
     # no seat.

@@ -1,6 +1,7 @@
 """Learners that are given exact values in place of their estimates, to find what estimates cost.
 
-They are for analysis only. Their names say what they were told.
+They are for analysis only. Their names say what they were told, and so does the record of
+:func:`solvent.training.train`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from typing import Any, TypeVar
 from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.baselines.network import NetworkPlayer
-from solvent.benchmark.privilege import UNIFORM, seen_of_solution
+from solvent.benchmark.privilege import GIVEN, UNIFORM, seen_of_solution
 from solvent.benchmark.progress import Report, bar_for
 from solvent.benchmark.run_folder import RunFolder
 from solvent.envs.registration import ENVIRONMENTS, samples_table
@@ -44,6 +44,7 @@ from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.parameters import check_integer
 from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, find_algorithm
 from solvent.training.environments import named_environment
+from solvent.training.exact_learners import ExactAdvantages
 from solvent.training.hyperparameters import prepare, requested
 from solvent.training.kinds import OneSeat, SelfPlay, Training, TrainingRequest, WithoutTable
 from solvent.training.learning import learn
@@ -229,7 +230,8 @@ def train(
         resume: Go on from the files in the folder; otherwise the training starts again.
         callback: A further callback of Stable-Baselines3, such as a
             :class:`~solvent.training.microscope.Microscope`. After an interruption it is called
-            for the remaining steps only, and for a finished training not at all.
+            for the remaining steps only, and for a finished training not at all. The record says
+            if it gives the learner exact values.
 
     Raises:
         ValueError: If an argument is not one of those allowed, or the folder holds another
@@ -267,6 +269,9 @@ def train(
     if env_id is not None and env_id in ENVIRONMENTS and not samples_table(env_id):
         kind = WithoutTable
     training = kind(asked)
+    for one in getattr(callback, "callbacks", [callback]):
+        if isinstance(one, ExactAdvantages):
+            training.request[GIVEN] = one.suffix.removeprefix("+")
     try:
         run = RunFolder(Path(folder), training.request)
 

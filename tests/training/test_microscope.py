@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from stable_baselines3 import A2C, DQN, PPO
-from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.vec_env import VecNormalize
 
 import solvent
@@ -362,6 +362,19 @@ def test_the_microscope_trains_as_train_does(small: TabularGame, tmp_path: Any) 
     np.testing.assert_array_equal(seen.policies[0].probabilities, result.policy.probabilities)
     assert [one.row() for one in scope.readings] != []
     assert scope.readings[-1].row() == seen.readings[-1].row()
+
+
+def test_the_record_of_a_training_says_that_it_was_given_exact_values(
+    small: TabularGame, tmp_path: Any
+) -> None:
+    asked: dict[str, Any] = {"timesteps": 256, "folder": tmp_path, "progress": False}
+    asked["hyperparameters"] = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
+    exact = ExactAdvantages(small, observation="onehot")
+    result = train(small, "ppo", callback=CallbackList([exact]), **asked)
+    assert result.saw == ("exact advantages",)
+    assert json.loads((tmp_path / "run.json").read_text())["saw"] == ["exact advantages"]
+    with pytest.raises(ValueError, match="given_exact_values"):
+        train(small, "ppo", **asked)
 
 
 def test_what_the_microscope_cannot_read_is_refused(small: TabularGame, make_model: Any) -> None:
