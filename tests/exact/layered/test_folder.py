@@ -131,6 +131,14 @@ def test_what_a_killed_solver_leaves_does_no_harm(
     assert contents(half_done) == contents(original)
 
 
+def test_a_folder_whose_first_write_was_killed_is_begun_again(
+    layers: StartedLayers, tmp_path: Path
+) -> None:
+    (tmp_path / TEMPORARY).write_bytes(b"half a manifest")
+    LayerFolder.create(tmp_path, layers).close()
+    assert set(contents(tmp_path)) == {"manifest.json"}
+
+
 @contextmanager
 def files_up_to(size: int) -> Iterator[None]:
     """The system refuses to let a file grow beyond a size."""

@@ -191,6 +191,21 @@ def test_a_damaged_archive_is_named(
     assert f"{path}: is missing. {cure}" in message
 
 
+def test_a_record_that_lies_about_the_largest_value_is_refused(
+    originals: dict[str, Path], layers: StartedLayers, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(originals["compact"], tmp_path / "x"))
+
+    def lie(largest: object) -> None:
+        rewrite(folder, lambda content: content["sheets"]["3"].update(largest=largest), version=3)
+
+    for largest in ("much", -1.0, 1e9):
+        lie(largest)
+        assert "record of 3 is damaged (largest is" in refusal(
+            lambda: LayerFolder.open(folder, layers)
+        )
+
+
 def test_a_layer_of_the_window_that_is_gone_is_solved_again_if_it_can_be(
     originals: dict[str, Path], layers: StartedLayers, tmp_path: Path
 ) -> None:

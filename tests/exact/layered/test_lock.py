@@ -79,3 +79,15 @@ def test_a_folder_is_made_and_let_go_of(tmp_path: Path) -> None:
     lock.release()
     lock.release()
     assert list(folder.iterdir()) == []
+
+
+def test_only_unfinished_files_of_our_own_are_removed(tmp_path: Path) -> None:
+    ours, others = f".solvent-{'0a' * 8}", {f".cache.{'0a' * 8}", f".solvent-{'0b' * 8}"}
+    (tmp_path / ours).touch()
+    first, second = sorted(others)
+    (tmp_path / first).touch()
+    (tmp_path / second).mkdir()
+    with FolderLock(tmp_path):
+        assert {path.name for path in tmp_path.iterdir()} == {NAME, ours, *others}
+        remove_temporary(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == others

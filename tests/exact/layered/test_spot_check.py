@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from layered_games import contents, refusal, rewrite, solve_in
+from typer.testing import CliRunner
 
+from solvent.cli.app import app
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.samples import STATES, random_places
 from solvent.exact.layered.solution import LayeredSolution
@@ -237,3 +239,19 @@ def test_a_solution_by_other_rules_is_found(evidence: Path, layers: InventoryLay
     other.game = Inventory(**parameters)
     states = spot_check(store, 1000)
     assert sum(not state.agrees for state in states) > 0.9 * len(states)
+
+
+def test_the_command_finds_a_planted_error(tmp_path: Path) -> None:
+    words = ["solve", "inventory", "--horizon", "20", "--out", str(tmp_path)]
+    check = [*words, "--spot-check", "300"]
+    assert CliRunner().invoke(app, [*words, "--keep", "compact"]).exit_code == 0
+    assert "agree" in CliRunner().invoke(app, check).stdout
+
+    def change(content: dict[str, Any]) -> None:
+        content["sheets"]["7"]["samples"][0][1] += 1e-6
+
+    rewrite(tmp_path, change, version=3)
+    result = CliRunner().invoke(app, check, env={"COLUMNS": "200"})
+    assert result.exit_code == 1
+    assert "1 DISAGREE" in result.stdout
+    assert json.loads(CliRunner().invoke(app, [*check, "--json"]).stdout)["wrong"] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,17 @@ def test_the_hash_is_of_the_cells_alone() -> None:
     row = Chart.from_codes("row", [["3", "4"]], ["punt30"] * 2, ["punt30"] * 2)
     column = Chart.from_codes("row", [["3"], ["4"]], ["punt30"], ["punt30"])
     assert row.hash != column.hash
+
+
+def test_probabilities_of_a_cell_are_positive_and_sum_to_1() -> None:
+    good, gain = ((Fraction(1), Result("gain", 4)),), Result("gain", 3)
+    for cell, message in (
+        (((Fraction(1, 2), gain),), "sum to 1/2, not to 1"),
+        (((Fraction(2), gain), (Fraction(-1), Result("incomplete"))), "probability -1"),
+        ((), "sum to 0"),
+    ):
+        with pytest.raises(ChartError, match=f"chart 'bad', column 2, row B: .*{message}"):
+            Chart("bad", ((good, good), (good, cell)), (good, good), (good, good))
 
 
 # The shipped charts.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import random
 import re
 import runpy
 from functools import cache
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -45,6 +47,27 @@ from solvent.model import TabularPolicy, compile_game
 from solvent.report.page import render
 
 GAME = FootballStrategy(chart="standard")
+
+
+def test_the_gain_told_is_the_way_of_the_ball() -> None:
+    state = Position("call", 0, 2, 6, 40)
+    gains = 0
+    for play, defence in product(range(20), range(10)):
+        for outcome in GAME.transition(state, (play, defence)):
+            told = GAME.tell(state, (play, defence), outcome, random.Random(1))
+            after: Position = outcome.state
+            gain = re.match(r"(?:(Gain|Long gain|Loss) of (\d+)|(No gain))", told)
+            if gain and after.phase == "call":
+                yards = int(gain[2] or 0) * (-1 if gain[1] == "Loss" else 1)
+                assert after.to_goal == 40 - yards
+                assert ("first down" in told) == (after.down == 1)
+                gains += 1
+            if told.startswith("Incomplete"):
+                assert after == Position("call", 0, 3, 6, 40)
+            if told.startswith(("Interception", "Fumble")):
+                assert after.phase == "over"
+            assert (after.phase == "choice") == (" or " in told)
+    assert gains > 50
 
 
 def test_calls_have_words() -> None:
@@ -151,6 +174,23 @@ def test_the_ball_and_the_line_to_gain_stand_where_they_are() -> None:
     assert (pitch.ball, pitch.gain, pitch.left) == (20, 30, "player A")
     assert pitch.news == "player A has 1st and 10 at its own 20"
     assert drive().game.scene(Position("over", 0, 0, 0, 0)) == ()
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        Position("call", 0, 0, 10, 80),
+        Position("call", 0, 5, 10, 80),
+        Position("call", 0, 1, 0, 80),
+        Position("call", 0, 1, 90, 80),
+        Position("call", 0, 1, 10, 100),
+        Position("call", 0, 1, 10, -20),
+        Position("call", 0, 1, 10, 80, punting=True),
+    ],
+)
+def test_what_is_no_situation_has_no_value(state: Position) -> None:
+    with pytest.raises(ValueError, match="is no situation"):
+        drive().value_of(state)
 
 
 DOCS = Path(__file__).parents[3] / "docs" / "games"

@@ -29,6 +29,8 @@ from solvent.model import (
     parametrize_with_game_checks,
 )
 
+GOLDEN = Path(__file__).parents[2] / "golden" / "football_strategy.txt"
+
 GAMES = [
     *(reduced(form, chart) for chart in CHARTS for form in ("drive", "points", "play")),
     reduced("drive", down=[1, 2], to_go=[1, 4], to_goal={"3": 1, "7": 2}),
@@ -191,6 +193,16 @@ def test_the_table_of_the_full_field_says_what_the_rules_say() -> None:
 # Expected points.
 
 
+def test_probabilities_too_fine_for_a_table_are_refused() -> None:
+    fine = Fraction(1, 2**48)
+    cell = ((1 - fine, CHART.cells[0][0][0][1]), (fine, CHART.cells[0][1][0][1]))
+    chart = Chart("fine", ((cell,),), NO_CHOICE.quick_kick, NO_CHOICE.punt)
+    with pytest.raises(
+        ValueError, match="a cell of chart 'fine' has the common denominator 281474976710656"
+    ):
+        compile_game(reduced(chart=chart))
+
+
 def test_every_shipped_chart_has_expected_points() -> None:
     for name in SHIPPED:
         points = shipped_expected_points(load_chart(name), Ruleset())
@@ -309,3 +321,41 @@ def test_the_drawing_says_where_the_ball_is(state: Position, drawing: str) -> No
 
 # The kickoff; a run into a penalty; the play is taken; punt formation; a fake; a pass on which the
 # defence is offside; the touchdown is taken, and the extra point is good.
+
+
+# One game, written down.
+
+WALK = [
+    ((0, 11), 0),
+    ((0, 8), 0),
+    ((0, 10), 0),
+    ((5, 6), 0),
+    ((0, 7), 0),
+    ((1, 7), 0),
+    ((10, 0), 0),
+]
+
+
+def transcript() -> str:
+    """A game from the kickoff to the score, with every branch that could have been."""
+    game = reduced("points")
+    state = game.initial()[0].state
+    lines: list[str] = []
+    for joint, branch in WALK:
+        lines += [repr(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
+        for player, action in enumerate(joint):
+            if len(game.legal_actions(state)[player]) > 1:
+                assert action in game.legal_actions(state)[player]
+                lines.append(f"player {player}: {game.info.actions[player][action]}")
+        branches = game.transition(state, joint)
+        for i, o in enumerate(branches):
+            mark = ">" if i == branch else " "
+            lines.append(f"  {mark} {o.probability!s:>8}  {o.state}  reward {float(o.reward):g}")
+        lines.append("")
+        state = branches[branch].state
+    lines += [repr(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
+    return "\n".join(lines) + "\n"
+
+
+def test_a_game_goes_as_written_down() -> None:
+    assert transcript() == GOLDEN.read_text(encoding="utf-8")

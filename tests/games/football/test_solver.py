@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -22,8 +23,9 @@ from solvent.exact import (
     solve,
 )
 from solvent.exact.matrix_game import solve_matrix_game
-from solvent.games.football.chart import Chart
+from solvent.games.football.chart import Chart, parse_cell
 from solvent.games.football.chart_files import SHIPPED, load_chart
+from solvent.games.football.chart_model import ChartParameters, make_chart
 from solvent.games.football.expected_points import ExpectedPoints, shipped_expected_points
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.rules import FootballStrategy
@@ -155,6 +157,22 @@ KICKS = (
     {"kickoff": {"2": 1}, "onside": {"kicker 5": 1, "6": 2}},
     {"kickoff": {"kicker 5": 1, "3": 3}, "onside": {"kicker 5": 2, "6": 1}},
 )
+
+
+@pytest.mark.slow
+def test_a_penalty_for_certain_at_the_own_goal_line_is_refused_as_the_page_says() -> None:
+    page = (Path(__file__).parents[3] / "docs/games/football-charts.md").read_text("utf-8")
+    [(seed, play, letter, code, instead)] = re.findall(
+        r"seed (\d+): play (\d+) against ([A-Z]) is `(off\d+)`.*?`([^`]*)` in its place", page, re.S
+    )
+    chart = make_chart("made", ChartParameters(seed=int(seed)))
+    assert chart.cell(int(play), letter) == parse_cell(code)
+    with pytest.raises(ImproperGameError, match="play need not end"):
+        solve_points(pack_rules(chart, Ruleset()))
+    cells = [list(line) for line in chart.cells]
+    cells[int(play) - 1][chart.letters.index(letter)] = parse_cell(instead)
+    mended = replace(chart, cells=tuple(map(tuple, cells)))
+    assert solve_points(pack_rules(mended, Ruleset())).error.max() < 1e-7
 
 
 def scoring(codes: list[list[str]], **rules: object) -> PackedRules:

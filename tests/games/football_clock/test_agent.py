@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import timed_football
 
-from solvent.games.football.situation import Situation
+from solvent.games.football.situation import Situation, first_down_at
 from solvent.games.football.solver.backup import backup_of
 from solvent.games.football_clock.agent import (
     CLOCKLESS,
@@ -27,6 +27,7 @@ from solvent.games.football_clock.policies import Asked
 from solvent.games.football_clock.report import (
     BEST_RESPONSE,
     OPTIMAL,
+    LastHalf,
     cost_of_strategy,
     paper_agent_sections,
     rate_agent,
@@ -201,6 +202,24 @@ def test_the_table_has_the_evaluations_of_the_start(
     places = [page.index(title) for title in titles]
     assert places == sorted(places)
     assert f'data-value="{seats["kicks off"][2]}"' in page
+
+
+def test_a_cell_is_the_value_less_what_the_agent_gets_there(
+    second_half: TimedSolution,
+) -> None:
+    scores = rate_agent(second_half)
+    half, rules = LastHalf(second_half), second_half.layout.rules.ruleset
+    situation = first_down_at(rules, half.standard)
+    for ticks, lead in ((3, 0), (3, -3), (2, 1), (1, -2)):
+        for offence in (0, 1):
+            # The agent is player 0; the lead is its own.
+            at = TimedPosition("call", 2, ticks, lead, (1, 1), offence=offence)
+            at = at._replace(**situation._asdict())
+            cell = offence, ticks - 1, lead + half.lead
+            assert scores.possible[cell] == pytest.approx(second_half.value_of(at), abs=1e-12)
+            for opponent in (OPTIMAL, BEST_RESPONSE):
+                gets = evaluated(second_half, at, opponent).first
+                assert scores.by_time[opponent][cell] == pytest.approx(gets, abs=1e-12)
 
 
 @pytest.mark.parametrize(

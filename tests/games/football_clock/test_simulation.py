@@ -12,6 +12,7 @@ from timed_football import SMALL, TINY_FORMS, tiny
 
 from solvent.envs.simulated_seat import SimulatedSeatBatch
 from solvent.envs.simulation import Simulation, Uniform
+from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.model import compile_game
 
@@ -107,6 +108,30 @@ def test_every_move_leads_where_the_rules_lead_and_as_often(number: int) -> None
             often = np.array(list(expected.values())) * n
             assert chisquare(list(counts.values()), often).pvalue > 1e-5, (states[k], joint)
     assert tested > 2
+
+
+@pytest.mark.parametrize(
+    ("form", "timeouts"), [("full", 3), ("half", 0), ("two-minutes", 3), ("second-half", 1)]
+)
+def test_whole_games_are_played_by_the_rules(form: str, timeouts: int) -> None:
+    game = TimedFootball(form=form, timeouts=timeouts)
+    made = TimedFootballSampler(game)
+    plays = made.plays(1)
+    rng = np.random.default_rng(1)
+    plays.arrays["stream"][:] = 7
+    only, seen = np.zeros(1, np.int64), set()
+    plays.begin(only)
+    assert plays.state(0) in [outcome.state for outcome in game.initial()]
+    while not game.is_terminal(before := plays.state(0)):
+        legal = game.legal_actions(before)
+        joint = (int(rng.choice(legal[0])), int(rng.choice(legal[1])))
+        paid = np.zeros(1)
+        plays.move(only, np.array(joint[:1]), np.array(joint[1:]), paid)
+        after = (plays.state(0), paid.item())
+        assert after in [(o.state, float(o.reward)) for o in game.transition(before, joint)]
+        seen.add(before.phase)
+    assert "call" in seen
+    assert ("time-out" in seen) == (timeouts > 0)
 
 
 class AskedPlayer:
