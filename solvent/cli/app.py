@@ -246,6 +246,12 @@ def play(
     play_named(game, ctx.args, player, against, solution, seed=seed, hints=hints)
 
 
+def _is_given(ctx: typer.Context, option: str) -> bool:
+    """Return whether an option stands on the command line."""
+    source = ctx.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 @app.command(**TAKES_PARAMETERS)
 def explore(
     ctx: typer.Context,
@@ -303,6 +309,11 @@ def explore(
     if live_grid is not None:
         from solvent.explore import write_live_grid
 
+        options = (one for one in ctx.params if one not in ("game", "live_grid"))
+        given = (f"--{one.replace('_', '-')}" for one in options if _is_given(ctx, one))
+        others = [*filter(None, (game, *ctx.args)), *given]
+        if others:
+            raise ValueError(f"--live-grid writes one page for all games; drop {others[0]}")
         typer.echo(f"{write_live_grid(live_grid)} written")
         return
     from solvent.cli.work import explore as explore_named
@@ -454,9 +465,7 @@ def score(
     from solvent.cli.scoring import Zip, score_named
 
     for option in ("trust", "algorithm", "observation", "normalization"):
-        source = ctx.get_parameter_source(option)
-        given = source is not None and source.name == "COMMANDLINE"
-        if given and policy_file.suffix != ".zip":
+        if _is_given(ctx, option) and policy_file.suffix != ".zip":
             raise ValueError(f"--{option} is for a .zip, not for {policy_file}")
     score_named(
         policy_file,

@@ -54,3 +54,8 @@ def test_the_command_writes_the_page(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["explore", "--live-grid", str(file)])
     assert done.output.strip().endswith("written")
     assert file.read_text(encoding="utf-8") == live_grid_page()
+    file.unlink()
+    for words, named in (("greed", "greed"), ("--port 0", "--port"), ("--no-browser", "--browser")):
+        done = CliRunner().invoke(app, ["explore", *words.split(), "--live-grid", str(file)])
+        assert (done.exit_code, file.exists()) == (2, False)
+        assert f"drop {named}" in done.output
