@@ -83,16 +83,22 @@ def _about(explorer: Explorer) -> dict[str, Any]:
     }
 
 
-def message_page(message: str, status: int) -> Page:
-    """Return a page that reports an error.
+def message_page(message: str, status: int, address: str = "") -> Page:
+    """Return a page that reports an error, or asks whether to go on.
 
     Args:
-        message: The error, in a sentence.
+        message: The error or the question, in a sentence.
         status: The HTTP status.
+        address: The address to go on to; the start if empty.
     """
-    titles = {403: "Not allowed", 404: "There is no such page", 413: "Too large"}
+    titles = {
+        200: "From another page",
+        403: "Not allowed",
+        404: "There is no such page",
+        413: "Too large",
+    }
     title = titles.get(status, "This cannot be shown")
-    return Page("message.html.j2", title, {"message": message}, (), status)
+    return Page("message.html.j2", title, {"message": message, "address": address}, (), status)
 
 
 def map_page(explorer: Explorer, query: Query) -> str:

@@ -5,10 +5,11 @@ The server listens on the loopback address, unless another is asked for.
 Whoever sits at this computer opens other pages, too, and those must not drive this one. A request
 is refused if the name it was sent to is not this machine's: a foreign name may be made to lead
 here (DNS rebinding), an address in digits may not. Of what the browser says that another page has
-made (``Sec-Fetch-Site``, ``Origin``) only a link is followed: a GET that opens a page in a window
-of its own. It can change nothing, the other page can neither read nor hold what it opens
-(``Cross-Origin-Opener-Policy``), and it costs the time of one page. Pages allow no scripts but
-their own (``Content-Security-Policy``).
+made (``Sec-Fetch-Site``, ``Origin``) all is refused but a link, a GET that opens a window of its
+own. It is answered by a page that asks whether to go on, so nothing is solved, computed or kept
+before somebody here has said so. The other page can neither read nor hold what it opens
+(``Cross-Origin-Opener-Policy``). Pages allow no scripts but their own
+(``Content-Security-Policy``).
 """
 
 from __future__ import annotations
@@ -73,6 +74,8 @@ FILES = (
     ("games.txt", games_text, "text/plain"),
 )
 """Pages and texts that are saved as files: their names, what makes them, and their types."""
+
+FOREIGN_LINK = "A link on another page leads here. Go on only if you trust that page."
 
 DEFECT = "This page has met an error of its own, which should not happen. Please report it: {}"
 
@@ -142,7 +145,13 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
         nonce = secrets.token_urlsafe(16)
         return with_policy(Response(live_grid_page(nonce=nonce), mimetype="text/html"), nonce)
 
-    app.before_request(partial(_refuse_others, own))
+    @app.before_request
+    def from_here() -> AnyResponse | None:
+        _refuse_others(own)
+        if _is_by_itself() or request.routing_exception is not None:
+            return None
+        address = f"?{request.query_string.decode(errors='replace')}"
+        return shown_page(message_page(FOREIGN_LINK, 200, address))
 
     @app.after_request
     def guarded(answer: Response) -> Response:
@@ -183,9 +192,8 @@ def _refuse_others(own: Collection[str]) -> None:
             f"address in digits",
         )
     origin = request.headers.get("Origin")
-    sent_by = request.headers.get("Sec-Fetch-Site", "none")
     foreign = origin is not None and urlsplit(origin).netloc != request.host
-    if foreign or (sent_by not in FETCHED_BY_ITSELF and not _is_link()):
+    if foreign or not (_is_by_itself() or _is_link()):
         abort(403, "another page may lead to this one, but not use it")
     if (long := len(request.query_string)) > LONGEST_ADDRESS:
         abort(400, f"the address has {long:,} characters; allowed are up to {LONGEST_ADDRESS:,}")
@@ -208,6 +216,11 @@ def _error_page(error: Exception) -> Page:
     if isinstance(error, (ValueError, ArithmeticError, OSError)):
         return message_page(str(error) or type(error).__name__, 400)
     return message_page(DEFECT.format(f"{type(error).__name__}: {brief(str(error))}"), 500)
+
+
+def _is_by_itself() -> bool:
+    """Return whether no other page has made the request."""
+    return request.headers.get("Sec-Fetch-Site", "none") in FETCHED_BY_ITSELF
 
 
 def _is_link() -> bool:
