@@ -38,9 +38,6 @@ from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, shown
 from solvent.report.sections import Section
 
-LARGEST_SEED = 10**9
-"""The largest seed of an algorithm."""
-
 MOST_GAMES = 500
 """Finished games that are kept for the account over many."""
 
@@ -170,7 +167,7 @@ class Explorer(Subject):
             if len(self.games) > MOST_GAMES:
                 self.games.pop(next(iter(self.games)))
         choice = choice_in(self.solved, here.solved_state(here.state))
-        panel = panels.panel_of(self, view)
+        panel = panels.panel_of(self, view, choice)
         sections: tuple[Section, ...] = ()
         if not here.over and self.spec:
             state = here.solved_state(here.state)

@@ -14,6 +14,9 @@ PATIENCE = 0.1
 MOST_KEPT = 200
 """Results that are kept."""
 
+MOST_RUNNING = 8
+"""Jobs that run at the same time."""
+
 Work = Callable[[OnProgress], Any]
 """Work that tells its progress and returns a result."""
 
@@ -44,6 +47,17 @@ class Job:
         self._thread.join(patience)
         return not self._thread.is_alive()
 
+    def found(self) -> Any:
+        """Return the result, once the work has ended.
+
+        Raises:
+            Exception: Whatever the work has raised.
+        """
+        if self.error is not None:
+            # Raised again and again, it would otherwise keep the frames of every request.
+            raise self.error.with_traceback(None)
+        return self.result
+
     def _run(self, work: Work) -> None:
         try:
             self.result = work(self._told)
@@ -68,10 +82,19 @@ class Jobs:
         Args:
             key: The subject.
             work: The work.
+
+        Raises:
+            ValueError: If too many others are running.
         """
         with self._lock:
             if key not in self._jobs:
+                ended = [one for one, job in self._jobs.items() if job.done(0)]
+                if len(self._jobs) - len(ended) >= MOST_RUNNING:
+                    raise ValueError(
+                        f"{MOST_RUNNING} computations are running; load this page again when one "
+                        f"of them has ended"
+                    )
                 if len(self._jobs) >= MOST_KEPT:
-                    self._jobs.pop(next(iter(self._jobs)))
+                    self._jobs.pop(ended[0])
                 self._jobs[key] = Job(work)
             return self._jobs[key]

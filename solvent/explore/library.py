@@ -85,7 +85,8 @@ class Library:
             name: The name of the game; the default one if empty.
 
         Raises:
-            ValueError: If there is no such game, or it cannot be solved.
+            ValueError: If there is no such game, it cannot be solved, or too many computations are
+                running.
         """
         found = self.explorer(name)
         if found is not None:
@@ -94,16 +95,13 @@ class Library:
             raise ValueError(f"there is no game {shown(name)} in the gallery")
         job = self.jobs.of(name, lambda tell: self._ready(name, tell))
         if not job.done():
-            picture = drawn(self._scene(name))
-            values = {"job": job, "picture": picture}
+            values = {"job": job, "picture": drawn(self._scene(name))}
             return Page("opening.html.j2", f"Solving {name}", values)
-        if job.error is not None:
-            raise job.error
-        return self.explorers.setdefault(name, job.result)
+        return self.explorers.setdefault(name, job.found())
 
     def _ready(self, name: str, tell: OnProgress) -> Explorer:
         """Solve a game, and prepare what its first page needs."""
-        explorer = Explorer(self.open(name, tell), key=name)
+        explorer = Explorer(self.open(name, tell), key=name, jobs=self.jobs)
         explorer.board({})
         return explorer
 

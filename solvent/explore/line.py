@@ -8,8 +8,9 @@ possible. From this the line can be played again by anybody.
 **Luck and skill.** A move changes what a player can expect: the rewards so far and the value of
 what follows. The change has three parts. A player who chose an action that is not optimal has lost
 its cost, V*(s) - Q*(s, a), against the other's optimal strategy. The other player's cost is gained.
-The rest is luck: dice, and which action of a mixed strategy was drawn. With optimal play of the
-other side its mean is 0. The parts add up to the result exactly.
+The rest is luck: dice, and which action of a mixed strategy was drawn. Its mean is 0: where one
+player chooses, whatever the action is; where both choose at once, if either strategy is optimal.
+The parts add up to the result, up to rounding.
 
 **Accuracy** is one number for the skill of a player: 1 - (sum of costs) / (sum of stakes), where
 the stake of a decision is what its worst action would have cost. It is 100% for optimal play and
@@ -146,6 +147,11 @@ class Line:
         """Rewards so far and the value of what follows, to player 0, before and after each move."""
         return [self.value(self.start), *(ply.total for ply in self.plies)]
 
+    @property
+    def total(self) -> float:
+        """Rewards so far and the value of what follows, to player 0."""
+        return self.plies[-1].total if self.plies else self.value(self.start)
+
     def solved_state(self, state: Any) -> Any:
         """The state of the solution for one that a reader sees."""
         return words(self.solved.game).from_reader(state)
@@ -214,7 +220,7 @@ class Line:
         # What is told of the dice is the same whenever the line is played again.
         teller = random.Random(f"{len(self.plies)} {joint} {outcome}")
         state, solved = self.state, self.solved
-        before = self.totals[-1] if not self.plies else self.plies[-1].total
+        before = self.total
         total = before - self.value(state) + float(found.reward) + self.value(found.state)
         costs, stakes, told = [0.0, 0.0], [0.0, 0.0], []
         acting = who_acts(self.game, state)

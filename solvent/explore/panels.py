@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from math import sqrt
 from statistics import mean, stdev
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from solvent.exact import SolvedGame
 from solvent.explore.decision import (
     ActionValue,
     Choice,
-    choice_in,
     expected,
     joint_action,
     results,
@@ -121,12 +120,11 @@ def board_values(explorer: Subject, view: View, choice: Choice) -> dict[str, Any
     rows, replies = (_rows(explorer, view, choice, own) for own in (choice.actions, choice.replies))
     eye = view.me or 0
     scale = ValueScale(game.info, eye)
-    total = here.totals[-1]
+    total = here.total
     low, high = explorer.span
     share = total if scale.is_chance else (total - low) / (high - low)
     share = min(max(share if eye == 0 else 1 - share, 0.0), 1.0)
     sides = explorer.sides
-    tabs = [name for name, (_, shows) in PANELS.items() if shows(explorer, view)]
     answer = one_of(view.query, "answer", [one.number for one in choice.actions])
     return {
         "picture": drawn(scene, _clicks(explorer, view, choice)),
@@ -143,7 +141,7 @@ def board_values(explorer: Subject, view: View, choice: Choice) -> dict[str, Any
         "moves": _moves(explorer, view),
         "curve": _curve(explorer, view, scale) if len(view.line.plies) > 1 else "",
         "account": here.account(eye) if here.plies else None,
-        "tabs": [(name, PANELS[name][0]) for name in tabs],
+        "tabs": [(name, tab.title) for name, tab in PANELS.items() if tab.shows(explorer, view)],
         "answer": None if answer is None else next(o for o in choice.actions if o.number == answer),
         "next": _next_question(view),
         "matrix_open": len(choice.matrix) <= 8,
@@ -387,12 +385,13 @@ def _next_question(view: View) -> str:
     return view.address(at=queue[0], queue=".".join(queue[1:]))
 
 
-def panel_of(explorer: Subject, view: View) -> Panel | None:
+def panel_of(explorer: Subject, view: View, choice: Choice) -> Panel | None:
     """Return the open panel of a view; None if none is open.
 
     Args:
         explorer: The explorer of the game.
         view: The view of the board.
+        choice: The choice in the position.
 
     Raises:
         ValueError: If there is no such panel, or it is asked for what is not allowed.
@@ -401,30 +400,23 @@ def panel_of(explorer: Subject, view: View) -> Panel | None:
     if not name or view.hidden:
         return None
     check_choice(name, "panel", PANELS)
-    make, shows = MAKERS[name], PANELS[name][1]
-    if not shows(explorer, view):
-        return None
-    return make(explorer, view)
+    return PANELS[name].make(explorer, view, choice) if PANELS[name].shows(explorer, view) else None
 
 
 def _waited(explorer: Subject, name: str, key: tuple[Any, ...], work: Work) -> Panel:
     """A panel that waits for work; its values are the result once there is one.
 
     Raises:
+        ValueError: If too many computations are running.
         Exception: Whatever the work has raised.
     """
     job = explorer.jobs.of((explorer.name, name, *key), work)
-    if not job.done():
-        return Panel(name, job=job)
-    if job.error is not None:
-        raise job.error
-    return Panel(name, {"found": job.result})
+    return Panel(name, {"found": job.found()}) if job.done() else Panel(name, job=job)
 
 
-def _results_panel(explorer: Subject, view: View) -> Panel:
+def _results_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
     """What may come of an action, or of a pair of actions."""
     here, solved = view.here, explorer.solved
-    choice = choice_in(solved, here.solved_state(here.state))
     action = _asked(choice.actions, view, "why")
     joint = joint_action(solved, choice.state, choice.player, action.number)
     name = action.name
@@ -468,7 +460,7 @@ def _asked(actions: Sequence[ActionValue], view: View, word: str) -> ActionValue
     return next((one for one in actions if one.number == chosen), probable)
 
 
-def _disagree_panel(explorer: Subject, view: View) -> Panel:
+def _disagree_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
     """The best action as a function of a parameter of the rules."""
     knobs = knobs_of(explorer.solved)
     chosen = check_choice(view.query.get("of") or next(iter(knobs)), "of", knobs)
@@ -515,7 +507,7 @@ def _sweep_chart(found: Sweep, scale: ValueScale) -> str:
     return chart.drawn()
 
 
-def _lock_panel(explorer: Subject, view: View) -> Panel:
+def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
     """The best response to a fixed strategy of the other side."""
     state = view.here.solved_state(view.here.state)
     choosing = view.here.choosing()
@@ -534,13 +526,14 @@ def _lock_panel(explorer: Subject, view: View) -> Panel:
     def work(tell: OnProgress) -> Any:
         table = explorer.tabled("the best response to a fixed strategy")
         policy = None
-        if to == LOADED and explorer.loaded is not None:
-            policy = explorer.loaded.policy
+        if loaded is not None:
+            policy = loaded.policy
         elif to != OPTIMAL:
             policy = make_baseline(to, table.table, player=player)
         return exploit(table, locked(table, player, policy, state, action), state, tell)
 
-    loaded = explorer.loaded.file if explorer.loaded else ""
+    # Two policies may come from files of the same name.
+    loaded = explorer.loaded if to == LOADED else None
     key = (player, to, action, explorer.states.key(state), loaded)
     panel = _waited(explorer, "lock", key, work)
     values: dict[str, Any] = {
@@ -572,8 +565,10 @@ def _lock_panel(explorer: Subject, view: View) -> Panel:
             )
             for one, new, old, gain in found.changes
         ]
-        usual = {one.number: one.value for one in _choice(explorer, view, 1 - player)}
-        listed = sorted(found.actions.items(), key=lambda one: -one[1])
+        replies = choice.replies if player == 0 and choice.replies else choice.actions
+        usual = {one.number: one.value for one in replies}
+        own = found.actions if 1 - player in choosing else {}
+        listed = sorted(own.items(), key=lambda one: -one[1])
         values |= {
             "found": found,
             "listed": [(names[a], value, top - value, usual.get(a)) for a, value in listed],
@@ -583,13 +578,7 @@ def _lock_panel(explorer: Subject, view: View) -> Panel:
     return Panel("lock", values, panel.job)
 
 
-def _choice(explorer: Subject, view: View, player: int) -> Sequence[ActionValue]:
-    """The actions of a player in the position, with their values."""
-    choice = choice_in(explorer.solved, view.here.solved_state(view.here.state))
-    return choice.replies if player == 1 and choice.replies else choice.actions
-
-
-def _account_panel(explorer: Subject, view: View) -> Panel:
+def _account_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
     """Luck and skill over this game and over all that were played."""
     players = range(explorer.solved.game.info.players)
     mine = [view.me] if view.me is not None else list(players)
@@ -659,7 +648,7 @@ def summary(explorer: Subject, games: Sequence[Graded]) -> list[dict[str, Any]]:
     return found
 
 
-def _maps_panel(explorer: Subject, view: View) -> Panel:
+def _maps_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
     """The maps of value and policy, and the game's own sections."""
     panel = _waited(explorer, "maps", (), lambda tell: explorer.map_sections)
     if panel.job is not None:
@@ -672,7 +661,7 @@ def _maps_panel(explorer: Subject, view: View) -> Panel:
     return Panel("maps", {"ranged": ranged}, sections=panel.values["found"])
 
 
-def _agent_panel(explorer: Subject, view: View) -> Panel:
+def _agent_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
     """The loaded policy: its gap, and where it loses most."""
     loaded = explorer.loaded
     if loaded is None:
@@ -694,7 +683,7 @@ def _agent_panel(explorer: Subject, view: View) -> Panel:
     return Panel("agent", {"loaded": loaded, "losing": listed, "scale": scale})
 
 
-def _edit_panel(explorer: Subject, view: View) -> Panel:
+def _edit_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
     """A form that sets the state by its fields."""
     state = view.here.solved_state(view.here.state)
     fields = [
@@ -716,26 +705,34 @@ def _while_on(explorer: Subject, view: View) -> bool:
     return not view.here.over
 
 
-PANELS: Mapping[str, tuple[str, Callable[[Subject, View], bool]]] = {
-    "results": ("What may come of it", _while_on),
-    "disagree": ("If you disagree", _while_on),
-    "lock": ("Exploit", lambda explorer, view: explorer.solved.game.info.players == 2),
-    "account": ("Luck and skill", _always),
-    "maps": ("Maps", _always),
-    "agent": ("Agent", _always),
-    "edit": ("Set up", _always),
-}
-"""The panels by their words in an address: the title, and whether one can be opened in a view."""
+def _for_two(explorer: Subject, view: View) -> bool:
+    return explorer.solved.game.info.players == 2
 
-MAKERS: Mapping[str, Callable[[Subject, View], Panel]] = {
-    "results": _results_panel,
-    "disagree": _disagree_panel,
-    "lock": _lock_panel,
-    "account": _account_panel,
-    "maps": _maps_panel,
-    "agent": _agent_panel,
-    "edit": _edit_panel,
+
+class Tab(NamedTuple):
+    """A panel that can be opened.
+
+    Attributes:
+        title: Its title.
+        shows: Tells whether it can be opened in a view.
+        make: Makes it in a view, for the choice in the position.
+    """
+
+    title: str
+    shows: Callable[[Subject, View], bool]
+    make: Callable[[Subject, View, Choice], Panel]
+
+
+PANELS: Mapping[str, Tab] = {
+    "results": Tab("What may come of it", _while_on, _results_panel),
+    "disagree": Tab("If you disagree", _while_on, _disagree_panel),
+    "lock": Tab("Exploit", _for_two, _lock_panel),
+    "account": Tab("Luck and skill", _always, _account_panel),
+    "maps": Tab("Maps", _always, _maps_panel),
+    "agent": Tab("Agent", _always, _agent_panel),
+    "edit": Tab("Set up", _always, _edit_panel),
 }
+"""The panels by their words in an address."""
 
 
 def mistakes_address(view: View) -> str:

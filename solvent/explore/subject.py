@@ -27,7 +27,6 @@ from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask, game_record
 from solvent.report.state_map import (
     BOARD,
-    Compared,
     StateMap,
     signs,
     state_map,
@@ -87,6 +86,8 @@ class Subject:
         loaded: A policy that is compared with it.
         key: The name of the game in addresses; empty if they need none.
         dice: Draws whatever is left to chance.
+        jobs: Work under way and its results.
+        games: The finished games, by the addresses of their boards.
     """
 
     solved: SolvedGame
@@ -171,18 +172,24 @@ class Subject:
         if len(text) > LONGEST_LINE:
             raise ValueError(f"the line has {len(text):,} characters; allowed are {LONGEST_LINE:,}")
         moves = read_moves(text)
-        parts = text.split(",") if text else []
-        known = len(parts)
-        while known and (key, ",".join(parts[:known])) not in self._lines:
-            known -= 1
-        found = self._lines.get((key, ",".join(parts[:known])))
+        known = text
+        while known and (key, known) not in self._lines:
+            known = known.rpartition(",")[0]
+        found = self._lines.get((key, known))
         if found is None:
             found = Line(self.solved, self.states.at(key) if key else self.states.starts[0])
-        for joint, outcome in moves[known:]:
+        for joint, outcome in moves[known.count(",") + 1 if known else 0 :]:
             found = found.moved(joint, outcome, None)
         return self.kept(key, text, found)
 
     def kept(self, key: str, text: str, line: Line) -> Line:
+        """Return a line, and keep it for the next request of it.
+
+        Args:
+            key: The state in which it begins, as an address names it; empty for the start.
+            text: Its moves.
+            line: The line.
+        """
         if len(self._lines) >= MOST_LINES:
             self._lines.pop(next(iter(self._lines)))
         self._lines[key, text] = line
@@ -216,18 +223,6 @@ class Subject:
     def state_map(self) -> StateMap:
         """The whole map; only for a game with a table."""
         return state_map(self.task)
-
-    def _compared_map(self, loaded: LoadedPolicy) -> Section:
-        """The map with a policy beside the optimum; in the other seat it is optimal."""
-        own, location = loaded.policy, loaded.location
-        nowhere = np.zeros(self.task.table.n_states)
-        seats = range(self.task.table.info.players)
-        optimal = self.task.solution.policies
-        policies = tuple(own if seat == own.player else optimal[seat] for seat in seats)
-        losses = tuple(
-            location.loss if location and seat == own.player else nowhere for seat in seats
-        )
-        return state_map_section(self.task, [Compared(own.name, policies, losses)])
 
     def tabled(self, what: str) -> SolvedTable:
         """The table's solution.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,7 +18,7 @@ from solvent.model.parameters import shown
 Query = Mapping[str, str]
 """The part of an address after its question mark."""
 
-KEPT = ("game", "s", "line", "at", "me", "hide", "panel", "quiz", "queue", "right", "asked")
+KEPT = ("game", "s", "line", "at", "me", "hide", "panel", "quiz", "queue")
 """What goes on from one address of the board to the next."""
 
 QUIZZES = ("drill", "mistakes")
@@ -54,7 +55,7 @@ class View:
     at: int
     me: int | None
 
-    @property
+    @cached_property
     def here(self) -> Line:
         """The line as far as it is shown."""
         return self.line.upto(self.at)

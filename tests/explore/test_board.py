@@ -10,16 +10,19 @@ import random
 import re
 from functools import cache
 from html import unescape
+from pathlib import Path
+from threading import Event
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from solvent import make_game
-from solvent.exact import SolvedGame, SolvedTable, solve, with_table
+from solvent.exact import SolvedGame, SolvedTable, save_policy, solve, with_table
 from solvent.exact.response import best_response
 from solvent.explore import Explorer, Library, make_app
 from solvent.explore.decision import choice_in, results, why_tied
+from solvent.explore.jobs import MOST_RUNNING, Jobs
 from solvent.explore.line import Line, costliest, in_all
 from solvent.explore.panels import PANELS, read_games
 from solvent.explore.questions import drill_position, exploit, knobs_of, locked, sweep
@@ -91,6 +94,25 @@ def test_luck_has_mean_zero_whatever_is_chosen(name: str) -> None:
         mean = sum(float(one.probability) * luck for one, luck in zip(outcomes, lucks, strict=True))
         assert mean == pytest.approx(0, abs=1e-9)
         assert len(lucks) == 1 or any(lucks) or name == "FrozenLake-v1"
+
+
+def test_where_both_choose_luck_has_mean_zero_if_either_is_optimal() -> None:
+    name, mixed = "goofspiel", False
+    for seed in range(4):
+        before = random_line(name, seed, 1)
+        game, state = before.game, before.state
+        for optimal in (0, 1):
+            chances = solved(name).policy(before.solved_state(state), optimal)
+            mixed |= max(chances.values()) < 1
+            for action in game.legal_actions(state)[1 - optimal]:
+                mean = 0.0
+                for own, chance in chances.items():
+                    joint = (own, action) if optimal == 0 else (action, own)
+                    for n, one in enumerate(game.transition(state, joint)):
+                        luck = before.moved(joint, n, None).plies[-1].luck
+                        mean += chance * float(one.probability) * luck
+                assert mean == pytest.approx(0, abs=1e-6)
+    assert mixed
 
 
 def test_optimal_play_has_an_accuracy_of_one_and_the_worst_play_of_zero() -> None:
@@ -207,6 +229,47 @@ def test_a_fixed_strategy_is_exploited_as_a_best_response_does() -> None:
     best = exploit(game, locked(game, 1, None, reply, None), start, lambda _: None)
     assert best.value == pytest.approx(game.value)
     assert best.changes == ()
+
+
+def lock_page(own: Explorer, **query: Any) -> str:
+    """The page of a fixed strategy, once what it waits for has ended."""
+    asked = make_app(Library.of(own)).test_client()
+    for _ in range(100):
+        text: str = asked.get("/board", query_string={"panel": "lock", **query}).text
+        if "<progress" not in text:
+            return text
+    raise AssertionError("the work does not end")
+
+
+def test_a_fixed_strategy_shows_actions_only_of_who_chooses() -> None:
+    for fixed, listed in ((1, True), (0, False)):  # Player 0 begins.
+        page = lock_page(explorer("tic-tac-toe"), lock=fixed)
+        assert ("against it</th>" in page) == listed
+
+
+def test_a_policy_from_another_file_of_the_same_name_is_exploited_anew(tmp_path: Path) -> None:
+    own, game = Explorer(solved("tic-tac-toe")), cast(SolvedTable, solved("tic-tac-toe"))
+    file = tmp_path / "policy.npz"
+    gains = []
+    for policy in (TabularPolicy.uniform(game.table, player=1), game.solution.policies[1]):
+        save_policy(file, policy)
+        own.load_file(file)
+        page = lock_page(own, lock=1, to="the loaded policy")
+        gains.append(float(re.findall(r'id="gain" value="([^"]*)"', page)[0]))
+    assert gains[0] > 0.5
+    assert gains[1] == pytest.approx(0)
+
+
+def test_only_so_many_jobs_run_and_the_next_is_refused_until_one_ends() -> None:
+    go_on, jobs = Event(), Jobs()
+    running = [jobs.of(n, lambda tell: go_on.wait(60)) for n in range(MOST_RUNNING)]
+    with pytest.raises(ValueError, match="computations are running"):
+        jobs.of("one more", lambda tell: None)
+    assert jobs.of(0, lambda tell: None) is running[0]
+    go_on.set()
+    assert all(job.done(60) for job in running)
+    assert jobs.of("one more", lambda tell: 7).done(60)
+    assert jobs.of("one more", lambda tell: 8).found() == 7
 
 
 @pytest.mark.parametrize("name", ["greed", "FrozenLake-v1", "ff-combat"])
