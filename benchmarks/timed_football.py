@@ -69,8 +69,9 @@ def sampled_games(layout: FormLayout, store: LayerStore, layer: Layer, count: in
     games = []
     while len(games) < count:
         row = int(random.choice(rows))
-        calls = payoffs_of(layout.rules, problem.values, row, np.zeros(len(problem.extremes[0])))
-        games.append(calls.contested[random.choice(undecided)])
+        declared = np.zeros(len(problem.extremes[0]))
+        contested, _ = payoffs_of(layout.rules, problem.values, row, declared)
+        games.append(contested[random.choice(undecided)])
     return np.array(games)
 
 

@@ -124,8 +124,8 @@ def test_the_dice_are_those_of_the_model() -> None:
     for seed in range(600):
         session = Session(["q"])
         session.play(pig, seed=seed)
-        _, (player, total), *_ = re.findall(r"player (\d) on turn with (\d+)", session.text)
-        rolled.append(int(total) if player == "0" else 1)
+        _, (player, total), *_ = re.findall(r"player (\w) on turn with (\d+)", session.text)
+        rolled.append(int(total) if player == "A" else 1)
     counts = np.bincount(rolled, minlength=7)
     assert counts[1:].sum() == 600
     assert chisquare(counts[1:]).pvalue > 0.01

@@ -168,7 +168,7 @@ class Blotto(Words):
         if not self.is_terminal(state):
             return f"{self.soldiers[0]} soldiers against {self.soldiers[1]} on {self.fields} fields"
         return "\n".join(
-            f"player {player}: {' '.join(f'{n:3d}' for n in own)}"
+            f"{self.player_name(player)}: {' '.join(f'{n:3d}' for n in own)}"
             for player, own in enumerate(state)
         )
 

@@ -154,7 +154,7 @@ class Goofspiel(Words):
             return "all prizes are gone"
         follow = " ".join(map(str, state.prizes)) or "none"
         hands = (
-            f"player {player}: {' '.join(map(str, hand))}"
+            f"{self.player_name(player)}: {' '.join(map(str, hand))}"
             for player, hand in enumerate((state.first, state.second))
         )
         return "\n".join((f"prize {state.prize}, to come: {follow}", *hands))

@@ -132,8 +132,8 @@ class Nim(Words):
         rows = "\n".join(f"{k + 1}: {'|' * n}".rstrip() for k, n in enumerate(state.heaps))
         if self.is_terminal(state):
             winner = state.player if self.misere else 1 - state.player
-            return f"{rows}\nplayer {winner} wins"
-        return f"{rows}\nplayer {state.player} takes"
+            return f"{rows}\n{self.player_name(winner)} wins"
+        return f"{rows}\n{self.player_name(state.player)} takes"
 
 
 SPEC = GameSpec(

@@ -115,7 +115,7 @@ class RockPaperScissors(Words):
         if not self.is_terminal(state):
             return "both throw"
         ahead = (state.first - state.second) % 3
-        result = ("a draw", "player 0 wins", "player 1 wins")[ahead]
+        result = "a draw" if ahead == 0 else f"{self.player_name(ahead - 1)} wins"
         return f"{THROWS[state.first]} against {THROWS[state.second]}: {result}"
 
 

@@ -165,7 +165,7 @@ class Soccer(Words):
     def entry_names(self) -> dict[str, tuple[str, str]]:
         """Return the names of the coordinates of both players."""
         return {
-            seat: (f"row of player {player}", f"column of player {player}")
+            seat: (f"row of {self.player_name(player)}", f"column of {self.player_name(player)}")
             for player, seat in enumerate(("first", "second"))
         }
 
@@ -189,11 +189,11 @@ class Soccer(Words):
         return (Grid(tuple(rows)),)
 
     def draw(self, state: Pitch) -> str:
-        """Draw the board: player 0 is A, player 1 is B, and the one with the ball a capital."""
+        """Draw the board: player A is a, player B is b, and the one with the ball is a capital."""
         if state.result == DRAWN:
             return "the game ends as a draw"
         if self.is_terminal(state):
-            return f"player {state.result} scores"
+            return f"{self.player_name(state.result)} scores"
         rows = []
         for row in range(HEIGHT):
             line = ["."] * WIDTH

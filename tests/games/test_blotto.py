@@ -77,7 +77,7 @@ def test_equal_armies_are_worth_nothing(army: int, fields: int) -> None:
 def test_the_divisions_are_drawn_and_seen() -> None:
     game = Blotto([2, 4], 2)
     state = Battle((2, 0), (1, 3))
-    assert game.draw(state) == "player 0:   2   0\nplayer 1:   1   3"
+    assert game.draw(state) == "player A:   2   0\nplayer B:   1   3"
     assert game.draw(Battle((), ())) == "2 soldiers against 4 on 2 fields"
     np.testing.assert_allclose(game.observe(state, 0), [0.5, 0, 0.25, 0.75])
     np.testing.assert_allclose(game.observe(state, 1), [0.25, 0.75, 0.5, 0])

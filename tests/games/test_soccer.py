@@ -156,7 +156,7 @@ def test_the_random_end_is_a_discount_of_nine_tenths(table: TabularGame) -> None
 def test_the_board_is_drawn_and_seen() -> None:
     state = pitch((1, 3), (2, 1), 1)
     assert GAME.draw(state) == "  . . . . .\n< . . . a . >\n< . B . . . >\n  . . . . ."
-    assert GAME.draw(scored(1)) == "player 1 scores"
+    assert GAME.draw(scored(1)) == "player B scores"
     assert GAME.draw(scored(DRAWN)) == "the game ends as a draw"
     np.testing.assert_allclose(GAME.observe(state, 0), [1 / 3, 3 / 4, 2 / 3, 1 / 4, 0, -1])
     np.testing.assert_allclose(GAME.observe(state, 1), [1 / 3, 3 / 4, 2 / 3, 1 / 4, 1, -1])

@@ -210,14 +210,15 @@ class Greed(Words):
     def draw(self, state: Position) -> str:
         """Draw both scores, the player on turn or the result, and the odds of going bust."""
         lines = [
-            f"player {player}  {'bust' if score > self.limit else gauge(score, self.limit)}"
+            f"{self.player_name(player)}  "
+            f"{'bust' if score > self.limit else gauge(score, self.limit)}"
             for player, score in enumerate(state.scores)
         ]
         if state.phase == "over":
-            winner: dict[Fraction | int, str] = {1: "player 0 wins", 0: "player 1 wins"}
-            return "\n".join((*lines, winner.get(self._payoff(state.scores), "a tie")))
+            result = {one: f"{self.player_name(1 - one)} wins" for one in (0, 1)}
+            return "\n".join((*lines, result.get(self._payoff(state.scores), "a tie")))
         turn = "is on turn" if state.phase == "play" else "has the last turn"
-        lines.append(f"player {state.player} {turn}")
+        lines.append(f"{self.player_name(state.player)} {turn}")
         most = self.most_dice(state.scores[state.player])
         if most:
             # A few numbers of dice, evenly spread, the largest among them.

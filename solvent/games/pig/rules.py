@@ -177,10 +177,8 @@ class Pig(Words):
 
     def draw(self, state: Turn) -> str:
         """Draw the scores and the turn, or the winner."""
-        turn = f"player {state.player} on turn with {state.total}"
+        turn = f"{self.player_name(state.player)} on turn with {state.total}"
         if self.is_terminal(state):
-            turn = f"player {state.player} wins"
-        return (
-            f"player 0: {state.scores[0]:3d}   player 1: {state.scores[1]:3d}   "
-            f"(to {self.target})\n{turn}"
-        )
+            turn = f"{self.player_name(state.player)} wins"
+        scores = (f"{self.player_name(k)}: {score:3d}   " for k, score in enumerate(state.scores))
+        return f"{''.join(scores)}(to {self.target})\n{turn}"

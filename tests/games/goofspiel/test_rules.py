@@ -67,7 +67,7 @@ def test_only_cards_in_hand_are_bid() -> None:
 
 def test_the_hands_are_drawn_and_seen() -> None:
     state = Bidding(2, (3,), (1, 3), (2, 3))
-    assert GAME.draw(state) == "prize 2, to come: 3\nplayer 0: 1 3\nplayer 1: 2 3"
+    assert GAME.draw(state) == "prize 2, to come: 3\nplayer A: 1 3\nplayer B: 2 3"
     np.testing.assert_allclose(GAME.observe(state, 0), [1, 0, 1, 0, 1, 1, 0, 0, 1, 2 / 3])
     np.testing.assert_allclose(GAME.observe(state, 1), [0, 1, 1, 1, 0, 1, 0, 0, 1, 2 / 3])
 

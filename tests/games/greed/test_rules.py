@@ -106,12 +106,12 @@ def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) ->
 @pytest.mark.parametrize(
     ("state", "news"),
     [
-        (Position(0, (12, 0), "play"), "player 0 is on turn"),
-        (Position(1, (12, 0), "last"), "player 1 has the last turn"),
+        (Position(0, (12, 0), "play"), "player A is on turn"),
+        (Position(1, (12, 0), "last"), "player B has the last turn"),
         (Position(0, (12, 12), "over"), "a tie"),
-        (Position(0, (12, 13), "over"), "player 1 wins"),
-        (Position(0, (12, 101), "over"), "player 0 wins"),
-        (Position(1, (100, 12), "play"), "player 1 is on turn"),
+        (Position(0, (12, 13), "over"), "player B wins"),
+        (Position(0, (12, 101), "over"), "player A wins"),
+        (Position(1, (100, 12), "play"), "player B is on turn"),
     ],
 )
 def test_the_drawing_says_what_happens(state: Position, news: str) -> None:

@@ -45,11 +45,11 @@ def test_the_last_object_wins_or_in_misere_play_loses(misere: bool, sign: int) -
         assert (after.state, after.reward) == (Heaps((0, 0), 1 - player), sign * own)
         assert game.is_terminal(after.state)
         winner = player if sign == 1 else 1 - player
-        assert game.draw(after.state) == f"1:\n2:\nplayer {winner} wins"
+        assert game.draw(after.state) == f"1:\n2:\nplayer {'AB'[winner]} wins"
 
 
 def test_the_heaps_are_drawn_and_seen() -> None:
-    assert GAME.draw(Heaps((1, 3), 1)) == "1: |\n2: |||\nplayer 1 takes"
+    assert GAME.draw(Heaps((1, 3), 1)) == "1: |\n2: |||\nplayer B takes"
     np.testing.assert_allclose(GAME.observe(Heaps((1, 3), 1), 0), [1 / 15, 3 / 15, 0])
     np.testing.assert_allclose(GAME.observe(Heaps((1, 3), 1), 1), [1 / 15, 3 / 15, 1])
 

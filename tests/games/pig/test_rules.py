@@ -66,5 +66,5 @@ def test_who_reaches_the_target_wins_at_once(signed: bool, loss: int) -> None:
 
 def test_the_board_shows_both_scores_and_the_turn() -> None:
     assert GAME.draw(Turn(1, (5, 2), 4)) == (
-        "player 0:   5   player 1:   2   (to 10)\nplayer 1 on turn with 4"
+        "player A:   5   player B:   2   (to 10)\nplayer B on turn with 4"
     )

@@ -38,8 +38,8 @@ def test_who_beats_whom_and_what_it_counts(better: int, worse: int, counts: int)
 
 def test_the_throws_are_drawn_and_seen() -> None:
     game = RockPaperScissors()
-    assert game.draw(Hands(PAPER, ROCK)) == "paper against rock: player 0 wins"
-    assert game.draw(Hands(PAPER, SCISSORS)) == "paper against scissors: player 1 wins"
+    assert game.draw(Hands(PAPER, ROCK)) == "paper against rock: player A wins"
+    assert game.draw(Hands(PAPER, SCISSORS)) == "paper against scissors: player B wins"
     assert game.draw(Hands(PAPER, PAPER)) == "paper against paper: a draw"
     np.testing.assert_allclose(game.observe(Hands(PAPER, ROCK), 0), [2 / 3, 1 / 3])
     np.testing.assert_allclose(game.observe(Hands(PAPER, ROCK), 1), [1 / 3, 2 / 3])
