@@ -109,6 +109,30 @@ def test_iteration_is_as_exact_where_states_are_rarely_left(staying: float) -> N
     assert rarely == pytest.approx(often, rel=0, abs=1e-12)
 
 
+def test_lengths_are_found_where_a_few_states_of_many_lack_much() -> None:
+    """Of some hundred such chains this one was given up when the norm of all had become small."""
+    rng = np.random.default_rng(402)
+    many, few = int(rng.choice([500, 1500, 4000])), int(rng.integers(1, 30))
+    usual, reach = 10.0 ** -rng.uniform(1, 6), int(rng.choice([20, 40, 100]))
+    n = many + few
+    state = np.repeat(np.arange(n), 2)
+    near = state[: 2 * many] + rng.integers(-reach, reach + 1, 2 * many)
+    rng.random()  # Keeps the draws those of the chain that was found.
+    leaving = np.append(np.full(many, usual), 10.0 ** -rng.uniform(0, 7, few))
+    into = rng.random(2 * few) < 0.3
+    others = np.where(into, rng.integers(0, many, 2 * few), rng.integers(many, n, 2 * few))
+    target = np.append(np.clip(near, 0, many - 1), others)
+    moves = csr_array(((1 - leaving[state]) / 2, (state, target)), shape=(n, n))
+    moves.sum_duplicates()
+    start, ends = moves.indptr.astype(np.int64), moves.indices.astype(np.int64)
+    transitions = Transitions(np.arange(n + 1), start, ends, moves.data)
+    walk = Chain("few", transitions, np.ones(n), leaving)
+    assert walk.lengths is not None
+    exact = spsolve((eye_array(n) - moves).tocsc(), walk.changing)
+    assert (walk.lengths >= 0.49 * exact).all()
+    assert (walk.lengths <= 2.01 * exact).all()
+
+
 def test_play_that_never_ends_is_refused() -> None:
     n = STATES
     places = np.arange(n + 1)
