@@ -215,8 +215,10 @@ class Greed(Words):
             for player, score in enumerate(state.scores)
         ]
         if state.phase == "over":
-            result = {one: f"{self.player_name(1 - one)} wins" for one in (0, 1)}
-            return "\n".join((*lines, result.get(self._payoff(state.scores), "a tie")))
+            winner: dict[Fraction | int, str] = {1: self.player_name(0), 0: self.player_name(1)}
+            paid = self._payoff(state.scores)
+            result = f"{winner[paid]} wins" if paid in winner else "a tie"
+            return "\n".join((*lines, result))
         turn = "is on turn" if state.phase == "play" else "has the last turn"
         lines.append(f"{self.player_name(state.player)} {turn}")
         most = self.most_dice(state.scores[state.player])
