@@ -21,16 +21,16 @@ from typing import NamedTuple, cast
 
 import numpy as np
 from classification_tree import ClassificationTree, fit_tree
+from johnston import (
+    victory_with_constant_luck,
+    victory_without_luck,
+)
 
 from solvent import compile_game, solve
 from solvent.envs import TabularVectorEnv
 from solvent.exact import policy_value
 from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.baselines import BOTH, ON_LOST, ON_WON, combat_policy
-from solvent.games.fighting_fantasy.formulas import (
-    victory_with_constant_luck,
-    victory_without_luck,
-)
 from solvent.games.fighting_fantasy.rules import (
     KEEP,
     TEST,

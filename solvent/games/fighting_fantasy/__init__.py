@@ -1,1 +1,1 @@
-"""Combat of the Fighting Fantasy gamebooks: rules, formulas, rules of thumb and pictures."""
+"""Combat of the Fighting Fantasy gamebooks: rules, rules of thumb and pictures."""

@@ -20,9 +20,10 @@ from solvent.games.fighting_fantasy.rules import (
     KEEP,
     TEST,
     Damage,
+    FightingFantasy,
     decided_round,
     luck_succeeds,
-    next_round_in,
+    rules_of,
 )
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Ints
@@ -180,7 +181,8 @@ def combat_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolic
     """
     live = np.flatnonzero(~game.terminal)
     tests = np.zeros(game.n_states, np.bool_)
-    tests[live] = RULES[name](_moments(game, live), _damage(game))
+    rules = rules_of(game.info)
+    tests[live] = RULES[name](_moments(game, live, rules), rules.damages)
     tests &= game.mask[0][:, TEST]
     return TabularPolicy.deterministic(game, np.where(tests, TEST, KEEP), name=name)
 
@@ -195,21 +197,15 @@ BASELINES: Mapping[str, Baseline] = {
 }
 
 
-def _moments(game: TabularGame, live: Ints) -> Moments:
+def _moments(game: TabularGame, live: Ints, rules: FightingFantasy) -> Moments:
     """Return the states with the given numbers, as columns."""
     states: list[Any] = [game.states[s] for s in live.tolist()]
     difference, hero, opponent, luck = np.array([s[:4] for s in states], np.int64).T
-    if "round_probabilities" in dict(game.info.parameters):
-        won = float(next_round_in(game.info, 0).get("won", 0))
+    if rules.round_probabilities is not None:
+        won = float(rules.next_round(0).get("won", 0))
         nearest = min(
             range(-10, 11), key=lambda d: abs(float(decided_round(d).get("won", 0)) - won)
         )
         difference = np.full_like(difference, nearest)
     after_won = np.array([s.round == "won" for s in states], np.bool_)
     return Moments(difference, hero, opponent, luck, after_won)
-
-
-def _damage(game: TabularGame) -> Damage:
-    """Return the damage table of a game, from its parameters."""
-    value: Any = dict(game.info.parameters)["damage"]
-    return DAMAGE[value] if isinstance(value, str) else Damage(**value)

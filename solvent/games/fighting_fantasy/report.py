@@ -15,17 +15,15 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass
-from html import escape
 from typing import Any, cast
 
 import numpy as np
 
 from solvent.exact import policy_value
-from solvent.games.fighting_fantasy.rules import TEST, Combat, next_round_in
+from solvent.games.fighting_fantasy.rules import TEST, Combat, rules_of
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.text import small
-from solvent.report.colours import CIVIDIS, VIRIDIS, shade
+from solvent.model.arrays import Bools, Floats, Ints
+from solvent.report.colours import VIRIDIS
 from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
 
@@ -99,10 +97,8 @@ def grid_of(table: TabularGame) -> Grid:
     cell = np.ravel_multi_index((place, luck, hero - 1, opponent - 1), shape)
     place_of = np.full((int(np.prod(shape)), 2), -1)
     place_of[cell, lost] = live
-    weight = np.array(
-        [[float(next_round_in(table.info, d).get(r, 0)) for r in ("won", "lost")]
-         for d in differences]
-    )  # fmt: skip
+    next_rounds = map(rules_of(table.info).next_round, differences)
+    weight = np.array([[float(n.get(r, 0)) for r in ("won", "lost")] for n in next_rounds])
     return Grid(
         differences,
         shape,
@@ -113,10 +109,9 @@ def grid_of(table: TabularGame) -> Grid:
 
 
 def combat_sections(solved: SolvedTask) -> list[Section]:
-    """Return the maps of the optimal and learned strategies, and of their gap attribution."""
+    """Return the maps of the optimal and the learned strategies."""
     script = beside(__file__, "strategy_maps.js")
-    maps = Section("Strategy maps", _strategy_maps(solved, grid_of(solved.table)), script)
-    return [maps, Section("Loss by stamina", _loss_maps(solved))] if solved.agents else [maps]
+    return [Section("Strategy maps", _strategy_maps(solved, grid_of(solved.table)), script)]
 
 
 def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
@@ -165,69 +160,3 @@ def _map(grid: Grid, values: Floats, codes: Ints) -> dict[str, str]:
         "values": base64.b64encode(shares.astype("<u2").tobytes()).decode(),
         "codes": "".join(f"{code:x}" for code in codes.tolist()),
     }
-
-
-def loss_by_stamina(table: TabularGame, agent: ScoredAgent) -> Floats:
-    """Return the loss at each pair of STAMINAs, [hero, opponent] from 1; it sums to the gap."""
-    live = np.flatnonzero(~table.terminal)
-    states = [cast(Combat, table.states[s]) for s in live.tolist()]
-    hero, opponent = np.array([(state.hero, state.opponent) for state in states]).T
-    shape = (int(hero.max()), int(opponent.max()))
-    cell = np.ravel_multi_index((hero - 1, opponent - 1), shape)
-    lost = grouped_sum(cell, agent.location.contribution[live], int(np.prod(shape)))
-    return lost.reshape(shape)
-
-
-def _loss_maps(solved: SolvedTask) -> str:
-    figures = [
-        _loss_map(agent.agent.name, loss_by_stamina(solved.table, agent), agent.location.gap)
-        for agent in solved.agents
-    ]
-    return (
-        "<p>What each agent's greedy policy loses at each pair of STAMINAs, over all "
-        "states with that pair, in an episode on average. The cells of a map sum to the agent's "
-        "gap. Dark is nothing; each map has its own scale.</p>"
-        f'<div class="panels small">{"".join(figures)}</div>'
-    )
-
-
-CELL, MARGIN = 14, 34
-
-
-def _loss_map(name: str, lost: Floats, gap: float) -> str:
-    rows, columns = lost.shape
-    largest = float(lost.max())
-    width, height = MARGIN + columns * CELL + 4, MARGIN + rows * CELL
-    cells = []
-    for (hero, opponent), loss in np.ndenumerate(lost):
-        colour = shade(CIVIDIS, float(np.sqrt(max(loss, 0) / largest)) if largest > 0 else 0.0)
-        cells.append(
-            f'<rect x="{MARGIN + opponent * CELL}" y="{(rows - 1 - hero) * CELL}" '
-            f'width="{CELL}" height="{CELL}" fill="{colour}"><title>hero {hero + 1}, opponent '
-            f"{opponent + 1}: {small(loss)}</title></rect>"
-        )
-    labels = [
-        f'<text x="{MARGIN - 4}" y="{(rows - h) * CELL + CELL - 3}" text-anchor="end">{h}</text>'
-        for h in _labelled(rows)
-    ]
-    labels += [
-        f'<text x="{MARGIN + (o - 0.5) * CELL}" y="{rows * CELL + 12}" '
-        f'text-anchor="middle">{o}</text>'
-        for o in _labelled(columns)
-    ]
-    middle = rows * CELL / 2
-    return (
-        f'<figure data-loss-map="{escape(name)}" data-sum="{float(lost.sum())!r}">'
-        f"<figcaption><b>{escape(name)}</b>: gap {small(gap)}, brightest cell {small(largest)}"
-        f'</figcaption><svg class="chart" viewBox="0 0 {width} {height}" role="img" '
-        f'style="max-width: {1.4 * width:.0f}px">'
-        f"<title>Loss of {escape(name)} by stamina</title>{''.join(cells)}{''.join(labels)}"
-        f'<text x="{MARGIN + columns * CELL / 2}" y="{height - 6}" text-anchor="middle">'
-        f'opponent</text><text transform="translate(10 {middle}) rotate(-90)" '
-        f'text-anchor="middle">hero</text></svg></figure>'
-    )
-
-
-def _labelled(count: int) -> list[int]:
-    """Return the STAMINAs that label a map."""
-    return [n for n in range(1, count + 1) if n == 1 or n % (2 if count <= 12 else 4) == 0]

@@ -214,14 +214,14 @@ class FightingFantasy(Words):
     def __post_init__(self) -> None:
         """Check every parameter, so that errors are raised here and not further inside."""
         _ = self._starts
-        _ = self._damage
+        _ = self.damages
         _ = self._rounds
         _ = self._weights
         check_integer(self.stamina_above, "stamina_above", 0, 98)
         check_integer(self.luck_above, "luck_above", -1, 98)
         check_integer(self.luck_cost, "luck_cost", 0, 1)
         for item in fields(Damage):
-            if self.luck_cost == 0 == getattr(self._damage, item.name):
+            if self.luck_cost == 0 == getattr(self.damages, item.name):
                 raise ValueError(
                     f"damage.{item.name} is 0 and luck_cost 0; with tests that change nothing a "
                     f"combat could go on for ever"
@@ -249,14 +249,9 @@ class FightingFantasy(Words):
             )
         return check_rounds(self.round_probabilities)
 
-    @cached_property
-    def _decided(self) -> Mapping[str, Fraction] | None:
-        """Return the distribution of a decided round if `round_probabilities` are given."""
-        return None if self._rounds is None else decided(self._rounds)
-
-    def _next_round(self, difference: int) -> Mapping[str, Fraction]:
+    def next_round(self, difference: int) -> Mapping[str, Fraction]:
         """Return the distribution of the next decided round, without impossible results."""
-        return decided_round(difference) if self._decided is None else self._decided
+        return decided_round(difference) if self._rounds is None else decided(self._rounds)
 
     @cached_property
     def _weights(self) -> tuple[Fraction, Fraction]:
@@ -267,7 +262,8 @@ class FightingFantasy(Words):
         )
 
     @cached_property
-    def _damage(self) -> Damage:
+    def damages(self) -> Damage:
+        """The damage of a round, with and without a test of LUCK."""
         if isinstance(self.damage, Damage):
             return self.damage
         if isinstance(self.damage, str):
@@ -315,7 +311,7 @@ class FightingFantasy(Words):
             for (d, p_d), (stamina, p_s), (opponent, p_o), (luck, p_l) in product(
                 differences, heroes, opponents, lucks
             )
-            for result, p_round in self._next_round(d).items()
+            for result, p_round in self.next_round(d).items()
         )
 
     def legal_actions(self, state: Combat) -> tuple[tuple[int, ...], ...]:
@@ -325,13 +321,13 @@ class FightingFantasy(Words):
     def transition(self, state: Combat, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Deal the damage of the round, then fight on until a round is not drawn."""
         won, test = state.round == "won", joint_action[0] == TEST
-        cases = self._damage.cases(won=won, test=test, luck=state.luck, cost=self.luck_cost)
+        cases = self.damages.cases(won=won, test=test, luck=state.luck, cost=self.luck_cost)
         branches: dict[Combat, Fraction] = {}
         for probability, points, luck in cases:
             hero = state.hero if won else max(state.hero - points, 0)
             opponent = max(state.opponent - points, 0) if won else state.opponent
             fallen = hero == 0 or opponent == 0
-            following = {"over": Fraction(1)} if fallen else self._next_round(state.difference)
+            following = {"over": Fraction(1)} if fallen else self.next_round(state.difference)
             for name, p_round in following.items():
                 target = Combat(state.difference, hero, opponent, luck, name)
                 branches[target] = branches.get(target, Fraction(0)) + probability * p_round
@@ -354,8 +350,8 @@ class FightingFantasy(Words):
         if joint_action[0] != TEST:
             return None
         if state.round == "won":
-            return bool(outcome.state.opponent == max(state.opponent - self._damage.won_lucky, 0))
-        return bool(outcome.state.hero == max(state.hero - self._damage.lost_lucky, 0))
+            return bool(outcome.state.opponent == max(state.opponent - self.damages.won_lucky, 0))
+        return bool(outcome.state.hero == max(state.hero - self.damages.lost_lucky, 0))
 
     def score_of(self, state: Combat) -> Fraction | int:
         """Return the score of a victory that counts, 0 for any other state."""
@@ -444,7 +440,7 @@ class FightingFantasy(Words):
 
     def _test_story(self, state: Combat, after: Combat, dice: random.Random) -> str:
         """Describe the test that led from one state to another."""
-        won, damage, lucky_chance = state.round == "won", self._damage, luck_succeeds(state.luck)
+        won, damage, lucky_chance = state.round == "won", self.damages, luck_succeeds(state.luck)
         points = {
             True: (damage.won_lucky if won else damage.lost_lucky, lucky_chance),
             False: (damage.won_unlucky if won else damage.lost_unlucky, 1 - lucky_chance),
@@ -512,39 +508,22 @@ def ff_combat(
         ValueError: If a parameter is out of its range, a named opponent is given statistics, or
             SKILLs are given beside the probabilities of a round.
     """
+    known = {"opponent_skill": opponent_skill, "skill_difference": skill_difference}
     if round_probabilities is not None:
-        for name, value in (
-            ("opponent", opponent),
-            ("skill", skill),
-            ("opponent_skill", opponent_skill),
-            ("skill_difference", skill_difference),
-        ):
-            if value is not None:
-                raise ValueError(
-                    f"{name} is {shown(value)} and round_probabilities "
-                    f"{shown(round_probabilities)}; give one of them"
-                )
+        given = f"and round_probabilities {shown(round_probabilities)}; give one of them"
+        _give_one({"opponent": opponent, "skill": skill, **known}, given)
     skill = 12 if skill is None else check_integer(skill, "skill", 0, 20)
     if opponent is not None:
         named = OPPONENTS[check_choice(opponent, "opponent", OPPONENTS)]
-        for name, value in (
-            ("opponent_skill", opponent_skill),
-            ("opponent_stamina", opponent_stamina),
-            ("skill_difference", skill_difference),
-        ):
-            if value is not None:
-                raise ValueError(
-                    f"{name} is {shown(value)}, but opponent {opponent!r} brings its own"
-                )
+        own = f"and opponent {opponent!r} brings its own"
+        _give_one({**known, "opponent_stamina": opponent_stamina}, own)
         opponent_skill, opponent_stamina = named
     if skill_difference is None:
         other = skill if opponent_skill is None else opponent_skill
         skill_difference = skill - check_integer(other, "opponent_skill", 0, 20)
-    elif opponent_skill is not None:
-        raise ValueError(
-            f"opponent_skill is {shown(opponent_skill)} and skill_difference "
-            f"{shown(skill_difference)}; give one of them"
-        )
+    else:
+        given = f"and skill_difference {shown(skill_difference)}; give one of them"
+        _give_one({"opponent_skill": opponent_skill}, given)
     return FightingFantasy(
         skill_difference=skill_difference,
         stamina=stamina,
@@ -558,6 +537,13 @@ def ff_combat(
         luck_weight=luck_weight,
         luck_cost=luck_cost,
     )
+
+
+def _give_one(others: Mapping[str, Any], given: str) -> None:
+    """Refuse parameters that are given besides one that excludes them."""
+    for name, value in others.items():
+        if value is not None:
+            raise ValueError(f"{name} is {shown(value)} {given}")
 
 
 def _attacks_story(after: Combat, dice: random.Random) -> list[str]:
@@ -626,6 +612,7 @@ def check_rounds(value: Any, name: str = "round_probabilities") -> Rounds:
     return won, drawn, lost
 
 
+@cache
 def decided(rounds: Rounds) -> dict[str, Fraction]:
     """Return the distribution of a decided round, without impossible results."""
     won, drawn, lost = rounds
@@ -633,21 +620,15 @@ def decided(rounds: Rounds) -> dict[str, Fraction]:
     return {name: probability for name, probability in results.items() if probability > 0}
 
 
-@cache
 def decided_round(difference: int) -> dict[str, Fraction]:
     """Return the distribution of the next decided round, without impossible results."""
     return decided(round_probabilities(difference))
 
 
-def next_round_in(info: GameInfo, difference: int) -> Mapping[str, Fraction]:
-    """Return the distribution of the next decided round, given only a combat's `info`.
-
-    Args:
-        info: The description of the combat.
-        difference: SKILL difference of the state.
-    """
-    given = dict(info.parameters).get("round_probabilities")
-    return decided_round(difference) if given is None else decided(check_rounds(given))
+def rules_of(info: GameInfo) -> FightingFantasy:
+    """Return the rules of a combat, given only its `info`."""
+    names = {item.name for item in fields(FightingFantasy)}
+    return FightingFantasy(**{name: value for name, value in info.parameters if name in names})
 
 
 @cache
@@ -733,7 +714,7 @@ def _outcomes(
         which keeping the damage has two outcomes at most, and a test four.
     """
     d, hero, opponent, luck, phase = cells
-    damage, won = game._damage, phase == 0
+    damage, won = game.damages, phase == 0
     # [D, 3, 37] probability that a test goes n of 36 ways and that the next round is won, is lost,
     # or is not fought.
     chance = np.array(
@@ -742,7 +723,7 @@ def _outcomes(
                 [float(p * Fraction(ways, 36)) for ways in range(37)]
                 for p in (results.get("won", 0), results.get("lost", 0), 1)
             ]
-            for results in (game._next_round(int(x)) for x in differences)
+            for results in (game.next_round(int(x)) for x in differences)
         ]
     )
     lucky = np.array([int(luck_succeeds(x) * 36) for x in range(shape[3])])[luck]
@@ -779,10 +760,10 @@ def _starts(game: FightingFantasy, differences: Ints, shape: Sequence[int]) -> t
     A distribution has few distinct weights, so each product of rationals is formed once.
     """
     begun = {
-        (i, r): game._starts[0][int(x)] * game._next_round(int(x))[name]
+        (i, r): game._starts[0][int(x)] * game.next_round(int(x))[name]
         for i, x in enumerate(differences)
         for r, name in enumerate(("won", "lost"))
-        if name in game._next_round(int(x))
+        if name in game.next_round(int(x))
     }
     weights = [list(begun.values()), *(list(own.values()) for own in game._starts[1:])]
     distinct = [list(dict.fromkeys(own)) for own in weights]

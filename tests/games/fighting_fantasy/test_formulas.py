@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from johnston import (
+    victory_with_constant_luck,
+    victory_without_luck,
+)
 
 from solvent.baselines import make_baseline
 from solvent.exact import GameTree, policy_value, solve, solve_tree
 from solvent.games import FightingFantasy
-from solvent.games.fighting_fantasy.formulas import (
-    round_probabilities,
-    victory_with_constant_luck,
-    victory_without_luck,
-)
 from solvent.games.fighting_fantasy.rules import (
     check_rounds,
     decided,
     decided_round,
     luck_succeeds,
+    round_probabilities,
 )
 from solvent.model import compile_game
 

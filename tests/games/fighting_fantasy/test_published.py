@@ -18,15 +18,15 @@ import numpy as np
 import pytest
 from claims import check_claims
 from combat_paper import paper
+from johnston import (
+    victory_with_constant_luck,
+    victory_without_luck,
+)
 
 import solvent  # noqa: F401 (registers the environments)
 from solvent import make_game
 from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import Score, score, solve, state_visitation
-from solvent.games.fighting_fantasy.formulas import (
-    victory_with_constant_luck,
-    victory_without_luck,
-)
 from solvent.games.fighting_fantasy.rules import DAMAGE, luck_succeeds, round_probabilities
 from solvent.model import compile_game
 

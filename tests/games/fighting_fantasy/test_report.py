@@ -14,7 +14,7 @@ import pytest
 from solvent import make_game
 from solvent.benchmark.records import read_bench
 from solvent.exact import solve
-from solvent.games.fighting_fantasy.report import ABSENT, loss_by_stamina
+from solvent.games.fighting_fantasy.report import ABSENT
 from solvent.games.fighting_fantasy.rules import TEST, Combat
 from solvent.model import compile_game
 from solvent.report.page import render
@@ -102,13 +102,3 @@ def test_frames_mark_the_cells_that_differ(data: Any, solved: SolvedTask) -> Non
         assert (own <= best + 2e-5)[present].all()
         kinds |= set((codes // 4)[present].tolist())
     assert kinds == {0, 1, 2}
-
-
-def test_losses_by_stamina_sum_to_the_gap(solved: SolvedTask, results: Path) -> None:
-    text = render(results)
-    for item in solved.agents:
-        lost = loss_by_stamina(solved.table, item)
-        assert lost.shape == (6, 5)
-        assert lost.sum() == pytest.approx(item.location.gap, abs=1e-9)
-        [stated] = re.findall(rf'data-loss-map="{item.agent.name}" data-sum="([^"]+)"', text)
-        assert float(stated) == pytest.approx(item.agent.mode_gap, abs=1e-9)

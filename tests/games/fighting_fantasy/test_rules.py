@@ -302,7 +302,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
             *(
                 (
                     {"opponent": "hell-demon", name: 3},
-                    f"{name} is 3, but opponent 'hell-demon' brings its own",
+                    f"{name} is 3 and opponent 'hell-demon' brings its own",
                 )
                 for name in ("opponent_skill", "opponent_stamina", "skill_difference")
             ),

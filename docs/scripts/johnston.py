@@ -2,7 +2,7 @@
 
 All are sums over histories: strings of rounds won, lost and drawn, of which the last is won. They
 take the probabilities (p_w, p_d, p_l) of a round, which equations 1-3 give for two dice a side
-(:func:`round_probabilities`), and compute in the numbers that they are given: floats, or
+(``round_probabilities`` of the rules), and compute in the numbers that they are given: floats, or
 Fractions for an exact answer. Damage is the standard one: 2 a round, and 4 or 1 with a test.
 
 Summed over all numbers of draws, a history with m rounds won or lost before its last has
@@ -23,24 +23,16 @@ from fractions import Fraction
 from math import comb
 from typing import TypeVar
 
-from solvent.games.fighting_fantasy.rules import round_probabilities
-
-__all__ = ["round_probabilities", "victory_with_constant_luck", "victory_without_luck"]
-
 Number = TypeVar("Number", float, Fraction)
 
 
-def victory_without_luck(
-    rounds: tuple[Number, Number, Number], hero: int, opponent: int, *, draws: int | None = None
-) -> Number:
+def victory_without_luck(rounds: tuple[Number, Number, Number], hero: int, opponent: int) -> Number:
     """Return equation 6: the probability of victory if LUCK is never tested.
 
     Args:
         rounds: (p_w, p_d, p_l), probabilities that a round is won, drawn and lost.
         hero: The hero's STAMINA, at least 1.
         opponent: The opponent's STAMINA, at least 1.
-        draws: Cut the sum over the number of draws off after this many. None sums all of them in
-            closed form.
     """
     p_w, p_d, p_l = rounds
     wins = _halved(opponent)
@@ -48,7 +40,7 @@ def victory_without_luck(
     for losses in range(_halved(hero)):
         before = wins - 1 + losses
         histories = comb(before, losses) * p_l**losses
-        total += histories * _drawn(p_d, before, draws)
+        total += histories * (1 - p_d) ** -(before + 1)
     return p_w**wins * total
 
 
@@ -83,17 +75,10 @@ def victory_with_constant_luck(
             for losses in range(_halved(hero)):
                 before = wins + losses
                 histories = comb(before, losses) * p_l**losses
-                total += finishes * tests * won * histories * _drawn(p_d, before, None)
+                total += finishes * tests * won * histories * (1 - p_d) ** -(before + 1)
     return total
 
 
 def _halved(stamina: int) -> int:
     """Return the number of ordinary hits that a STAMINA takes, sigma = ceil(s / 2)."""
     return -(-stamina // 2)
-
-
-def _drawn(p_d: Number, before: int, most: int | None) -> Number:
-    """Sum over d up to `most` (None: all) of p_d^d times the places for d draws."""
-    if most is None:
-        return (1 - p_d) ** -(before + 1)
-    return sum((comb(before + d, d) * p_d**d for d in range(1, most + 1)), start=p_d**0)
