@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import Greed, fits_a_table
 from solvent.model import Game
-from solvent.model.arrays import Floats, Ints
+from solvent.model.arrays import Floats
 from solvent.report import panel
 from solvent.report.cell_map import (
     HEIGHT,
@@ -53,7 +54,7 @@ def maps_of(solution: GreedSolution) -> dict[str, tuple[CellMap, CellMap]]:
 
 
 def _maps(
-    solution: GreedSolution, turn: str, dice: Ints, rating: Floats
+    solution: GreedSolution, turn: str, dice: NDArray[np.int16], rating: Floats
 ) -> tuple[CellMap, CellMap]:
     """Return the maps of one kind of turn; arrays are indexed by own score and the other's."""
     step = _step(solution)
@@ -75,7 +76,9 @@ def _maps(
     rolls, rated = dice[::step, ::step].astype(np.int64), rating[::step, ::step]
     name = f"optimal number of dice, {turn}"
     return (
-        CellMap(name, rolls, colours, legend, told={"dice": rolls}, digits=0, **frame),
+        CellMap(
+            name, rolls, colours, legend, told={"dice": rolls.astype(float)}, digits=0, **frame
+        ),
         CellMap(
             f"rating, {turn}",
             *shaded(rated, CIVIDIS, 1.0),
