@@ -73,8 +73,8 @@ def _maps(
         "columns": [f"own score {score}" for score in scores],
         "rows": [f"other's score {score}," for score in scores],
     }
-    rolls, rated = dice[::step, ::step].astype(np.int64), rating[::step, ::step]
-    name = f"optimal number of dice, {turn}"
+    rolls, rated = dice[::step, ::step], rating[::step, ::step]
+    name, level = f"optimal number of dice, {turn}", rolls.astype(np.int64)
     return (
         CellMap(
             name, rolls, colours, legend, told={"dice": rolls.astype(float)}, digits=0, **frame
