@@ -74,11 +74,9 @@ def _maps(
         "rows": [f"other's score {score}," for score in scores],
     }
     rolls, rated = dice[::step, ::step], rating[::step, ::step]
-    name, level = f"optimal number of dice, {turn}", rolls.astype(np.int64)
+    name, told = f"optimal number of dice, {turn}", {"dice": rolls.astype(float)}
     return (
-        CellMap(
-            name, rolls, colours, legend, told={"dice": rolls.astype(float)}, digits=0, **frame
-        ),
+        CellMap(name, rolls.astype(np.int64), colours, legend, told=told, digits=0, **frame),
         CellMap(
             f"rating, {turn}",
             *shaded(rated, CIVIDIS, 1.0),
