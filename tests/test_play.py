@@ -124,7 +124,8 @@ def test_the_dice_are_those_of_the_model() -> None:
     for seed in range(600):
         session = Session(["q"])
         session.play(pig, seed=seed)
-        _, (player, total), *_ = re.findall(r"player (\w) on turn with (\d+)", session.text)
+        told = re.findall(r"(\d+) points in this turn.*\nplayer (\w) to act", session.text)
+        _, (total, player), *_ = told
         rolled.append(int(total) if player == "A" else 1)
     counts = np.bincount(rolled, minlength=7)
     assert counts[1:].sum() == 600

@@ -1,7 +1,7 @@
 """Pictures of a game, made from the text that its rules draw.
 
 The text is laid on a grid of cells. A run of ``█`` and ``░`` becomes a gauge, painted as a bar
-(:func:`solvent.model.drawing.gauge`), and what stands between ``▒`` is painted by the game, if its
+(:func:`solvent.model.scene.gauge`), and what stands between ``▒`` is painted by the game, if its
 spec names a ``painter``. A phrase,
 which two blanks or a gauge end, is written from the cell in which it begins; without a word or a
 number of two characters it is a piece of a board, and each character stands in the middle of its

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model import GameInfo, Outcome
-from solvent.model.drawing import board
 from solvent.model.game import merged
 from solvent.model.registry import GameSpec
+from solvent.model.scene import board
 
 # The grid, which the live page reads back.
 MAP = (

@@ -18,15 +18,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.parameters import shown
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Cell, Gauge, Pieces, Scene
+from solvent.model import (
+    Cell,
+    Environment,
+    GameInfo,
+    GameSpec,
+    Gauge,
+    JointAction,
+    Outcome,
+    Pieces,
+    Prose,
+    Rules,
+    Scene,
+    check_flag,
+    merged,
+)
 
 STICK, HIT = 0, 1
 GOAL, DEALER_STICKS, PLAYER_ASKED = 21, 17, 12
@@ -89,7 +101,7 @@ def dealers_natural(card: int) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Blackjack(Words):
+class Blackjack(Rules):
     """Blackjack with an infinite deck.
 
     Args:
@@ -100,8 +112,7 @@ class Blackjack(Words):
 
     def __post_init__(self) -> None:
         """Check the parameter."""
-        if not isinstance(self.natural, bool):
-            raise ValueError(f"natural is {shown(self.natural)}; allowed are True and False")
+        check_flag(self.natural, "natural")
 
     @cached_property
     def info(self) -> GameInfo:
@@ -120,16 +131,13 @@ class Blackjack(Words):
 
     def initial(self) -> tuple[Outcome, ...]:
         """Deal two cards (more if below 12), and a card of the dealer's."""
-        found: dict[Hand, Fraction] = {}
-        for dealer, p in CARDS.items():
-            for first, q in CARDS.items():
-                for second, r in CARDS.items():
-                    total, usable = add(*add(0, False, first), second)
-                    natural = self.natural and total == GOAL
-                    for asked, s in asked_with(total, usable).items():
-                        hand = Hand(asked[0], dealer, asked[1], natural)
-                        found[hand] = found.get(hand, Fraction(0)) + p * q * r * s
-        return tuple(Outcome(found[hand], hand) for hand in sorted(found))
+        found = []
+        for (dealer, p), (first, q), (second, r) in product(CARDS.items(), repeat=3):
+            total, usable = add(*add(0, False, first), second)
+            natural = self.natural and total == GOAL
+            for asked, s in asked_with(total, usable).items():
+                found.append(Outcome(p * q * r * s, Hand(asked[0], dealer, asked[1], natural)))
+        return tuple(sorted(merged(found), key=lambda outcome: outcome.state))
 
     def legal_actions(self, state: Hand) -> tuple[tuple[int, ...], ...]:
         """Return stick and hit; with a natural there is no choice."""
@@ -175,23 +183,15 @@ class Blackjack(Words):
     def scene(self, state: Hand) -> Scene:
         """Draw the dealer's card and the player's sum."""
         if self.is_terminal(state):
-            return ()
+            return (Prose("", ("The hand is over.",)),)
         note = ", a natural" if state.natural else ", with a usable ace" if state.usable else ""
         card = "A" if state.dealer == 1 else str(state.dealer)
         return (
             Pieces(
-                "the dealer", "cards", (Cell(card, "second"), Cell("", "wall", name="face down"))
+                "the dealer", "cards", (Cell(card, "second"), Cell("?", "wall", name="face down"))
             ),
             Gauge(f"your sum{note}", state.total, 21),
         )
-
-    def draw(self, state: Hand) -> str:
-        """Draw the player's sum and the dealer's card."""
-        if self.is_terminal(state):
-            return "the hand is over"
-        ace = ", a natural" if state.natural else ", with a usable ace" if state.usable else ""
-        card = "an ace" if state.dealer == 1 else state.dealer
-        return f"you have {state.total}{ace}; the dealer shows {card}"
 
 
 SPEC = GameSpec(

@@ -23,10 +23,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.parameters import check_integer, shown
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Cell, Pieces, Prose, Scene
+from solvent.model import (
+    Cell,
+    Environment,
+    GameInfo,
+    GameSpec,
+    JointAction,
+    Outcome,
+    Pieces,
+    Prose,
+    Rules,
+    Scene,
+    check_flag,
+    check_integer,
+    check_integers,
+)
 
 MOST_DIVISIONS = 300
 """The most divisions of an army; a table has a state for each pair of divisions."""
@@ -52,7 +63,7 @@ def divisions(soldiers: int, fields: int) -> Iterator[Division]:
 
 
 @dataclass(frozen=True)
-class Blotto(Words):
+class Blotto(Rules):
     """A battle of Colonel Blotto's.
 
     Args:
@@ -72,21 +83,17 @@ class Blotto(Words):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        armies = self.soldiers
-        if isinstance(armies, str) or not isinstance(armies, Sequence) or len(armies) != 2:
-            raise ValueError(f"soldiers is {shown(armies)}; allowed are lists of two whole numbers")
         check_integer(self.fields, "fields", 2, 6)
-        for player, army in enumerate(armies):
-            check_integer(army, f"soldiers of player {player}", 1, 100)
+        armies = check_integers(self.soldiers, "soldiers", 1, 100, (2, 2))
+        for army in armies:
             ways = comb(army + self.fields - 1, army)
             if ways > MOST_DIVISIONS:
                 raise ValueError(
                     f"{army} soldiers can be divided among {self.fields} fields in {ways:,} ways; "
                     f"allowed are {MOST_DIVISIONS}"
                 )
-        object.__setattr__(self, "soldiers", tuple(armies))
-        if not isinstance(self.spoils, bool):
-            raise ValueError(f"spoils is {shown(self.spoils)}; allowed are True and False")
+        object.__setattr__(self, "soldiers", armies)
+        check_flag(self.spoils, "spoils")
 
     @cached_property
     def divisions(self) -> tuple[tuple[Division, ...], tuple[Division, ...]]:
@@ -123,10 +130,6 @@ class Blotto(Words):
         """Return the state before the battle."""
         return (Outcome(Fraction(1), Battle((), ())),)
 
-    def legal_actions(self, state: Battle) -> tuple[tuple[int, ...], ...]:
-        """Return every division."""
-        return tuple(tuple(range(len(own))) for own in self.divisions)
-
     def transition(self, state: Battle, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Compare the soldiers on each field."""
         after = Battle(*(own[a] for own, a in zip(self.divisions, joint_action, strict=True)))
@@ -160,15 +163,6 @@ class Blotto(Words):
                 "cards",
                 tuple(Cell(str(n), ("first", "second")[player]) for n in own),
             )
-            for player, own in enumerate(state)
-        )
-
-    def draw(self, state: Battle) -> str:
-        """Draw both divisions, a column for each field."""
-        if not self.is_terminal(state):
-            return f"{self.soldiers[0]} soldiers against {self.soldiers[1]} on {self.fields} fields"
-        return "\n".join(
-            f"{self.player_name(player)}: {' '.join(f'{n:3d}' for n in own)}"
             for player, own in enumerate(state)
         )
 

@@ -41,11 +41,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.drawing import board
-from solvent.model.parameters import check_integer, check_rational
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Prose, Scene, grid
+from solvent.model import (
+    Environment,
+    GameInfo,
+    GameSpec,
+    JointAction,
+    Outcome,
+    Prose,
+    Rules,
+    Scene,
+    check_integer,
+    check_rational,
+    grid,
+)
 
 STOPPED = -1
 """The room of an episode that the clock has ended."""
@@ -61,7 +69,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Corridor(Words):
+class Corridor(Rules):
     """A row of rooms, of whose doors one leads on.
 
     Args:
@@ -150,10 +158,6 @@ class Corridor(Words):
         """Return the first room."""
         return (Outcome(Fraction(1), Place(0)),)
 
-    def legal_actions(self, state: Place) -> tuple[tuple[int, ...], ...]:
-        """Return all doors."""
-        return (tuple(range(self.doors)),)
-
     def transition(self, state: Place, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Go on or back by a door; unless the goal is reached, the clock may stop the episode."""
         right, wrong, stop, bait = self._numbers
@@ -187,12 +191,6 @@ class Corridor(Words):
         if state.room == STOPPED:
             return (Prose("", ("The clock has stopped the episode.",)),)
         return (grid([f"{'.' * self.rooms}G"], (0, state.room)),)
-
-    def draw(self, state: Place) -> str:
-        """Draw the row with its goal, and brackets around the place."""
-        if state.room == STOPPED:
-            return "the clock has stopped the episode"
-        return board([f"{'.' * self.rooms}G"], state.room)
 
 
 SPEC = GameSpec(

@@ -18,10 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.drawing import board
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Scene, grid
+from solvent.model import Environment, GameInfo, GameSpec, JointAction, Outcome, Rules, Scene, grid
 
 NAMES = ("up", "down", "right", "left")
 MOVES = ((-1, 0), (1, 0), (0, 1), (0, -1))
@@ -45,7 +42,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DynaMaze(Words):
+class DynaMaze(Rules):
     """The 6 x 9 maze."""
 
     @cached_property
@@ -64,10 +61,6 @@ class DynaMaze(Words):
     def initial(self) -> tuple[Outcome, ...]:
         """Return the cell S."""
         return (Outcome(Fraction(1), Cell(2, 0)),)
-
-    def legal_actions(self, state: Cell) -> tuple[tuple[int, ...], ...]:
-        """Return all four moves, which are legal everywhere."""
-        return (tuple(range(len(MOVES))),)
 
     def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Move, unless a wall or the edge is in the way."""
@@ -88,10 +81,6 @@ class DynaMaze(Words):
     def scene(self, state: Cell) -> Scene:
         """Draw the maze."""
         return (grid(MAZE, (state.row, state.column)),)
-
-    def draw(self, state: Cell) -> str:
-        """Draw the maze, with brackets around the cell."""
-        return board(MAZE, COLUMNS * state.row + state.column)
 
 
 SPEC = GameSpec(

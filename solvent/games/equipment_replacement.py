@@ -18,10 +18,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, Outcome, Words
-from solvent.model.parameters import check_integer, shown
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Gauge, Scene
+from solvent.model import (
+    Environment,
+    GameInfo,
+    GameSpec,
+    Gauge,
+    Outcome,
+    Rules,
+    Scene,
+    check_integer,
+    check_integers,
+    merged,
+)
 
 OPERATE, REPLACE = 0, 1
 
@@ -34,7 +42,7 @@ class Machine(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EquipmentReplacement(Words):
+class EquipmentReplacement(Rules):
     """A machine wears out and may be replaced at the start of every period.
 
     Args:
@@ -68,11 +76,7 @@ class EquipmentReplacement(Words):
         for name in ("income", "operating", "price", "scrap"):
             check_integer(getattr(self, name), name, 0, 10**6)
         check_integer(self.wear, "wear", 0, self.worst)
-        wearing = self.wearing
-        if isinstance(wearing, str) or not isinstance(wearing, Sequence):
-            raise ValueError(f"wearing is {shown(wearing)}; allowed are lists of whole numbers")
-        for steps, weight in enumerate(wearing):
-            check_integer(weight, f"wearing[{steps}]", 0, 10**6)
+        wearing = check_integers(self.wearing, "wearing", 0, 10**6)
         check_integer(sum(wearing), "the sum of wearing", 1, 10**12)
 
     @property
@@ -98,29 +102,23 @@ class EquipmentReplacement(Words):
         """Return the state at the beginning of the first period."""
         return (Outcome(Fraction(1), Machine(self.horizon, self.wear)),)
 
-    def legal_actions(self, state: Machine) -> tuple[tuple[int, ...], ...]:
-        """Return keeping and replacing the machine."""
-        return ((OPERATE, REPLACE),)
-
     def transition(self, state: Machine, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
         """Replace the machine if chosen, earn and pay, and let it wear."""
         [action] = joint_action
         wear = 0 if action == REPLACE else state.wear
         earned = self.income - self.operating * wear - (self.price if action == REPLACE else 0)
-        branches: dict[int, Fraction] = {}
-        for steps, weight in enumerate(self.wearing):
-            after = min(wear + steps, self.worst)
-            share = Fraction(weight, sum(self.wearing))
-            branches[after] = branches.get(after, Fraction(0)) + share
-        last = state.left == 1
-        return tuple(
-            Outcome(
-                probability,
-                Machine(state.left - 1, after),
-                earned + (max(self.scrap - after, 0) if last else 0),
-            )
-            for after, probability in branches.items()
-            if probability > 0
+        last, parts = state.left == 1, sum(self.wearing)
+        after = [min(wear + steps, self.worst) for steps in range(len(self.wearing))]
+        return merged(
+            [
+                Outcome(
+                    Fraction(weight, parts),
+                    Machine(state.left - 1, worn),
+                    earned + (max(self.scrap - worn, 0) if last else 0),
+                )
+                for worn, weight in zip(after, self.wearing, strict=True)
+                if weight
+            ]
         )
 
     def is_terminal(self, state: Machine) -> bool:
@@ -137,10 +135,6 @@ class EquipmentReplacement(Words):
             Gauge("periods left", state.left, self.horizon),
             Gauge("wear", state.wear, self.worst, kind="second"),
         )
-
-    def draw(self, state: Machine) -> str:
-        """Draw the state in one line."""
-        return f"{state.left} periods left, worn {state.wear} of {self.worst}"
 
 
 SPEC = GameSpec(

@@ -24,11 +24,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import WINS, GameInfo, JointAction, Outcome, Words
-from solvent.model.drawing import gauge
-from solvent.model.parameters import check_integer, check_rational
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Gauge, Scene
+from solvent.model import (
+    WINS,
+    Environment,
+    GameInfo,
+    GameSpec,
+    Gauge,
+    JointAction,
+    Outcome,
+    Rules,
+    Scene,
+    check_integer,
+    check_rational,
+)
 
 
 class Capital(NamedTuple):
@@ -38,7 +46,7 @@ class Capital(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Gambler(Words):
+class Gambler(Rules):
     """The gambler's problem.
 
     Args:
@@ -111,10 +119,6 @@ class Gambler(Words):
     def scene(self, state: Capital) -> Scene:
         """Draw the capital as a bar."""
         return (Gauge("capital", state.dollars, self.goal),)
-
-    def draw(self, state: Capital) -> str:
-        """Draw the capital as a bar."""
-        return f"capital {gauge(state.dollars, self.goal)}"
 
 
 SPEC = GameSpec(

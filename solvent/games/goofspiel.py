@@ -22,10 +22,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.parameters import check_choice, check_integer
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Cell, Pieces, Scene
+from solvent.model import (
+    Cell,
+    Environment,
+    GameInfo,
+    GameSpec,
+    JointAction,
+    Outcome,
+    Pieces,
+    Prose,
+    Rules,
+    Scene,
+    check_choice,
+    check_integer,
+)
 
 RANDOM, ASCENDING, DESCENDING = "random", "ascending", "descending"
 ORDERS = (RANDOM, ASCENDING, DESCENDING)
@@ -44,7 +54,7 @@ class Bidding(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Goofspiel(Words):
+class Goofspiel(Rules):
     """Goofspiel for two.
 
     Args:
@@ -130,7 +140,7 @@ class Goofspiel(Words):
     def scene(self, state: Bidding) -> Scene:
         """Draw the prizes and both hands."""
         if self.is_terminal(state):
-            return ()
+            return (Prose("", ("All prizes are gone.",)),)
         hands = [
             Pieces(
                 f"hand of {self.player_name(player)}",
@@ -147,17 +157,6 @@ class Goofspiel(Words):
             *(Cell(str(prize), "pit") for prize in state.prizes),
         )
         return (Pieces("the prize, and those to come", "cards", prizes), *hands)
-
-    def draw(self, state: Bidding) -> str:
-        """Draw the prize and both hands."""
-        if self.is_terminal(state):
-            return "all prizes are gone"
-        follow = " ".join(map(str, state.prizes)) or "none"
-        hands = (
-            f"{self.player_name(player)}: {' '.join(map(str, hand))}"
-            for player, hand in enumerate((state.first, state.second))
-        )
-        return "\n".join((f"prize {state.prize}, to come: {follow}", *hands))
 
 
 def _without(cards: Cards, card: int) -> Cards:

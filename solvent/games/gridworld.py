@@ -20,11 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.drawing import board
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Cell as Square
-from solvent.model.scene import Scene, grid
+from solvent.model import Cell as Square
+from solvent.model import Environment, GameInfo, GameSpec, JointAction, Outcome, Rules, Scene, grid
 
 SIDE = 5
 NAMES = ("north", "south", "east", "west")
@@ -50,7 +47,7 @@ JUMPS = {Cell(0, 1): (Cell(4, 1), 10), Cell(0, 3): (Cell(2, 3), 5)}
 
 
 @dataclass(frozen=True)
-class Gridworld(Words):
+class Gridworld(Rules):
     """The 5 x 5 gridworld with the special cells A and B."""
 
     @cached_property
@@ -70,10 +67,6 @@ class Gridworld(Words):
         """Return the uniform distribution over all cells."""
         cells = [Cell(row, column) for row in range(SIDE) for column in range(SIDE)]
         return tuple(Outcome(Fraction(1, len(cells)), cell) for cell in cells)
-
-    def legal_actions(self, state: Cell) -> tuple[tuple[int, ...], ...]:
-        """Return all four moves, which are legal everywhere."""
-        return (tuple(range(len(MOVES))),)
 
     def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Jump from A or B, move, or bump into the edge."""
@@ -96,10 +89,6 @@ class Gridworld(Words):
     def scene(self, state: Cell) -> Scene:
         """Draw the board."""
         return (grid(PICTURE, (state.row, state.column), LOOKS),)
-
-    def draw(self, state: Cell) -> str:
-        """Draw the board, with brackets around the cell."""
-        return board(PICTURE, SIDE * state.row + state.column)
 
 
 SPEC = GameSpec(

@@ -18,10 +18,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.parameters import check_integer, shown
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Cell, Pieces, Scene
+from solvent.model import (
+    Cell,
+    Environment,
+    GameInfo,
+    GameSpec,
+    JointAction,
+    Outcome,
+    Pieces,
+    Prose,
+    Rules,
+    Scene,
+    check_flag,
+    check_integers,
+)
 
 MOST_HEAPS, LARGEST_HEAP = 6, 15
 
@@ -37,7 +47,7 @@ class Heaps(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Nim(Words):
+class Nim(Rules):
     """Nim with any heaps.
 
     Args:
@@ -50,15 +60,9 @@ class Nim(Words):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        heaps = self.heaps
-        if isinstance(heaps, str) or not isinstance(heaps, Sequence):
-            raise ValueError(f"heaps is {shown(heaps)}; allowed are lists of whole numbers")
-        check_integer(len(heaps), "the number of heaps", 1, MOST_HEAPS)
-        for k, heap in enumerate(heaps):
-            check_integer(heap, f"heaps[{k}]", 1, LARGEST_HEAP)
-        object.__setattr__(self, "heaps", tuple(heaps))
-        if not isinstance(self.misere, bool):
-            raise ValueError(f"misere is {shown(self.misere)}; allowed are True and False")
+        heaps = check_integers(self.heaps, "heaps", 1, LARGEST_HEAP, (1, MOST_HEAPS))
+        object.__setattr__(self, "heaps", heaps)
+        check_flag(self.misere, "misere")
 
     @cached_property
     def moves(self) -> tuple[tuple[int, int], ...]:
@@ -125,15 +129,10 @@ class Nim(Words):
                 for action, name in zip(actions, words, strict=True)
             )
             found.append(Pieces(f"heap {number}", "tokens", tuple(cells)))
-        return tuple(found)
-
-    def draw(self, state: Heaps) -> str:
-        """Draw a line for each heap, and the player on turn or the winner."""
-        rows = "\n".join(f"{k + 1}: {'|' * n}".rstrip() for k, n in enumerate(state.heaps))
-        if self.is_terminal(state):
-            winner = state.player if self.misere else 1 - state.player
-            return f"{rows}\n{self.player_name(winner)} wins"
-        return f"{rows}\n{self.player_name(state.player)} takes"
+        if not self.is_terminal(state):
+            return tuple(found)
+        winner = self.player_name(state.player if self.misere else 1 - state.player)
+        return (*found, Prose("", (f"{winner} wins.",)))
 
 
 SPEC = GameSpec(

@@ -25,12 +25,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.drawing import board
-from solvent.model.parameters import check_choice, check_rational, shown
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Cell as Square
-from solvent.model.scene import Prose, Scene, grid
+from solvent.model import Cell as Square
+from solvent.model import (
+    Environment,
+    GameInfo,
+    GameSpec,
+    JointAction,
+    Outcome,
+    Prose,
+    Rules,
+    Scene,
+    check_choice,
+    check_rational,
+    grid,
+    merged,
+    shown,
+)
 
 OFF, START, FINISH = "#", "S", "F"
 FASTEST = 4
@@ -97,7 +107,7 @@ FINISHED = Car(-1, -1, 0, 0)
 
 
 @dataclass(frozen=True)
-class Racetrack(Words):
+class Racetrack(Rules):
     """A car on a racetrack.
 
     Args:
@@ -176,11 +186,10 @@ class Racetrack(Words):
         up, right = ACTIONS[joint_action[0]]
         noise = check_rational(self.noise, "noise", 0, 1)
         faster = state._replace(up=state.up + up, right=state.right + right)
-        found: dict[Car, Fraction] = {}
-        for car, p in ((faster, 1 - noise), (state, noise)):
-            for after, q in self._drive(car):
-                found[after] = found.get(after, Fraction(0)) + p * q
-        return tuple(Outcome(p, after, -1) for after, p in found.items() if p)
+        chances = ((faster, 1 - noise), (state, noise))
+        return merged(
+            [Outcome(p * q, after, -1) for car, p in chances if p for after, q in self._drive(car)]
+        )
 
     def _drive(self, car: Car) -> list[tuple[Car, Fraction]]:
         """Return the car after moving with its velocity."""
@@ -211,13 +220,6 @@ class Racetrack(Words):
         here = None if self.is_terminal(state) else (state.row, state.column)
         track = grid(self.rows, here, {FINISH: Square("", "goal", name="finish")})
         return track, Prose("", (f"Velocity: {state.up} up, {state.right} to the right.",))
-
-    def draw(self, state: Car) -> str:
-        """Draw the track, with brackets around the car, and the velocity."""
-        if self.is_terminal(state):
-            return f"{board(self.rows, -1)}\nover the finish"
-        here = len(self.rows[0]) * state.row + state.column
-        return f"{board(self.rows, here)}\nvelocity: {state.up} up, {state.right} to the right"
 
 
 def _check_rows(rows: Sequence[str]) -> None:

@@ -19,11 +19,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.drawing import board
-from solvent.model.parameters import check_integer, shown
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Scene, grid
+from solvent.model import (
+    Environment,
+    GameInfo,
+    GameSpec,
+    JointAction,
+    Outcome,
+    Rules,
+    Scene,
+    check_integer,
+    grid,
+    shown,
+)
 
 
 class Place(NamedTuple):
@@ -33,7 +40,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RandomWalk(Words):
+class RandomWalk(Rules):
     """A walk along a row of states, from its middle.
 
     Args:
@@ -69,10 +76,6 @@ class RandomWalk(Words):
         """Return the middle state."""
         return (Outcome(Fraction(1), Place((self.states + 1) // 2)),)
 
-    def legal_actions(self, state: Place) -> tuple[tuple[int, ...], ...]:
-        """Return the only action."""
-        return ((0,),)
-
     def transition(self, state: Place, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Step to the left or to the right."""
         half, before, after = Fraction(1, 2), state.number - 1, state.number + 1
@@ -92,10 +95,6 @@ class RandomWalk(Words):
     def scene(self, state: Place) -> Scene:
         """Draw the row."""
         return (grid([f"#{'.' * self.states}#"], (0, state.number)),)
-
-    def draw(self, state: Place) -> str:
-        """Draw the row, with brackets around the place."""
-        return board([f"#{'.' * self.states}#"], state.number)
 
 
 SPEC = GameSpec(

@@ -26,10 +26,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.parameters import check_integer, shown
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Cell, Pieces, Scene
+from solvent.model import (
+    Cell,
+    Environment,
+    GameInfo,
+    GameSpec,
+    JointAction,
+    Outcome,
+    Pieces,
+    Prose,
+    Rules,
+    Scene,
+    check_integers,
+)
 
 THROWS = ("rock", "paper", "scissors")
 OPEN = -1
@@ -44,7 +53,7 @@ class Hands(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RockPaperScissors(Words):
+class RockPaperScissors(Rules):
     """One throw of rock-paper-scissors.
 
     Args:
@@ -56,12 +65,7 @@ class RockPaperScissors(Words):
 
     def __post_init__(self) -> None:
         """Check the parameter."""
-        wins = self.wins
-        if isinstance(wins, str) or not isinstance(wins, Sequence) or len(wins) != len(THROWS):
-            raise ValueError(f"wins is {shown(wins)}; allowed are lists of three whole numbers")
-        for name, win in zip(THROWS, wins, strict=True):
-            check_integer(win, f"wins of {name}", 1, 1000)
-        object.__setattr__(self, "wins", tuple(wins))
+        object.__setattr__(self, "wins", check_integers(self.wins, "wins", 1, 1000, (3, 3)))
 
     @cached_property
     def info(self) -> GameInfo:
@@ -81,11 +85,6 @@ class RockPaperScissors(Words):
     def initial(self) -> tuple[Outcome, ...]:
         """Return the state before the throws."""
         return (Outcome(Fraction(1), Hands(OPEN, OPEN)),)
-
-    def legal_actions(self, state: Hands) -> tuple[tuple[int, ...], ...]:
-        """Return all throws."""
-        every = tuple(range(len(THROWS)))
-        return every, every
 
     def transition(self, state: Hands, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Compare the throws."""
@@ -108,15 +107,9 @@ class RockPaperScissors(Words):
         if not self.is_terminal(state):
             return (Pieces("", "cards", tuple(Cell(name, "", k) for k, name in enumerate(THROWS))),)
         throws = Cell(THROWS[state.first], "first"), Cell(THROWS[state.second], "second")
-        return (Pieces("", "cards", throws),)
-
-    def draw(self, state: Hands) -> str:
-        """Draw the throws and the winner."""
-        if not self.is_terminal(state):
-            return "both throw"
         ahead = (state.first - state.second) % 3
-        result = "a draw" if ahead == 0 else f"{self.player_name(ahead - 1)} wins"
-        return f"{THROWS[state.first]} against {THROWS[state.second]}: {result}"
+        result = f"{self.player_name(ahead - 1)} wins." if ahead else "A draw."
+        return Pieces("", "cards", throws), Prose("", (result,))
 
 
 SPEC = GameSpec(

@@ -27,10 +27,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.parameters import check_rational
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Cell, Grid, Scene
+from solvent.model import (
+    Cell,
+    Environment,
+    GameInfo,
+    GameSpec,
+    Grid,
+    JointAction,
+    Outcome,
+    Prose,
+    Rules,
+    Scene,
+    check_rational,
+)
 
 HEIGHT, WIDTH = 4, 5
 GOAL_ROWS = (1, 2)
@@ -64,7 +73,7 @@ class Pitch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Soccer(Words):
+class Soccer(Rules):
     """One game of soccer, to the first goal.
 
     Args:
@@ -105,11 +114,6 @@ class Soccer(Words):
     def initial(self) -> tuple[Outcome, ...]:
         """Return the two starts, one with each player having the ball."""
         return tuple(Outcome(HALF, Pitch(*STARTS, ball, PLAYING)) for ball in (0, 1))
-
-    def legal_actions(self, state: Pitch) -> tuple[tuple[int, ...], ...]:
-        """Return all directions; a move off the board leaves the player in place."""
-        every = tuple(range(len(ACTIONS)))
-        return every, every
 
     def transition(self, state: Pitch, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Move the players in either order, then continue the game or end it as a draw."""
@@ -177,6 +181,9 @@ class Soccer(Words):
 
     def scene(self, state: Pitch) -> Scene:
         """Draw the pitch with both players; the one with the ball has a dot."""
+        if self.is_terminal(state):
+            scored = f"{self.player_name(state.result)} scores." if state.result != DRAWN else ""
+            return (Prose("", (scored or "The game ends as a draw.",)),)
         rows = []
         for row in range(HEIGHT):
             line = [Cell()] * WIDTH
@@ -187,22 +194,6 @@ class Soccer(Words):
             end = Cell("", "goal" if row in GOAL_ROWS else "wall", name="goal")
             rows.append((end, *line, end))
         return (Grid(tuple(rows)),)
-
-    def draw(self, state: Pitch) -> str:
-        """Draw the board: player A is a, player B is b, and the one with the ball is a capital."""
-        if state.result == DRAWN:
-            return "the game ends as a draw"
-        if self.is_terminal(state):
-            return f"{self.player_name(state.result)} scores"
-        rows = []
-        for row in range(HEIGHT):
-            line = ["."] * WIDTH
-            for player, square in enumerate((state.first, state.second)):
-                if square[0] == row:
-                    line[square[1]] = ("AB" if state.ball == player else "ab")[player]
-            ends = ("<", ">") if row in GOAL_ROWS else (" ", " ")
-            rows.append(f"{ends[0]} {' '.join(line)} {ends[1]}".rstrip())
-        return "\n".join(rows)
 
 
 def moved(pitch: Pitch, player: int, action: int) -> Pitch:

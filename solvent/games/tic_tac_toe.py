@@ -16,9 +16,18 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Cell, Grid, Scene
+from solvent.model import (
+    Cell,
+    Environment,
+    GameInfo,
+    GameSpec,
+    Grid,
+    JointAction,
+    Outcome,
+    Prose,
+    Rules,
+    Scene,
+)
 
 EMPTY, CROSS, NOUGHT = 0, 1, 2
 
@@ -54,7 +63,7 @@ def winner(board: Board) -> int | None:
 
 
 @dataclass(frozen=True)
-class TicTacToe(Words):
+class TicTacToe(Rules):
     """Tic-tac-toe, noughts and crosses."""
 
     info: ClassVar[GameInfo] = GameInfo(
@@ -105,28 +114,21 @@ class TicTacToe(Words):
         names = self.info.actions[0]
         cells = [
             Cell(
-                " ✕○"[mark].strip(),
+                " XO"[mark].strip(),
                 ("", "first", "second")[mark],
                 k if k in free else None,
                 names[k],
             )
             for k, mark in enumerate(state.squares)
         ]
-        return (Grid(tuple(tuple(cells[k] for k in row) for row in ROWS)),)
+        won = winner(state)
+        news = "" if won is None else f"{self.player_name(won)} win."
+        grid = Grid(tuple(tuple(cells[k] for k in row) for row in ROWS))
+        return (grid, Prose("", (news.capitalize(),))) if news else (grid,)
 
     def player_name(self, player: int) -> str:
         """The name of a side: its mark."""
         return ("crosses", "noughts")[player]
-
-    def draw(self, state: Board) -> str:
-        """Draw the board, and the player on turn or the winner."""
-        rows = "\n".join(" ".join(".XO"[state.squares[k]] for k in row) for row in ROWS)
-        won = winner(state)
-        if won is not None:
-            return f"{rows}\n{'XO'[won]} wins"
-        if self.is_terminal(state):
-            return f"{rows}\na draw"
-        return f"{rows}\n{'XO'[self.turn(state)]} to play"
 
 
 SPEC = GameSpec(

@@ -21,11 +21,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
-from solvent.model.drawing import board
-from solvent.model.parameters import check_choice, shown
-from solvent.model.registry import Environment, GameSpec
-from solvent.model.scene import Scene, grid
+from solvent.model import (
+    Environment,
+    GameInfo,
+    GameSpec,
+    JointAction,
+    Outcome,
+    Rules,
+    Scene,
+    check_choice,
+    check_flag,
+    grid,
+)
 
 WIND = (0, 0, 0, 1, 1, 1, 2, 2, 1, 0)
 """The upward shift of each column, in cells."""
@@ -58,7 +65,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class WindyGridworld(Words):
+class WindyGridworld(Rules):
     """The 7 x 10 gridworld with an upward wind.
 
     Args:
@@ -72,8 +79,7 @@ class WindyGridworld(Words):
     def __post_init__(self) -> None:
         """Check the parameters."""
         check_choice(self.moves, "moves", MOVES)
-        if not isinstance(self.stochastic, bool):
-            raise ValueError(f"stochastic is {shown(self.stochastic)}; allowed are True and False")
+        check_flag(self.stochastic, "stochastic")
 
     @cached_property
     def info(self) -> GameInfo:
@@ -93,10 +99,6 @@ class WindyGridworld(Words):
     def initial(self) -> tuple[Outcome, ...]:
         """Return the cell S."""
         return (Outcome(Fraction(1), Cell(3, 0)),)
-
-    def legal_actions(self, state: Cell) -> tuple[tuple[int, ...], ...]:
-        """Return all moves, which are legal everywhere."""
-        return (tuple(range(MOVES[self.moves])),)
 
     def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Move with the wind; the edge stops both."""
@@ -121,11 +123,6 @@ class WindyGridworld(Words):
     def scene(self, state: Cell) -> Scene:
         """Draw the board, with the wind of each column."""
         return (grid(PICTURE, (state.row, state.column), below=tuple(map(str, WIND))),)
-
-    def draw(self, state: Cell) -> str:
-        """Draw the board, with brackets around the cell, and the wind of each column."""
-        wind = "".join(f" {strength} " for strength in WIND).rstrip()
-        return f"{board(PICTURE, COLUMNS * state.row + state.column)}\n{wind}"
 
 
 SPEC = GameSpec(

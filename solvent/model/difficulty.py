@@ -25,11 +25,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from solvent.model.context import LARGEST_MODIFIER, C, modified_exactly
-from solvent.model.game import Alternating, Game, GameInfo, JointAction, Outcome, WordsOfGame
+from solvent.model.game import Alternating, Game, GameInfo, JointAction, ModifiedGame, Outcome
 from solvent.model.parameters import check_choice, check_rational
 
 SuccessTest: TypeAlias = Callable[[Any, JointAction, Outcome], bool | None]
@@ -74,7 +71,7 @@ def with_modifier(
 
 
 @dataclass(frozen=True)
-class GameInContext(WordsOfGame):
+class GameInContext(ModifiedGame):
     """A game with a modified check; :func:`with_modifier` makes them.
 
     Attributes:
@@ -111,14 +108,6 @@ class GameInContext(WordsOfGame):
         checks: Mapping[str, SuccessTest] = self.game.checks  # type: ignore[attr-defined]
         return checks
 
-    def initial(self) -> tuple[Outcome, ...]:
-        """As in the game."""
-        return self.game.initial()
-
-    def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
-        """As in the game."""
-        return self.game.legal_actions(state)
-
     def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
         """The outcomes of the game in their order; those of a check are weighted anew.
 
@@ -143,18 +132,6 @@ class GameInContext(WordsOfGame):
             outcome._replace(probability=outcome.probability * factor[bool(held)])
             for outcome, held in zip(outcomes, success, strict=True)
         )
-
-    def is_terminal(self, state: Any) -> bool:
-        """As in the game."""
-        return self.game.is_terminal(state)
-
-    def observe(self, state: Any, player: int) -> NDArray[np.float32]:
-        """As in the game."""
-        return self.game.observe(state, player)
-
-    def draw(self, state: Any) -> str:
-        """As in the game."""
-        return self.game.draw(state)
 
     def tell(
         self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random

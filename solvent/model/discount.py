@@ -35,8 +35,8 @@ from solvent.model.game import (
     Game,
     GameInfo,
     JointAction,
+    ModifiedGame,
     Outcome,
-    WordsOfGame,
 )
 from solvent.model.parameters import check_discount, shown
 from solvent.model.scene import Prose, Scene
@@ -202,7 +202,7 @@ def _with_end(rows: NDArray[Any], end: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class DiscountedGame(WordsOfGame):
+class DiscountedGame(ModifiedGame):
     """The rules of a discounted game; :func:`discounted` makes them.
 
     Attributes:
@@ -226,14 +226,6 @@ class DiscountedGame(WordsOfGame):
     def start(self) -> Any:
         """The state like which the end of the discount looks."""
         return self.game.initial()[0].state
-
-    def initial(self) -> tuple[Outcome, ...]:
-        """As in the game."""
-        return self.game.initial()
-
-    def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
-        """As in the game."""
-        return self.game.legal_actions(state)
 
     def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
         """The outcomes of the game, and after them the ends, by their rewards."""

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.parameters import shown
-from solvent.model.scene import Scene
+from solvent.model.scene import Scene, scene_text
 
 State: TypeAlias = Hashable
 """A state: immutable, hashable, and with a ``repr`` from which it can be read back."""
@@ -263,10 +263,58 @@ class Words:
         return state
 
 
-class WordsOfGame(Words):
-    """The words of a game that is made from another, `game`, with the same states."""
+class Rules(Words):
+    """The base of rules in which every action is legal and the drawing is the scene's.
+
+    A game that inherits it has an ``info`` and the methods ``initial``, ``transition``,
+    ``is_terminal``, ``observe`` and ``scene``, and overrides what is different.
+    """
+
+    @property
+    def info(self) -> GameInfo:
+        """The game's players, actions and sources."""
+        raise NotImplementedError
+
+    def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
+        """Return all actions of each player."""
+        return tuple(tuple(range(len(names))) for names in self.info.actions)
+
+    def draw(self, state: Any) -> str:
+        """Draw the scene as text; where players take turns, with the name of who is to act."""
+        text = scene_text(self.scene(state))
+        if not isinstance(self, Alternating) or self.is_terminal(state):
+            return text
+        return f"{text}\n{self.player_name(self.turn(state))} to act"
+
+    def is_terminal(self, state: Any) -> bool:
+        """Return whether the episode has ended."""
+        raise NotImplementedError
+
+
+class ModifiedGame(Words):
+    """A game that is made from another, `game`, with the same states, words and drawings."""
 
     game: Game
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """As in the game."""
+        return self.game.initial()
+
+    def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
+        """As in the game."""
+        return self.game.legal_actions(state)
+
+    def is_terminal(self, state: Any) -> bool:
+        """As in the game."""
+        return self.game.is_terminal(state)
+
+    def observe(self, state: Any, player: int) -> NDArray[np.float32]:
+        """As in the game."""
+        return self.game.observe(state, player)
+
+    def draw(self, state: Any) -> str:
+        """As in the game."""
+        return self.game.draw(state)
 
     def place(self, state: Any) -> str:
         return words(self.game).place(state)

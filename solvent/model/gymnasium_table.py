@@ -29,11 +29,10 @@ from gymnasium.envs.registration import load_env_creator
 from numpy.typing import NDArray
 
 from solvent.model import WINS, Game, GameInfo, JointAction, Outcome, Words
-from solvent.model.drawing import board
 from solvent.model.game import merged
 from solvent.model.parameters import brief, shown
 from solvent.model.scene import Cell as Square
-from solvent.model.scene import Grid, Prose, Scene, grid
+from solvent.model.scene import Grid, Prose, Scene, board, grid
 from solvent.model.walk import rationals
 
 Transitions = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]

@@ -60,6 +60,38 @@ def check_integer(value: Any, name: str, low: int, high: int) -> int:
     return int(value)
 
 
+def check_integers(
+    value: Any, name: str, low: int, high: int, count: tuple[int, int] = (1, 10_000)
+) -> tuple[int, ...]:
+    """Return `value` as a tuple if it is a list of whole numbers within `low`..`high`.
+
+    Args:
+        value: The list.
+        name: For the error message.
+        low: Least number allowed.
+        high: Largest number allowed.
+        count: The least and the largest length.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ValueError(f"{name} is {shown(value)}; allowed are lists of whole numbers")
+    check_integer(len(value), f"the length of {name}", *count)
+    return tuple(check_integer(one, f"{name}[{k}]", low, high) for k, one in enumerate(value))
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False.
+
+    Raises:
+        ValueError: If it is neither.
+    """
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} is {shown(value)}; allowed are True and False")
+    return value
+
+
 def check_rational(value: Any, name: str, low: Rational | int, high: Rational | int) -> Fraction:
     """Return `value` as a Fraction if it is a number within `low`..`high`.
 

@@ -1,13 +1,15 @@
-"""Pictures of states as data: what is where, and which action a click takes.
+"""Pictures of states as data, and as text.
 
-A game says what there is to see (:meth:`solvent.model.game.Words.scene`); how it looks is decided
-where it is drawn. A scene is a tuple of parts, from top to bottom: :class:`Grid`, :class:`Pieces`,
-:class:`Gauge`, :class:`Pitch` and :class:`Prose`.
+A game says what there is to see and which action a click takes
+(:meth:`solvent.model.game.Words.scene`). A scene is a tuple of parts, from top to bottom:
+:class:`Grid`, :class:`Pieces`, :class:`Gauge`, :class:`Pitch` and :class:`Prose`. A browser draws
+them as it likes; :func:`scene_text` is their drawing in a terminal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -150,3 +152,73 @@ def grid(
     known = {**LETTERS, **letters}
     squares = tuple(tuple(known.get(one, Cell(one)) for one in row) for row in rows)
     return Grid(squares, here, **more)
+
+
+MARKS: Mapping[str, str] = {
+    "wall": "#",
+    "goal": "G",
+    "pit": "H",
+    "start": "S",
+    "first": "x",
+    "second": "o",
+}
+"""The marks in a drawing for cells without text, by their look; any other is a point."""
+
+
+MOST_DRAWN = 40
+"""The largest number of pieces in a row that are all drawn as text."""
+
+
+def scene_text(scene: Scene) -> str:
+    """Return the drawing of a scene as text.
+
+    Args:
+        scene: The parts, from top to bottom.
+    """
+    names = max((len(part.name) for part in scene if isinstance(part, Gauge)), default=0)
+    return "\n".join(chain.from_iterable(_lines(part, names) for part in scene))
+
+
+def _lines(part: Part, names: int) -> Iterator[str]:
+    """The lines of a part; `names` is the width of the names of gauges."""
+    match part:
+        case Grid(rows=rows, here=here, below=below):
+            place = -1 if here is None else here[0] * len(rows[0]) + here[1]
+            yield board([[_mark(cell) for cell in row] for row in rows], place)
+            if below:
+                yield "".join(f" {label} " for label in below).rstrip()
+        case Pieces(name=name, cells=cells):
+            marks = [_mark(cell) for cell in cells[:MOST_DRAWN]] + ["…"] * (len(cells) > MOST_DRAWN)
+            yield " ".join([f"{name}:"] * bool(name) + marks)
+        case Gauge(name=name, value=value, most=most, more=more):
+            yield f"{name:{names}} {gauge(value, most)}" + (f" + {more:g}" if more else "")
+        case Pitch(news=news):
+            yield news
+        case Prose(title=title, paragraphs=paragraphs):
+            yield from filter(None, (title, *paragraphs))
+
+
+def _mark(cell: Cell) -> str:
+    return cell.text or MARKS.get(cell.kind, ".")
+
+
+def gauge(value: float, most: float, width: int = 24) -> str:
+    """A bar of `width` characters that is filled as far as `value` goes, and the numbers.
+
+    A value above 0 always shows. Environments paint the bar in colour.
+    """
+    filled = int(-(-min(value, most) * width // most)) if most else 0
+    return f"{'█' * filled}{'░' * (width - filled)} {value:2g}/{most:g}"
+
+
+def board(rows: Sequence[Sequence[str]], here: int) -> str:
+    """A board with a short text for each cell, one of them in brackets.
+
+    Args:
+        rows: The board's rows, from the top.
+        here: The cell in brackets; cells are counted row by row. None is if it is negative.
+    """
+    width = max(len(cell) for row in rows for cell in row)
+    cells = enumerate(chain.from_iterable(rows))
+    drawn = (f"[{cell:{width}}]" if i == here else f" {cell:{width}} " for i, cell in cells)
+    return "\n".join("".join(islice(drawn, len(row))).rstrip() for row in rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import sqrt
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -23,15 +22,10 @@ from solvent.games.blackjack import (
     dealers_natural,
     dealers_sums,
 )
-from solvent.model import Outcome, compile_game, parametrize_with_game_checks
+from solvent.model import Outcome, compile_game
 
 GAME = Blackjack()
 CARD = Fraction(1, 13)
-
-
-@parametrize_with_game_checks([GAME, Blackjack(natural=False)])
-def test_it_is_a_game(game: Any, check: Any) -> None:
-    check(game)
 
 
 def test_there_are_as_many_tens_as_four_other_cards() -> None:
@@ -136,21 +130,6 @@ def test_a_natural_wins_unless_the_dealer_has_one() -> None:
         Outcome(CARD, OVER, 0),
     )
     assert GAME.transition(Hand(21, 5, True, True), (STICK,)) == (Outcome(Fraction(1), OVER, 1),)
-
-
-def test_the_hand_is_told() -> None:
-    assert GAME.draw(Hand(14, 1, False)) == "you have 14; the dealer shows an ace"
-    assert GAME.draw(Hand(14, 7, True)) == "you have 14, with a usable ace; the dealer shows 7"
-    assert GAME.draw(Hand(21, 7, True, True)) == "you have 21, a natural; the dealer shows 7"
-    assert GAME.draw(OVER) == "the hand is over"
-    assert "dealer draws" in GAME.explain(STICK, 0)
-    assert "card" in GAME.explain(HIT, 0)
-    np.testing.assert_allclose(GAME.observe(Hand(14, 7, True), 0), [14 / 21, 0.7, 1, 0])
-
-
-def test_the_parameter_is_a_truth_value() -> None:
-    with pytest.raises(ValueError, match="natural is 1; allowed are True and False"):
-        Blackjack(natural=1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("natural", [True, False])

@@ -5,20 +5,14 @@ from __future__ import annotations
 from math import comb
 from typing import Any
 
-import numpy as np
 import pytest
 
 from solvent import solve
 from solvent.games import Blotto
 from solvent.games.blotto import Battle
-from solvent.model import compile_game, parametrize_with_game_checks
+from solvent.model import compile_game
 
 FOUR_AGAINST_THREE = Blotto([4, 3], 2, spoils=True)
-
-
-@parametrize_with_game_checks([Blotto([3, 3]), FOUR_AGAINST_THREE])
-def test_the_game_passes_the_checks(game: Any, check: Any) -> None:
-    check(game)
 
 
 def played(game: Blotto, first: tuple[int, ...], second: tuple[int, ...]) -> Any:
@@ -72,13 +66,3 @@ def test_four_regiments_against_three_are_worth_14_9ths() -> None:
 def test_equal_armies_are_worth_nothing(army: int, fields: int) -> None:
     solution = solve(compile_game(Blotto([army, army], fields)))
     assert solution.value == pytest.approx(0, abs=1e-12)
-
-
-def test_the_divisions_are_drawn_and_seen() -> None:
-    game = Blotto([2, 4], 2)
-    state = Battle((2, 0), (1, 3))
-    assert game.draw(state) == "player A:   2   0\nplayer B:   1   3"
-    assert game.draw(Battle((), ())) == "2 soldiers against 4 on 2 fields"
-    np.testing.assert_allclose(game.observe(state, 0), [0.5, 0, 0.25, 0.75])
-    np.testing.assert_allclose(game.observe(state, 1), [0.25, 0.75, 0.5, 0])
-    assert not game.observe(Battle((), ()), 0).any()

@@ -12,7 +12,7 @@ import pytest
 from solvent.exact import policy_value, solve
 from solvent.games import Corridor
 from solvent.games.corridor import STOPPED, Place
-from solvent.model import Outcome, TabularPolicy, compile_game, parametrize_with_game_checks
+from solvent.model import Outcome, TabularPolicy, compile_game
 
 DIALS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -21,11 +21,6 @@ DIALS: dict[str, dict[str, Any]] = {
     "noise": {"slip": "1/2", "reward_every": 3},
     "actions": {"doors": 10, "reward_every": 1},
 }
-
-
-@parametrize_with_game_checks([Corridor(**dials) for dials in DIALS.values()])
-def test_it_is_a_game(game: Any, check: Any) -> None:
-    check(game)
 
 
 def test_a_right_door_leads_on_and_a_wrong_one_back() -> None:
@@ -97,21 +92,3 @@ def test_every_door_is_right_equally_often_and_a_layout_is_a_seed() -> None:
     drawn = {Corridor(layout=layout).right_doors for layout in range(20)}
     assert len(drawn) > 15
     assert Corridor(layout=7).right_doors == Corridor(layout=7, gap=0.1).right_doors
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"rooms": 1}, {"doors": 1}, {"gap": 0}, {"slip": 1}, {"bait": 2}, {"reward_every": 0}],
-)
-def test_settings_without_a_problem_are_refused(wrong: dict[str, Any]) -> None:
-    [name] = wrong
-    with pytest.raises(ValueError, match=f"{name} is {wrong[name]}"):
-        Corridor(**wrong)
-
-
-def test_the_row_shows_the_place_and_observations_indicate_the_room() -> None:
-    game = Corridor(rooms=3)
-    assert game.draw(Place(1)) == " . [.] .  G"
-    assert game.draw(Place(STOPPED)) == "the clock has stopped the episode"
-    seen = {room: tuple(game.observe(Place(room), 0)) for room in (STOPPED, 0, 2, 3)}
-    assert seen == {STOPPED: (0, 0, 0), 0: (1, 0, 0), 2: (0, 0, 1), 3: (1, 1, 1)}

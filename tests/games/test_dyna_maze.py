@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
 import pytest
 
 from solvent.games import DynaMaze
 from solvent.games.dyna_maze import MAZE, NAMES, Cell
-from solvent.model import Outcome, discounted, parametrize_with_game_checks
+from solvent.model import Outcome
 
 GAME = DynaMaze()
 UP, DOWN, RIGHT, LEFT = map(NAMES.index, ("up", "down", "right", "left"))
-
-
-@parametrize_with_game_checks([GAME, discounted(GAME, 0.95)])
-def test_it_is_a_game(game: Any, check: Any) -> None:
-    check(game)
 
 
 def test_an_episode_goes_from_s_to_g() -> None:
@@ -64,8 +57,3 @@ def test_the_shortest_way_has_14_moves() -> None:
         count += 1
         cells = {GAME.transition(cell, (a,))[0].state for cell in cells for a in range(4)}
     assert count == 14
-
-
-def test_the_maze_shows_the_cell() -> None:
-    assert GAME.draw(Cell(2, 0)).splitlines()[2] == "[S] .  #  .  .  .  .  #  ."
-    np.testing.assert_allclose(GAME.observe(Cell(1, 4), 0), [0.2, 0.5])

@@ -5,20 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 
 from solvent import solve
 from solvent.games import EquipmentReplacement
 from solvent.games.equipment_replacement import OPERATE, REPLACE, Machine
-from solvent.model import Outcome, compile_game, parametrize_with_game_checks
+from solvent.model import Outcome, compile_game
 
 GAME = EquipmentReplacement(horizon=3, worst=3, wearing=[1, 2, 1], scrap=2)
-
-
-@parametrize_with_game_checks([GAME, EquipmentReplacement(horizon=2, wear=4)])
-def test_the_game_passes_the_checks(game: Any, check: Any) -> None:
-    check(game)
 
 
 def test_going_on_costs_by_the_wear_and_wears() -> None:
@@ -87,8 +81,3 @@ def test_without_a_price_the_machine_is_always_new() -> None:
     replaced = limits(game)
     assert {1, 2, 3} <= replaced.keys()
     assert all(wears[0] <= 1 for wears in replaced.values())
-
-
-def test_the_machine_is_drawn_and_seen() -> None:
-    assert GAME.draw(Machine(2, 1)) == "2 periods left, worn 1 of 3"
-    np.testing.assert_allclose(GAME.observe(Machine(2, 1), 0), [2 / 3, 1 / 3])

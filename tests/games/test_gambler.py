@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
 import pytest
 
 from solvent.exact import solve
 from solvent.games import Gambler
 from solvent.games.gambler import Capital
-from solvent.model import Outcome, compile_game, parametrize_with_game_checks
+from solvent.model import Outcome, compile_game
 
 GAME = Gambler(goal=10)
-
-
-@parametrize_with_game_checks([GAME, Gambler(heads="2/3", goal=7, capital=6), Gambler(goal=2)])
-def test_it_is_a_game(game: Any, check: Any) -> None:
-    check(game)
 
 
 def test_the_capital_at_the_beginning_is_half_the_goal_or_what_is_said() -> None:
@@ -64,9 +57,3 @@ def test_bold_play_is_optimal_against_the_odds(heads: float) -> None:
 
     for dollars in range(1, 16):
         assert value[Capital(dollars)] == pytest.approx(bold(dollars), abs=1e-12)
-
-
-def test_the_capital_is_seen() -> None:
-    np.testing.assert_allclose(GAME.observe(Capital(3), 0), [0.3])
-    assert GAME.draw(Capital(3)).startswith("capital █")
-    assert GAME.draw(Capital(3)).endswith(" 3/10")

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
 import pytest
 
 from solvent.games import Gridworld
 from solvent.games.gridworld import MOVES, NAMES, Cell
-from solvent.model import Outcome, discounted, parametrize_with_game_checks
+from solvent.model import Outcome
 
 GAME = Gridworld()
 NORTH, SOUTH, EAST, WEST = map(NAMES.index, ("north", "south", "east", "west"))
-
-
-@parametrize_with_game_checks([discounted(GAME, 0.9)])
-def test_it_is_a_game_with_a_discount(game: Any, check: Any) -> None:
-    check(game)
 
 
 def test_an_episode_begins_in_any_cell() -> None:
@@ -51,9 +44,3 @@ def test_every_move_from_a_and_b_jumps_and_pays(action: int) -> None:
 
 def test_it_never_ends() -> None:
     assert not any(GAME.is_terminal(outcome.state) for outcome in GAME.initial())
-
-
-def test_the_board_shows_the_cell() -> None:
-    assert GAME.draw(Cell(0, 1)).splitlines()[0] == " . [A] .  B  ."
-    assert GAME.draw(Cell(4, 1)).splitlines()[4] == " . [a] .  .  ."
-    np.testing.assert_allclose(GAME.observe(Cell(1, 4), 0), [0.25, 1.0])

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
 import pytest
 
 from solvent.exact import solve
 from solvent.games import Racetrack
 from solvent.games.racetrack import ACTIONS, BOOK, BOOK_RIGHT, FINISHED, Car
-from solvent.model import Outcome, compile_game, parametrize_with_game_checks
+from solvent.model import Outcome, compile_game
 
 GAME = Racetrack("bend")
 NINE, ONE = Fraction(9, 10), Fraction(1, 10)
@@ -25,11 +23,6 @@ def step(up: int, right: int) -> tuple[int]:
 
 def sure(track: tuple[str, ...], car: Car, up: int = 0, right: int = 0) -> tuple[Outcome, ...]:
     return Racetrack(track, noise=0).transition(car, step(up, right))
-
-
-@parametrize_with_game_checks([GAME, Racetrack(ROOM, noise="1/3"), Racetrack(CORNER, noise=0)])
-def test_it_is_a_game(game: Any, check: Any) -> None:
-    check(game)
 
 
 def test_an_episode_begins_on_the_line_without_velocity() -> None:
@@ -109,12 +102,3 @@ def test_the_tracks_of_the_book_have_the_size_of_the_figure() -> None:
 def test_without_noise_a_room_is_crossed_as_fast_as_one_can_accelerate() -> None:
     """1, 2, 3: the third step goes over the finish, six cells away."""
     assert solve(compile_game(Racetrack(ROOM, noise=0))).value == pytest.approx(-3)
-
-
-def test_the_track_shows_the_car() -> None:
-    lines = GAME.draw(Car(4, 2, 1, 3)).splitlines()
-    assert lines[4] == " .  . [.] .  #  #  #  #"
-    assert lines[-1] == "velocity: 1 up, 3 to the right"
-    assert GAME.draw(FINISHED).splitlines()[-1] == "over the finish"
-    assert "[" not in GAME.draw(FINISHED)
-    np.testing.assert_allclose(GAME.observe(Car(3, 4, 1, 2), 0), [3 / 7, 0.5, 0.25, 0.5])

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
 import pytest
 
 from solvent.exact import solve
 from solvent.games import RandomWalk
 from solvent.games.random_walk import Place
-from solvent.model import Outcome, compile_game, parametrize_with_game_checks
+from solvent.model import Outcome, compile_game
 
 HALF = Fraction(1, 2)
-
-
-@parametrize_with_game_checks([RandomWalk(), RandomWalk(1), RandomWalk(19, left=-1)])
-def test_it_is_a_game(game: Any, check: Any) -> None:
-    check(game)
 
 
 @pytest.mark.parametrize(("states", "middle"), [(1, 1), (5, 3), (19, 10)])
@@ -50,9 +43,3 @@ def test_values_are_on_a_line_between_the_ends(states: int, left: int) -> None:
     for place in range(1, states + 1):
         value = left + (1 - left) * place / (states + 1)
         assert found[Place(place)] == pytest.approx(value, abs=1e-12)
-
-
-def test_the_row_shows_the_place() -> None:
-    assert RandomWalk().draw(Place(4)) == " #  .  .  . [.] .  #"
-    assert RandomWalk().draw(Place(6)) == " #  .  .  .  .  . [#]"
-    np.testing.assert_allclose(RandomWalk().observe(Place(3), 0), [0.5])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -151,23 +150,6 @@ def test_the_random_end_is_a_discount_of_nine_tenths(table: TabularGame) -> None
             payoff = chances @ (bare.outcome_reward[branch] + 0.9 * values[after])
             payoffs.flat[row - bare.row_start[state]] = payoff
         assert solve_matrix_game(payoffs).value == pytest.approx(values[at[state]], abs=1e-9)
-
-
-def test_the_board_is_drawn_and_seen() -> None:
-    state = pitch((1, 3), (2, 1), 1)
-    assert GAME.draw(state) == "  . . . . .\n< . . . a . >\n< . B . . . >\n  . . . . ."
-    assert GAME.draw(scored(1)) == "player B scores"
-    assert GAME.draw(scored(DRAWN)) == "the game ends as a draw"
-    np.testing.assert_allclose(GAME.observe(state, 0), [1 / 3, 3 / 4, 2 / 3, 1 / 4, 0, -1])
-    np.testing.assert_allclose(GAME.observe(state, 1), [1 / 3, 3 / 4, 2 / 3, 1 / 4, 1, -1])
-    assert GAME.explain(FORWARD, 0) == "west"
-    assert GAME.explain(LEFT, 1) == "north"
-
-
-@pytest.mark.parametrize("chance", [0, 1.5, "x", None, "1/2000"])
-def test_another_chance_of_a_draw_is_refused(chance: Any) -> None:
-    with pytest.raises(ValueError, match=r"draw_chance is .*; allowed are .* from 1/1000 to 1"):
-        Soccer(chance)
 
 
 def test_equal_chances_are_one_parameter() -> None:

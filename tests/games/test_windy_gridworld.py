@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
 import pytest
 
 from solvent.exact import solve
 from solvent.games import WindyGridworld
 from solvent.games.windy_gridworld import STEPS, Cell
-from solvent.model import Outcome, compile_game, parametrize_with_game_checks
+from solvent.model import Outcome, compile_game
 
 UP, DOWN, RIGHT, LEFT = range(4)
 KING = WindyGridworld("king")
-
-
-@parametrize_with_game_checks([WindyGridworld(), WindyGridworld("nine", stochastic=True)])
-def test_it_is_a_game(game: Any, check: Any) -> None:
-    check(game)
 
 
 def test_an_episode_goes_from_s_to_g() -> None:
@@ -102,10 +95,3 @@ def test_the_shortest_way(moves: str, steps: int) -> None:
         }
     assert count == steps
     assert solve(compile_game(game)).value == pytest.approx(-steps)
-
-
-def test_the_board_shows_the_cell_and_the_wind() -> None:
-    lines = WindyGridworld().draw(Cell(3, 7)).splitlines()
-    assert lines[3] == " S  .  .  .  .  .  . [G] .  ."
-    assert lines[-1] == " 0  0  0  1  1  1  2  2  1  0"
-    np.testing.assert_allclose(WindyGridworld().observe(Cell(3, 9), 0), [0.5, 1.0])

@@ -32,11 +32,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
+from solvent.model import (
+    GameInfo,
+    Gauge,
+    JointAction,
+    Outcome,
+    Rules,
+    Scene,
+    TabularGame,
+    check_flag,
+    check_integer,
+)
 from solvent.model.arrays import Floats, Ints
-from solvent.model.drawing import gauge
-from solvent.model.parameters import check_integer, shown
-from solvent.model.scene import Gauge, Scene
 
 RENT, MOVE, SECOND_LOT = 10, 2, 4
 """Income of a rented car, cost of moving one, and cost of a second parking lot."""
@@ -99,7 +106,7 @@ def at_most(limit: int, mean: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class CarRental(Words):
+class CarRental(Rules):
     """Jack's car rental.
 
     Args:
@@ -117,11 +124,8 @@ class CarRental(Words):
     def __post_init__(self) -> None:
         """Check the parameters."""
         check_integer(self.capacity, "capacity", 1, 30)
-        for name in ("shuttle", "parking"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(
-                    f"{name} is {shown(getattr(self, name))}; allowed are True and False"
-                )
+        check_flag(self.shuttle, "shuttle")
+        check_flag(self.parking, "parking")
 
     @cached_property
     def info(self) -> GameInfo:
@@ -237,12 +241,4 @@ class CarRental(Words):
         return (
             Gauge("cars at the first location", state.first, self.capacity),
             Gauge("cars at the second location", state.second, self.capacity, kind="second"),
-        )
-
-    def draw(self, state: Cars) -> str:
-        """Draw the cars at each location as bars."""
-        names = ("first location ", "second location")
-        return "\n".join(
-            f"{name} {gauge(cars, self.capacity, 20)}"
-            for name, cars in zip(names, state, strict=True)
         )

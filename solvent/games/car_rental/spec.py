@@ -1,6 +1,6 @@
 """Jack's car rental, as the toolkit knows it."""
 
-from solvent.model.registry import Environment, GameSpec
+from solvent.model import Environment, GameSpec
 
 SPEC = GameSpec(
     name="car-rental",

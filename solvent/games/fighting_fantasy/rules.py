@@ -61,7 +61,6 @@ from solvent.model import (
 )
 from solvent.model.arrays import Floats, Ints
 from solvent.model.difficulty import SuccessTest
-from solvent.model.drawing import gauge
 from solvent.model.parameters import (
     Spread,
     check_choice,
@@ -70,7 +69,7 @@ from solvent.model.parameters import (
     shown,
     spread,
 )
-from solvent.model.scene import Gauge, Prose, Scene
+from solvent.model.scene import Gauge, Prose, Scene, gauge
 
 KEEP, TEST = 0, 1
 """The two actions: leave the damage as it is, or test LUCK."""

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import Book, Enemy, Fight
 from solvent.model.arrays import Ints
-from solvent.model.drawing import gauge
-from solvent.model.scene import Cell, Gauge, Part, Prose, Scene
+from solvent.model.scene import Cell, Gauge, Part, Prose, Scene, gauge
 
 Values: TypeAlias = tuple[int | None, ...]
 """The value of each field, in the book's order; None where no longer relevant."""

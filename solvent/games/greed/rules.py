@@ -54,9 +54,8 @@ from solvent.model import (
 )
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
 from solvent.model.dice import dice_showing, ways_to_sum
-from solvent.model.drawing import gauge
 from solvent.model.parameters import check_integer
-from solvent.model.scene import Cell, Gauge, Pieces, Scene
+from solvent.model.scene import Cell, Gauge, Pieces, Scene, gauge
 
 STAND = 0
 """The action of rolling no dice; action n rolls n."""

@@ -21,9 +21,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, Outcome, Words
-from solvent.model.parameters import check_integer, shown
-from solvent.model.scene import Cell, Gauge, Pieces, Scene
+from solvent.model import (
+    Cell,
+    GameInfo,
+    Gauge,
+    Outcome,
+    Pieces,
+    Rules,
+    Scene,
+    check_integer,
+    check_integers,
+    merged,
+)
 
 
 class Shop(NamedTuple):
@@ -34,7 +43,7 @@ class Shop(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Inventory(Words):
+class Inventory(Rules):
     """A shopkeeper orders goods at the start of every period, then sells what is demanded.
 
     Args:
@@ -67,11 +76,7 @@ class Inventory(Words):
         for name in ("price", "fixed_cost", "cost", "holding"):
             check_integer(getattr(self, name), name, 0, 10**6)
         check_integer(self.stock, "stock", 0, self.capacity)
-        demand = self.demand
-        if isinstance(demand, str) or not isinstance(demand, Sequence):
-            raise ValueError(f"demand is {shown(demand)}; allowed are lists of whole numbers")
-        for demanded, weight in enumerate(demand):
-            check_integer(weight, f"demand[{demanded}]", 0, 10**6)
+        demand = check_integers(self.demand, "demand", 0, 10**6)
         check_integer(sum(demand), "the sum of demand", 1, 10**12)
 
     @property
@@ -109,14 +114,17 @@ class Inventory(Words):
         [order] = joint_action
         goods = state.stock + order
         paid = self.holding * goods + (self.fixed_cost + self.cost * order if order else 0)
-        branches: dict[int, Fraction] = {}
-        for demanded, weight in enumerate(self.demand):
-            sold = min(demanded, goods)
-            branches[sold] = branches.get(sold, Fraction(0)) + Fraction(weight, sum(self.demand))
-        return tuple(
-            Outcome(probability, Shop(state.left - 1, goods - sold), self.price * sold - paid)
-            for sold, probability in branches.items()
-            if probability > 0
+        parts, sales = sum(self.demand), [min(n, goods) for n in range(len(self.demand))]
+        return merged(
+            [
+                Outcome(
+                    Fraction(weight, parts),
+                    Shop(state.left - 1, goods - sold),
+                    self.price * sold - paid,
+                )
+                for sold, weight in zip(sales, self.demand, strict=True)
+                if weight
+            ]
         )
 
     def is_terminal(self, state: Shop) -> bool:
@@ -132,9 +140,5 @@ class Inventory(Words):
         boxes = (Cell("", "first" if n < state.stock else "") for n in range(self.capacity))
         return (
             Gauge("periods left", state.left, self.horizon),
-            Pieces(f"in stock: {state.stock}", "boxes", tuple(boxes)),
+            Pieces(f"{state.stock} in stock", "boxes", tuple(boxes)),
         )
-
-    def draw(self, state: Shop) -> str:
-        """Draw the state in one line."""
-        return f"{state.left} periods left, {state.stock} of {self.capacity} in stock"

@@ -25,13 +25,18 @@ from numpy.typing import NDArray
 
 from solvent.model import (
     WINS,
+    Cell,
     GameInfo,
+    Gauge,
     JointAction,
     Outcome,
-    Words,
+    Pieces,
+    Prose,
+    Rules,
+    Scene,
+    check_flag,
+    check_integer,
 )
-from solvent.model.parameters import check_integer, shown
-from solvent.model.scene import Cell, Gauge, Pieces, Scene
 
 ROLL, HOLD = 0, 1
 
@@ -45,7 +50,7 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pig(Words):
+class Pig(Rules):
     """Pig, dice for two: roll on or hold, to a target score.
 
     Args:
@@ -63,8 +68,7 @@ class Pig(Words):
         """Check the parameters."""
         check_integer(self.target, "target", 1, 1000)
         check_integer(self.sides, "sides", 2, 100)
-        if not isinstance(self.signed, bool):
-            raise ValueError(f"signed is {shown(self.signed)}; allowed are True and False")
+        check_flag(self.signed, "signed")
 
     @cached_property
     def info(self) -> GameInfo:
@@ -170,15 +174,7 @@ class Pig(Words):
             for player, score in enumerate(state.scores)
         )
         if self.is_terminal(state):
-            return tuple(gauges)
+            return (*gauges, Prose("", (f"{self.player_name(state.player)} wins.",)))
         free = self.legal_actions(state)[state.player]
         choices = tuple(Cell(self.info.actions[0][k], "", k) for k in free)
         return (*gauges, Pieces(f"{state.total} points in this turn", "cards", choices))
-
-    def draw(self, state: Turn) -> str:
-        """Draw the scores and the turn, or the winner."""
-        turn = f"{self.player_name(state.player)} on turn with {state.total}"
-        if self.is_terminal(state):
-            turn = f"{self.player_name(state.player)} wins"
-        scores = (f"{self.player_name(k)}: {score:3d}   " for k, score in enumerate(state.scores))
-        return f"{''.join(scores)}(to {self.target})\n{turn}"

@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import exp, factorial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,17 +13,12 @@ import pytest
 from solvent.exact import solve
 from solvent.games import CarRental
 from solvent.games.car_rental.rules import PARTS, Cars, at_most, day
-from solvent.model import compile_game, discounted, parametrize_with_game_checks
+from solvent.model import compile_game, discounted
 from solvent.model.arrays import Floats
 from solvent.model.checks import check_table
 
 NONE = 5
 """The action that moves none."""
-
-
-@parametrize_with_game_checks([discounted(CarRental(capacity=3), 0.9)])
-def test_it_is_a_game_with_a_discount(game: Any, check: Any) -> None:
-    check(game)
 
 
 @pytest.mark.parametrize("game", [CarRental(6), CarRental(12, shuttle=True, parking=True)])
@@ -163,11 +157,3 @@ def test_both_locations_are_independent() -> None:
     for state, p in found.items():
         assert p * PARTS**4 == one[state.first] * other[state.second]
     assert sum(found.values()) == 1
-
-
-def test_the_cars_are_seen() -> None:
-    game = CarRental()
-    np.testing.assert_allclose(game.observe(Cars(5, 20), 0), [0.25, 1.0])
-    first, second = game.draw(Cars(5, 20)).splitlines()
-    assert first == "first location  █████░░░░░░░░░░░░░░░  5/20"
-    assert second == "second location ████████████████████ 20/20"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
 
 from solvent import solve
 from solvent.games import Inventory
 from solvent.games.inventory.rules import Shop
-from solvent.model import Outcome, compile_game, parametrize_with_game_checks
+from solvent.model import Outcome, compile_game
 
 GAME = Inventory()
 
@@ -26,11 +23,6 @@ PUBLISHED = {
 
 ORDERS = {1: [0, 0, 0, 0], 2: [2, 0, 0, 0], 3: [3, 0, 0, 0]}
 """The optimal orders there."""
-
-
-@parametrize_with_game_checks([Inventory(horizon=2), Inventory(2, 4, (1, 0, 2), stock=1)])
-def test_the_game_passes_the_checks(game: Any, check: Any) -> None:
-    check(game)
 
 
 def test_the_expected_rewards_are_those_of_the_book() -> None:
@@ -67,8 +59,3 @@ def test_the_published_values_and_orders() -> None:
             assert solution.values[state] == float(value)
             order = int(solution.policies[0].probabilities[state].argmax())
             assert order == ORDERS[left][stock]
-
-
-def test_the_shop_is_drawn_and_seen() -> None:
-    assert GAME.draw(Shop(2, 1)) == "2 periods left, 1 of 3 in stock"
-    np.testing.assert_allclose(GAME.observe(Shop(2, 1), 0), [2 / 3, 1 / 3])

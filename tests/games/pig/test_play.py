@@ -35,4 +35,4 @@ def test_holding_needs_no_die_and_the_end_has_a_winner() -> None:
     state = Turn(1, (4, 4), 2)
     [outcome] = GAME.transition(state, (ROLL, HOLD))
     assert GAME.tell(state, (ROLL, HOLD), outcome, random.Random(1)) == ""
-    assert GAME.draw(Turn(1, (4, 10), 0)).endswith("player B wins")
+    assert GAME.draw(Turn(1, (4, 10), 0)).endswith("player B wins.")

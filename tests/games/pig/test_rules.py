@@ -62,9 +62,3 @@ def test_who_reaches_the_target_wins_at_once(signed: bool, loss: int) -> None:
         assert game.is_terminal(won.state)
         assert not game.is_terminal(short.state)
     assert game.info.reward_range == (loss, 1)
-
-
-def test_the_board_shows_both_scores_and_the_turn() -> None:
-    assert GAME.draw(Turn(1, (5, 2), 4)) == (
-        "player A:   5   player B:   2   (to 10)\nplayer B on turn with 4"
-    )
