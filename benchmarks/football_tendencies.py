@@ -22,7 +22,7 @@ from numba import njit
 
 from solvent.baselines.sampling import by_rank, draw_outcome, draw_start, draw_weighted
 from solvent.exact import best_response, policy_value
-from solvent.exact.transitions import Transitions, transitions_of
+from solvent.exact.compilation import Transitions, transitions_of
 from solvent.games.football.baselines.agent import habit_strategies, situation_classes
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation

@@ -22,8 +22,8 @@ from solvent.baselines.sampling import (
     draw_start,
     draw_weighted,
 )
+from solvent.exact.compilation import Transitions, transitions_of
 from solvent.exact.kernels.matrix_game import solve_in, work_for
-from solvent.exact.transitions import Transitions, transitions_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer

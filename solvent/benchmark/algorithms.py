@@ -41,7 +41,7 @@ from solvent.benchmark.suites import Task
 from solvent.benchmark.task_game import TaskGame
 from solvent.envs.env import TabularEnv
 from solvent.envs.registration import ENVIRONMENTS, aec_env, parallel_env
-from solvent.exact.layered.build import source_hash
+from solvent.exact.layered.cluster import source_hash
 from solvent.model import TabularGame
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.registry import declared_names, load_place, names_a_place

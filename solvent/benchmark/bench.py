@@ -53,9 +53,8 @@ from solvent.benchmark.run_folder import RunFolder
 from solvent.benchmark.suites import Setting, Suite, Task, check_tasks, suite_hash, suite_seeds
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact import CertificateError, ImproperGameError, StoreError
-from solvent.exact.layered.lock import FolderLock
 from solvent.exact.learning_curve import Evaluation, read_curve
-from solvent.exact.store import remove_temporary
+from solvent.exact.store import locked, remove_temporary
 from solvent.model.parameters import check_integer, shown
 
 Event = tuple[str, Moment | Finished]
@@ -116,7 +115,7 @@ def bench(
         whole = SuiteRecord(suite.name, suite_hash(suite.tasks, hashes))
     settings = {**(suite.algorithms if suite else {}), **(settings or {})}
     runs, left_out = plan(chosen, algorithms, seeds, games, whole, settings)
-    with FolderLock(out):
+    with locked(out):
         remove_temporary(out)
         totals = {run.name: run.budget.timesteps for run in runs}
         with BenchProgress(totals, shown=progress) as told:

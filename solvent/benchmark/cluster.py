@@ -18,8 +18,7 @@ from pathlib import Path
 from solvent.benchmark.progress import BenchProgress
 from solvent.benchmark.records import FailureRecord
 from solvent.benchmark.run import Outcome, Run, attempted, end_of
-from solvent.exact.layered.build import Build, this_build
-from solvent.exact.layered.cluster import RayWorkers, check_build
+from solvent.exact.layered.cluster import Build, RayWorkers, check_build, this_build
 from solvent.exact.store import write_atomically
 
 Files = dict[str, bytes]

@@ -48,8 +48,7 @@ from solvent.benchmark.task_game import TaskGame
 from solvent.envs.spaces import observed
 from solvent.exact import CertificateError, ImproperGameError, Score, Solution
 from solvent.exact.archive import ArraySchema, Schema, Shapes, read_archive, write_archive
-from solvent.exact.nonterminating import costs_for_ever
-from solvent.exact.response import response_values
+from solvent.exact.response import costs_for_ever, response_values
 from solvent.exact.scoring import LEARNED, comparable_score, without_value
 from solvent.exact.store import StoreError
 from solvent.model import TabularGame, TabularPolicy, against

@@ -2,7 +2,7 @@
 
 A folder belongs to one training. Its record contains the request, so that a call with other
 arguments is refused instead of continuing with another network. While a process trains in a
-folder it holds the folder's lock (:mod:`solvent.exact.layered.lock`); a finished training is read
+folder it holds the folder's lock (:func:`solvent.exact.store.locked`); a finished training is read
 back without it.
 """
 
@@ -21,9 +21,8 @@ from solvent import __version__
 from solvent.benchmark.json_files import read_json
 from solvent.benchmark.privilege import seen_of_solution
 from solvent.exact import StoreError, write_atomically
-from solvent.exact.layered.lock import FolderLock
 from solvent.exact.policy_files import checked_request
-from solvent.exact.store import remove_temporary
+from solvent.exact.store import locked, remove_temporary
 from solvent.model.parameters import is_number, shown
 
 LARGEST_RECORD = 2**24
@@ -77,7 +76,7 @@ class RunFolder:
                 work in it.
         """
         if not (resume and self._can_be_read_back()):
-            with FolderLock(self.folder):
+            with locked(self.folder):
                 if not self._open(resume):
                     work()
         return self.read()

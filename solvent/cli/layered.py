@@ -20,14 +20,16 @@ from solvent.cli.printing import deciders, game_text, show_starts, solution_rows
 from solvent.cli.progress import working
 from solvent.cli.tables import facts
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.plan import Plan, make_plan, measure
-from solvent.exact.layered.resources import (
+from solvent.exact.layered.plan import (
+    Plan,
     ResourceError,
     check_disk,
     check_memory,
     free_disk,
     free_memory,
     gigabytes,
+    make_plan,
+    measure,
     memory_bytes,
 )
 from solvent.exact.layered.solution import LayeredSolution

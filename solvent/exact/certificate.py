@@ -50,6 +50,7 @@ import numpy as np
 
 from solvent.exact import kernels
 from solvent.exact.chain import Chain
+from solvent.exact.compilation import transitions_of
 from solvent.exact.components import (
     can_reach,
     components,
@@ -60,8 +61,7 @@ from solvent.exact.components import (
 from solvent.exact.decomposition import optimum, solve_values
 from solvent.exact.evaluation import nonterminating, row_weights
 from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
-from solvent.exact.transitions import fix_one, transitions_of
-from solvent.model import GameInfo, TabularGame, TabularPolicy
+from solvent.model import GameInfo, TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.progress import OnProgress, Teller
 
@@ -135,7 +135,7 @@ def bracket(
         for player, policy in enumerate(policies):
             before = 2 * player * game.n_states
             tell = Teller(progress, "proving", 4 * game.n_states, before=before)
-            lefts.append(folded(game, policy))
+            lefts.append(against(game, policy))
             tell(game.n_states)
             bounds.append(_gained_at_most(lefts[-1], values, 2 * player - 1))
             tell(2 * game.n_states)
@@ -178,34 +178,6 @@ def _gained_at_most(game: TabularGame, values: Floats, side: int) -> float:
         return _upper_bound(game, np.where(game.terminal, 0.0, values), side)
     except (CertificateError, ImproperGameError):
         return np.inf
-
-
-def folded(game: TabularGame, policy: TabularPolicy) -> TabularGame:
-    """The game that is left for the other player, as :func:`~solvent.model.against` makes it.
-
-    Args:
-        game: A game for two.
-        policy: The policy of the player who is folded into chance.
-    """
-    mask, count = game.mask, game.action_count
-    first, second = (np.concatenate(([0], np.cumsum(of_one * ~game.terminal))) for of_one in count)
-    live = ~game.terminal[:, None]
-    other = 1 - policy.player
-    start, source, probability = fix_one(
-        first, second, transitions_of(game), policy.normalized()[mask[policy.player] & live],
-        policy.player,
-    )  # fmt: skip
-    return TabularGame(
-        info=game.info,
-        states=game.states,
-        row_start=(first, second)[other],
-        outcome_start=start,
-        next_state=game.next_state[source],
-        probability=probability,
-        outcome_reward=game.outcome_reward[source],
-        mask=(mask[0], live) if other == 0 else (live, mask[1]),
-        initial=game.initial,
-    )
 
 
 def refuse_cancelling_loops(

@@ -25,8 +25,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from solvent.exact import kernels
+from solvent.exact.compilation import Transitions
 from solvent.exact.solution import CertificateError
-from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints, concatenated_ranges
 
 ELIMINATED = 64

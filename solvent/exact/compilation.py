@@ -12,9 +12,12 @@ import sys
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from time import thread_time
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+
+from solvent.model import TabularGame
+from solvent.model.arrays import Floats, Ints
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -23,6 +26,27 @@ LARGEST = 100_000
 
 PATIENCE = 0.5
 """Seconds of all loops in Python after which they are compiled."""
+
+
+class Transitions(NamedTuple):
+    """Rows of S states, K in all, with N outcomes; named as in :class:`solvent.model.TabularGame`.
+
+    Attributes:
+        row_start: [S+1] slices of the rows of each state.
+        outcome_start: [K+1] slices of the outcomes of each row.
+        next_state: [N] the state to which each outcome leads.
+        probability: [N] the probability of each outcome in its row.
+    """
+
+    row_start: Ints
+    outcome_start: Ints
+    next_state: Ints
+    probability: Floats
+
+
+def transitions_of(game: TabularGame) -> Transitions:
+    """Those of a whole game."""
+    return Transitions(game.row_start, game.outcome_start, game.next_state, game.probability)
 
 
 class _Loop:

@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from solvent.exact import kernels
-from solvent.exact.transitions import Transitions, transitions_of
+from solvent.exact.compilation import Transitions, transitions_of
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Ints
 

@@ -21,12 +21,12 @@ from collections.abc import Callable
 import numpy as np
 
 from solvent.exact import kernels
+from solvent.exact.compilation import transitions_of
 from solvent.exact.components import Components, cannot_end, components
 from solvent.exact.markov_game import component_of, solve_component
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.exact.mdp import TIE, best_rows, members, policy_iteration
 from solvent.exact.solution import ImproperGameError
-from solvent.exact.transitions import transitions_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 

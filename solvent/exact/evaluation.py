@@ -25,9 +25,9 @@ import numpy as np
 
 from solvent.exact import kernels
 from solvent.exact.chain import Chain
+from solvent.exact.compilation import transitions_of
 from solvent.exact.components import can_reach, cannot_end, components, end_components, leaving_rows
 from solvent.exact.solution import ImproperGameError
-from solvent.exact.transitions import transitions_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.tabular import check_policy

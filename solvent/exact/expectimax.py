@@ -51,16 +51,19 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from math import isfinite, lcm
 from numbers import Integral, Rational
 from operator import mul
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from solvent.exact.tree_solution import Graph, Number, Outcomes, TreeSolution
-from solvent.model import TooManyStatesError
+from solvent.exact.tree_solution import Decided, Graph, Number, Outcomes, TreeSolution
+from solvent.model import Game, Outcome, TooManyStatesError
 from solvent.model.parameters import check_integer
 
 Distribution: TypeAlias = Iterable[tuple[Any, Any]]
@@ -124,14 +127,6 @@ def solve_tree(
     return TreeSolution(solver.graph, solver.solve(state), exact)
 
 
-def regroup(distribution: Distribution) -> list[tuple[Any, Any]]:
-    """Merge equal states of a distribution, in order of their first appearance."""
-    merged: dict[Any, Any] = {}
-    for state, probability in distribution:
-        merged[state] = merged.get(state, 0) + probability
-    return list(merged.items())
-
-
 class Expectimax:
     """Backward induction with memory; see :func:`solve_tree` for the arguments."""
 
@@ -146,9 +141,6 @@ class Expectimax:
         self.choices, self.score, self.exact, self.player = choices, score, exact, player
         self.max_states = check_integer(max_states, "max_states", 1, 10**12)
         self.graph = Graph()
-        self._weights = _exact_weights if exact else _float_weights
-        self._number = _fraction if exact else _finite
-        self._expectation = _exact_expectation if exact else _float_expectation
         # The choices of the states on the path from the start to the state in hand.
         self._open: dict[int, list[tuple[Any, Outcomes]]] = {}
 
@@ -187,24 +179,18 @@ class Expectimax:
 
     def _score(self, i: int) -> Number | None:
         state = self.graph.states[i]
-        try:
+        with _noted("score", state):
             score = self.score(state)
-        except Exception as error:
-            error.add_note(f"in the score of state {state!r}")
-            raise
         try:
-            return None if score is None else self._number(score)
+            return None if score is None else _fraction(score) if self.exact else _finite(score)
         except (TypeError, ValueError) as error:
             raise ValueError(f"the score of state {state!r} is {error}") from error
 
     def expand(self, i: int) -> list[tuple[Any, Outcomes]]:
         """The choices of a state, checked, with states entered in the graph."""
         state = self.graph.states[i]
-        try:
+        with _noted("choices", state):
             offered = list(self.choices(state))
-        except Exception as error:
-            error.add_note(f"in the choices of state {state!r}")
-            raise
         if not offered:
             raise ValueError(f"state {state!r} has neither a score nor choices; give it one")
         options = []
@@ -222,31 +208,31 @@ class Expectimax:
 
     def _outcomes(self, distribution: Distribution) -> Outcomes:
         """A distribution over indices of states, each once and with a positive weight."""
-        known, exact = self.graph.index.get, self.exact
+        find, exact = self.graph.find, self.exact
         merged: dict[int, Any] = {}
         for state, probability in distribution:
-            try:
-                i = known(state)
-            except TypeError:
-                i = None
-            if i is None:
-                i = self.graph.find(state)
+            i = find(state)
             if exact and type(probability) is not Fraction:
                 probability = _fraction(probability)
             merged[i] = merged[i] + probability if i in merged else probability
-        weights, total = self._weights(merged.values())
+        weights, total = (exact_weights if exact else _float_weights)(merged.values())
         if min(weights) > 0:
             return tuple(merged), weights, total
-        for i, weight in zip(merged, weights, strict=True):
+        kept = [pair for pair in zip(merged, weights, strict=True) if pair[1] != 0]
+        for i, weight in kept:
             if weight < 0:
                 raise ValueError(f"the probability of {self.graph.states[i]!r} is negative")
-        kept = [(i, weight) for i, weight in zip(merged, weights, strict=True) if weight > 0]
         return tuple(i for i, _ in kept), tuple(weight for _, weight in kept), total
 
     def _decide(self, i: int, options: list[tuple[Any, Outcomes]]) -> None:
         """Value the choices of a state whose successors have values, and take the best."""
         graph = self.graph
-        values = tuple(self._expectation(outcomes, graph.values) for _, outcomes in options)
+        values = tuple(
+            Fraction(*expectation(outcomes, graph.values))
+            if self.exact
+            else _float_expectation(outcomes, graph.values)
+            for _, outcomes in options
+        )
         player = 0 if self.player is None or len(options) == 1 else self.player(graph.states[i])
         if player not in (0, 1):
             raise ValueError(
@@ -254,35 +240,28 @@ class Expectimax:
             )
         value = max(values) if player == 0 else min(values)
         best = values.index(value)
-        graph.values[i], graph.best[i] = value, best
-        graph.labels[i] = tuple(label for label, _ in options)
-        graph.choice_values[i] = values
-        graph.outcomes[i] = options[best][1]
+        labels = tuple(label for label, _ in options)
+        graph.values[i] = value
+        graph.decided[i] = Decided(best, labels, values, options[best][1])
         graph.order.append(i)
 
     def _cycle(self, first: int) -> CycleError:
         """The error that names a shortest loop through a state of the path."""
-        came_from: dict[int, tuple[int, Any]] = {first: (first, None)}
+        came_from: dict[int, tuple[int, Any]] = {}
         queue = [first]
         for i in queue:
             for label, (targets, _, _) in self._open[i]:
                 for j in targets:
-                    if j == first:
-                        return self._cycle_error(first, i, label, came_from)
                     # Only states of the path have been expanded and can lead back.
                     if j in self._open and j not in came_from:
                         came_from[j] = (i, label)
                         queue.append(j)
-        raise AssertionError(f"no loop through state {self.graph.states[first]!r}")
-
-    def _cycle_error(
-        self, first: int, last: int, label: Any, came_from: dict[int, tuple[int, Any]]
-    ) -> CycleError:
-        steps = [(last, label)]
+            if first in came_from:
+                break
+        states, steps = self.graph.states, [came_from[first]]
         while steps[-1][0] != first:
             steps.append(came_from[steps[-1][0]])
         steps.reverse()
-        states = self.graph.states
         lines = [f"  {states[i]!r} -- {label} -->" for i, label in steps]
         if len(lines) > 12:
             lines[8:-3] = [f"  ... {len(lines) - 11} more ..."]
@@ -291,6 +270,16 @@ class Expectimax:
             + "\n".join([*lines, f"  {states[first]!r}"]),
             [states[i] for i, _ in steps] + [states[first]],
         )
+
+
+@contextmanager
+def _noted(what: str, state: Any) -> Iterator[None]:
+    """Note at an error inside the rules in which state it was."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"in the {what} of state {state!r}")
+        raise
 
 
 def _solve_parts(solver: Expectimax, state: Any, workers: int) -> None:
@@ -355,7 +344,7 @@ def _solve_part(task: tuple[Expectimax, list[Any]]) -> Graph:
     return solver.graph
 
 
-def _exact_weights(probabilities: Iterable[Fraction]) -> tuple[tuple[int, ...], int]:
+def exact_weights(probabilities: Iterable[Fraction]) -> tuple[tuple[int, ...], int]:
     """Probabilities as whole weights over their common denominator, and that."""
     ratios = [p.as_integer_ratio() for p in probabilities]
     total = lcm(*[d for _, d in ratios])
@@ -376,15 +365,18 @@ def _float_weights(probabilities: Iterable[Any]) -> tuple[tuple[float, ...], flo
     return weights, 1.0
 
 
-def _exact_expectation(outcomes: Outcomes, values: list[Any]) -> Fraction:
+def expectation(outcomes: Outcomes, values: list[Any]) -> tuple[int, int]:
+    """The expected value of outcomes: numerator and denominator, not reduced.
+
+    Args:
+        outcomes: The outcomes, with whole weights over a common denominator.
+        values: The values of all states that they lead to, as Fractions.
+    """
     targets, weights, total = outcomes
-    if len(targets) == 1:
-        certain: Fraction = values[targets[0]]
-        return certain
     terms = [values[j].as_integer_ratio() for j in targets]
     common = lcm(*[d for _, d in terms])
     numerator = sum([w * n * (common // d) for w, (n, d) in zip(weights, terms, strict=True)])
-    return Fraction(numerator, total * common)
+    return numerator, total * common
 
 
 def _float_expectation(outcomes: Outcomes, values: list[Any]) -> float:
@@ -409,3 +401,74 @@ def _finite(value: Any) -> float:
     if not isfinite(number):
         raise ValueError(f"{value!r}, which is not a finite number")
     return number
+
+
+class Reached(NamedTuple):
+    """A state of a game and the sum of the rewards on the way to it."""
+
+    state: Any
+    collected: Fraction | int = 0
+
+
+BEFORE_PLAY = Reached(None)
+"""Before the initial state has been drawn."""
+
+
+@dataclass(frozen=True)
+class GameTree:
+    """The rules of any acyclic game as choices and scores, for :func:`solve_tree`.
+
+        tree = GameTree(game)
+        solve_tree(tree.choices, tree.score, tree.start, player=tree.player)
+
+    A state of the tree is a state of the game with the rewards collected on the way, which are its
+    score at an end. (In a game that rewards only at the end that is 0 everywhere before it.)
+    Values are to player 0, in Fractions if wanted, which makes this the slow but exact reference
+    for solvers of arrays.
+
+    Attributes:
+        game: A game for one, or for two of whom one is on turn in every state.
+        start: The state to solve from; by default that before the initial state has been drawn.
+    """
+
+    game: Game
+    start: Reached = BEFORE_PLAY
+
+    def choices(self, at: Reached) -> list[tuple[str, list[tuple[Reached, Fraction]]]]:
+        """The legal actions by name, with what follows.
+
+        Raises:
+            ValueError: If both players have a choice.
+        """
+        if at == self.start:
+            return [("begin", _following(self.game.initial(), at))]
+        player = self.player(at)
+        names = self.game.info.actions[player]
+        return [
+            (names[joint[player]], _following(self.game.transition(at.state, joint), at))
+            for joint in product(*self.game.legal_actions(at.state))
+        ]
+
+    def score(self, at: Reached) -> Fraction | int | None:
+        """The rewards collected, at an end."""
+        over = at != self.start and self.game.is_terminal(at.state)
+        return at.collected if over else None
+
+    def player(self, at: Reached) -> int:
+        """The player who has a choice; 0 if nobody has.
+
+        Raises:
+            ValueError: If both have.
+        """
+        legal = () if at == self.start else self.game.legal_actions(at.state)
+        choosing = [player for player, actions in enumerate(legal) if len(actions) > 1]
+        if len(choosing) > 1:
+            raise ValueError(
+                f"both players of {self.game.info.name} have a choice in state {at.state!r}; "
+                f"solve it as arrays: solve(compile_game(game))"
+            )
+        return choosing[0] if choosing else 0
+
+
+def _following(outcomes: tuple[Outcome, ...], at: Reached) -> list[tuple[Reached, Fraction]]:
+    return [(Reached(o.state, at.collected + o.reward), o.probability) for o in outcomes]

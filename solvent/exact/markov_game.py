@@ -47,6 +47,7 @@ import numpy as np
 
 from solvent.exact import kernels
 from solvent.exact.chain import Chain
+from solvent.exact.compilation import Transitions
 from solvent.exact.matrix_game import LARGEST_GAP, ROUNDING, solve_matrix_games
 from solvent.exact.mdp import (
     GRAIN,
@@ -63,7 +64,6 @@ from solvent.exact.mdp import (
     tie,
 )
 from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
-from solvent.exact.transitions import fix_one
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
@@ -194,6 +194,41 @@ def exchanged(c: GameComponent) -> GameComponent:
         players=(c.players[1], c.players[0]),
         count=(c.count[1], c.count[0]),
     )
+
+
+def fix_one(
+    x_start: Ints, y_start: Ints, transitions: Transitions, fixed: Floats, player: int
+) -> tuple[Ints, Ints, Floats]:
+    """The rows that one player has left when the other's strategies are fixed.
+
+    Args:
+        x_start: [n+1] slices of player 0's actions.
+        y_start: [n+1] slices of player 1's actions.
+        transitions: The transitions of the component, a row for each pair of actions (i, j).
+        fixed: [X] or [Y] the strategies.
+        player: The player whose strategies these are.
+
+    Returns:
+        Slices of outcomes by the other player's actions, [Y+1] or [X+1], state by state; which
+        outcome of the component each is; and its probability. An action has none where the fixed
+        strategy is 0 everywhere.
+    """
+    _, outcome_start, _, probability = transitions
+    # The rows of an action of player 0 are one for each action that player 1 has in its state.
+    width = np.repeat(np.diff(y_start), np.diff(x_start))
+    shift = np.repeat(y_start[:-1], np.diff(x_start)) - np.cumsum(width) + width
+    x = np.repeat(np.arange(len(width)), width)
+    y = np.arange(len(x)) + np.repeat(shift, width)
+    own, other = (x, y) if player == 0 else (y, x)
+    rows = np.flatnonzero(fixed[own] > 0)
+    if player == 0:
+        rows = rows[np.argsort(other[rows], kind="stable")]
+    length = outcome_start[rows + 1] - outcome_start[rows]
+    source = concatenated_ranges(outcome_start[rows], length)
+    count = np.bincount(other[rows], minlength=(y_start if player == 0 else x_start)[-1])
+    ends = np.concatenate(([0], np.cumsum(length)))
+    start = ends[np.concatenate(([0], np.cumsum(count)))]
+    return start, source, np.repeat(fixed[own[rows]], length) * probability[source]
 
 
 def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0) -> Component:

@@ -41,9 +41,9 @@ import numpy as np
 
 from solvent.exact import kernels
 from solvent.exact.chain import ROUNDING, Chain, narrow_order
+from solvent.exact.compilation import Transitions
 from solvent.exact.components import lead_to
 from solvent.exact.solution import CertificateError, ImproperGameError
-from solvent.exact.transitions import Transitions
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 

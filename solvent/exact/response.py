@@ -6,6 +6,21 @@ like any other.
 Terms. The *optimality gap* of a policy is V*(mu) - V^pi(mu). The *exploitability* of one policy
 is the value of the game minus its value against a best response. *NashConv* of a pair of policies
 is the sum of what both players could gain by a best response (Lanctot et al. 2017).
+
+**Episodes that never end.** Against an opponent who cannot be outwaited a player may do best by
+never ending. Such an episode collects no reward, so its value is 0 from where it settles, as
+:func:`~solvent.exact.policy_value` has it. It settles in an *end component* made of rows without a
+reward (de Alfaro 1997, *Formal Verification of Probabilistic Systems*): a set of states with
+actions that never leave it. :func:`with_absorbing_action` gives each state of such a set one more
+action, which ends the episode at once without a reward. The extended game can be solved like any
+other, and its value is that of the game in which nonterminating episodes count.
+
+**Loops at a cost.** Where an episode goes round for ever in an end component, a linear program has
+the loop whose average reward is least (Puterman 1994, section 8.8). There x is the share of each
+row in the moves; of several components, each has its own sum:
+
+    min  r' x    subject to   sum over k of s of x(k) - sum over k of p(s|k) x(k) = 0,
+                              sum of x(k) = 1,   x >= 0
 """
 
 from __future__ import annotations
@@ -13,28 +28,31 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import csr_array, vstack
 
 from solvent.exact import kernels
 from solvent.exact.certificate import refuse_cancelling_loops
-from solvent.exact.components import components
-from solvent.exact.evaluation import policy_value
-from solvent.exact.nonterminating import costs_for_ever, solve_with_nonterminating_play
+from solvent.exact.compilation import transitions_of
+from solvent.exact.components import can_reach, components, end_components, free_rows, leaving_rows
+from solvent.exact.evaluation import long_run_gain, policy_value
 from solvent.exact.solution import ImproperGameError, Solution
 from solvent.exact.solver import solve_table
-from solvent.exact.transitions import transitions_of
 from solvent.model import TabularGame, TabularPolicy, against
-from solvent.model.arrays import Bools, Floats
+from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.tabular import check_policy
 
 NEGLIGIBLE = 1e-12
 """Probabilities of a policy below this count as 0 for the player who responds to it."""
+
+TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+"""The options of HiGHS."""
 
 
 def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float = 1e-9) -> Solution:
     """The best that the other player can do against a policy, and the policy that does it.
 
     Where the other player can keep an episode from ending without any reward, that is a response
-    like any other, with the value 0 from there on (:mod:`solvent.exact.nonterminating`).
+    like any other, with the value 0 from there on.
 
     Probabilities below 1e-12 count as 0. Otherwise the best response to a Boltzmann policy could be
     to wait for a blunder of probability 1e-90, which no episode would live to see.
@@ -211,3 +229,173 @@ def nash_conv(
     gain_of_second = best_response(game, first, tolerance=tolerance).value
     gain_of_first = best_response(game, second, tolerance=tolerance).value
     return gain_of_first - gain_of_second
+
+
+def solve_with_nonterminating_play(
+    game: TabularGame, player: int, *, tolerance: float = 1e-9
+) -> Solution:
+    """The optimum of a game for one where episodes without end or reward have the value 0.
+
+    Args:
+        game: A game in which only `player` chooses.
+        player: 0 or 1.
+        tolerance: Widest bracket accepted, in units of the largest value or reward that can be
+            met, or of 1 if that is larger.
+
+    Returns:
+        The solution of `game`; where its policy never ends, it stays in an end component.
+
+    Raises:
+        ImproperGameError: If the game has no end at all, or never ending would collect rewards.
+        CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
+    """
+    label = end_components(game, free_rows(game))
+    holding = label >= 0
+    solution = solve_table(with_absorbing_action(game, player, holding), tolerance=tolerance)
+    probabilities = solution.policies[player].probabilities
+    policies = list(solution.policies)
+    policies[player] = replace(
+        solution.policies[player],
+        probabilities=_stay(game, player, label, probabilities),
+        model_hash=game.model_hash,
+    )
+    policies[1 - player] = replace(solution.policies[1 - player], model_hash=game.model_hash)
+    kept = np.ones(len(solution.action_values), bool)
+    kept[np.cumsum(np.diff(game.row_start) + holding)[holding] - 1] = False
+    return replace(
+        solution,
+        action_values=solution.action_values[kept],
+        policies=(policies[0], policies[1]),
+        model_hash=game.model_hash,
+    )
+
+
+def costs_for_ever(game: TabularGame, player: int) -> Bools:
+    """The states from which an episode can go on for ever at a player's cost, [S].
+
+    It settles in an end component in which rewards to that player are at most 0, and some are
+    below; or in one with gains, too, where it can go round in a loop whose rewards are a cost on
+    the average. There the value of the player's policy is minus infinity.
+
+    Args:
+        game: The result of :func:`~solvent.model.against`: `player` has no choice in it.
+        player: 0 or 1.
+
+    Raises:
+        ArithmeticError: If HiGHS does not find the loops of least reward.
+    """
+    sign = 1 - 2 * player
+    reward = sign * game.outcome_reward
+    gains, costs = np.zeros(game.n_rows, bool), np.zeros(game.n_rows, bool)
+    gains[game.outcome_row[reward > 0]] = True
+    costs[game.outcome_row[reward < 0]] = True
+    label = end_components(game, ~gains)
+    kept = ~gains & (label[game.row_state] >= 0) & ~leaving_rows(game, label)
+    goal = np.zeros(game.n_states, bool)
+    goal[game.row_state[kept & costs]] = True
+    label = end_components(game, np.ones(game.n_rows, bool))
+    kept = (label[game.row_state] >= 0) & ~leaving_rows(game, label)
+    gaining, costing = (label[game.row_state[kept & rows]] for rows in (gains, costs))
+    inside = kept & np.isin(label[game.row_state], np.intersect1d(gaining, costing))
+    if inside.any():
+        loops = loops_of_least_reward(game, np.flatnonzero(inside), label, sign)
+        goal |= sign * long_run_gain(game, loops) < 0
+    return can_reach(game, np.ones(game.n_rows, bool), goal)
+
+
+def with_absorbing_action(game: TabularGame, player: int, where: Bools) -> TabularGame:
+    """The game with one more action in some states, which ends the episode without a reward.
+
+    Args:
+        game: A game in which only `player` chooses.
+        player: The player whose action it is; its number is the highest.
+        where: [S] bool, no terminal states among them.
+
+    Raises:
+        ImproperGameError: If no state is terminal.
+    """
+    if not game.terminal.any():
+        raise ImproperGameError(f"{game.info.name}: no state ends play")
+    end = int(np.argmax(game.terminal))
+    states = np.flatnonzero(where)
+    rows = game.row_start[states + 1]
+    outcomes = game.outcome_start[rows]
+    added = np.concatenate(([0], np.cumsum(where)))
+    mask = np.column_stack((game.mask[player], where))
+    masks = (mask, game.mask[1]) if player == 0 else (game.mask[0], mask)
+    # The rows of a state end with the new one, which has one outcome.
+    counts = np.insert(np.diff(game.outcome_start), rows, 1)
+    return replace(
+        game,
+        row_start=game.row_start + added,
+        outcome_start=np.concatenate(([0], np.cumsum(counts))),
+        next_state=np.insert(game.next_state, outcomes, end),
+        probability=np.insert(game.probability, outcomes, 1.0),
+        outcome_reward=np.insert(game.outcome_reward, outcomes, 0.0),
+        mask=masks,
+    )
+
+
+def _stay(game: TabularGame, player: int, label: Ints, probabilities: Floats) -> Floats:
+    """A policy of the extended game as one of `game`: absorbing becomes staying."""
+    policy = probabilities[:, :-1].copy()
+    stays = free_rows(game) & (label[game.row_state] >= 0) & ~leaving_rows(game, label)
+    rows = np.flatnonzero(stays)[::-1]
+    row_of = np.zeros(game.n_states, np.int64)
+    row_of[game.row_state[rows]] = rows
+    absorbed = np.flatnonzero(probabilities[:, -1] > 0)
+    policy[absorbed] = 0.0
+    policy[absorbed, game.row_action[player][row_of[absorbed]]] = 1.0
+    return policy
+
+
+def loops_of_least_reward(game: TabularGame, rows: Ints, label: Ints, sign: int = 1) -> Floats:
+    """A row for each state of some end components, so that the average reward of a move is least.
+
+    The components share no variable, so that one program serves them all.
+
+    Args:
+        game: A game in which at most one player has a choice in the components.
+        rows: The rows that never leave their component, sorted.
+        label: [S] a number for each component.
+        sign: 1 if the reward is that to player 0, -1 if to player 1.
+
+    Returns:
+        [K] 1 for the rows chosen, else 0. They are as good as the tolerances of HiGHS allow, in
+        units of the largest reward of their component, so what they gain is to be evaluated.
+
+    Raises:
+        ArithmeticError: If HiGHS does not reach an optimum.
+    """
+    from scipy.optimize import linprog
+
+    states, place = np.unique(game.row_state[rows], return_inverse=True)
+    names, component = np.unique(label[game.row_state[rows]], return_inverse=True)
+    used = np.flatnonzero(np.isin(game.outcome_row, rows))
+    shape = len(states), len(rows)
+    column = np.arange(len(rows))
+    out = csr_array((np.ones(len(rows)), (place, column)), shape=shape)
+    to = np.searchsorted(states, game.next_state[used])
+    by = np.searchsorted(rows, game.outcome_row[used])
+    into = csr_array((game.probability[used], (to, by)), shape=shape)
+    total = csr_array((np.ones(len(rows)), (component, column)), shape=(len(names), len(rows)))
+    # Tolerances are absolute: each component's costs are brought below 1, by a power of two.
+    cost = sign * game.reward[rows]
+    largest = np.zeros(len(names))
+    np.maximum.at(largest, component, np.abs(cost))
+    found = linprog(
+        c=np.ldexp(cost, -np.frexp(largest)[1][component]),
+        A_eq=vstack((out - into, total)),
+        b_eq=np.concatenate((np.zeros(len(states)), np.ones(len(names)))),
+        method="highs",
+        options=TOLERANCES,
+    )
+    if found.status != 0:
+        raise ArithmeticError(
+            f"{game.info.name}: the program of loops has no optimum: {found.message}"
+        )
+    order = np.lexsort((-found.x, place))
+    _, first = np.unique(place[order], return_index=True)
+    chosen = np.zeros(game.n_rows)
+    chosen[rows[order[first]]] = 1.0
+    return chosen

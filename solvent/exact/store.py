@@ -104,3 +104,42 @@ def remove_temporary(folder: Path, *, below: bool = False) -> None:
                 path.unlink()
     except OSError as error:
         raise StoreError(f"{folder}: cannot be cleared ({error.strerror or error})") from error
+
+
+LOCK = ".solvent-lock"
+"""The name of the file by which a folder is locked."""
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a lock on a folder, so that only one process at a time writes into it.
+
+    The lock is the operating system's: it is gone when its process is, however that ended. Reading
+    a folder needs none.
+
+    Args:
+        folder: The folder to lock; created if needed.
+
+    Raises:
+        StoreError: If another process holds the lock, or the folder cannot be written to.
+    """
+    from filelock import FileLock, Timeout
+
+    file = folder / LOCK
+    lock = FileLock(file, timeout=0)
+    with reporting(folder, "written to"):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise StoreError(
+                f"{folder}: another process is at work on it; wait until it is done"
+            ) from error
+    try:
+        yield
+    finally:
+        # Unlinked first: whoever has opened it meanwhile sees that it is gone, and tries again.
+        with contextlib.suppress(OSError):  # Windows removes no open file.
+            if file.stat().st_size == 0:
+                file.unlink()
+        lock.release()

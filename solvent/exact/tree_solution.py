@@ -17,9 +17,6 @@ Outcomes: TypeAlias = tuple[tuple[int, ...], tuple[Any, ...], Any]
 """Indices of states, a weight for each, and the sum of all weights: 1.0 in floats, a common
 denominator of the probabilities in exact arithmetic."""
 
-LEAF: Outcomes = ((), (), 1)
-"""The outcomes of a state in which nothing is left to choose."""
-
 
 class Node(NamedTuple):
     """A solved state.
@@ -62,6 +59,26 @@ class DecisionImportance(NamedTuple):
         return self.visits * self.loss
 
 
+class Decided(NamedTuple):
+    """The choices of a solved state.
+
+    Attributes:
+        best: The index of the best choice; -1 at an end.
+        labels: The descriptions of all choices.
+        values: Their values.
+        outcomes: The outcomes of the best choice.
+    """
+
+    best: int
+    labels: tuple[Any, ...]
+    values: tuple[Any, ...]
+    outcomes: Outcomes
+
+
+END = Decided(-1, (), (), ((), (), 1))
+"""What is decided where nothing is left to choose."""
+
+
 @dataclass(eq=False, slots=True)
 class Graph:
     """Solved states, and those that are on the way to be.
@@ -70,20 +87,14 @@ class Graph:
         index: The index of each state.
         states: [S] states.
         values: [S] their values; None while not known.
-        best: [S] the index of the best choice; -1 at an end.
-        labels: [S] the descriptions of all choices.
-        choice_values: [S] their values.
-        outcomes: [S] of the best choice.
+        decided: The choices of solved states that are no ends, by index.
         order: Indices of solved states, each after all that its choices lead to.
     """
 
     index: dict[Any, int] = field(default_factory=dict)
     states: list[Any] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
-    best: list[int] = field(default_factory=list)
-    labels: list[tuple[Any, ...]] = field(default_factory=list)
-    choice_values: list[tuple[Any, ...]] = field(default_factory=list)
-    outcomes: list[Outcomes] = field(default_factory=list)
+    decided: dict[int, Decided] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)
 
     def find(self, state: Any) -> int:
@@ -103,10 +114,6 @@ class Graph:
             i = self.index[state] = len(self.states)
             self.states.append(state)
             self.values.append(None)
-            self.best.append(-1)
-            self.labels.append(())
-            self.choice_values.append(())
-            self.outcomes.append(LEAF)
         return i
 
     def merge(self, other: Graph) -> None:
@@ -115,13 +122,12 @@ class Graph:
         for i in other.order:
             j = here[i]
             if self.values[j] is None:
-                targets, weights, total = other.outcomes[i]
                 self.values[j] = other.values[i]
-                self.best[j] = other.best[i]
-                self.labels[j] = other.labels[i]
-                self.choice_values[j] = other.choice_values[i]
-                self.outcomes[j] = (tuple(here[t] for t in targets), weights, total)
                 self.order.append(j)
+                if i in other.decided:
+                    targets, weights, total = other.decided[i].outcomes
+                    outcomes = tuple(here[t] for t in targets), weights, total
+                    self.decided[j] = other.decided[i]._replace(outcomes=outcomes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,22 +181,25 @@ class TreeSolution:
         return self.graph.index[state]
 
     def _node(self, i: int) -> Node:
-        graph = self.graph
-        best, labels = graph.best[i], graph.labels[i]
+        graph, (best, labels, values, _) = self.graph, self._decided(i)
         return Node(
             graph.states[i],
             graph.values[i],
             labels[best] if labels else None,
-            tuple(zip(labels, graph.choice_values[i], strict=True)),
+            tuple(zip(labels, values, strict=True)),
             tuple((graph.states[j], p) for j, p in self._branches(i)),
         )
 
+    def _decided(self, i: int) -> Decided:
+        return self.graph.decided.get(i, END)
+
     def _branches(self, i: int) -> list[tuple[int, Number]]:
         """Return the outcomes of the best choice of a state, with probabilities."""
-        targets, weights, total = self.graph.outcomes[i]
-        if self.exact:
-            return [(j, Fraction(w, total)) for j, w in zip(targets, weights, strict=True)]
-        return list(zip(targets, weights, strict=True))
+        targets, weights, total = self._decided(i).outcomes
+        return [
+            (j, Fraction(w, total) if self.exact else w)
+            for j, w in zip(targets, weights, strict=True)
+        ]
 
     def visits(self) -> dict[Any, Number]:
         """The probability with which an optimal policy visits each state, where it is not 0."""
@@ -208,24 +217,21 @@ class TreeSolution:
 
     def final_states(self) -> list[tuple[Any, Number]]:
         """The states in which an optimal policy ends, with their probabilities, likeliest first."""
-        ends = [
-            (self.graph.states[i], p) for i, p in self._visits().items() if self.graph.best[i] < 0
-        ]
+        graph = self.graph
+        ends = [(graph.states[i], p) for i, p in self._visits().items() if i not in graph.decided]
         return sorted(ends, key=lambda end: (-end[1], repr(end[0])))
 
     def decisions(self, most: int = 10) -> list[DecisionImportance]:
         """The most important decisions, which are those to get right."""
-        graph, found = self.graph, []
+        found = []
         for i, visits in self._visits().items():
-            values, best = graph.choice_values[i], graph.best[i]
+            best, labels, values, _ = self._decided(i)
             # A player who minimises has the least value for the best.
             others = [(abs(v - values[best]), k) for k, v in enumerate(values) if k != best]
             if others and min(others)[0] > 0:
                 loss, second = min(others)
-                labels = graph.labels[i]
-                found.append(
-                    DecisionImportance(graph.states[i], labels[best], labels[second], visits, loss)
-                )
+                state = self.graph.states[i]
+                found.append(DecisionImportance(state, labels[best], labels[second], visits, loss))
         return sorted(found, key=lambda decision: -decision.importance)[:most]
 
     def explain(self, state: Any = None, depth: int = 3) -> str:
@@ -245,7 +251,7 @@ class TreeSolution:
             node, indent = self._node(i), "    " * level
             lines.append(f"{indent}{chance}{node.state!r}  value {float(node.value):.6g}")
             for k, (label, value) in enumerate(node.choices):
-                mark = "*" if k == self.graph.best[i] else " "
+                mark = "*" if k == self._decided(i).best else " "
                 lines.append(f"{indent}  {mark} {label}  {float(value):.6g}")
             branches = sorted(self._branches(i), key=lambda b: -b[1])
             if level < depth:

@@ -30,7 +30,7 @@ from solvent.exact import (
     solve,
 )
 from solvent.exact.certificate import bracket
-from solvent.exact.transitions import Transitions
+from solvent.exact.compilation import Transitions
 from solvent.model import TabularGame, TabularPolicy
 
 

@@ -9,8 +9,8 @@ from scipy.sparse.linalg import spsolve
 
 from solvent.exact import CertificateError, chain
 from solvent.exact.chain import Chain
+from solvent.exact.compilation import Transitions
 from solvent.exact.kernels.chain import likeliest_exits
-from solvent.exact.transitions import Transitions
 
 STATES = 5000
 

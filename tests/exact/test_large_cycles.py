@@ -15,8 +15,8 @@ from solvent.exact import (
     state_visitation,
 )
 from solvent.exact.chain import Chain
+from solvent.exact.compilation import transitions_of
 from solvent.exact.decomposition import optimum
-from solvent.exact.transitions import transitions_of
 from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 

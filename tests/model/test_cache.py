@@ -19,8 +19,7 @@ import pytest
 from numpy.typing import NDArray
 
 from solvent.baselines import make_baseline
-from solvent.exact.solution_cache import cached_solution
-from solvent.exact.solver import solve_table
+from solvent.exact.solver import cached_solution, solve_table
 from solvent.games import FightingFantasy, FootballStrategy, Greed, Pig
 from solvent.model import Game, TabularGame, cache, cached_table, compile_game, table_cache
 from solvent.model.cache import Packed, kept, read_entry, write_entry

@@ -16,7 +16,7 @@ from interruptions import Interrupted, stop_at
 from solvent.benchmark.bench import bench
 from solvent.benchmark.suites import Task
 from solvent.exact import StoreError
-from solvent.exact.layered.lock import NAME, FolderLock
+from solvent.exact.store import LOCK, locked
 from solvent.model import TabularGame
 from solvent.training import train
 
@@ -81,17 +81,17 @@ def test_a_second_training_in_a_folder_is_told_so(tmp_path: Path, small: Tabular
             progress=False,
         ),
     ]
-    with FolderLock(folder):
+    with locked(folder):
         for call in calls:
             with pytest.raises(StoreError, match=rf"^{folder}: another process is at work"):
                 call()
-        assert [path.name for path in folder.iterdir()] == [NAME]
+        assert [path.name for path in folder.iterdir()] == [LOCK]
 
 
 def test_a_finished_training_is_read_back_without_the_lock(
     folder: Path, small: TabularGame
 ) -> None:
-    with FolderLock(folder):
+    with locked(folder):
         before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
         assert start(small, folder).timesteps == 512
         assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
@@ -101,7 +101,7 @@ def test_a_finished_training_is_read_back_without_the_lock(
 
 def test_a_checkpoint_beside_a_result_is_removed(folder: Path, small: TabularGame) -> None:
     (folder / "checkpoint.npz").touch()
-    with FolderLock(folder), pytest.raises(StoreError, match="is at work on it"):
+    with locked(folder), pytest.raises(StoreError, match="is at work on it"):
         start(small, folder)
     start(small, folder)
     assert not (folder / "checkpoint.npz").exists()

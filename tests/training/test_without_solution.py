@@ -90,7 +90,7 @@ def unsolvable(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("the solution was asked for")
 
     monkeypatch.setattr("solvent.exact.solver._solve", refuse)
-    monkeypatch.setattr("solvent.exact.solution_cache.kept", refuse)
+    monkeypatch.setattr("solvent.exact.solver.kept", refuse)
     monkeypatch.setattr(WithTable, "score", lambda *_: RESULT)
     for kind, curve in ((OneSeat, Unmeasured), (SelfPlay, UnmeasuredPair)):
         monkeypatch.setattr(kind, "make_curve", lambda self, curve=curve, **own: curve(**own))

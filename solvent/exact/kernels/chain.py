@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from solvent.exact.compilation import inner, kernel
-from solvent.exact.transitions import Transitions
+from solvent.exact.compilation import Transitions, inner, kernel
 from solvent.model.arrays import Floats, Ints
 
 LEAST_GOAL = 1e-12

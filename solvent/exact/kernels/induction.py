@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvent.exact.compilation import kernel
-from solvent.exact.transitions import Transitions
+from solvent.exact.compilation import Transitions, kernel
 from solvent.model.arrays import Bools, Floats, Ints
 
 SMALLEST_NORMAL = float(np.finfo(float).tiny)

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvent.exact.compilation import inner, kernel
+from solvent.exact.compilation import Transitions, inner, kernel
 from solvent.exact.kernels.induction import SMALLEST_NORMAL
 from solvent.exact.kernels.matrix_game import solve_in, work_for
-from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Bools, Floats, Ints
 
 

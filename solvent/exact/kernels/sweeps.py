@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from solvent.exact.compilation import inner, kernel
+from solvent.exact.compilation import Transitions, inner, kernel
 from solvent.exact.kernels.chain import eliminate, iterate, solve_eliminated
-from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints
 
 _inner: Any = inner  # of functions whose arguments have no types

@@ -24,25 +24,31 @@ what is solved is in the driver's folder, from which it goes on.
 cluster and shares its memory. With ``"ray://HOST:PORT"`` it runs anywhere, and all that it sends
 and receives goes through the head by Ray's client.
 
-What is computed does not depend on who computes it, provided that all run the same build: the
-driver asks every machine before it begins, and every block is checked again.
+What is computed does not depend on who computes it, provided that all run the same *build*, the
+same source, compiled by the same compiler: layers are put together bit by bit. The driver asks
+every machine before it begins, and every block is checked again.
 """
 
 from __future__ import annotations
 
 import logging
+import platform
 import re
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
 from itertools import count
+from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from solvent.exact.layered.build import Build, difference, this_build
 from solvent.exact.layered.game import Block, BlockResult, Layer, LayeredGame, WarmStart
 from solvent.exact.layered.solve import LayerTask
 from solvent.model.arrays import Floats
@@ -346,3 +352,53 @@ def _cause(error: Any) -> Exception:
 def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
+
+
+Build = dict[str, str]
+"""The version of everything on which what is computed may depend, by its name."""
+
+PACKAGES = ("numpy", "scipy", "numba", "llvmlite")
+
+
+@cache
+def this_build(module: str = __name__) -> Build:
+    """The build of this process.
+
+    Args:
+        module: The module of a game, which stands for its package; this package is always in it.
+    """
+    sources = {name.partition(".")[0] for name in (__name__, module)}
+    return {
+        "Python": platform.python_version(),
+        **{name: version(name) for name in PACKAGES},
+        # A script is sent with the game.
+        **{
+            f"the source of {name}": "none" if name == "__main__" else source_hash(name)
+            for name in sorted(sources)
+        },
+    }
+
+
+def difference(here: Build, there: Build) -> str | None:
+    """Return the first difference of two builds, both versions named; None if there is none."""
+    for name, installed in here.items():
+        if there.get(name) != installed:
+            return f"{name} is {there.get(name)} there and {installed} here"
+    return None
+
+
+@cache
+def source_hash(module: str) -> str:
+    """Return a short hash of the source of a module, or of the whole package that it is part of.
+
+    Args:
+        module: The name of a module that is imported.
+    """
+    file = getattr(sys.modules[module.partition(".")[0]], "__file__", None)
+    path = Path(file or str(sys.modules[module].__file__))
+    is_package = path.name == "__init__.py"
+    digest = sha256()
+    for source in sorted(path.parent.rglob("*.py")) if is_package else [path]:
+        digest.update(f"{source.relative_to(path.parent).as_posix()}\0".encode())
+        digest.update(source.read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()[:12]

@@ -12,11 +12,9 @@
 ====================  =============================================================================
 
 A layer appears whole or not at all, and its record only after it, so that a solve that is killed at
-any moment has lost no more than the layer it was at. The disk is made to have a layer while the
-next is being solved; if the machine fails before that, the damaged file is found and named when the
-solve goes on. What the next layers are started from is kept as well, since from something else they
-might come out different in the last bit. Layers are read through a memory map, so that what is not
-looked at takes no memory.
+any moment has lost no more than the layer it was at. What the next layers are started from is kept
+as well, since from something else they might come out different in the last bit. Layers are read
+through a memory map, so that what is not looked at takes no memory.
 
 A folder need not keep all values (:data:`~.store.KEEPS`). Then the file of a layer is removed when
 the disk has all layers that read it, so that what is there at any moment is enough to go on with.
@@ -43,12 +41,11 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import cached_property, lru_cache
 from math import prod
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -56,8 +53,6 @@ import numpy as np
 from solvent.exact.layered import manifest
 from solvent.exact.layered.compact import pack, rounded_off, unpack
 from solvent.exact.layered.game import Layer, LayeredGame, Place, WarmStart
-from solvent.exact.layered.lock import NAME as LOCK
-from solvent.exact.layered.lock import FolderLock
 from solvent.exact.layered.samples import (
     KeptSample,
     read_samples,
@@ -66,8 +61,10 @@ from solvent.exact.layered.samples import (
 )
 from solvent.exact.layered.store import SLACK, LayerRecord, LayerStore
 from solvent.exact.store import (
+    LOCK,
     TEMPORARY,
     StoreError,
+    locked,
     remove_temporary,
     reporting,
     write_atomically,
@@ -91,19 +88,14 @@ class LayerFolder(LayerStore):
     It may be used in a ``with`` statement, which lets go of the folder at its end.
     """
 
-    def __init__(
-        self, folder: Path, game: LayeredGame, lock: FolderLock | None, keep: str = "all"
-    ) -> None:
+    def __init__(self, folder: Path, game: LayeredGame, keep: str = "all") -> None:
         super().__init__(game, keep)
         self.folder = folder
-        self._lock = lock
+        self._held = ExitStack()
         self._entries: dict[Layer, dict[str, Any]] = {}
-        self._to_remove: list[Path] = []
-        self._unpacked: dict[Layer, Floats] = {}
-        self._unpacking = Lock()
         self._start_checksums: dict[Layer, str] = {}
-        self._flusher = ThreadPoolExecutor(1)
-        self._flushing: Future[None] | None = None
+        largest = 8 * max(prod(game.shape(layer)) for layer in game.layers)
+        self._rounded = lru_cache(max(1, REMEMBERED_BYTES // largest))(self._unpack)
 
     @classmethod
     def create(cls, folder: str | Path, game: LayeredGame, keep: str | None = None) -> LayerFolder:
@@ -122,17 +114,15 @@ class LayerFolder(LayerStore):
         folder = Path(folder)
         with reporting(folder, "made"):
             folder.mkdir(parents=True, exist_ok=True)
-        lock = FolderLock(folder)
-        try:
-            store = cls(folder, game, lock, keep or "all")
+        with ExitStack() as held:
+            held.enter_context(locked(folder))
+            store = cls(folder, game, keep or "all")
             if store._manifest.exists():
                 store._go_on(keep)
             else:
                 store._begin()
             remove_temporary(folder, below=True)
-        except BaseException:
-            lock.release()
-            raise
+            store._held = held.pop_all()
         return store
 
     @classmethod
@@ -162,7 +152,7 @@ class LayerFolder(LayerStore):
             game = manifest.game_of(description, game, folder)
         else:
             manifest.check_same(description, game, folder)
-        store = cls(folder, game, None, manifest.kept(description))
+        store = cls(folder, game, manifest.kept(description))
         if description["sheets"] is None:
             raise StoreError(
                 f"{folder}: the solution is not finished; the command that began it goes on with it"
@@ -194,17 +184,6 @@ class LayerFolder(LayerStore):
     def _check_read(self, layer: Layer) -> None:
         if self.keep != "compact" or not self.has(layer):
             super()._check_read(layer)
-
-    def _rounded(self, layer: Layer) -> Floats:
-        """A layer's values from its compact file, which are remembered for a while."""
-        with self._unpacking:
-            values = self._unpacked.pop(layer, None)
-            if values is None:
-                values = self._unpack(layer)
-            self._unpacked[layer] = values  # The newest is the last.
-            while sum(kept.nbytes for kept in self._unpacked.values()) > REMEMBERED_BYTES:
-                del self._unpacked[next(iter(self._unpacked))]
-            return values
 
     def _unpack(self, layer: Layer) -> Floats:
         """A layer's values from its compact file; all that can be checked is.
@@ -269,36 +248,24 @@ class LayerFolder(LayerStore):
         self, layer: Layer, values: Floats, start: WarmStart | None, record: LayerRecord
     ) -> None:
         self._check(layer, values, start)
+        entry: dict[str, Any] = record._asdict()
         try:
-            self._wait_for_disk()
-            paths: list[Path] = []
-
-            def written(path: Path, content: bytes) -> str:
-                """Write a file, and return its SHA-256."""
-                write_atomically(path, content, flush=False)
-                paths.append(path)
-                return hashlib.sha256(content).hexdigest()
-
-            entry: dict[str, Any] = record._asdict()
             if self.keep == "compact":
                 packed = pack(values, self.largest(layer))
-                entry["compact_sha256"] = written(self._packed_path(layer), packed)
-            for of_layer in (self._starts, self._start_checksums):
-                of_layer.pop(layer, None)
+                entry["compact_sha256"] = _written(self._packed_path(layer), packed)
+            self._starts.pop(layer, None)
+            self._start_checksums.pop(layer, None)
             if start is not None and self.needs_start(layer):
-                self._start_checksums[layer] = written(self._start_path(layer), _npy(start))
+                self._start_checksums[layer] = _written(self._start_path(layer), _npy(start))
                 self._starts[layer] = start
             if self.keep != "all":
                 entry["largest"] = self.largest(layer)
                 if places := self._to_sample.get(layer):
                     samples = take_samples(self.game, places, layer, values, self.read)
                     entry["samples"] = samples
-            entry["sha256"] = written(self.path(layer), _npy(values))
+            entry["sha256"] = _written(self.path(layer), _npy(values))
             self._entries[layer], self._records[layer] = entry, record
             self._append(layer)
-            if self.keep != "all":  # What it is made from will be removed.
-                paths.append(self._journal)
-            self._flushing = self._flusher.submit(_flush, paths)
         except StoreError as error:
             self._records.pop(layer, None)
             done, of = len(self._records), len(self.game.layers)
@@ -308,12 +275,12 @@ class LayerFolder(LayerStore):
             ) from error
         for passed in self._starts_passed_by(layer):
             self._starts.pop(passed, None)
-            self._start_path(passed).unlink(missing_ok=True)
-        self._to_remove += map(self.path, self._passed_by(layer))
+            _remove(self._start_path(passed))
+        for passed in self._passed_by(layer):
+            _remove(self.path(passed))
 
     def finish(self) -> None:
         self.check_complete()
-        self._wait_for_disk()
         records = {self.game.name(layer): self._entries[layer] for layer in self.game.layers}
         self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": records})
         self._remove_passed()
@@ -396,9 +363,7 @@ class LayerFolder(LayerStore):
 
     def close(self) -> None:
         """Let go of the folder; what is solved stays."""
-        self._flusher.shutdown()
-        if self._lock is not None:
-            self._lock.release()
+        self._held.close()
 
     def __enter__(self) -> LayerFolder:
         return self
@@ -477,14 +442,6 @@ class LayerFolder(LayerStore):
                 self._start_checksums[layers[name]] = rest[0]
         return records
 
-    def _wait_for_disk(self) -> None:
-        """Wait until the disk has the layer that was written last."""
-        flushing, self._flushing = self._flushing, None
-        if flushing is not None:
-            flushing.result()
-        while self._to_remove:
-            _remove(self._to_remove.pop())
-
     def _remove_passed(self) -> None:
         """Remove what was not yet removed, since a solver was killed or a file was in use."""
         for layer in self._records:
@@ -500,6 +457,9 @@ class LayerFolder(LayerStore):
             self._journal.parent.mkdir(exist_ok=True)
             with self._journal.open("a", encoding="utf-8") as file:
                 file.write(line)
+                if self.keep != "all":  # What the layer was made from will be removed.
+                    file.flush()
+                    os.fsync(file.fileno())
 
     def _take_manifest(
         self, description: Mapping[str, Any], *, manifest_only: bool = False
@@ -629,11 +589,10 @@ def _read_manifest(folder: Path, game: LayeredGame | type[LayeredGame]) -> Mappi
     return description  # type: ignore[no-any-return]
 
 
-def _flush(paths: Sequence[Path]) -> None:
-    """Make the disk have files."""
-    for path in paths:
-        with reporting(path, "written"), path.open("r+b") as file:
-            os.fsync(file.fileno())
+def _written(path: Path, content: bytes) -> str:
+    """Write a file, and return its SHA-256."""
+    write_atomically(path, content)
+    return hashlib.sha256(content).hexdigest()
 
 
 def _remove(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A game that is solved layer by layer: a :class:`~solvent.exact.solved_game.SolvedGame`.
+"""A game that is solved layer by layer: a :class:`~solvent.exact.solver.SolvedGame`.
 
 Layers hold values only. What the actions of a state lead to, and an optimal strategy in it, follow
 from the values of what comes after it: one step of expectation, and one matrix game.
@@ -11,6 +11,7 @@ what is worked out from such values is no worse.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.layered.game import Layer, LayeredGame, Place
-from solvent.exact.layered.resources import check_memory, memory_bytes
+from solvent.exact.layered.plan import check_memory, memory_bytes
 from solvent.exact.layered.solve import proved_errors, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
-from solvent.exact.lookahead import expected_value
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.model.arrays import Floats
+from solvent.model.cache import Packed, entry_path, kept
 from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress, Teller
 
@@ -195,16 +196,14 @@ class LayeredSolution:
     def _payoffs(self, state: Any) -> Floats:
         """[m, n] the value to player 0 of every pair of legal actions; n is 1 with one player."""
         legal = self.game.legal_actions(state)
-        columns = [(action,) for action in legal[1]] if len(legal) > 1 else [()]
-        return np.array(
-            [
-                [
-                    expected_value(self.game, self.value_of, state, (row, *column))
-                    for column in columns
-                ]
-                for row in legal[0]
-            ]
-        )
+        payoffs = [
+            sum(
+                float(after.probability) * (float(after.reward) + self.value_of(after.state))
+                for after in self.game.transition(state, joint)
+            )
+            for joint in product(*legal)
+        ]
+        return np.array(payoffs, float).reshape(len(legal[0]), -1)
 
     def _by_action(self, state: Any, player: int, numbers: Floats) -> Mapping[int, float]:
         legal = self.game.legal_actions(state)[player]
@@ -212,7 +211,10 @@ class LayeredSolution:
 
 
 def solve_in_memory(game: LayeredGame, *, progress: OnProgress | None = None) -> LayerStore:
-    """Solve a game in memory, with two threads.
+    """Solve a game in memory, with two threads, or read the solution that was kept.
+
+    A solution that took long is kept on disk (:mod:`solvent.model.cache`). Layers are made by code,
+    so only games of this package are kept, found by their identity and the version of the code.
 
     Args:
         game: The game.
@@ -223,13 +225,46 @@ def solve_in_memory(game: LayeredGame, *, progress: OnProgress | None = None) ->
         ResourceError: If it takes more memory than there is.
     """
     check_memory(memory_bytes(game, in_folder=False))
-    store = LayerStore(game)
-    tell, done = Teller(progress, "solving", sum(map(game.states, game.layers))), 0
 
-    def on_layer(layer: Layer, record: LayerRecord) -> None:
-        nonlocal done
-        done += game.states(layer)
-        tell(done)
+    def solved() -> LayerStore:
+        store = LayerStore(game)
+        tell, done = Teller(progress, "solving", sum(map(game.states, game.layers))), 0
 
-    solve_layers(game, store, on_layer=on_layer)
-    return store
+        def on_layer(layer: Layer, record: LayerRecord) -> None:
+            nonlocal done
+            done += game.states(layer)
+            tell(done)
+
+        solve_layers(game, store, on_layer=on_layer)
+        return store
+
+    def packed(store: LayerStore) -> Packed:
+        arrays = {str(n): store.read(layer) for n, layer in enumerate(game.layers)}
+        return Packed({"records": [store.record(layer) for layer in game.layers]}, arrays)
+
+    def unpacked(content: Packed) -> LayerStore:
+        store = LayerStore(game)
+        for n, layer in enumerate(game.layers):
+            record = LayerRecord(*content.header["records"][n])
+            store.write(layer, content.arrays[str(n)], None, record)
+        return store
+
+    identity = _identity(game)
+    return solved() if identity is None else kept(identity, solved, packed, unpacked)
+
+
+def is_kept(game: LayeredGame) -> bool:
+    """Return whether the solution of a game in layers was kept before."""
+    identity = _identity(game)
+    path = None if identity is None else entry_path(identity)
+    return path is not None and path.exists()
+
+
+def _identity(game: LayeredGame) -> dict[str, Any] | None:
+    """What tells the layers of a game from all others, JSON-able; None if they are not kept."""
+    identity = {"what": "layers", "kind": game.kind, "of": dict(game.identity)}
+    try:
+        json.dumps(identity)
+    except (TypeError, ValueError):  # Objects have no text that tells them from each other.
+        return None
+    return identity if type(game).__module__.startswith("solvent.") else None

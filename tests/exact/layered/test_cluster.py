@@ -11,8 +11,7 @@ from layered_games import shop
 from ray_machines import LOST_PACKAGE, Machines, free_port, other_source
 
 from solvent.exact.layered import cluster
-from solvent.exact.layered.build import this_build
-from solvent.exact.layered.cluster import ClusterError, RayWorkers
+from solvent.exact.layered.cluster import ClusterError, RayWorkers, this_build
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
 

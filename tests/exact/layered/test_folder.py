@@ -23,9 +23,8 @@ from layered_games import (
 )
 
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.lock import NAME
 from solvent.exact.layered.store import LayerRecord, LayerStore
-from solvent.exact.store import StoreError
+from solvent.exact.store import LOCK, StoreError
 
 TEMPORARY = ".solvent-0123456789abcdef"
 
@@ -110,7 +109,7 @@ LEFT: dict[str, tuple[Callable[[Path], object], int]] = {
         lambda folder: (folder / "sheets" / "11.npy").write_bytes(b"before the record"),
         3,
     ),
-    "a lock": (lambda folder: (folder / NAME).touch(), 3),
+    "a lock": (lambda folder: (folder / LOCK).touch(), 3),
     "half a manifest": (lambda folder: (folder / TEMPORARY).write_bytes(b"half a"), 3),
     "half a layer": (lambda folder: (folder / "sheets" / TEMPORARY).write_bytes(b"half a"), 3),
     "half a start": (
@@ -201,7 +200,7 @@ def test_an_altered_layer_is_not_built_upon(half_done: Path, layers: StartedLaye
     flip(half_done / "sheets" / "10.npy", -5)
     with pytest.raises(StoreError, match=r"10.npy: the checksum does not match.*Remove it"):
         LayerFolder.create(half_done, layers)
-    assert not (half_done / NAME).exists()
+    assert not (half_done / LOCK).exists()
 
 
 def test_a_bit_flipped_anywhere_in_the_manifest_is_told(solution: Path) -> None:

@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from solvent.exact import StoreError, write_atomically
-from solvent.exact.layered.lock import NAME, FolderLock
-from solvent.exact.store import remove_temporary
+from solvent.exact.store import LOCK, locked, remove_temporary
 
 HOLD = """
 import os, sys, time
 from pathlib import Path
 from solvent.exact import write_atomically
-from solvent.exact.layered.lock import FolderLock
+from solvent.exact.store import locked
 
 folder = Path(sys.argv[1])
 
@@ -27,7 +26,7 @@ def never_done(_):
     print("ready", flush=True)
     time.sleep(600)
 
-with FolderLock(folder):
+with locked(folder):
     # As if the disk took its time: the new content is beside the file, which is as it was.
     os.fsync = never_done
     write_atomically(folder / "kept.txt", b"new")
@@ -54,30 +53,27 @@ def test_a_second_process_is_told_and_a_killed_one_is_cleared_away(tmp_path: Pat
     write_atomically(folder / "kept.txt", b"old")
     (folder / ".hidden.file").write_text("mine")
     with writer(folder) as process:
-        with pytest.raises(StoreError) as caught:
-            FolderLock(folder)
+        with pytest.raises(StoreError) as caught, locked(folder):
+            pass
         told = f"{folder}: another process is at work on it; wait until it is done"
         assert str(caught.value) == told
-        left = {path.name for path in folder.iterdir()} - {NAME, "kept.txt", ".hidden.file"}
+        left = {path.name for path in folder.iterdir()} - {LOCK, "kept.txt", ".hidden.file"}
         assert len(left) == 1
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert left < {path.name for path in folder.iterdir()}
-    with FolderLock(folder):
+    with locked(folder):
         remove_temporary(folder)
         here = {path.name for path in folder.iterdir()}
-        assert here == {NAME, "kept.txt", ".hidden.file"}
+        assert here == {LOCK, "kept.txt", ".hidden.file"}
     assert {path.name for path in folder.iterdir()} == {"kept.txt", ".hidden.file"}
     assert (folder / "kept.txt").read_bytes() == b"old"
 
 
 def test_a_folder_is_made_and_let_go_of(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
-    with pytest.raises(RuntimeError), FolderLock(folder):
+    with pytest.raises(RuntimeError), locked(folder):
         raise RuntimeError
-    lock = FolderLock(folder)
-    lock.release()
-    lock.release()
     assert list(folder.iterdir()) == []
 
 
@@ -87,7 +83,7 @@ def test_only_unfinished_files_of_our_own_are_removed(tmp_path: Path) -> None:
     first, second = sorted(others)
     (tmp_path / first).touch()
     (tmp_path / second).mkdir()
-    with FolderLock(tmp_path):
-        assert {path.name for path in tmp_path.iterdir()} == {NAME, ours, *others}
+    with locked(tmp_path):
+        assert {path.name for path in tmp_path.iterdir()} == {LOCK, ours, *others}
         remove_temporary(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == others

@@ -13,19 +13,20 @@ from typer.testing import CliRunner
 
 from solvent.cli.app import app
 from solvent.exact import StoreError, load_solution, solve
-from solvent.exact.layered import resources
+from solvent.exact.layered import plan as plans
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.plan import make_plan
-from solvent.exact.layered.resources import (
+from solvent.exact.layered.plan import (
     ResourceError,
     check_disk,
+    check_memory,
     disk_bytes,
+    make_plan,
     values_bytes,
 )
 from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
 from solvent.exact.layered.solve import Local, solve_layers
 from solvent.exact.layered.store import KEEPS, LayerStore
-from solvent.exact.solved_game import SolvedGame
+from solvent.exact.solver import SolvedGame
 from solvent.games.inventory.layers import InventoryLayers, opened
 from solvent.games.inventory.rules import Inventory, Shop
 from solvent.model import compile_game
@@ -130,11 +131,28 @@ def test_a_disk_that_is_too_small_is_said_with_figures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layers = shop()
-    monkeypatch.setattr(resources, "free_disk", lambda _: disk_bytes(layers))
+    monkeypatch.setattr(plans, "free_disk", lambda _: disk_bytes(layers))
     check_disk(layers, tmp_path)
-    monkeypatch.setattr(resources, "free_disk", lambda _: disk_bytes(layers) - 1)
+    monkeypatch.setattr(plans, "free_disk", lambda _: disk_bytes(layers) - 1)
     with pytest.raises(ResourceError, match=r"the solution takes \d.* and .* are free"):
         check_disk(layers, tmp_path)
+
+
+def test_too_little_memory_is_said_with_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plans, "free_memory", lambda: 2_000_000_000)
+    check_memory(2_000_000_000)
+    with pytest.raises(ResourceError, match=r"takes 2\.5 GB of memory, and 2\.0 GB are available"):
+        check_memory(2_500_000_000)
+
+
+def test_files_that_a_container_keeps_in_memory_do_not_count(tmp_path: Path) -> None:
+    (tmp_path / "memory.max").write_text("9000\n")
+    (tmp_path / "memory.current").write_text("8000\n")
+    (tmp_path / "memory.stat").write_text("anon 1000\ninactive_file 4000\nactive_file 3000\n")
+    assert plans._of_control_group(tmp_path) == 8000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert plans._of_control_group(tmp_path) is None
+    assert plans._of_control_group(tmp_path / "none") is None
 
 
 # Folders and the command
@@ -174,7 +192,7 @@ def test_the_command_solves_plans_and_goes_on(
     assert (first["layers_solved_now"], again["layers_solved_now"]) == (3, 0)
     found = opened(tmp_path / "x", {"stock": 1})
     assert (found.value, found.game.stock) == (129 / 16, 1)
-    monkeypatch.setattr(resources, "free_memory", lambda: 1000)
+    monkeypatch.setattr(plans, "free_memory", lambda: 1000)
     assert "--force begins all the same" in run().stderr
     assert run("--force").exit_code == 0
 

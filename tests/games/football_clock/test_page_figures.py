@@ -14,8 +14,7 @@ from whole_games import FOLDERS, opened
 
 from solvent.exact.layered.compact import rounded_off
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.plan import make_plan
-from solvent.exact.layered.resources import disk_bytes, gigabytes, values_bytes
+from solvent.exact.layered.plan import disk_bytes, gigabytes, make_plan, values_bytes
 from solvent.exact.layered.solve import solve_layers
 from solvent.games import TimedFootball
 from solvent.games.football_clock.agent import AgentLayers

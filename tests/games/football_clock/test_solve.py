@@ -13,8 +13,7 @@ from timed_football import CHART, SMALL, TINY_FORMS, tiny
 
 from solvent.exact import Solution, solve
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.plan import make_plan
-from solvent.exact.layered.resources import values_bytes
+from solvent.exact.layered.plan import make_plan, values_bytes
 from solvent.exact.layered.solve import Local, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart_files import load_chart

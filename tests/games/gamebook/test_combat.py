@@ -247,7 +247,7 @@ def test_a_fantasy_fight_in_a_book_is_the_fight_alone_state_by_state(
             _, left, *_ = page.local
             hero, luck = (page.values[game.book.position[name]] for name in ("stamina", "luck"))
             state = Combat(difference, hero, left, luck, page.step)
-            assert solution.value_of(index) == values[state]
+            assert solution.values[index] == values[state]
             compared.add(state)
     assert compared == {state for state in values if state.round != "over"}
     assert solution.value == tree.value
@@ -264,7 +264,7 @@ def test_stamina_and_luck_are_carried_to_the_next_enemy_and_out_of_the_fight() -
         if page.step in ("won", "lost") and page.local[0] == 1:
             state = Combat(-1, page.values[1], page.local[1], page.values[2], page.step)
             [at] = [a for a in second.graph.index if a.state == state]
-            assert solution.value_of(index) == second.value_of(at)
+            assert solution.values[index] == second.value_of(at)
             checked += 1
     assert checked > 20
 

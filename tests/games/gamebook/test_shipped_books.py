@@ -15,8 +15,14 @@ import pytest
 from claims import check_claims
 
 from solvent.baselines import make_baseline
-from solvent.exact import Solution, policy_value, solve, solve_exactly, with_table
-from solvent.exact.occupancy import optimal_occupancy
+from solvent.exact import (
+    Solution,
+    optimal_occupancy,
+    policy_value,
+    solve,
+    solve_exactly,
+    with_table,
+)
 from solvent.games.gamebook.library import book_path, open_book
 from solvent.games.gamebook.loader import check_book
 from solvent.games.gamebook.page import Page, Pages
@@ -171,7 +177,7 @@ def worth() -> dict[Page, Fraction]:
     exact = open_book(TEACHING).tabulate_exactly()
     solution = solve_exactly(exact)
     pages = cast(Sequence[Page], exact.table.states)
-    return {page: solution.value_of(s) for s, page in enumerate(pages)}
+    return {page: solution.values[s] for s, page in enumerate(pages)}
 
 
 def hero_on(page: Page) -> dict[str, int | None]:

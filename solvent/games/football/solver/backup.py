@@ -33,8 +33,8 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from solvent.exact.chain import Chain
+from solvent.exact.compilation import Transitions
 from solvent.exact.matrix_game import MatrixGames, solve_matrix_games
-from solvent.exact.transitions import Transitions
 from solvent.games.football.packed import SAFETY_KICK, PackedRules
 from solvent.games.football.situation import OFFENCE
 from solvent.model.arrays import Floats, Ints, grouped_sum

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import product
 from typing import cast
 
 import numpy as np
 
 from solvent.exact import CertificateError, ImproperGameError
-from solvent.exact.lookahead import action_values, best_of, choice_values
 from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.position import Position
@@ -96,13 +96,15 @@ class SolvedFootball(DriveSolution):
         if state.phase == "call":
             value = float(self.values[self.rules.index(state.situation)])
             return value if state.offence == 0 else -value
-        chooses = self.game.who_decides(state)
-        return best_of(choice_values(self.game, self.value_of, state).values(), chooses)
+        best = (max, min)[self.game.who_decides(state)]
+        return best(self._options(state).values())
 
     def action_values(self, state: Position, player: int) -> Mapping[int, float]:
         """Return the value to player 0 of each legal action of a player, by action."""
         if state.phase != "call":
-            return action_values(self.game, self.value_of, state, player)
+            if player == self.game.who_decides(state):
+                return self._options(state)
+            return {self.game.legal_actions(state)[player][0]: self.value_of(state)}
         sign = 1 if state.offence == 0 else -1
         return {a: sign * value for a, value in self._at(self.calls, state, player).items()}
 
@@ -113,11 +115,22 @@ class SolvedFootball(DriveSolution):
             return {legal[0]: 1.0}
         if state.phase == "call":
             return self._at((self.offence_strategy, self.defence_strategy), state, player)
-        values = choice_values(self.game, self.value_of, state)
+        values = self._options(state)
         plain = legal[-1] if state.phase == "choice" else legal[0]
-        gain = best_of(values.values(), player) - values[plain]
+        gain = (max, min)[player](values.values()) - values[plain]
         taken = plain if gain == 0 else legal[0] + legal[1] - plain
         return {action: float(action == taken) for action in legal}
+
+    def _options(self, state: Position) -> dict[int, float]:
+        """The value to player 0 of what is chosen where at most one player chooses, by action."""
+        decides = self.game.who_decides(state)
+        return {
+            joint[decides]: sum(
+                float(after.probability) * (float(after.reward) + self.value_of(after.state))
+                for after in self.game.transition(state, joint)
+            )
+            for joint in product(*self.game.legal_actions(state))
+        }
 
     def _at(
         self, of_sides: tuple[Floats, Floats], state: Position, player: int

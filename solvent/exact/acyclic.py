@@ -1,0 +1,248 @@
+"""Games without cycles: their optimum in exact rationals, and what an optimal policy meets.
+
+**Rationals.** Backward induction as in :mod:`solvent.exact.decomposition`, on the rationals behind
+the arrays. Terms of an expectation are added as whole numbers over a common denominator, and each
+value is reduced once (:func:`solve_exactly`).
+
+**Ends and decisions.** With V the values, d(s) the probability that an optimal policy visits state
+s (its *occupancy measure*), and V2(s) the value of the second best action there, V(s) - V2(s) is
+the *action gap* of s and d(s) (V(s) - V2(s)) its *importance*: what would be lost from the start if
+that action were taken in s instead. In games with many states the importance of similar ones is
+added up; what is similar, the caller says (:func:`optimal_occupancy`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from solvent.exact.components import Components, components, free_rows
+from solvent.exact.expectimax import exact_weights, expectation
+from solvent.exact.solution import Solution
+from solvent.exact.tree_solution import Number
+from solvent.model import RationalGame, TabularGame
+
+
+@dataclass(frozen=True, eq=False)
+class RationalSolution:
+    """An optimum in exact rationals.
+
+    Attributes:
+        value: The value to player 0, at the start distribution.
+        values: [S] the value of every state.
+        best: [S] the best row of each state, the first of equals; -1 at an end.
+    """
+
+    value: Fraction
+    values: list[Fraction]
+    best: list[int]
+
+
+def solve_exactly(game: RationalGame) -> RationalSolution:
+    """Find the value of every state and a best row, with no rounding anywhere.
+
+    Raises:
+        ValueError: If a state can be visited twice, or both players choose in one.
+    """
+    table, numbers = game.table, game.numbers
+    parts = _acyclic(table)
+    both = (table.action_count[0] > 1) & (table.action_count[1] > 1)
+    if both.any():
+        odd = table.states[int(np.argmax(both))]
+        raise ValueError(f"{table.info.name}: both players choose in state {odd!r}")
+    values, best = [Fraction(0)] * table.n_states, [-1] * table.n_states
+    free, minimizing = free_rows(table), table.action_count[1] > 1
+    weights: dict[bytes, tuple[tuple[int, ...], int]] = {}
+
+    def expected(row: int) -> tuple[int, int]:
+        """Numerator and denominator of a row's value, not reduced."""
+        if not free[row]:
+            return _row_value(game, values, row).as_integer_ratio()
+        outcomes = slice(*table.outcome_start[row : row + 2].tolist())
+        signature = game.probability[outcomes].tobytes()
+        if signature not in weights:
+            weights[signature] = exact_weights(numbers[i] for i in game.probability[outcomes])
+        return expectation((table.next_state[outcomes].tolist(), *weights[signature]), values)
+
+    for state in map(int, parts.order[~table.terminal[parts.order]]):
+        first, end = table.row_start[state : state + 2].tolist()
+        (n, d), best[state] = expected(first), first
+        for row in range(first + 1, end):
+            other_n, other_d = expected(row)
+            left, right = other_n * d, n * other_d
+            if left < right if minimizing[state] else left > right:
+                n, d, best[state] = other_n, other_d, row
+        values[state] = Fraction(n, d)
+    value = sum((p * values[s] for s, p in game.initial.items()), Fraction(0))
+    return RationalSolution(value, values, best)
+
+
+def _acyclic(table: TabularGame) -> Components:
+    """The states of a game, each after all that it can lead to.
+
+    Raises:
+        ValueError: If a state can be visited twice.
+    """
+    parts = components(table)
+    if parts.cyclic.any():
+        state = int(parts.order[parts.start[int(np.argmax(parts.cyclic))]])
+        raise ValueError(
+            f"{table.info.name}: state {table.states[state]!r} can be visited twice; only games "
+            f"without cycles are solved in rationals or followed to their ends"
+        )
+    return parts
+
+
+def _row_value(game: RationalGame, values: list[Fraction], row: int) -> Fraction:
+    """The expected reward of a row and the expected value of the next state."""
+    numbers, next_state = game.numbers, game.table.next_state
+    terms = (
+        numbers[game.probability[n]] * (numbers[game.reward[n]] + values[next_state[n]])
+        for n in range(*game.table.outcome_start[row : row + 2].tolist())
+    )
+    return sum(terms, Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionGroup:
+    """A decision, or several that are alike.
+
+    Attributes:
+        group: The key of the group.
+        importance: The sum of theirs.
+        visits: Expected number of visits to their states.
+        actions: The frequency of each action there, the most frequent first.
+    """
+
+    group: Any
+    importance: Number
+    visits: Number
+    actions: tuple[tuple[int, Number], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalOccupancy:
+    """The states that an optimal policy visits.
+
+    Attributes:
+        table: The game.
+        value: The value of the game.
+        visits: The probability that each state is visited, by index, where it is not 0.
+        row: [S] the row that is taken in each state; -1 at an end.
+        row_value: The value of a row.
+    """
+
+    table: TabularGame
+    value: Number
+    visits: Mapping[int, Number]
+    row: list[int]
+    row_value: Callable[[int], Number]
+
+    def ends(
+        self, group: Callable[[Any], Hashable] = lambda state: state
+    ) -> list[tuple[Any, Number]]:
+        """The states in which episodes end, with their probabilities, the likeliest first.
+
+        Args:
+            group: The probabilities of states for which this gives the same are added up.
+        """
+        ends: dict[Hashable, Any] = defaultdict(int)
+        for s, p in self.visits.items():
+            if self.row[s] < 0:
+                ends[group(self.table.states[s])] += p
+        return sorted(ends.items(), key=lambda end: (-end[1], repr(end[0])))
+
+    def decisions(self, group: Callable[[Any], Hashable], most: int = 10) -> list[DecisionGroup]:
+        """The most important decisions.
+
+        Args:
+            group: Decisions for which this gives the same are added up.
+            most: Number of decisions to return, at most.
+        """
+        importance: dict[Hashable, Any] = defaultdict(int)
+        actions: dict[Hashable, dict[int, Any]] = defaultdict(lambda: defaultdict(int))
+        for s, p in self.visits.items():
+            rows = range(*self.table.row_start[s : s + 2].tolist())
+            if len(rows) < 2:
+                continue
+            key = group(self.table.states[s])
+            second = max(self.row_value(row) for row in rows if row != self.row[s])
+            importance[key] += p * (self.row_value(self.row[s]) - second)
+            actions[key][int(self.table.row_action[0][self.row[s]])] += p
+        found = [
+            DecisionGroup(
+                key,
+                importance[key],
+                sum(taken.values()),
+                tuple(sorted(taken.items(), key=lambda kv: -kv[1])),
+            )
+            for key, taken in actions.items()
+        ]
+        return sorted(found, key=lambda decision: -decision.importance)[:most]
+
+
+def optimal_occupancy(
+    game: TabularGame | RationalGame, solution: Solution | RationalSolution
+) -> OptimalOccupancy:
+    """Follow an optimal policy from the start to its ends.
+
+    Args:
+        game: A game for one player without cycles; a :class:`RationalGame` if the solution is one
+            in rationals.
+        solution: The solution of that game.
+
+    Returns:
+        Numbers in floats for a :class:`~solvent.exact.Solution` and in Fractions for a
+        :class:`RationalSolution`.
+
+    Raises:
+        ValueError: If the game has a cycle or a second player who chooses, or the two arguments
+            are not of one kind.
+    """
+    if isinstance(game, RationalGame) and isinstance(solution, RationalSolution):
+        exact, values, numbers = game, solution.values, game.numbers
+        return _followed(
+            OptimalOccupancy(
+                game.table,
+                solution.value,
+                dict(game.initial),
+                solution.best,
+                lambda k: _row_value(exact, values, k),
+            ),
+            lambda n: numbers[exact.probability[n]],
+        )
+    if isinstance(game, RationalGame) or isinstance(solution, RationalSolution):
+        raise ValueError("a game in rationals goes with a solution in rationals, and only with it")
+    solution.check_is_for(game)
+    table, row_values = game, solution.action_values
+    actions = solution.policies[0].probabilities.argmax(axis=1)
+    rank = np.cumsum(table.mask[0], axis=1)[np.arange(table.n_states), actions] - 1
+    return _followed(
+        OptimalOccupancy(
+            table,
+            solution.value,
+            {int(s): float(table.initial[s]) for s in np.flatnonzero(table.initial)},
+            np.where(table.terminal, -1, table.row_start[:-1] + rank).tolist(),
+            lambda k: float(row_values[k]),
+        ),
+        lambda n: float(table.probability[n]),
+    )
+
+
+def _followed(start: OptimalOccupancy, probability: Callable[[int], Any]) -> OptimalOccupancy:
+    """Pass the probability of each visited state on to what follows, from the start on."""
+    table, row, visits = start.table, start.row, dict(start.visits)
+    if (table.action_count[1] > 1).any():
+        raise ValueError(f"{table.info.name} has a second player who chooses")
+    # The other way round, every state comes before all that it leads to.
+    for s in _acyclic(table).order[::-1].tolist():
+        if s in visits and row[s] >= 0:
+            for n in range(*table.outcome_start[row[s] : row[s] + 2].tolist()):
+                target = int(table.next_state[n])
+                visits[target] = visits.get(target, 0) + visits[s] * probability(n)
+    return replace(start, visits=visits)
