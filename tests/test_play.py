@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from solvent import make_game
 from solvent.exact import SolvedGame, best_response, solve
 from solvent.games import FightingFantasy, Pig
 from solvent.model import Game, GameInfo, Outcome, TabularGame, TabularPolicy, compile_game
@@ -38,7 +37,7 @@ class Session:
         except StopIteration:
             raise EOFError from None
 
-    def play(self, game: Game | SolvedGame, **arguments: Any) -> Record:
+    def play(self, game: Game | SolvedGame | str, **arguments: Any) -> Record:
         return play(game, input=self.input, output=self.shown.append, **arguments)
 
     @property
@@ -90,7 +89,7 @@ def test_every_decision_is_priced_by_the_exact_values_and_the_review_adds_up() -
 
 def test_the_review_fits_the_terminal() -> None:
     session = Session(["0"] * 30)
-    session.play(make_game("gamebook"), seed=3)
+    session.play("gamebook", seed=3)
     assert "\n  " in session.text.partition("Decision 1")[2]
     assert max(map(len, session.text.splitlines())) <= 80
 

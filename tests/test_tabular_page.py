@@ -1,4 +1,4 @@
-"""The page on the algorithms: how long each is, and pictures and numbers as they are computed."""
+"""The page on the algorithms: all are on it, with pictures and numbers as they are computed."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ def algorithms() -> dict[str, int]:
     return found
 
 
-def test_the_table_has_every_algorithm_and_its_length() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (\d+) \|$", PAGE, re.MULTILINE)
-    assert {name: int(lines) for name, lines in rows} == algorithms()
-    assert len(rows) >= 26
+def test_the_table_has_every_algorithm() -> None:
+    names = re.findall(r"^\| `(\w+)` \| [^|]+ \|$", PAGE.split("## Exact")[0], re.MULTILINE)
+    assert sorted(names) == sorted(algorithms())
 
 
 def test_every_algorithm_is_public_and_at_most_a_page() -> None:

@@ -27,7 +27,7 @@ from solvent.exact import SolvedGame, SolvedTable, solve
 from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table
 from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress
-from solvent.model.registry import spec_of
+from solvent.model.registry import make_game, spec_of
 from solvent.play.session import (
     MOST_ADVISED,
     MOST_LISTED,
@@ -50,7 +50,7 @@ __all__ = [
 
 
 def play(
-    game: Game | SolvedGame,
+    game: Game | SolvedGame | str,
     *,
     player: int = 0,
     opponent: TabularPolicy | None = None,
@@ -63,7 +63,7 @@ def play(
     """Let a person play one episode of a game.
 
     Args:
-        game: The rules, which are solved first, or a solved game.
+        game: The name of a game or its rules, which are solved first, or a solved game.
         player: The person's side, 0 or 1, in a game for two.
         opponent: Policy of the other side, for a game that has a table. By default the opponent
             plays optimally.
@@ -86,6 +86,8 @@ def play(
             side in this game.
         TooManyStatesError: If the game is too large for the table that the opponent needs.
     """
+    if isinstance(game, str):
+        game = make_game(game)
     rules = game if isinstance(game, Game) else game.game
     info = rules.info
     if player not in range(info.players):
