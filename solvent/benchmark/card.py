@@ -65,7 +65,7 @@ class Card:
         source: A hash of the code (:attr:`solvent.benchmark.algorithms.Algorithm.source`); empty if
             the runs have no record of it.
         budget: Budget of a run, in words.
-        tuning: How the settings of the algorithm were chosen, in words.
+        tuning: Description of how the settings of the algorithm were chosen.
         hardware: Hardware of the runs, in words.
         uses_model: Whether a learner was given the probabilities and rewards of its game, instead
             of samples alone.

@@ -67,8 +67,8 @@ class AgentRecord:
         timesteps: Environment steps of the training, as recorded.
         cpu_seconds: CPU time of the training, as recorded.
         folder: Folder of its files, relative to that of the results.
-        exploitability: In self-play, that in seat 0 and in seat 1, else None.
-        mode_exploitability: In self-play, that in seat 0 and in seat 1, else None.
+        exploitability: Exploitability in seat 0 and in seat 1 for self-play, else None.
+        mode_exploitability: Exploitability in seat 0 and in seat 1 for self-play, else None.
         budget_timesteps: Budget in environment steps.
         budget_cpu_seconds: Budget of CPU time in seconds; None if unlimited.
         uses_model: Whether the algorithm was given the table of the game.
@@ -104,7 +104,7 @@ class AgentRecord:
 
     @property
     def told(self) -> str:
-        """What the learner was told, in words."""
+        """The privileged information that the learner was given, in words."""
         told = "the model" if self.uses_model else "samples"
         told += ", legal actions" * (self.masked and not self.uses_model)
         return told + ", the solution" * saw_solution(self.hyperparameters)

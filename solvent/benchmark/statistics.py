@@ -23,7 +23,7 @@ import numpy as np
 from solvent.model.arrays import Floats
 
 LEAST_SEEDS = 10
-"""With fewer runs of a task there is no interval but the range of the runs."""
+"""The smallest number of runs of a task for a bootstrap interval; below it, the range is shown."""
 REPETITIONS = 10_000
 """Repetitions of the bootstrap of a number."""
 BAND_REPETITIONS = 2_000

@@ -143,7 +143,7 @@ class Setting:
 
     Attributes:
         settings: Values of its hyperparameters by name; the others keep their defaults.
-        tuning: How they were chosen, in words.
+        tuning: Description of how they were chosen.
     """
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
@@ -159,7 +159,7 @@ class Suite:
     Attributes:
         name: Name of the suite.
         title: Purpose of the suite, in a line.
-        tasks: In the order of the results.
+        tasks: The tasks, in the order of the results.
         algorithms: Settings of algorithms, by the algorithm's name.
     """
 

@@ -43,7 +43,7 @@ LEAST_GAP = 1e-9
 """Gaps below this one count as this one in logarithms: they are not known any better."""
 
 UNTUNED = "default settings"
-"""How the settings of an algorithm were chosen if nothing else is known."""
+"""Description of the tuning of an algorithm if nothing else is known."""
 
 GAPS = (0.1, 0.01, 0.001)
 """Shares of the distance between uniform and optimal play."""
@@ -82,10 +82,10 @@ class SummaryRow:
         task: The name of the task; None for all tasks.
         policy: One of :data:`POLICIES`.
         runs: Number of runs.
-        told: What the learner was told, in words.
-        tuning: How its settings were chosen, in words.
+        told: The privileged information that the learner was given, in words.
+        tuning: Description of how its settings were chosen.
         iqm: The interquartile mean of the normalized score.
-        iqm_over_tasks: The same with an interval that draws tasks, too; None for a single task.
+        iqm_over_tasks: The IQM with an interval that draws tasks, too; None for a single task.
         median: The median over tasks of the mean over runs; None for a single task.
         mean: The mean over tasks of the mean over runs.
         over_constant: The interquartile mean of the score that is 0 for the best policy with the
@@ -127,7 +127,7 @@ class Improvement:
         first: Name of an algorithm.
         second: Name of another one.
         probability: The probability, with an interval that draws runs within each task.
-        over_tasks: The same with an interval that draws tasks, too.
+        over_tasks: The probability with an interval that draws tasks, too.
     """
 
     first: str

@@ -38,8 +38,8 @@ Game = Annotated[
     str,
     typer.Argument(
         metavar="GAME",
-        help="A game or an environment that `solvent list` shows, or a Gymnasium environment "
-        "that publishes its transitions, such as FrozenLake-v1; or where to find a game, "
+        help="A game or environment from `solvent list`, a Gymnasium environment "
+        "that publishes its transitions, such as FrozenLake-v1, or your own game, "
         "`module:Class` or `file.py`.",
     ),
 ]
@@ -62,7 +62,7 @@ network_option = partial(typer.Option, rich_help_panel=NETWORK)
 
 Solved = Annotated[
     Path | None,
-    layer_option(metavar="DIR", help="What `solve --out DIR` has solved; solved now if left out."),
+    layer_option(metavar="DIR", help="Folder written by `solve --out DIR`. Default: solve now."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Learner = Annotated[
@@ -78,25 +78,23 @@ ExploringStarts = Annotated[
     typer.Option(
         "--exploring-starts",
         metavar="SHARE",
-        help="Share of episodes, 0 to 1, that begin elsewhere than the game does; as tuned if "
-        "left out.",
+        help="Share of episodes, 0 to 1, that start in a random state. Default: as tuned.",
     ),
 ]
 StartWeights = Annotated[
     str,
     typer.Option(
         metavar="uniform|importance",
-        help="How exploring starts are drawn: each state as likely as any other, or in "
-        "proportion to how much the choice matters there, which shows the solution to the "
-        "learner.",
+        help="Distribution of exploring starts: uniform, or in proportion to how much the choice "
+        "matters in a state, which shows the solution to the learner.",
     ),
 ]
 PolicyFile = Annotated[
     Path,
     typer.Argument(
         metavar="POLICY",
-        help="What `train` has saved, policy.npz or network.npz; or a .zip of "
-        "Stable-Baselines3; or the name of a baseline, such as uniform.",
+        help="policy.npz or network.npz of `train`, a .zip of Stable-Baselines3, or the name of a "
+        "baseline, such as uniform.",
     ),
 ]
 Tolerance = Annotated[
@@ -104,7 +102,7 @@ Tolerance = Annotated[
     typer.Option(
         metavar="X",
         min=0,
-        help="Refuse a best response that is not proved to within this times the largest payoff.",
+        help="Largest width of a best response's bracket, relative to the largest payoff.",
     ),
 ]
 
@@ -131,7 +129,7 @@ def solvent(
 @app.command("list")
 def list_(
     game: Annotated[
-        str | None, typer.Argument(metavar="GAME", help="A game, to see its parameters.")
+        str | None, typer.Argument(metavar="GAME", help="Game whose parameters to show.")
     ] = None,
 ) -> None:
     """Show games, environments, baselines and algorithms, or the parameters of one game."""
@@ -160,18 +158,16 @@ def solve(
         typer.Option(
             metavar="X",
             min=0,
-            help="Refuse a table's bracket that is wider than this times the largest value. 0 "
-            "accepts any, as narrow as floats allow.",
+            help="Largest width of the bracket, relative to the largest value. 0 asks for the "
+            "narrowest that floats allow.",
         ),
     ] = 1e-9,
     out: Annotated[
         Path | None,
-        layer_option(
-            metavar="DIR", help="Keep the solution in a folder, and go on with what is there."
-        ),
+        layer_option(metavar="DIR", help="Folder for the solution; continues what is there."),
     ] = None,
     threads: Annotated[
-        int | None, layer_option(min=1, help="As many as there are processors.")
+        int | None, layer_option(min=1, help="Number of threads. Default: number of processors.")
     ] = None,
     on: Annotated[
         str | None,
@@ -183,12 +179,12 @@ def solve(
         str | None,
         layer_option(
             metavar="WHAT",
-            help="Which values to keep: all; compact, which rounds them to two bytes; or start, "
-            "those of the layer in which the game begins.",
+            help="Values to keep: all; compact, which rounds them to two bytes; or start, "
+            "only those of the first layer.",
         ),
     ] = None,
     plan: Annotated[
-        bool, layer_option("--plan", help="Only say what it takes: disk, memory, traffic and time.")
+        bool, layer_option("--plan", help="Only print the disk, memory, traffic and time needed.")
     ] = False,
     verify: Annotated[bool, layer_option("--verify", help="Check all files in DIR now.")] = False,
     spot_check: Annotated[
@@ -196,15 +192,15 @@ def solve(
         layer_option(
             min=1,
             metavar="N",
-            help="Only solve N random states in DIR again, from the rules; the manifest is enough.",
+            help="Only solve N random states in DIR again from the rules.",
         ),
     ] = None,
     force: Annotated[
         bool,
-        layer_option("--force", help="Begin although there seems to be too little disk or memory."),
+        layer_option("--force", help="Start even if disk or memory seems too small."),
     ] = False,
 ) -> None:
-    """Solve a game exactly: value, certified bracket and the best choices at the start.
+    """Solve a game exactly: value, proved bracket and the best choices at the start.
 
     [dim]solvent solve ff-combat --opponent hell-demon --stamina 24 --luck 12[/]
     [dim]solvent solve football-strategy --form half --out half[/]
@@ -220,13 +216,13 @@ def solve(
 def play(
     ctx: typer.Context,
     game: Game,
-    player: Annotated[int, typer.Option(help="Your side in a game for two, 0 or 1.")] = 0,
+    player: Annotated[int, typer.Option(help="Your side in a two-player game, 0 or 1.")] = 0,
     against: Annotated[
         str | None,
         typer.Option(
             metavar="NAME|FILE",
-            help="Your opponent in a game for two: a baseline or a policy file; optimal if left "
-            "out.",
+            help="Your opponent in a two-player game: a baseline or a policy file. Default: "
+            "optimal.",
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the dice.")] = None,
@@ -235,7 +231,7 @@ def play(
 ) -> None:
     """Play a game in the terminal; ? asks for advice, and the end shows what each choice cost.
 
-    Solutions that took long are kept; SOLVENT_CACHE=off keeps none.
+    Solutions that took long are cached, unless SOLVENT_CACHE is off.
 
     [dim]solvent play ff-combat --luck 12[/]
     [dim]solvent play book my-book.yaml[/]
@@ -259,11 +255,13 @@ def explore(
         str,
         typer.Argument(
             metavar="[GAME]",
-            help="As for other commands; a gallery of all games if left out.",
+            help="Game to explore. Default: a gallery of all games.",
             show_default=False,
         ),
     ] = "",
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="What to listen on.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
+    ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
     ] = 0,
@@ -278,15 +276,15 @@ def explore(
         file_option(
             metavar="FILE",
             dir_okay=False,
-            help="Write the maps (.html, .svg) or the episode of --replay (.html), and serve "
-            "nothing.",
+            help="Write the maps (.html, .svg) or the episode of --replay (.html) instead of "
+            "serving.",
         ),
     ] = None,
     replay: Annotated[
         str | None,
         file_option(
             metavar="EPISODE",
-            help="The game to be written, as the address of its board says it: 'line=1:3,4'.",
+            help="Episode for --export, as in the URL of its board: 'line=1:3,4'.",
         ),
     ] = None,
     live_grid: Annotated[
@@ -300,7 +298,7 @@ def explore(
 ) -> None:
     """Explore games in the browser: a board on which every move has its exact value.
 
-    The page is on this machine's own address, which no other machine can reach.
+    By default no other machine can reach the page.
 
     [dim]solvent explore[/]
     [dim]solvent explore greed --limit 20 --sides 4[/]
@@ -328,58 +326,58 @@ def train(
     game: Game,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything written.")],
     algorithm: Learner = "ppo",
-    seed: Annotated[int, typer.Option(help="Of networks, exploration and environments.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     timesteps: Annotated[
-        int | None, typer.Option(metavar="N", help="Environment steps; as tuned if left out.")
+        int | None, typer.Option(metavar="N", help="Environment steps. Default: as tuned.")
     ] = None,
     exploring_starts: ExploringStarts = None,
     start_weights: StartWeights = "uniform",
     self_play: Annotated[
-        bool, typer.Option("--self-play", help="Learn both seats of a game for two.")
+        bool, typer.Option("--self-play", help="Learn both seats of a two-player game.")
     ] = False,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin again instead of going on with what is there.")
+        bool, typer.Option("--fresh", help="Start again instead of continuing.")
     ] = False,
     opponent: Annotated[
         str | None,
         env_option(
             metavar="NAME|FILE",
-            help="In a game for two, who plays the other seat: a baseline, or a policy file; as "
-            "the environment has it if left out. Some games have a parameter of this name.",
+            help="Opponent in a two-player game: a baseline or a policy file. Default: the "
+            "environment's. Some games have a parameter of this name.",
         ),
     ] = None,
     seat: Annotated[
         str | None,
         env_option(
-            metavar="0|1|random", help="In a game for two, the learner's seat; 0 if left out."
+            metavar="0|1|random", help="The learner's seat in a two-player game. Default: 0."
         ),
     ] = None,
     observation: Annotated[
         str | None,
         env_option(
             metavar="KIND",
-            help="What the network sees: vector, onehot or index; as tuned if left out.",
+            help="Observation: vector, onehot or index. Default: as tuned.",
         ),
     ] = None,
     illegal: Annotated[
         str | None,
         env_option(
             metavar="remap|raise",
-            help="An illegal action becomes the lowest legal one, or is an error.",
+            help="Replace an illegal action by the lowest legal one, or raise an error.",
         ),
     ] = None,
     solution: Annotated[
         Path | None,
         env_option(
             metavar="DIR",
-            help="What `solve --out DIR` has solved, for an optimal opponent in a game without a "
+            help="Folder written by `solve --out DIR`, for an optimal opponent in a game without a "
             "table.",
         ),
     ] = None,
 ) -> None:
     """Train a network on a game, with its exact gap at every checkpoint.
 
-    Run again after an interruption, it goes on from the last checkpoint.
+    Repeat the command to continue after an interruption.
 
     [dim]solvent train ff-combat --luck 12 --algorithm dqn --out runs/combat[/]
     [dim]solvent train pig --target 20 --opponent uniform --out runs/pig[/]
@@ -410,23 +408,24 @@ def score(
     game: Annotated[
         str | None,
         typer.Argument(
-            metavar="GAME", help="The game of the policy; a policy of `solvent train` knows it."
+            metavar="GAME", help="Game of the policy. Files of `solvent train` contain it."
         ),
     ] = None,
     top: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many losing states to show.")
+        int, typer.Option(metavar="N", min=1, help="Number of losing states to show.")
     ] = 10,
     trust: Annotated[
-        bool, network_option("--trust", help="Open it: that runs code from the file.")
+        bool,
+        network_option("--trust", help="Open the file, although it can run code of its author."),
     ] = False,
     algorithm: Annotated[
-        str, network_option(metavar="NAME", help="The algorithm that trained it.")
+        str, network_option(metavar="NAME", help="Algorithm that trained the network.")
     ] = "ppo",
     observation: Annotated[
         str | None,
         network_option(
             metavar="KIND",
-            help="What it sees: vector, onehot or index; what fits its network if left out.",
+            help="Observation: vector, onehot or index. Default: inferred from the network.",
         ),
     ] = None,
     mode: Annotated[
@@ -439,18 +438,18 @@ def score(
         Path | None,
         network_option(
             metavar="FILE",
-            help="The statistics of VecNormalize, if it was trained under that (.npz).",
+            help="Statistics of VecNormalize, if the network was trained with it (.npz).",
         ),
     ] = None,
     solution_folder: Annotated[
         Path | None,
-        layer_option("--solution", metavar="DIR", help="What `solve --out DIR` has solved."),
+        layer_option("--solution", metavar="DIR", help="Folder written by `solve --out DIR`."),
     ] = None,
     out: Annotated[
         Path | None,
         layer_option(
             metavar="DIR",
-            help="Keep what is scored in this folder; the same command goes on from there.",
+            help="Folder for intermediate results; the same command continues from there.",
         ),
     ] = None,
     tolerance: Tolerance = 1e-9,
@@ -486,24 +485,24 @@ def bench(
     *,
     suite: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FILE", help="A suite, or a file of one; `quick` if left out."),
+        typer.Option(metavar="NAME|FILE", help="Name or file of a suite. Default: `quick`."),
     ] = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ID",
-            help="An environment, in the place of a suite; of a suite, only this. May be repeated.",
+            help="Environment instead of a suite, or the only one of the suite. May be repeated.",
         ),
     ] = None,
     self_play: Annotated[
-        bool, typer.Option("--self-play", help="With --env: both seats are learned.")
+        bool, typer.Option("--self-play", help="With --env: learn both seats.")
     ] = False,
     algorithm: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="An algorithm, module:function or file.py:function; "
-            "those of the suite if left out. May be repeated.",
+            help="Algorithm: a name, module:function or file.py:function. Default: "
+            "the suite's. May be repeated.",
         ),
     ] = None,
     seeds: Annotated[
@@ -511,36 +510,36 @@ def bench(
     ] = None,
     timesteps: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="The budget, in the place of the suite's."),
+        typer.Option(metavar="N", min=1, help="Budget instead of the suite's."),
     ] = None,
     settings: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="A file of settings of the algorithms, as benchmarks/tune.py writes it, in the "
-            "place of the suite's. May be repeated.",
+            help="File of the algorithms' settings, as benchmarks/tune.py writes it, instead of "
+            "the suite's. May be repeated.",
         ),
     ] = None,
     workers: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Runs under way at the same time.")
+        int, typer.Option(metavar="N", min=1, help="Number of runs at the same time.")
     ] = 2,
     on: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="A Ray cluster that is to do the runs: HOST:PORT, auto or ray://HOST:PORT.",
+            help="Ray cluster for the runs: HOST:PORT, auto or ray://HOST:PORT.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything written.")],
 ) -> None:
-    """Compare algorithms on a suite: run them, score them exactly, and make the page.
+    """Compare algorithms on a suite: train, score exactly, and write a report.
 
     [dim]solvent bench --out results[/]
     [dim]solvent bench --suite core --seeds 10 --out core[/]
     [dim]solvent bench --env FrozenLake-v1 --algorithm my_file.py:mine --timesteps 100000 --out
     mine[/]
 
-    Run again after an interruption, it goes on where it was.
+    Repeat the command to continue after an interruption.
     """
     from solvent.cli.work import bench as run_bench
 
@@ -569,16 +568,15 @@ def report(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="With --in: where to write its summary as CSV, JSON and LaTeX, and its charts as "
-            "SVG.",
+            help="With --in: folder for a summary as CSV, JSON and LaTeX, and for charts as SVG.",
         ),
     ] = None,
     game: Annotated[
         str | None,
-        typer.Option("--game", metavar="GAME", help="A game to solve, without any training."),
+        typer.Option("--game", metavar="GAME", help="Game to solve, without training."),
     ] = None,
     solution: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="What `solve --out DIR` has solved.")
+        Path | None, typer.Option(metavar="DIR", help="Folder written by `solve --out DIR`.")
     ] = None,
     trust: Annotated[
         bool,
@@ -590,7 +588,7 @@ def report(
         "report.html"
     ),
 ) -> None:
-    """Write a self-contained HTML page about a bench, a game, or a solution.
+    """Write a self-contained HTML page about benchmark results, a game, or a solution.
 
     [dim]solvent report --game greed --limit 50 --sides 6 --out greed.html[/]
     [dim]solvent report --solution second-half --paper-agent --out second-half.html[/]

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def grade(
     exercise: Annotated[
         str,
-        typer.Argument(metavar="EXERCISE", help="An exercise by its name, or its file (.toml)."),
+        typer.Argument(metavar="EXERCISE", help="Name or file (.toml) of an exercise."),
     ],
     files: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="FILE...",
-            help="What was handed in, .npz or .csv; without one, the exercise is shown.",
+            help="Answers, .npz or .csv. Without any, the exercise is shown.",
         ),
     ] = None,
     table: Annotated[

@@ -16,15 +16,13 @@ if TYPE_CHECKING:
 
 submit = typer.Typer(
     no_args_is_help=True,
-    help="Pack what an algorithm has learned for a leaderboard, or check what somebody packed.",
+    help="Pack the policies of an algorithm for a leaderboard, or check a submission.",
     rich_markup_mode="rich",
 )
 
 SuiteFile = Annotated[
     Path | None,
-    typer.Option(
-        "--suite", metavar="FILE", help="The file of the suite, where no package declares it."
-    ),
+    typer.Option("--suite", metavar="FILE", help="File of the suite, if no package declares it."),
 ]
 
 
@@ -33,32 +31,32 @@ def pack(
     results: Annotated[
         Path, typer.Argument(metavar="RESULTS", help="A folder that `solvent bench` wrote.")
     ],
-    algorithm: Annotated[str, typer.Option(metavar="NAME", help="Whose runs.")],
+    algorithm: Annotated[str, typer.Option(metavar="NAME", help="Algorithm whose runs to pack.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the submission.")],
-    authors: Annotated[str, typer.Option(metavar="TEXT", help="Who submits it.")],
+    authors: Annotated[str, typer.Option(metavar="TEXT", help="Authors of the submission.")],
     code: Annotated[
-        str, typer.Option(metavar="LINK", help="Where the code is, https://…; none if left out.")
+        str, typer.Option(metavar="LINK", help="Address of the code, https://… Default: none.")
     ] = "",
     budget: Annotated[
-        str, typer.Option(metavar="TEXT", help="What a run was allowed, in words.")
+        str, typer.Option(metavar="TEXT", help="Budget of a run, in words.")
     ] = "as the suite says",
     tuning: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT", help="How its settings were chosen, in words; as recorded if left out."
+            metavar="TEXT", help="Tuning of its settings, in words. Default: as recorded."
         ),
     ] = None,
     hardware: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="What it ran on, in words; as recorded if left out."),
+        typer.Option(metavar="TEXT", help="Hardware, in words. Default: as recorded."),
     ] = None,
     uses_model: Annotated[
         bool,
-        typer.Option("--uses-model", help="A learner was given more of its game than samples."),
+        typer.Option("--uses-model", help="Declare that a learner was given the model."),
     ] = False,
     saw_solution: Annotated[
         bool,
-        typer.Option("--saw-solution", help="A learner, or who tuned it, saw the solution."),
+        typer.Option("--saw-solution", help="Declare that a learner saw the solution."),
     ] = False,
     suite: SuiteFile = None,
 ) -> None:
@@ -95,18 +93,18 @@ def check(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a submission.")],
     suite: SuiteFile = None,
     rerun: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Train N of its runs again, and compare.")
+        int, typer.Option(metavar="N", min=0, help="Train N of its runs again and compare.")
     ] = 0,
     algorithm: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="With --rerun: the algorithm, module:function or file.py:function, whose code "
-            "then runs. If left out, the installed one of the name on the card.",
+            help="With --rerun: the algorithm to run, module:function or file.py:function. "
+            "Default: the installed one of the name on the card.",
         ),
     ] = None,
 ) -> None:
-    """Score every policy of a submission again, and show what a leaderboard would.
+    """Score every policy of a submission again, and show its leaderboard entry.
 
     What does not fit is refused, with the file, the task and the seed. Scores are proved by this;
     that anything was learned is not. --rerun trains some of the runs again.

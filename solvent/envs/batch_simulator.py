@@ -109,7 +109,7 @@ class BatchSimulator(ABC):
 
         Args:
             opponents: Policies or players for the other seat.
-            weights: In proportion to which they are drawn, or None.
+            weights: Weights with which they are drawn; None draws uniformly.
 
         Raises:
             ValueError: If there are no opponents or one does not fit, or the weights are not
@@ -125,7 +125,7 @@ class BatchSimulator(ABC):
         Args:
             seeds: [n], None for an environment whose stream goes on.
             chosen: [n].
-            generator: From which streams without a seed are started.
+            generator: Source of randomness for streams without a seed.
         """
         stream = self.arrays["stream"]
         for i in np.flatnonzero(chosen).tolist():

@@ -76,7 +76,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         """Begin a new episode; with a seed, also begin a new stream of random numbers.
 
         Args:
-            seed: For ``np_random``, from which the stream is started; without one, the stream
+            seed: Seed of ``np_random``, from which the stream is started; without one, the stream
                 goes on (or is started from an arbitrary seed the first time).
             options: Allowed are none.
 

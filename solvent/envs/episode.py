@@ -128,7 +128,7 @@ class TableEpisode(_Position):
 
         Args:
             opponents: See :func:`solvent.envs.opponents.opponent_pool`.
-            weights: In proportion to which they are drawn, or None.
+            weights: Weights with which they are drawn; None draws uniformly.
 
         Raises:
             ValueError: As :func:`~solvent.envs.opponents.opponent_pool`.

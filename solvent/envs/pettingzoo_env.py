@@ -179,7 +179,7 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
         """Begin a new episode; with a seed, also begin a new stream of random numbers.
 
         Args:
-            seed: For the stream; without one, it goes on.
+            seed: Seed of the random stream; without one, the stream continues.
             options: Allowed are none.
 
         Raises:
@@ -262,7 +262,7 @@ class TabularParallelEnv(_TwoAgents, ParallelEnv[str, Any, Any]):
         """Begin a new episode; with a seed, also begin a new stream of random numbers.
 
         Args:
-            seed: For the stream; without one, it goes on.
+            seed: Seed of the random stream; without one, the stream continues.
             options: Allowed are none.
 
         Raises:

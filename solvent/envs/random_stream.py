@@ -97,7 +97,7 @@ def inverse_cdf_rows(probability: Floats) -> Ints:
 
 
 FIRST_BITS, CUT_BITS = 31, 27
-"""How many bits of a packed row say where its outcomes and where its thresholds begin."""
+"""The numbers of bits of a packed row for the start of its outcomes and of its thresholds."""
 
 
 def packed_rows(probability: Floats, first: Ints) -> tuple[Ints, NDArray[np.uint64]]:

@@ -75,7 +75,7 @@ class Simulation(ABC):
         Args:
             chosen: [k] indices of episodes.
             player: [k] which player of each.
-            observation: In which form; that of the simulation unless given.
+            observation: Form of the observation; by default the simulation's.
 
         Returns:
             [k, D].

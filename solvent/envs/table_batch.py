@@ -151,7 +151,7 @@ class Cells(NamedTuple):
             a draw can pick whose upper m bits are the index (Chen and Asau 1974, "On generating
             random variates from an empirical distribution"). The thresholds of cells that lead to
             such a start begin at 0, which belongs to no row.
-        starts: Where the thresholds of such a start begin; 0 if the start is a row like any other.
+        starts: First threshold of such a start; 0 if the start is a row like any other.
     """
 
     cell: NDArray[np.uint64]
@@ -193,7 +193,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
         rules: The rules that draw the states, or None.
         num_envs: Number of environments.
         opponents: See :func:`solvent.envs.opponents.opponent_pool`.
-        weights: In proportion to which the opponents are drawn, or None.
+        weights: Weights with which the opponents are drawn; None draws uniformly.
         seats: The seats that the learner may have, one or both.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
 
@@ -240,7 +240,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
 
         Args:
             opponents: See :func:`solvent.envs.opponents.opponent_pool`.
-            weights: In proportion to which they are drawn, or None.
+            weights: Weights with which they are drawn; None draws uniformly.
 
         Raises:
             ValueError: As :func:`~solvent.envs.opponents.opponent_pool`.

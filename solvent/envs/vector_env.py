@@ -246,7 +246,7 @@ class VectorEnv(Drawn, vector.VectorEnv[Batch, Batch, Batch]):
         return self.simulator.look()[1].astype(bool)
 
     def get_state(self) -> dict[str, Batch]:
-        """Everything that a later step depends on.
+        """Return everything that a later step depends on.
 
         Returns:
             Copies of arrays, among them ``"stream"``, the random numbers.

@@ -58,7 +58,7 @@ class Texts(spaces.Text):
     """All texts up to a length, whatever their characters; samples are of letters and digits.
 
     Args:
-        max_length: In characters.
+        max_length: Largest number of characters.
         seed: Seed of the samples.
     """
 

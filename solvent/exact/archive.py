@@ -148,7 +148,7 @@ def read_array(path: str | Path, shapes: Collection[tuple[int, ...]]) -> NDArray
 
     Args:
         path: The file.
-        shapes: Those that the array may have; a larger one is not unpacked.
+        shapes: Shapes that the array may have; a larger one is not unpacked.
 
     Returns:
         Plain numbers, in the byte order of this machine.

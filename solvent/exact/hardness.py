@@ -68,7 +68,7 @@ class Hardness:
         states: Number of states in which the game goes on and which can be reached.
         decisions: Number of those in which the player has a choice.
         length_optimal: Expected number of the player's moves under the optimum.
-        length_uniform: The same under uniform play; infinite if an episode need not end.
+        length_uniform: Length under uniform play; infinite if an episode need not end.
         gap_uniform: Optimality gap of uniform play.
         gap_constant: Least gap of a policy that always plays one action, or where that is illegal
             the lowest legal one, as environments do.
@@ -82,7 +82,7 @@ class Hardness:
         concentrability: Largest ratio of the shares of visits under the optimum and uniform play.
         mean_concentrability: Mean ratio, weighted by the visits of the optimum.
         diameter: Largest least expected number of moves from state to state; None if not computed.
-        reach: The same from the start; None if not computed.
+        reach: Largest expected number of moves from the start to any state; None if not computed.
     """
 
     game: str

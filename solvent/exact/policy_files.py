@@ -89,7 +89,7 @@ def load_policy(path: str | Path, game: TabularGame | None = None) -> TabularPol
 
     Args:
         path: A file written by :func:`save_policy`.
-        game: If given, the policy is checked against it.
+        game: Game that the policy must be for; None accepts any.
 
     Raises:
         StoreError: If the file is missing, damaged, of another kind, or for another game, or what

@@ -187,7 +187,8 @@ def against_best_response(
     Args:
         game: The game.
         policy: Either player's.
-        tolerance: The same as for :func:`best_response`, which raises the same errors.
+        tolerance: Largest width of the bracket, as in :func:`best_response`, which raises the
+            same errors.
 
     Returns:
         The values, and the policy with the response to it.

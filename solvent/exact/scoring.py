@@ -48,10 +48,10 @@ class Score:
     (:mod:`solvent.exact.evaluation`); in a game for two, where the other player sees to that.
 
     Attributes:
-        value: At the start; in a game for two, against a best response.
+        value: Expected return from the start; in a two-player game, against a best response.
         optimum: The game's value.
         optimality_gap: ``optimum - value``, at least 0.
-        exploitability: In a game for two the same number under its usual name, else None.
+        exploitability: Optimality gap under its usual name in a two-player game, else None.
         normalized: 0 for the uniform policy over legal actions, 1 for the optimum; NaN if the
             uniform policy is optimal or endless, or its value cannot be proved.
         illegal_mass: Average probability of illegal actions over the states visited, before they

@@ -72,8 +72,8 @@ class Choice:
         player: The player who chooses, whose values are shown; 0 if both do or nobody does.
         value: The value of the state, to that player.
         actions: The actions of that player.
-        replies: If both choose, player 1's actions, with their values to player 1.
-        matrix: If both choose, [m][n] the values to player 0.
+        replies: Player 1's actions with their values to player 1, if both choose.
+        matrix: Values to player 0, [m][n], if both choose.
     """
 
     state: Any

@@ -33,7 +33,7 @@ PIPS = {
 
 
 class Overlay(NamedTuple):
-    """What is known about a square of a board.
+    """Value, sign and other facts about a square of a board.
 
     Attributes:
         share: The value from 0 to 1, for the colour.
@@ -50,14 +50,14 @@ class Overlay(NamedTuple):
 
 @dataclass(frozen=True)
 class Clicks:
-    """What clicks lead to, and what is told of them.
+    """The targets of clicks, and their tooltips.
 
     Attributes:
         href: Makes the address of an action; None where nothing can be done.
         names: The actions that can be taken now, in words.
         best: The actions that are marked as optimal.
         worth: The values of actions in words, for the squares that they fill.
-        squares: What is known of the squares of a board, by row and column.
+        squares: Facts about the squares of a board, by row and column.
         moves: The action that leads to a square, by row and column.
     """
 
@@ -85,7 +85,7 @@ def drawn(scene: Scene, clicks: Clicks | None = None) -> str:
 
     Args:
         scene: The scene.
-        clicks: What clicks lead to; nothing if left out.
+        clicks: Targets of clicks; none if left out.
     """
     clicks = clicks or Clicks()
     return "".join(DRAWERS[type(part)](part, clicks) for part in scene)

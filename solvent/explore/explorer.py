@@ -156,7 +156,7 @@ class Explorer(Subject):
 
         Args:
             view: The view of the board.
-            message: What is wrong, in a sentence; empty if nothing is.
+            message: Sentence that says what is wrong; empty if nothing is.
 
         Raises:
             ValueError: If a panel is asked for what is not allowed.

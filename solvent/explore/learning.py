@@ -187,7 +187,7 @@ class Course:
             :data:`~solvent.tabular.exact_curves.QUANTITIES`: for the values of a given policy, and
             for planning, the error of the values; for a game for two the exploitability; otherwise
             the gap of the greedy policy.
-        distance: The same in words.
+        distance: Name of the measured distance, in words.
         exact: [S] the exact values, to player 0.
         exact_start: The exact value of the start.
         frames: The frames computed so far.

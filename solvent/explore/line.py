@@ -50,7 +50,7 @@ class Ply:
         outcome: The number of the outcome among those of the rules.
         after: The state after it.
         words: The move in words.
-        story: How chance decided, in words; empty if there is nothing to tell.
+        story: Description of the chance event; empty if there is none.
         costs: The cost of each player's action, 0 where it was optimal or the only one.
         stakes: The cost of each player's worst action.
         luck: The part of the change that is luck, to player 0.
@@ -85,8 +85,8 @@ class Account:
         stake: The sum of stakes.
         gift: The sum of the other player's costs.
         luck: The sum of luck.
-        start: What could be expected at the start.
-        result: What came of it, or can be expected now.
+        start: Expected result at the start.
+        result: Final result, or the one expected now.
     """
 
     decisions: int = 0

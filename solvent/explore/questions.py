@@ -149,7 +149,8 @@ class Sweep:
 
     Attributes:
         knob: The parameter.
-        points: For each value at which the state exists, the values of actions to who chooses.
+        points: Values of actions to the player who chooses, for each value at which the state
+            exists.
         breaks: Below and above the present value, where its best actions are no longer best.
         names: The actions in words, those of all values of the parameter.
     """

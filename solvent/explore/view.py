@@ -1,4 +1,4 @@
-"""What an address says: a line of play, how far it is shown, and for whom.
+"""The contents of an address: a line of play, how far it is shown, and for whom.
 
 The address determines what is on the board. Everything else that is kept, a policy that was loaded
 and the games that were played, is of no use to anybody else.
@@ -19,7 +19,7 @@ Query = Mapping[str, str]
 """The part of an address after its question mark."""
 
 KEPT = ("game", "s", "line", "at", "me", "hide", "panel", "quiz", "queue")
-"""What goes on from one address of the board to the next."""
+"""The parameters that go on from one address of the board to the next."""
 
 QUIZZES = ("drill", "mistakes")
 """Ways to be asked: positions drawn at random, and those of one's own mistakes."""

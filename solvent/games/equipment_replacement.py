@@ -54,7 +54,7 @@ class EquipmentReplacement(Rules):
         price: Price of a new machine.
         scrap: Price of a new machine when sold after the last period; each step of wear takes off
             1, down to 0.
-        wear: At the start.
+        wear: Wear at the start.
 
     Raises:
         ValueError: If an argument is not one of those allowed.

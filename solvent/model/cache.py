@@ -107,7 +107,7 @@ def entry_path(identity: Mapping[str, Any]) -> Path | None:
     """Return the path of an entry, or None if the cache is off.
 
     Args:
-        identity: As for :func:`kept`.
+        identity: JSON-able identity of the result, as in :func:`kept`.
     """
     folder = cache_folder()
     if folder is None:

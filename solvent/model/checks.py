@@ -120,7 +120,7 @@ def check_actions(game: Game) -> None:
 
 
 def check_end(game: Game) -> None:
-    """From every state some trajectory reaches an end; an acyclic game has no cycle."""
+    """Check that every state has a trajectory to an end, and that an acyclic game has no cycle."""
     table = compile_game(game, reference=True)
     source = table.row_state[table.outcome_row]
     ends = table.terminal.copy()

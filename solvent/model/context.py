@@ -66,7 +66,7 @@ import numpy as np
 from solvent.model.parameters import check_integer, check_rational, shown
 
 C = Fraction(21, 5)
-"""By how much a modifier of 1 (100%) raises the logarithm of the odds."""
+"""The increase of the log-odds by a modifier of 1 (100%)."""
 
 DENOMINATOR = 10**9
 """Denominator of the rationals to which modified probabilities are rounded in exact arithmetic."""
@@ -113,7 +113,7 @@ def modified_exactly(p: Any, modifier: Any, c: Any = C, denominator: int = DENOM
         p: The base probability; a float means the decimal that it prints.
         modifier: The sum of all modifiers, likewise.
         c: Log-odds of a modifier of 1, likewise.
-        denominator: At least 2.
+        denominator: Denominator of the result, at least 2.
 
     Raises:
         ValueError: If an argument is not a rational number or out of its range.
@@ -184,7 +184,7 @@ def _logit(p: Any, name: str) -> Any:
 
 
 def succeeds(p: Any, draw: Any) -> Any:
-    """Whether a draw from [0, 1) is a success: it is below `p`, so that 0 never and 1 always is."""
+    """Return whether a draw from [0, 1) is a success, which means that it is below `p`."""
     return draw < p
 
 
@@ -284,13 +284,13 @@ class Check:
 
 
 def is_significant(probability: Any, importance: Any, threshold: Any) -> Any:
-    """Whether an event should be tested: its probability times its importance exceeds a threshold.
+    """Return whether an event's probability times its importance exceeds a threshold.
 
     Args:
         probability: Probability of the event, a number or an array.
-        importance: Of its outcome, in any unit that is not negative, a number or an array that
+        importance: Importance of its outcome, nonnegative in any unit, a number or an array that
             broadcasts with `probability`.
-        threshold: In the same unit.
+        threshold: Threshold in the same unit.
 
     Returns:
         Whether it is greater, exactly if the arguments are rationals; an array if one of them is.
@@ -325,7 +325,7 @@ def resolve_at_targets(action: Check, reactions: Mapping[str, Iterable[Check]]) 
 
     Args:
         action: The action, with its circumstances.
-        reactions: By target, the checks that it can react with.
+        reactions: Checks with which each target can react, by target.
 
     Returns:
         By target, the check to roll; the action takes effect on those that fail it.

@@ -41,7 +41,7 @@ def probability_at_most(bound: int, count: int, sides: int = 6) -> Fraction:
 
 
 def ways_to_sum(total: int, count: int, sides: int = 6) -> int:
-    """In how many ways dice can sum to `total`, in closed form.
+    """Count the ways in which dice can sum to `total`, in closed form.
 
     With n = `count` dice of s = `sides` sides, the coefficient of x^t in (x + ... + x^s)^n is
 

@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
         probability: Probability of this branch, an exact rational in (0, 1]. A float means the
             decimal that it prints.
         state: The state that follows.
-        reward: To player 0 on the way there; player 1 receives the negative.
+        reward: Reward to player 0 on the way there; player 1 receives the negative.
     """
 
     probability: Fraction
@@ -91,7 +91,7 @@ class GameInfo:
         unit: The unit of values, in the plural, such as ``"points"``; :data:`WINS`, or
             :data:`WINS_OR_TIES`, if a value is the chance of winning; empty if there is no word
             for it.
-        discount: By how much a reward counts less for every move before it; 1 for a game whose
+        discount: Factor by which a reward shrinks with every move before it; 1 for a game whose
             values are undiscounted, as all are that :func:`solvent.model.discounted` has not made.
     """
 
@@ -120,7 +120,7 @@ class GameInfo:
         """Refuse what was made for a game of another name or with other parameters than this.
 
         Args:
-            trained: Of the game that it was made for.
+            trained: Info of the game that it was made for.
             what: Begins the sentence, such as ``"the network"``.
 
         Raises:
@@ -204,7 +204,7 @@ class Words:
         return ""
 
     def coordinates(self, state: Any) -> Mapping[str, Any]:
-        """Where a state stands, and whatever else sets it apart, the same names for all states.
+        """Return the place of a state and what else sets it apart, with the same keys for all.
 
         A ``row``, counted from the top, and a ``column`` make a board of the map in reports. The
         fields of a state that have these names do so by themselves. An end off the board has -1.
@@ -259,7 +259,7 @@ class Words:
         return self
 
     def from_reader(self, state: Any) -> Any:
-        """This game's state for one of :meth:`for_reader`."""
+        """Return this game's state for one of :meth:`for_reader`."""
         return state
 
 

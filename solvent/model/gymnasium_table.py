@@ -43,7 +43,7 @@ Board = Mapping[str, Sequence[Any]]
 
 
 class Documented(NamedTuple):
-    """What Gymnasium's documentation says of an environment, and its attributes do not.
+    """Facts about an environment that Gymnasium documents but no attribute holds.
 
     Attributes:
         actions: Their names, in the order of their numbers.
@@ -73,7 +73,7 @@ DOCUMENTED: Mapping[str, Documented] = {
         },
     ),
 }
-"""By ``module:class`` of the environment, or of a class that it inherits from."""
+"""Documented facts by ``module:class`` of the environment or of one of its base classes."""
 
 
 RESETS = 64
@@ -94,7 +94,7 @@ class GymnasiumTable(Words):
     Args:
         transitions: The dictionary ``P``.
         start: Probability of each state at the start, one entry per state of ``P``.
-        name: For tables and messages.
+        name: Name for tables and messages.
         actions: The names of actions, in the order of their numbers; the numbers if left out.
         board: The values of each coordinate, such as ``{"row": range(4), "column": range(4)}``,
             of states that are numbered row by row; the states are numbers alone if left out.
@@ -125,7 +125,7 @@ class GymnasiumTable(Words):
 
         Args:
             env: The environment.
-            name: For tables and messages; the environment's id if left out.
+            name: Name for tables and messages; by default the environment's id.
 
         Raises:
             ValueError: If it has no ``P``, or has no ``initial_state_distrib`` and its resets lead

@@ -65,8 +65,8 @@ class Cell(NamedTuple):
         column: Column of the agent, from the left; -1 where the clock has stopped the episode.
         row: Row of the agent, from the top; -1 where the clock has stopped the episode.
         direction: The direction in which it looks.
-        carrying: What it carries.
-        changes: What is in the cells that have changed since the start, by column and row.
+        carrying: Object that the agent carries.
+        changes: Contents of the cells that have changed since the start, by column and row.
         over: Whether the episode has ended.
     """
 
@@ -88,7 +88,7 @@ class MiniGridGame:
     Args:
         env_id: The Gymnasium id.
         layout: Seed of the reset that draws the layout, a whole number from 0.
-        view: What is observed: ``"partial"``, what MiniGrid shows the agent, or ``"full"``, the
+        view: Observation: ``"partial"``, what MiniGrid shows the agent, or ``"full"``, the
             whole grid.
         arguments: Arguments of the environment that differ from those of the id.
         version: Version of MiniGrid, whose rules these are.
@@ -116,7 +116,7 @@ class MiniGridGame:
 
         Args:
             env: An environment of MiniGrid's; one that was never reset is reset with the seed 0.
-            view: What is observed, as for the class.
+            view: Observation, ``"partial"`` or ``"full"``.
         """
         source = copy.deepcopy(env.unwrapped)
         if source.agent_pos is None:
@@ -218,7 +218,7 @@ class _World:
 
     Args:
         env: An environment of MiniGrid's after a reset.
-        view: What is observed.
+        view: Observation, ``"partial"`` or ``"full"``.
         name: For messages.
     """
 

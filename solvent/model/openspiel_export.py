@@ -78,7 +78,7 @@ def policy_from_openspiel(
             its turn-based form. It has to be a function of the information state; of any other,
             what it does after the first history that leads to a state is taken.
         player: Player whose policy it is, 0 or 1.
-        name: For tables and figures.
+        name: Name for tables and figures.
 
     Raises:
         ValueError: If the probabilities of a state are no distribution over the legal actions.
@@ -307,7 +307,7 @@ def _state_class() -> Any:
 
 
 class Observer:
-    """What a player sees of a state: the table's observation, and the state as text."""
+    """The view that a player has of a state: the table's observation, and the state as text."""
 
     def __init__(self, table: TabularGame) -> None:
         self.table = table

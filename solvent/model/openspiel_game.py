@@ -43,7 +43,7 @@ PLAYOUTS = 200
 """Number of random episodes in which the game is compared with OpenSpiel's."""
 
 STATES = ("text", "history")
-"""What can tell the states of a game of OpenSpiel from each other."""
+"""The ways to tell the states of an OpenSpiel game apart."""
 
 TOGETHER = -1
 """The player of a position in which both choose at the same time, or which ends the game."""
@@ -119,7 +119,7 @@ def _words(value: Any) -> str:
 
 
 def maker(name: str) -> Callable[..., OpenSpielGame]:
-    """What makes a game of OpenSpiel, with OpenSpiel's parameters as its own.
+    """Return a maker of a game of OpenSpiel, with OpenSpiel's parameters as its own.
 
     Args:
         name: The name in OpenSpiel.
@@ -240,7 +240,7 @@ class OpenSpielGame:
         return tuple(Outcome(p, position) for (position, _), p in reached.items())
 
     def legal_actions(self, state: Position) -> tuple[tuple[int, ...], ...]:
-        """Those of OpenSpiel; where a player has nothing to choose, the first action alone."""
+        """OpenSpiel's legal actions, or the first action alone if a player has no choice."""
         return _legal(self._source_of(state))
 
     def transition(self, state: Position, joint_action: JointAction) -> tuple[Outcome, ...]:

@@ -122,7 +122,8 @@ class ChoiceError(ValueError):
     """A name that is none of those allowed.
 
     Args:
-        message: What is wrong, and what is allowed. Gymnasium makes new errors of a message alone.
+        message: Sentence that says what is wrong and what is allowed. Gymnasium makes new errors
+            of a message alone.
         value: The given value.
         name: The requested name.
         allowed: The names that are allowed, sorted.
@@ -195,7 +196,7 @@ def spread(value: Spread, name: str, low: int, high: int) -> dict[int, Fraction]
     Args:
         value: See :data:`Spread`. Weights are positive rationals (floats are read as the decimal
             they print); they are divided by their sum.
-        name: For the error message.
+        name: Name for the error message.
         low: Least value allowed.
         high: Largest value allowed.
 

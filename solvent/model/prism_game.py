@@ -154,7 +154,7 @@ def read_model(path: Path, property: str, constants: str, exact: bool | None) ->
 
 
 def maker(path: str) -> Callable[..., PrismGame]:
-    """What makes the game of a model and a property that is still to be said.
+    """Return a maker of the game of a model, which takes the property.
 
     Args:
         path: Path of the model.
@@ -175,7 +175,7 @@ Args:
 
 @dataclass(frozen=True, eq=False)
 class ModelRead:
-    """What a game needs of a model and a property, in lists that JSON can hold.
+    """A model and a property as a game needs them, in lists that JSON can hold.
 
     With S states, K rows and N outcomes of the model, of which those are left out that lead on from
     where an episode ends, or to where no policy counts:

@@ -59,11 +59,11 @@ FORMATS: Mapping[str, str] = {
         (".prism", ".pm", ".nm", ".jani", ".drn", ".umb"), "solvent.model.prism_game:maker"
     ),
 }
-"""What reads the games of other programs, by how their names begin or their files end: functions
+"""Readers of the games of other programs, by how their names begin or their files end: functions
 from the rest of the name, or from the file, to what makes the game."""
 
 PUBLISHED = "solvent.model.gymnasium_table:maker"
-"""What reads the game of another package's environment, by its id."""
+"""Readers of the game of another package's environment, by its id."""
 
 TABLE_OF_ENV = "solvent.model.gymnasium_table:GymnasiumTable.from_env"
 """The same of an environment that is at hand."""
@@ -77,7 +77,7 @@ MINIGRID_IDS = "MiniGrid-"
 OF_MINIGRID, GRID_OF_ENV = (
     f"solvent.model.minigrid_game:{name}" for name in ("maker", "MiniGridGame.from_env")
 )
-"""What reads an environment of that package, by its id and at hand."""
+"""Readers of an environment of that package, by its id and as an object."""
 
 ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 """Pattern of a Gymnasium id with a version."""
@@ -85,7 +85,7 @@ ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 UNDISCOUNTED = (
     "solver", "layered", "opened", "simulator", "players", "scorer", "untabled", "sections", "play",
 )  # fmt: skip
-"""What a spec has only for the game without a discount, besides studies."""
+"""Fields that a spec has only for the game without a discount, besides studies."""
 
 Reference: TypeAlias = str
 """A reference to an object, ``"module:name"``; the name may have dots."""
@@ -97,7 +97,7 @@ class Environment:
 
     Attributes:
         parameters: The game's, where they are not its defaults; JSON-able.
-        opponent: In a game for two, who plays against the learner unless the caller says: the name
+        opponent: Default opponent of the learner in a two-player game: the name
             of a baseline. None in a game for one.
         optimum: The value of the game from its start, by :func:`solvent.exact.solve`; against an
             opponent that is not optimal, what a best response gets. None if it is not stored.
@@ -130,7 +130,7 @@ class GameSpec:
     Attributes:
         name: Under which the game is listed; what its ``info.name`` says.
         make: The class of the game, or a function that makes it; its parameters are JSON-able.
-        rules: How it is played, in at most three lines of 80 characters; said before a game in
+        rules: Rules in at most three lines of 80 characters; printed before a game in
             the terminal, and where the game is listed.
         environments: Its Gymnasium ids. The first one without parameters is the environment that
             the plain name stands for.
@@ -236,7 +236,7 @@ class GameSpec:
                 )
 
     def words(self) -> tuple[str, ...]:
-        """Everything it puts into a common namespace: its name, ids, shorthands and commands."""
+        """All that it puts into a common namespace: its name, ids, shorthands and commands."""
         return self.name, *self.environments, *self.shorthands, *self.commands
 
     def maker(self) -> Callable[..., Game]:
@@ -258,7 +258,7 @@ class GameSpec:
         return module.partition(".")[0] == package
 
     def for_objective(self, info: GameInfo) -> GameSpec:
-        """What of it holds for a form of its game: all, or if that is discounted less.
+        """Return the part of the spec that holds for a form of its game; a discount leaves less.
 
         Args:
             info: Description of the form.
@@ -358,7 +358,7 @@ class _Registry:
 
 
 def declared(group: str) -> list[EntryPoint]:
-    """What the installed packages declare in a group of entry points; this package's comes first.
+    """Return what installed packages declare in a group of entry points, this package's first.
 
     Nobody so takes its names away.
     """
@@ -509,7 +509,7 @@ def meaning(name: str) -> tuple[str, Mapping[str, Any]]:
     """The game that a name stands for, and the parameters, which an id or a shorthand has.
 
     Args:
-        name: As for :func:`find_spec`; what is no word of a spec stands for itself.
+        name: Name as in :func:`find_spec`; what is no word of a spec stands for itself.
     """
     for spec in game_specs().values():
         if name in spec.environments:
@@ -524,7 +524,7 @@ def load_place(name: str, what: str) -> tuple[ModuleType, Any]:
 
     Args:
         name: ``"module:name"``, ``"file.py:name"`` or ``"file.py"``.
-        what: What is looked for, for messages: ``"game"``.
+        what: Kind of the thing that is looked for, for messages, such as ``"game"``.
 
     Returns:
         The module, and None if nothing of it is named.
@@ -561,7 +561,7 @@ def check_registered(name: str, what: str, *, trust: bool = False) -> str:
 
     Args:
         name: The name that stands in the file.
-        what: What the name stands for, for messages: ``"game"``.
+        what: Kind of the thing that is named, for messages, such as ``"game"``.
         trust: Whether the author of the file may run code here.
 
     Raises:
@@ -647,8 +647,8 @@ def make_game(
             ``"FrozenLake-v1"``, ``"solvent/Greed-v0"``.
         modifiers: Modifiers of the game's checks, by name: ``{"luck": -0.15}`` makes every test of
             luck harder (:mod:`solvent.model.difficulty`).
-        discount: By how much a reward counts less for every move before it, a number above 0 and up
-            to 1 (:func:`solvent.model.discounted`); that of the game's source if left out, for most
+        discount: Factor by which a reward shrinks with every move before it, above 0 and up to 1
+            (:func:`solvent.model.discounted`); that of the game's source if left out, for most
             games 1. A parameter of the game's own that has this name goes first.
         parameters: The game's own; ``help(solvent.GAMES[name])`` lists them.
 

@@ -110,7 +110,7 @@ class Prose(NamedTuple):
     Attributes:
         title: The heading; empty if there is none.
         paragraphs: The paragraphs.
-        options: What can be done next, each with the action that a click takes.
+        options: Choices, each with the action that a click takes.
     """
 
     title: str

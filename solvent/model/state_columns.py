@@ -21,7 +21,7 @@ from solvent.model.game import State
 Arrays = Mapping[str, NDArray[Any]]
 
 OFTEN = 256
-"""Who asks for a state so many times is better served by having made them all."""
+"""The number of requests for single states after which all of them are made."""
 
 _PLAIN: Mapping[type, str] = {bool: "bool", int: "int", float: "float"}
 
@@ -31,10 +31,10 @@ class UnpackableError(ValueError):
 
 
 def pack_states(states: Sequence[State]) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """What stands in the header for states, and their arrays.
+    """Return the header for states, and their arrays.
 
     Args:
-        states: Those of a table.
+        states: States of a table.
 
     Raises:
         UnpackableError: If they hold something else than the module says.
@@ -155,7 +155,7 @@ class PackedStates(Sequence[State]):
 
         Args:
             kind: The class.
-            columns: For each field its values, [S].
+            columns: Values of each field, [S].
         """
         arrays: dict[str, NDArray[Any]] = {}
         inner = [{"is": "int", "array": _added(column, arrays)} for column in columns]

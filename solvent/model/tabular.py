@@ -118,7 +118,7 @@ class TabularGame:
 
         Args:
             model_hash: Its hash.
-            attributes: Those of the class, each of them.
+            attributes: Values of all attributes of the class.
         """
         table = object.__new__(cls)
         vars(table).update(attributes, model_hash=model_hash)
@@ -192,7 +192,7 @@ class TabularGame:
         return np.asarray(np.diff(self.row_start) == 0)
 
     def on_turn(self, player: int) -> Bools:
-        """Where a player is to act, [S]; where it is the other's turn, the player only waits."""
+        """Return the states in which a player is to act, [S] bool."""
         if self.turn is None:
             return ~self.terminal
         return np.asarray(~self.terminal & (self.turn == player))
@@ -299,7 +299,7 @@ class TabularPolicy:
             actions.
         model_hash: Model hash of the policy's game.
         player: Player whose policy it is, 0 or 1.
-        name: For tables and figures.
+        name: Name for tables and figures.
     """
 
     probabilities: Floats
@@ -320,7 +320,7 @@ class TabularPolicy:
             game: The game.
             probabilities: [S, A]; rows of states in which the episode has ended are not read.
             player: Player whose policy it is, 0 or 1.
-            name: For tables and figures.
+            name: Name for tables and figures.
 
         Raises:
             ValueError: If the shape is not [S, A], an entry is negative or not a number, an

@@ -181,7 +181,7 @@ class ValueScale:
 
     @property
     def meaning(self) -> str:
-        """What a value is, in a few words; empty if the game does not say."""
+        """The meaning of a value in a few words; empty if the game does not say."""
         chances = {WINS: "chance of winning", WINS_OR_TIES: "chance of winning, a tie counts half"}
         return chances.get(self.info.unit, self.info.unit)
 

@@ -38,13 +38,13 @@ def from_arrays(
             QuantEcon.
         R: Rewards, [S], [S, A], or of the shape of `P`. An action with the reward -inf is illegal;
             a state without a legal action ends the episode.
-        discount: By how much a reward counts less for every move before it, above 0 and up to 1.
+        discount: Factor by which a reward shrinks with every move before it, above 0 and up to 1.
             A discounted table has one more state, the last, in which the discount ends an episode.
         start: [S] the distribution over states in which an episode begins; uniform if left out.
         terminal: Indices of further states that end the episode.
         actions_first: Whether the first axis of `P` is that of actions; needed only if there are as
             many actions as states.
-        name: For tables and messages.
+        name: Name for tables and messages.
 
     Raises:
         ValueError: If shapes do not fit each other, or as for :class:`TabularGame`.

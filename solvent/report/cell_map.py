@@ -33,7 +33,7 @@ class CellMap:
         colours: Colours, by number.
         legend: Legend below the map, see :func:`solvent.report.panel.keys`.
         axes: Names of the horizontal and the vertical axis.
-        labels: For each axis, texts by the number of the column or row.
+        labels: Texts of each axis, by the number of the column or row.
         columns: [X] what the script calls each column.
         rows: [Y] what the script calls each row.
         told: [X, Y] numbers by name that the script shows; NaN where there is none.

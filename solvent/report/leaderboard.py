@@ -102,7 +102,7 @@ def as_markdown(submissions: Sequence[Submission]) -> str:
     """Tables of some submissions for a page of documentation, tasks first.
 
     Args:
-        submissions: With the figures that are to be shown.
+        submissions: Submissions with the figures that are to be shown.
     """
     parts = []
     for board in boards_of(submissions) if submissions else ():
@@ -163,7 +163,7 @@ def boards_of(submissions: Sequence[Submission]) -> list[dict[str, Any]]:
     """A board for each suite; of suites whose hashes differ, nothing is compared.
 
     Args:
-        submissions: With the figures that are to be shown.
+        submissions: Submissions with the figures that are to be shown.
 
     Returns:
         Of each board the ``suite``, the ``tables`` with the places under each heading, the best

@@ -28,8 +28,8 @@ from solvent.tabular import (
 from solvent.tabular.estimate import Estimate
 
 TABLE, ENVIRONMENT, BOTH_PLAYERS = "table", "environment", "table for two"
-"""What an algorithm runs on: a table in which one player chooses, an environment that samples such
-a table, or a table in which both players choose."""
+"""The kind of problem that an algorithm runs on: a table in which one player chooses, an
+environment that samples such a table, or a table in which both players choose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class TabularAlgorithm:
 
     @property
     def unit(self) -> str:
-        """What passes between two estimates: ``"episodes"`` or ``"sweeps"``."""
+        """The unit of time between two estimates: ``"episodes"`` or ``"sweeps"``."""
         return "episodes" if self.seeded else "sweeps"
 
     def fits(self, game: TabularGame) -> bool:

@@ -111,7 +111,7 @@ def table_for_self_play(
 
     Args:
         game: The id of an environment, or the game.
-        parameters: With an id, the game's parameters that differ from the environment's.
+        parameters: Parameters of the game that differ from the environment's, with an id.
 
     Raises:
         ValueError: If the game is not for two, there is no such environment, or a parameter is

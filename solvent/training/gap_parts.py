@@ -93,7 +93,7 @@ def gap_parts(
         solution: Solution of its game.
         visited: [S, A] the actions that were taken in each state.
         gap: Exact gap of its greedy policy.
-        exact_gap: The same of the learner with exact values.
+        exact_gap: Final gap of the learner with exact values.
         exact_learner: Name of that learner.
     """
     network = min(approximation(values, solution), gap)

@@ -216,7 +216,7 @@ def policies_of_seats(
 
 
 class SnapshotCallback(Watcher):
-    """Has the environment remember the learner at regular intervals.
+    """Callback that makes the environment remember the learner at regular intervals.
 
     Args:
         venv: The learner's environment, in which it has been remembered once.

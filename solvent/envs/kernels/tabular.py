@@ -192,7 +192,7 @@ def restart(
     """Draw a start for the chosen environments.
 
     Args:
-        chosen: Which.
+        chosen: Indices of the environments.
         state: Changed.
         stream: Changed.
         row: The game's.

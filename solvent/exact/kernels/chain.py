@@ -148,7 +148,7 @@ def iterate(
         flow: Their values.
         changing: [S] the diagonal of I - P.
         last: [S] for :func:`find_residual`.
-        differences: For :func:`find_residual`.
+        differences: Flag as in :func:`find_residual`.
         right: [S].
         x: [S] holds a first guess, then the solution.
         within: [S] residuals up to this are small enough.
@@ -352,10 +352,10 @@ def solve_band(
 
     Args:
         factors: The factors that :func:`factor_band` returned.
-        start: The same as for that.
-        target: The same as for that.
-        flow: The same as for that.
-        leaving: The same as for that.
+        start: Array as in :func:`factor_band`.
+        target: Array as in :func:`factor_band`.
+        flow: Array as in :func:`factor_band`.
+        leaving: Array as in :func:`factor_band`.
         transposed: Whether to solve the transposed system.
         x: [S] holds r, then the solution.
     """
@@ -389,7 +389,8 @@ def take_edges(
     """Return the expected reward of each row of a component, and its outcomes inside.
 
     Args:
-        transitions: Those of the component's n states; next states from n on are places outside.
+        transitions: Transitions of the component's n states; next states from n on are places
+            outside.
         reward: [N] of each outcome.
         boundary: The values of the places outside.
 

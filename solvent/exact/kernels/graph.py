@@ -43,7 +43,7 @@ def trace_back(transitions: Transitions, rows: Bools, goal: Bools) -> Ints:
     """Return the states from which rows lead to a goal, breadth first from the goal backward.
 
     Args:
-        transitions: Those of n states.
+        transitions: Transitions of n states.
         rows: [K] the rows that may be used.
         goal: [n] the states of the goal, which come first.
     """
@@ -83,7 +83,7 @@ def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
     """Find where play can go on for ever within some states, by some of their rows.
 
     Args:
-        transitions: Those of n states; next states from n on are places outside.
+        transitions: Transitions of n states; next states from n on are places outside.
         gone: [k] whether a row may not be used; then also whether it leads out of those states.
         kept: [n] the states, of which those are left in which play can go on.
     """

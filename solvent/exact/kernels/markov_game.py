@@ -67,7 +67,7 @@ def solve_stages(
     Args:
         x_start: [n+1] slices of player 0's actions.
         y_start: [n+1] slices of player 1's actions.
-        transitions: Those of the component; next states from n on are places outside.
+        transitions: Transitions of the component; next states from n on are places outside.
         reward: [N] to player 0.
         values: [n+m] of states and of places outside.
         rest: [n+m] what floats as large as `values` cannot hold, to be added.
@@ -192,7 +192,7 @@ def approach(
     Args:
         x_start: [n+1] slices of player 0's actions.
         y_start: [n+1] slices of player 1's actions.
-        transitions: Those of the component; next states from n on are places outside.
+        transitions: Transitions of the component; next states from n on are places outside.
         reward: [N] to player 0.
         values: [n+m] of states and of places outside, written.
         x: [X] strategies whose supports are tried first; the last ones found are written.
@@ -259,7 +259,7 @@ def _follow(
     Args:
         s: The state.
         weight: [m, n] the probability of each pair of actions.
-        transitions: Those of the component; next states from n on are places outside.
+        transitions: Transitions of the component; next states from n on are places outside.
         reward: [N] to player 0.
         seen: [n+m] where the outcome that leads to each place stands; anything below the first of
             this state if there is none.

@@ -64,7 +64,7 @@ REACHABLE_WITHIN = 10.0
 """Seconds in which the head has to answer."""
 
 CLIENT = "ray://"
-"""With which the address of Ray's client begins."""
+"""The prefix of the address of Ray's client."""
 
 PATIENCE = 60.0
 """Seconds for which the cluster may be without a processor before the driver gives up."""

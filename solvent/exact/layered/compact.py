@@ -17,7 +17,7 @@ import numpy as np
 from solvent.model.arrays import Floats
 
 STEPS = 2**15 - 1
-"""From 0 to the largest value."""
+"""The number of steps from 0 to the largest value."""
 
 
 def rounded_off(largest: float) -> float:
@@ -53,7 +53,7 @@ def unpack(content: bytes, shape: tuple[int, ...], largest: float) -> Floats:
     Args:
         content: The result of :func:`pack`.
         shape: The shape of the values.
-        largest: The same as was given to :func:`pack`.
+        largest: Largest value, as given to :func:`pack`.
 
     Raises:
         ValueError: If the content is not what it should be.

@@ -76,7 +76,7 @@ from solvent.model.parameters import shown
 _SHA = re.compile(r"[0-9a-f]{64}")
 
 REMEMBERED_BYTES = 1 << 30
-"""So much of what was unpacked from compact files is remembered by a folder that is read."""
+"""The number of bytes unpacked from compact files that a folder keeps in memory."""
 
 _checked: set[tuple[object, ...]] = set()
 """The files that this process has found sound, each as it is on the disk and as it should be."""

@@ -253,7 +253,7 @@ class LayeredGame(ABC):
     @property
     @abstractmethod
     def identity(self) -> Mapping[str, Any]:
-        """Everything that the values depend on, JSON-able."""
+        """The parameters that the values depend on, JSON-able."""
 
     @classmethod
     def from_identity(cls, identity: Mapping[str, Any]) -> LayeredGame:

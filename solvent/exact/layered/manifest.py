@@ -40,7 +40,7 @@ DTYPE = "<f8"
 
 
 def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:
-    """Everything that the values of a game's layers depend on, and what is kept, JSON-able."""
+    """Return all that the values of a game's layers depend on, and what is kept, JSON-able."""
     kept = {"format": FORMAT} if keep == "all" else {"format": PARTIAL, "keep": keep}
     return {"kind": game.kind, **kept, **game.identity, "dtype": DTYPE}
 

@@ -72,7 +72,7 @@ class Local:
         """Threads read the store's own array."""
 
     def forget(self, layer: Layer) -> None:
-        """Nothing was kept."""
+        """Do nothing, since nothing was kept."""
 
     def solve(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
         problem = task.game.problem(task.layer, task.read)
@@ -97,7 +97,7 @@ def solve_layers(
     Args:
         game: The game.
         store: The store to write layers to, and to read those that were solved before from.
-        workers: Who solves blocks; two threads unless given.
+        workers: Pool that solves blocks; two threads by default.
         on_layer: Called with every layer that was solved.
     """
     workers = workers or Local()

@@ -121,12 +121,12 @@ class Damage:
     """STAMINA lost by the loser of a round: without a test of LUCK, and with one.
 
     Attributes:
-        won: To the opponent, no test.
-        won_lucky: To the opponent, successful test.
-        won_unlucky: To the opponent, unsuccessful test.
-        lost: To the hero, no test.
-        lost_lucky: To the hero, successful test.
-        lost_unlucky: To the hero, unsuccessful test.
+        won: STAMINA that the opponent loses without a test.
+        won_lucky: STAMINA that the opponent loses after a successful test.
+        won_unlucky: STAMINA that the opponent loses after a failed test.
+        lost: STAMINA that the hero loses without a test.
+        lost_lucky: STAMINA that the hero loses after a successful test.
+        lost_unlucky: STAMINA that the hero loses after a failed test.
     """
 
     won: int = 2

@@ -71,7 +71,7 @@ def make(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The chart's name.")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The .csv file to write; NAME.csv if left out."),
+        typer.Option(metavar="FILE", help="The .csv file to write. Default: NAME.csv."),
     ] = None,
 ) -> None:
     """Make an original chart from a seed and a few parameters.
@@ -93,10 +93,10 @@ def check(
     source: ChartArgument,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write it again as .csv, with codes in one form."),
+        typer.Option(metavar="FILE", help="Write the chart as .csv with normalized codes."),
     ] = None,
 ) -> None:
-    """Check a chart; the first thing that is wrong is said with its row and column."""
+    """Check a chart, and report the first error with its row and column."""
     loaded = load_chart(source)
     Console().print(
         facts(
@@ -137,7 +137,7 @@ def points(
     source: ChartArgument,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write them, for drives to end with (.json)."),
+        typer.Option(metavar="FILE", help="File for the values, with which drives end (.json)."),
     ] = None,
     situations: Annotated[
         bool,
@@ -193,9 +193,9 @@ def sheet(
     down: Annotated[int, typer.Option(metavar="N", help="The down.")] = 1,
     to_go: Annotated[
         int | None,
-        typer.Option(metavar="YARDS", help="To the line to gain; as on a first down if left out."),
+        typer.Option(metavar="YARDS", help="Yards to the line to gain; default: first down."),
     ] = None,
-    to_goal: Annotated[int, typer.Option(metavar="YARDS", help="To the other's goal line.")] = 80,
+    to_goal: Annotated[int, typer.Option(metavar="YARDS", help="Yards to the goal.")] = 80,
     punting: Annotated[
         bool, typer.Option("--punting", help="In punt formation, on the last down.")
     ] = False,
@@ -203,7 +203,7 @@ def sheet(
     ruleset: RulesetOption = None,
     other_chart: OtherChartOption = None,
 ) -> None:
-    """The call sheet of a situation: both sides' optimal strategies, and what every call loses.
+    """Print the call sheet of a situation: optimal strategies, and what every call loses.
 
     [dim]solvent chart sheet standard --down 3 --to-go 7 --to-goal 34[/]
     """

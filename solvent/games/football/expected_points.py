@@ -64,7 +64,7 @@ class ExpectedPoints:
         free_kick: The value of receiving the free kick after a safety.
         situations: [S] The value of every situation, in the order of
             :mod:`solvent.games.football.packed`; None if only first downs are known.
-        other: The same of the other side, where that plays from a chart of its own.
+        other: Expected points of the other side, if it has a chart of its own.
 
     Raises:
         ValueError: If a value is not a finite number, or those of the other side do not go with

@@ -33,7 +33,7 @@ def pitch(length: int, ball: int | None, gain: int | None) -> tuple[str, ...]:
     Args:
         length: Length of the field between the goal lines, in yards.
         ball: Yards from the left goal line; None if there is no ball.
-        gain: The same of the line to gain; one at the right goal line is not marked.
+        gain: Column of the line to gain; one at the right goal line is not marked.
     """
     width = -(-length // 2)
     grass = ["|" if cell and cell % 5 == 0 else "·" for cell in range(width)]

@@ -273,7 +273,7 @@ def pack_rules(chart: Chart, ruleset: Ruleset) -> PackedRules:
 
 
 def interleaved(columns: Sequence[Sequence[tuple[Any, ...]]]) -> tuple[Ints, list[Any]]:
-    """From branches by result, in all situations, to branches by situation, of all results.
+    """Convert branches by result, in all situations, to branches by situation, of all results.
 
     Args:
         columns: The branches of each of K results, tuples of arrays [S] with the weight first.

@@ -113,7 +113,7 @@ class Played(NamedTuple):
 
 
 class ChartFootball(Words):
-    """What Football Strategy with and without a clock have in common: the calls and the chart.
+    """The common part of Football Strategy with and without a clock: the calls and the chart.
 
     A form says by :meth:`after_play` where the consequences of a play lead in it.
 
@@ -258,7 +258,7 @@ class ChartFootball(Words):
         return self.actions_of(player).explain(chart, other, action)
 
     def place(self, state: Any) -> str:
-        """Where the ball is and whose it is, such as ``player A has 3rd and 7 at its own 34``."""
+        """Describe the ball's place and owner, such as ``player A has 3rd and 7 at its own 34``."""
         if state.phase == "over":
             return "play is over"
         if state.phase == "choice":

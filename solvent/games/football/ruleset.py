@@ -78,7 +78,7 @@ class Numbers:
     """Numbers in rules, each with its default; a dataclass."""
 
     called: ClassVar[str]
-    """What they are called in the parameters of a game."""
+    """Return their name in the parameters of a game."""
 
     @classmethod
     def of(cls, given: object, **defaults: Any) -> Self:

@@ -68,7 +68,7 @@ class Sides(NamedTuple):
         x: [states] the number of the offence's strategy in each.
         y: [states] of the defence's.
         offence_responds: Whether the offence plays a best response instead.
-        defence_responds: The same of the defence.
+        defence_responds: Whether the defence plays a best response.
     """
 
     attack: Floats
@@ -124,7 +124,7 @@ def backup(
         values: [U, C] of successors to the side that has the ball.
         block: The first line, and the one after the last.
         offence: The offence's strategies; None for a best response.
-        defence: The same of the defence. If both are None, it is an equilibrium.
+        defence: The defence's strategies, likewise. If both are None, it is an equilibrium.
         extremes: [C] the least and the largest of the values in each column; computed if None.
         start: [downs + 1, n, C, 2] the supports from which the matrix games of an equilibrium are
             started, in the form in which they are returned; None if there are none.

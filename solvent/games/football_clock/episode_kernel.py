@@ -523,7 +523,7 @@ def turn(
         chosen: [k] indices of episodes; overwritten with those that wait for an opponent's reply.
         action: [n] the learners', read by STEP.
         reply: [n] of opponents who have been asked, read by REPLIED.
-        seats: Those that a learner may have.
+        seats: Seats that a learner may have.
         pool: [K] thresholds by which an opponent is drawn.
         asked: [K] whether it has to be asked; others play all legal actions equally often.
         episodes: [n] :data:`EPISODE`, changed.

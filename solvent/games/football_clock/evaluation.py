@@ -294,7 +294,7 @@ def evaluate_pairs(
 
 
 OnBegun = Callable[[LayerStore], AbstractContextManager[Callable[[Layer], None]]]
-"""Is given the layers when rating them begins; what it yields is told of each that is done."""
+"""A callback that gets the layers when rating begins, and yields a callback for finished ones."""
 
 BEST_RESPONSE = "best answer"
 
@@ -313,7 +313,7 @@ class TimedScore:
 
     @property
     def exploitability(self) -> float:
-        """By how much the best response beats it: half the sum of what it gains in either seat.
+        """Exploitability: half the sum of what the best response gains in either seat.
 
         A player that takes both seats, each half of the time, of a game in which the payoffs of
         both sum to a constant, has half of it for certain if it plays optimally.

@@ -50,18 +50,18 @@ def football_strategy(
             ``"half"``, ``"second-half"`` or ``"full"``.
         ruleset: A mapping of parameters of :class:`Ruleset` where they are not its defaults, or a
             ruleset.
-        expected_points: With which a drive or a play ends: the path of a file, or the values
+        expected_points: Values at the end of a drive or a play: the path of a file, or the values
             themselves. Without it, those that are shipped with the chart. For ``"play"`` they have
             to hold all situations.
         kickoff_value: K of the form ``"points"``; without it, that of the expected points.
-        down: On which a drive or the last two minutes begin, or the down of the play.
+        down: Down on which a drive or the last two minutes begin, or of the play.
         to_go: Yards to the line to gain, or to the goal where it is nearer; without it, those of a
             first down.
         to_goal: Yards to the goal. Without a clock these three may each be a number, a pair
             ``[low, high]`` or a mapping of numbers to weights.
         punting: Whether punt formation is declared, on the last down; without a clock.
         clock: A mapping of parameters of :class:`ClockRules` where they are not its defaults.
-        timeouts: How many each side has in a half, or whether it has any; 3 if left out.
+        timeouts: Number of each side's time-outs in a half, or whether it has any; by default 3.
         margin: Player 0's lead at the start of ``"two-minutes"`` or ``"second-half"``.
         other_chart: Player 1's chart, given as `chart` is; without it both play from `chart`.
             Without a clock.

@@ -106,7 +106,7 @@ def equilibrium(
         layout: The form.
         layer: The layer.
         read: Gives the values of a layer that is solved.
-        columns: Those of the layer's columns that are wanted.
+        columns: Columns of the layer that are wanted.
     """
     known = cache(read)
     return Moment(layout, layer, lambda at, side: known(at), columns=columns)

@@ -103,7 +103,7 @@ class FormLayout:
 
     @property
     def halves(self) -> tuple[int, ...]:
-        """In the order in which they are solved."""
+        """The halves in the order in which they are solved."""
         return (2, 1) if self.form == "full" else (2,)
 
     @property
@@ -229,7 +229,7 @@ class FormLayout:
             half: The half that ends.
             mine: After the first half of a whole game, the row of :attr:`second_half` of being
                 about to kick off, if it is this side, [2m+1].
-            others: The same if it is the other side; as `mine` unless given.
+            others: Values if it is the other side; by default those of `mine`.
         """
         if self.for_points:
             return np.zeros(1)

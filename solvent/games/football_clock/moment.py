@@ -31,7 +31,7 @@ other side, where that has it."""
 
 
 class After(NamedTuple):
-    """What follows plays that take the same time.
+    """The continuations of plays that take the same time.
 
     Attributes:
         over: Whether the half is over if nobody calls a time-out.
@@ -66,7 +66,7 @@ class Moment:
             Y. In an equilibrium both are the same.
         players: X and Y; None plays a best response.
         answers: The players' answers about this layer.
-        columns: Those of the layer's columns that are wanted.
+        columns: Columns of the layer that are wanted.
     """
 
     layout: FormLayout
@@ -179,7 +179,7 @@ def settled(none: float, own: float, other: float, own_calls: float, other_calls
         own: The value if this side does, which is asked first.
         other: The value if the other side does.
         own_calls: The probability that this side calls one, :data:`NEVER` or :data:`BEST`.
-        other_calls: The same of the other side.
+        other_calls: Calls of the other side.
     """
     declined = none
     if other_calls == BEST:

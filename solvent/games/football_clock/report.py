@@ -54,7 +54,7 @@ PLACES = (80, 50, 20)
 """Yards to the goal of the first downs that have a map, on a field of 100."""
 
 LEADS = (-7, -3, 0, 3, 7)
-"""Those that have a line, if a lead counts so far."""
+"""The leads that have a line, if a lead counts so far."""
 
 LAST_DOWNS = ((2, 65), (2, 45), (6, 33), (1, 2))
 """Yards to go and to the goal of the last downs that have a map, the latter on a field of 100."""
@@ -347,7 +347,7 @@ def along_the_field(
 
 
 def last_down_section(half: LastHalf) -> Section:
-    """When to go for it, to punt and to kick."""
+    """Show when to go for it, to punt and to kick."""
     last, maps = ordinal(half.layout.rules.ruleset.downs), []
     for yards_to_go, yards in LAST_DOWNS:
         to_goal = half.scaled(yards)
@@ -381,7 +381,7 @@ def timeouts_section(half: LastHalf) -> Section:
 
 
 def onside_section(half: LastHalf) -> Section:
-    """When to kick onside."""
+    """Show when to kick onside."""
     normal, onside = half.kicks()
     told = {"onside": onside, "kickoff": normal}
     drawn = half.gain_map("gained by an onside kick", onside - normal, told)

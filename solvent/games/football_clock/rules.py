@@ -180,12 +180,12 @@ class TimedFootball(ChartFootball):
         form: ``"two-minutes"``, ``"half"``, ``"second-half"`` or ``"full"``.
         ruleset: A mapping of parameters of :class:`Ruleset` where they are not its defaults, or a
             ruleset.
-        clock: The same of :class:`ClockRules`. In the last two minutes a lead counts up to 28
-            points unless it is said here, else up to 42.
-        timeouts: How many each side has in a half, or whether it has any; that of the clock if
+        clock: Fields of :class:`ClockRules` that differ from the defaults. Unless they set it, a
+            lead counts up to 28 points in the last two minutes and up to 42 otherwise.
+        timeouts: Number of each side's time-outs in a half, or whether it has any; the clock's if
             left out.
         margin: Player 0's lead at the start of the last two minutes or the second half.
-        down: On which the last two minutes begin.
+        down: Down on which the last two minutes begin.
         to_go: Yards to the line to gain then, or to the goal where it is nearer; without it, those
             of a first down.
         to_goal: Yards to the goal then.

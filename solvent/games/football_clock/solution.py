@@ -44,7 +44,7 @@ class TimedSolution(LayeredSolution):
 
     Args:
         store: All its layers, in memory or in a folder.
-        game: The same form, with the start that is meant.
+        game: Game of the same form, with the start that is meant.
 
     Raises:
         ValueError: If a layer is not solved.
@@ -94,7 +94,7 @@ class TimedSolution(LayeredSolution):
 
     @cached_property
     def start(self) -> TimedPosition:
-        """With which the game begins."""
+        """The position with which the game begins."""
         [outcome] = self.game.initial()
         start: TimedPosition = outcome.state
         return start

@@ -77,7 +77,7 @@ YARD = TOUCHDOWN / 100
 """The value of each yard from its own goal line to the team that gets the ball."""
 
 RANGE = 60
-"""From here on no field goal is good."""
+"""The distance from which on no field goal is good."""
 
 UNIT = 2**48
 """Probabilities of Poisson variables are multiples of 1 / UNIT."""
@@ -115,7 +115,7 @@ class FootballDrive(Words):
             :data:`~solvent.model.parameters.Spread`, or ``"anywhere"`` for all states with equal
             probability.
         field: Length of the field in yards, within 20..100. Shorter ones are for tests.
-        their_ball: Where the other team has the ball after a touchdown of its own, in yards from
+        their_ball: Place of the ball after a touchdown of the other team, in yards from
             its own goal line, within 1..field.
 
     Raises:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 book_commands = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Gamebook files: check one, solve it, or make one from a story of Twine.",
+    help="Check or solve a gamebook file, or make one from a Twine story.",
 )
 
 
@@ -35,7 +35,7 @@ BookFile = Annotated[
     typer.Argument(
         metavar="BOOK",
         parser=_book,
-        help="A gamebook: a file, YAML or JSON, or the name of one that comes with Solvent.",
+        help="Gamebook file (YAML or JSON), or the name of a gamebook of this package.",
     ),
 ]
 
@@ -81,10 +81,10 @@ def solve(
             "repeatable.",
         ),
     ] = None,
-    decisions: Annotated[int, typer.Option(min=0, help="How many decisions to list.")] = 10,
+    decisions: Annotated[int, typer.Option(min=0, help="Number of decisions to list.")] = 10,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
 ) -> None:
-    """Solve a gamebook: its value, how best play ends, and which decisions matter most."""
+    """Solve a gamebook: its value, the endings under best play, and the key decisions."""
     from solvent.cli.progress import solving
     from solvent.exact import optimal_occupancy, solve_exactly
     from solvent.exact import solve as solve_table

@@ -32,7 +32,7 @@ class Page(NamedTuple):
             escape, ``"won"`` and ``"lost"`` to test LUCK or not after such a round; ``"over"`` if
             the episode has ended.
         values: The value of every field, in the book's order; None where no longer relevant.
-        local: In a fight, see its rules; in a shop, the number of times of each limited trade.
+        local: State of a fight, or the number of times of each limited trade in a shop.
         ending: The name of the ending, if the episode has ended.
     """
 

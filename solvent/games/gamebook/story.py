@@ -471,8 +471,8 @@ def absorption(
     each divided by 1 - q.
 
     Args:
-        transitions: For each state the probabilities of the states that follow.
-        ends: For each state the probabilities of the ends that follow; together they sum to 1.
+        transitions: Probabilities of the states that follow each state.
+        ends: Probabilities of the ends that follow each state; with the transitions they sum to 1.
 
     Raises:
         ValueError: If the game never ends from some state.

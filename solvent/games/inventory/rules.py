@@ -54,7 +54,7 @@ class Inventory(Rules):
         fixed_cost: Cost of an order of any size.
         cost: Cost of each piece that is ordered.
         holding: Cost of a period for each piece, before any is sold.
-        stock: At the start.
+        stock: Stock at the start.
 
     Raises:
         ValueError: If an argument is not one of those allowed.

@@ -1,4 +1,4 @@
-"""When to hold in Pig: the hold surface of Neller and Presser, as a map.
+"""The hold surface of Neller and Presser for Pig, as a map.
 
 Their figure 3 shows, over both scores, the boundary between rolling and holding; figure 4 cuts it
 at one score of the opponent. Here the surface is a map of the smallest turn total at which holding

@@ -55,7 +55,7 @@ class Rules(NamedTuple):
         upper_bonus: Points of that bonus.
         yahtzee_bonus: Points of another Yahtzee.
         yahtzee: Bit mask of the box for a Yahtzee; 0 if the form does not have it.
-        tracked: The same bit mask if another Yahtzee may have a bonus, else 0.
+        tracked: Bit mask of the Yahtzee box if another Yahtzee may have a bonus, else 0.
         lower: Bit mask of the lower boxes.
     """
 

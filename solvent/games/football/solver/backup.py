@@ -81,7 +81,7 @@ class Backup:
     """A chart and a ruleset as matrices, for the side that has the ball.
 
     Attributes:
-        rules: The same as lists of branches.
+        rules: The rules as lists of branches.
         branches: [S R, 2(S+2)] the probability that a result in a situation leads to a place.
         points: [S R] expected points of a result, to the offence.
         cells: [R, (A + 1) m] the probability of a result in a cell; the last action is the punt

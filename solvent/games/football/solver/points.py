@@ -164,7 +164,7 @@ class PointsSolution(DriveSolution):
         Args:
             rules: The rules that were solved; this side's, if each has its own.
             situations: Whether to give the values of all situations too.
-            other: Those of the other side, if it has its own.
+            other: Expected points of the other side, if it has its own chart.
         """
         chart, ruleset = rules.chart, rules.ruleset
         first_downs = [first_down_at(ruleset, x) for x in range(1, ruleset.field)]

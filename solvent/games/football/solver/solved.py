@@ -51,7 +51,7 @@ class SolvedFootball(DriveSolution):
 
     @property
     def value(self) -> float:
-        """To player 0, at the start."""
+        """The value to player 0 at the start."""
         if self.game.form == "points":
             return self.after.kickoff
         at, chances = self.starts

@@ -30,7 +30,7 @@ class FootballTable:
     Attributes:
         game: The table.
         strategy: The game it was made from.
-        rules: The same as arrays.
+        rules: The rules as arrays.
         offence: [N] the player on offence in each of the table's N states.
         situation: [N] the number of the situation, -1 where there is none.
         choice: [N] the number of the choice that waits, as a column of `Strategies.choices`, else
