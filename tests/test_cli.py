@@ -744,7 +744,7 @@ def test_the_help_lists_the_commands_of_games_without_importing_them() -> None:
     )
     done = command("-c", code)
     assert done.stdout.endswith("[]\n"), done.stdout
-    for line in ("book +Gamebook files", "chart +Make, check and show charts"):
+    for line in ("book +Check or solve a gamebook", "chart +Make, check and show charts"):
         assert re.search(line, done.stdout)
 
 
