@@ -90,7 +90,7 @@ class GameInContext(ModifiedGame):
 
     @cached_property
     def info(self) -> GameInfo:
-        """That of the game, its parameters extended by ``modifiers`` (and ``c``, if it is not C).
+        """The game's info, its parameters extended by ``modifiers`` (and ``c``, if it is not C).
 
         Modifiers are texts such as ``"-3/20"``, since JSON has no rationals.
         """
@@ -104,7 +104,7 @@ class GameInContext(ModifiedGame):
 
     @property
     def checks(self) -> Mapping[str, SuccessTest]:
-        """Those of the game; raises AttributeError if it names none."""
+        """The checks of the game; raises AttributeError if it names none."""
         checks: Mapping[str, SuccessTest] = self.game.checks  # type: ignore[attr-defined]
         return checks
 
@@ -143,6 +143,6 @@ class AlternatingInContext(GameInContext):
     """The same of a game in which the players take turns."""
 
     def turn(self, state: Any) -> int:
-        """As in the game."""
+        """Delegate to the game."""
         assert isinstance(self.game, Alternating)
         return self.game.turn(state)

@@ -46,7 +46,7 @@ PARAMETER = "discount"
 """Under which name the discount stands among the parameters of a game."""
 
 UNIT = "discounted "
-"""With what the unit of a discounted game begins."""
+"""The prefix of the unit of a discounted game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def discounted(game: TabularGame | Game, discount: Any) -> TabularGame | Game:
 
     Args:
         game: The rules, or their table.
-        discount: By how much a reward counts less for every move before it: a number above 0 and
+        discount: Factor by which a reward shrinks with every move before it, a number above 0 and
             up to 1, such as 0.9 or ``"9/10"``. With 1 the game is as it was.
 
     Returns:
@@ -138,7 +138,7 @@ def discounted_policy(policy: TabularPolicy, game: TabularGame) -> TabularPolicy
     """A policy of a game without a discount as one of the discounted game.
 
     Args:
-        policy: For the table without the discount.
+        policy: Policy for the table without the discount.
         game: The game that :func:`discounted` made of that table.
 
     Raises:
@@ -215,7 +215,7 @@ class DiscountedGame(ModifiedGame):
 
     @cached_property
     def info(self) -> GameInfo:
-        """That of the game, with the discount among its parameters."""
+        """The game's info, with the discount among its parameters."""
         return _discounted_info(self.game.info, self.discount)
 
     def table_from(self, table: TabularGame) -> TabularGame:
@@ -245,11 +245,11 @@ class DiscountedGame(ModifiedGame):
         return state == DISCOUNT_END or self.game.is_terminal(state)
 
     def observe(self, state: Any, player: int) -> NDArray[np.float32]:
-        """As in the game."""
+        """Delegate to the game."""
         return self.game.observe(self.start if state == DISCOUNT_END else state, player)
 
     def draw(self, state: Any) -> str:
-        """As in the game; the end of the discount in a sentence."""
+        """Draw the state as the game does; describe the end of the discount in a sentence."""
         if state == DISCOUNT_END:
             return f"The episode has ended: it goes on with probability {self._shown} only."
         return self.game.draw(state)
@@ -291,6 +291,6 @@ class _InTurns(DiscountedGame):
     """The rules of a discounted game in which players take turns."""
 
     def turn(self, state: Any) -> int:
-        """As in the game."""
+        """Delegate to the game."""
         assert isinstance(self.game, Alternating)
         return self.game.turn(self.start if state == DISCOUNT_END else state)

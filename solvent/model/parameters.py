@@ -67,7 +67,7 @@ def check_integers(
 
     Args:
         value: The list.
-        name: For the error message.
+        name: Name for the error message.
         low: Least number allowed.
         high: Largest number allowed.
         count: The least and the largest length.
