@@ -29,7 +29,7 @@ SPEC = GameSpec(
     commands={
         "book": Command(
             "solvent.games.gamebook.commands:book_commands",
-            "Gamebook files: check one, solve it, or make one from a story of Twine.",
+            "Check or solve a gamebook file, or make one from a Twine story.",
         )
     },
     hyperparameters="solvent.games.gamebook",
