@@ -26,9 +26,11 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
 from learned_model import learned_model
 from rich.console import Console
 from rich.table import Table
@@ -46,12 +48,8 @@ from solvent.games.football.solver.points import solve_points
 from solvent.games.football.solver.responses import FootballLosses
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularGame, TabularPolicy
-from solvent.training import (
-    TrainingResult,
-    extract_boltzmann,
-    load_model,
-    train,
-)
+from solvent.scoring import policy_from
+from solvent.training import TrainingResult, load_model, train
 from solvent.training.hyperparameters import tuned
 
 SELF_PLAY = OPTIMUM = "solvent/FootballStrategy-v0"
@@ -167,13 +165,24 @@ def deterministic(
             policies = {name: result.mode}
             model = load_model(result.folder / "model.zip", "masked_dqn", trust=True)
             for temperature in TEMPERATURES:
-                softened = extract_boltzmann(model, game, temperature)
-                policies[f"at temperature {temperature:g}"] = softened
+                policies[f"at temperature {temperature:g}"] = policy_from(
+                    game,
+                    partial(preferences, model, temperature),
+                    outputs="logits",
+                    illegal="mask",
+                    observation="onehot",
+                )
             for label, policy in policies.items():
                 figures = against_both(game, policy, defence, solution)
                 own = cost(result) if policy is result.mode else ()
                 table.add_row(label, str(seed), *figures, *own)
     return table
+
+
+@torch.no_grad()
+def preferences(model: Any, temperature: float, seen: Any) -> Any:
+    """Return the logits of the Boltzmann policy of a network of action values, [n, A]."""
+    return model.q_net(torch.as_tensor(seen)).double() / temperature
 
 
 def tables(

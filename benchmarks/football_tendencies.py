@@ -20,7 +20,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from solvent.baselines.sampling import by_rank, draw_outcome, draw_start, draw_weighted
+from solvent.baselines.q_learning import draw_outcome, draw_start, draw_weighted
+from solvent.baselines.stage_games import by_rank
 from solvent.exact import best_response, policy_value
 from solvent.exact.compilation import Transitions, transitions_of
 from solvent.games.football.baselines.agent import habit_strategies, situation_classes

@@ -64,7 +64,7 @@ from solvent.exact import Solution, cached_solution, score, solve
 from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, TrainingResult, train
 from solvent.training.algorithms import Learner
-from solvent.training.learning import one_thread
+from solvent.training.train import one_thread
 
 EARLIER = {
     "n_envs": 512, "n_steps": 32, "batch_size": 2048, "n_epochs": 5, "clip_range": "lin_0.2",

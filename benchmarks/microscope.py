@@ -42,14 +42,40 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from stable_baselines3 import DQN
+from torch import Tensor
 
 from solvent import microscope
 from solvent.benchmark.suites import Task, find_suite, read_settings
 from solvent.benchmark.task_game import task_game
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.training.algorithms import Learner, find_algorithm
-from solvent.training.double_dqn import DoubleDQN
 from solvent.training.hyperparameters import tuned
+
+
+class DoubleDQN(DQN):
+    """DQN whose targets take the action that the learning network prefers.
+
+    The largest of several noisy estimates is too large on average. If one network chooses the
+    action and the other, the target network, says its value, that bias shrinks (van Hasselt, Guez
+    and Silver 2016, *Deep reinforcement learning with double Q-learning*).
+    """
+
+    def train(self, gradient_steps: int, batch_size: int = 100) -> None:
+        target = self.q_net_target
+
+        def of_preferred(seen: Tensor) -> Tensor:
+            """Return the target network's value of the action that the other prefers, [n, 1]."""
+            value: Tensor = target(seen).gather(1, self.q_net(seen).argmax(dim=1, keepdim=True))
+            return value
+
+        # The maximum that DQN takes is over this one action.
+        self.q_net_target = of_preferred  # type: ignore[assignment]
+        try:
+            super().train(gradient_steps, batch_size)
+        finally:
+            self.q_net_target = target
+
 
 ALGORITHMS = ("ppo", "a2c", "dqn", "qr_dqn", "double_dqn")
 LEARNERS = {"double_dqn": Learner(DoubleDQN, "dqn", masked=False)}

@@ -38,7 +38,7 @@ from solvent.benchmark.statistics import interquartile_mean
 from solvent.exact import cached_solution, solve
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
-from solvent.training.exploring_starts import exploring_starts, free_choice
+from solvent.training.forms import exploring_starts, free_choice
 
 SWEEPING: dict[str, Callable[[TabularGame], StageGames]] = {
     "regret-matching": partial(RegretMatching, plus=False),

@@ -14,8 +14,7 @@ from parlour_games import parlour
 from typer.testing import CliRunner
 
 import solvent
-from solvent.baselines import baseline_names, baselines_of, make_baseline
-from solvent.baselines.baseline import Baseline
+from solvent.baselines import Baseline, baseline_names, baselines_of, make_baseline
 from solvent.cli.app import app
 from solvent.exact import save_policy, score, solve
 from solvent.model import (

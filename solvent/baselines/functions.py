@@ -117,7 +117,7 @@ def tabulated(
             batch_size=batch_size,
             name=name,
         )
-        policy, moved = asked.policy(asked.weights(greedy=deterministic), name)
+        policy, moved = asked.policy(greedy=deterministic)
         asked.pass_gate(policy, env, observations if rows is None else rows)
     return policy, moved
 
@@ -174,11 +174,14 @@ class QueriedFunction:
             sizes = np.abs(self.given[self.mask & np.isfinite(self.given)])
             self.rounding *= sizes.max(initial=0.0)
 
-    def weights(self, *, greedy: bool = False) -> Floats:
-        """Return the probabilities [S, A] of the function, including illegal actions unless masked.
+    def policy(
+        self, *, greedy: bool = False, name: str | None = None
+    ) -> tuple[TabularPolicy, Floats]:
+        """Return the policy, and the probability that was moved from illegal actions, [S].
 
         Args:
             greedy: Whether the most probable action of each row is always played.
+            name: Name of the policy. Default: that of the function.
 
         Raises:
             ValueError: If an illegal action has a probability and `illegal` is ``"raise"``.
@@ -187,24 +190,19 @@ class QueriedFunction:
         if greedy or self.outputs == "action_values":
             best = self.given[self.acting].argmax(axis=1)
             weights[self.acting] = np.eye(self.mask.shape[1])[best]
+        off = np.where(self.mask, 0.0, weights)
         if self.illegal == "raise":
-            off = np.where(self.mask, 0.0, weights)[self.acting]
             self._refuse(
                 self.acting,
-                (off > 0).any(axis=1),
+                (off[self.acting] > 0).any(axis=1),
                 "gives probability to an illegal action",
                 "illegal='remap' plays the lowest legal one instead, as the environments do, and "
                 "illegal='mask' chooses among legal ones only",
-                off,
+                off[self.acting],
             )
-        return weights
-
-    def policy(self, weights: Floats, name: str) -> tuple[TabularPolicy, Floats]:
-        """Return weights [S, A] as a policy, and the probability moved from illegal actions [S]."""
-        policy = TabularPolicy.of(
-            self.game, project(weights, self.mask), player=self.player, name=name
-        )
-        return policy, np.where(self.mask, 0.0, weights).sum(axis=1)
+        played, name = project(weights, self.mask), name or self.name
+        policy = TabularPolicy.of(self.game, played, player=self.player, name=name)
+        return policy, off.sum(axis=1)
 
     def pass_gate(self, policy: TabularPolicy, env: Any, rows: Array) -> None:
         """Call the function again in every state, and in the states met in replayed episodes.
@@ -304,9 +302,9 @@ class QueriedFunction:
             )
             raise
         if isinstance(given, (tuple, dict)):
-            what = f"{len(given)} things" if isinstance(given, tuple) else "a dictionary"
             raise ValueError(
-                f"{self.name} gave {what}; one array is expected, [n, A] or [n]: hand on that one"
+                f"{self.name} gave a {type(given).__name__}; one array is expected, [n, A] or [n]: "
+                f"hand on that one"
             )
         if hasattr(given, "detach"):
             given = given.detach().cpu()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +39,6 @@ SCHEMA = Schema(
 """The schema of a network's file."""
 
 
-def _relu(values: Array) -> Array:
-    return np.maximum(values, 0, out=values)
-
-
-def _tanh(values: Array) -> Array:
-    return np.tanh(values, out=values)
-
-
 def times(values: Array, weight: Array) -> Array:
     """Return values [k, inputs] times a weight [inputs, outputs].
 
@@ -67,7 +58,10 @@ def times(values: Array, weight: Array) -> Array:
 MULTIPLICATIONS = 2**18
 """Multiplications per product; above this, NumPy's OpenBLAS starts threads."""
 
-ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {"relu": _relu, "tanh": _tanh}
+ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
+    "relu": lambda values: np.maximum(values, 0, out=values),
+    "tanh": lambda values: np.tanh(values, out=values),
+}
 """Activations between the layers, by name; they overwrite their argument."""
 
 RULES = ("sampled", "mode")
@@ -93,15 +87,12 @@ class Network:
     def __post_init__(self) -> None:
         """Check the activation and that the layers fit."""
         check_choice(self.activation, "activation", ACTIVATIONS)
-        if not self.weights:
-            raise ValueError("a network has at least one layer")
-        widths = [weight.shape for weight in self.weights]
-        for (_, outputs), bias in zip(widths, self.biases, strict=True):
-            if bias.shape != (outputs,):
-                raise ValueError(f"a layer has {outputs} outputs and {bias.shape} biases")
-        for (_, outputs), (inputs, _) in pairwise(widths):
-            if inputs != outputs:
-                raise ValueError(f"a layer has {outputs} outputs and the next {inputs} inputs")
+        inputs, outputs = zip(*(weight.shape for weight in self.weights), strict=True)
+        biases = [bias.shape for bias in self.biases]
+        if outputs[:-1] != inputs[1:] or biases != [(width,) for width in outputs]:
+            raise ValueError(
+                f"layers of {inputs} inputs, {outputs} outputs and {biases} biases do not fit"
+            )
 
     def __call__(self, seen: Array) -> Array:
         """Return the outputs [k, outputs] for observations [k, inputs]."""

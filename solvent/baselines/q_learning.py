@@ -12,16 +12,12 @@ iteration converges, and below 1, where it does so polynomially fast (E. Even-Da
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from numba import njit
 
-from solvent.baselines.sampling import (
-    by_action,
-    by_rank,
-    draw_outcome,
-    draw_start,
-    draw_weighted,
-)
+from solvent.baselines.stage_games import by_action, uniform_by_rank
 from solvent.exact.compilation import Transitions, transitions_of
 from solvent.exact.kernels.matrix_game import solve_in, work_for
 from solvent.model import TabularGame, TabularPolicy
@@ -53,7 +49,52 @@ def q_learning(
     return learner.policy()
 
 
-class QLearning:
+class Sampled(ABC):
+    """A learner from the moves of its own episodes, which it draws from a table.
+
+    Args:
+        game: The table.
+        seed: Equal seeds and equal numbers of moves give equal policies, however these are divided
+            among calls of :meth:`learn`.
+        epsilon: Share of moves that are uniform.
+        exponent: Exponent of the step size, within (1/2, 1].
+
+    Attributes:
+        game: The table.
+        moves: Number of moves played so far.
+    """
+
+    def __init__(self, game: TabularGame, seed: int, epsilon: float, exponent: float) -> None:
+        self.game, self.moves = game, 0
+        self._settings = epsilon, exponent
+        self._q = np.zeros(game.n_rows)
+        self._tried = np.zeros(game.n_rows, np.int64)
+        self._random = np.random.default_rng(seed)
+        self._state = -1
+
+    def learn(self, moves: int) -> None:
+        """Play and learn from the given number of moves, at least 1.
+
+        Raises:
+            ValueError: If `moves` is no whole number, or not positive.
+        """
+        self._state = self._play(check_integer(moves, "moves", 1, 10**12))
+        self.moves += moves
+
+    @abstractmethod
+    def _play(self, moves: int) -> int:
+        """Play moves from the present state, -1 for a new episode, and return the next state."""
+
+    def _table(self) -> tuple[Transitions, Bools, Floats]:
+        """Return what an episode is drawn from: transitions, ends, and starts as a running sum."""
+        game = self.game
+        table = transitions_of(game)._replace(
+            next_state=game.next_state.astype(np.int64, copy=False)
+        )
+        return table, game.terminal, np.cumsum(game.initial)
+
+
+class QLearning(Sampled):
     """One player of a game, learning from the moves of its own episodes.
 
     Args:
@@ -88,41 +129,20 @@ class QLearning:
                 f"{game.info.name}; fold a policy for that player into the game with "
                 f"solvent.model.against"
             )
-        self.moves = 0
-        self._game, self._player = game, player
-        self._epsilon, self._exponent = epsilon, exponent
-        self._q = np.full(game.n_rows, float(initial))
-        self._tried = np.zeros(game.n_rows, np.int64)
-        self._random = np.random.default_rng(seed)
-        self._state = -1
+        super().__init__(game, seed, epsilon, exponent)
+        self._player = player
+        self._q += initial
 
-    def learn(self, moves: int) -> None:
-        """Play and learn from the given number of moves, at least 1.
-
-        Raises:
-            ValueError: If `moves` is no whole number, or not positive.
-        """
-        check_integer(moves, "moves", 1, 10**12)
-        game = self._game
-        reward = game.outcome_reward if self._player == 0 else -game.outcome_reward
-        self._state = _learn(
-            transitions_of(game)._replace(next_state=game.next_state.astype(np.int64, copy=False)),
-            reward.astype(np.float64),
-            game.terminal,
-            np.cumsum(game.initial),
-            self._random,
-            moves,
-            self._state,
-            self._q,
-            self._tried,
-            self._epsilon,
-            self._exponent,
-        )
-        self.moves += moves
+    def _play(self, moves: int) -> int:
+        reward = (1 - 2 * self._player) * self.game.outcome_reward.astype(np.float64)
+        return _learn(
+            *self._table(), reward, self._random, moves, self._state, self._q, self._tried,
+            *self._settings,
+        )  # fmt: skip
 
     def policy(self) -> TabularPolicy:
         """Return the greedy policy; ties go to the lowest action."""
-        game, player = self._game, self._player
+        game, player = self.game, self._player
         table = np.full(game.mask[player].shape, -np.inf)
         table[game.row_state, game.row_action[player]] = self._q
         actions = table.argmax(axis=1)
@@ -132,11 +152,11 @@ class QLearning:
 @njit(cache=True)
 def _learn(
     transitions: Transitions,
-    outcome_reward: Floats,
     terminal: Bools,
     cumulative_start: Floats,
+    outcome_reward: Floats,
     random: np.random.Generator,
-    steps: int,
+    moves: int,
     state: int,
     q: Floats,
     tried: Ints,
@@ -145,7 +165,7 @@ def _learn(
 ) -> int:
     """Play moves from a state, -1 for a new episode, and return the next state."""
     row_start, outcome_start, next_state, probability = transitions
-    for _ in range(steps):
+    for _ in range(moves):
         if state < 0 or terminal[state]:
             state = draw_start(cumulative_start, random.random())
         first, last = row_start[state], row_start[state + 1]
@@ -166,7 +186,7 @@ def _learn(
     return state
 
 
-class MinimaxQ:
+class MinimaxQ(Sampled):
     """Both players of a game, learning by Minimax-Q from the moves that they play.
 
     M. L. Littman, "Markov Games as a Framework for Multi-Agent Reinforcement Learning", ICML 1994.
@@ -200,33 +220,15 @@ class MinimaxQ:
         epsilon: float = EXPLORATION,
         exponent: float = STEP_SIZE_EXPONENT,
     ) -> None:
-        self.game = game
-        self._epsilon, self._exponent = epsilon, exponent
-        self.moves = 0
+        super().__init__(game, seed, epsilon, exponent)
         self.values = np.zeros(game.n_states)
-        self._q = np.zeros(game.n_rows)
-        self._tried = np.zeros(game.n_rows, np.int64)
-        self._strategies = [
-            by_rank(TabularPolicy.uniform(game, player=player).probabilities, game.mask[player])
-            for player in (0, 1)
-        ]
-        self._random = np.random.default_rng(seed)
-        self._state = -1
+        self._strategies = uniform_by_rank(game)
 
-    def learn(self, moves: int) -> None:
-        """Play and learn from the given number of moves, at least 1.
-
-        Raises:
-            ValueError: If `moves` is no whole number, or not positive.
-        """
-        check_integer(moves, "moves", 1, 10**12)
-        game = self.game
-        self._state = _learn_minimax(
-            transitions_of(game), *game.action_count, game.outcome_reward, game.terminal,
-            np.cumsum(game.initial), self._random, moves, self._state, self._q, self._tried,
-            self.values, self._strategies[0], self._strategies[1], self._epsilon, self._exponent,
+    def _play(self, moves: int) -> int:
+        return _learn_minimax(
+            *self._table(), self.game.outcome_reward, self._random, moves, self._state, self._q,
+            self._tried, *self.game.action_count, self.values, *self._strategies, *self._settings,
         )  # fmt: skip
-        self.moves += moves
 
     def policy(self, player: int = 0, *, exploration: float = 0.0) -> TabularPolicy:
         """Return the learned policy of a player; uniform in states that were never met.
@@ -246,16 +248,16 @@ class MinimaxQ:
 @njit(cache=True)
 def _learn_minimax(
     transitions: Transitions,
-    first_count: Ints,
-    second_count: Ints,
-    outcome_reward: Floats,
     terminal: Bools,
     cumulative_start: Floats,
+    outcome_reward: Floats,
     random: np.random.Generator,
     moves: int,
     state: int,
     q: Floats,
     tried: Ints,
+    first_count: Ints,
+    second_count: Ints,
     values: Floats,
     first_mix: Floats,
     second_mix: Floats,
@@ -290,3 +292,29 @@ def _call(strategy: Floats, epsilon: float, random: np.random.Generator) -> int:
     if random.random() < epsilon:
         return int(random.random() * len(strategy))
     return int(draw_weighted(strategy, random.random()))
+
+
+@njit(cache=True)
+def draw_weighted(weights: Floats, draw: float) -> int:
+    """Return an index from a draw in [0, 1); the probabilities sum to 1."""
+    chosen = -1
+    for k in range(len(weights)):
+        if weights[k] > 0:
+            chosen = k
+            draw -= weights[k]
+            if draw < 0:
+                break
+    return chosen
+
+
+@njit(cache=True)
+def draw_outcome(outcome_start: Ints, probability: Floats, row: int, draw: float) -> int:
+    """Return one of the outcomes of a row."""
+    first, last = outcome_start[row], outcome_start[row + 1]
+    return int(first + draw_weighted(probability[first:last], draw))
+
+
+@njit(cache=True)
+def draw_start(cumulative_start: Floats, draw: float) -> int:
+    """Return a state, drawn from the running sum of the start distribution."""
+    return int(np.searchsorted(cumulative_start, draw * cumulative_start[-1], side="right"))

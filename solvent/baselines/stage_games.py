@@ -28,10 +28,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from solvent.baselines.sampling import by_action, by_rank
 from solvent.exact.components import components
+from solvent.exact.transitions import Transitions, transitions_of
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Floats, Ints
+from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
 
 STEP_SIZE = 4.0
@@ -41,28 +41,46 @@ Policies = tuple[TabularPolicy, TabularPolicy]
 """The policies of player 0 and player 1."""
 
 
+def by_rank(probabilities: Floats, mask: Bools) -> Floats:
+    """Return policies [S, A] by rank, [S, most]: over the legal actions in ascending order."""
+    count = mask.sum(axis=1)
+    strategies = np.zeros((len(mask), max(int(count.max()), 1)))
+    strategies[np.arange(strategies.shape[1]) < count[:, None]] = probabilities[mask]
+    return strategies
+
+
+def by_action(strategies: Floats, mask: Bools) -> Floats:
+    """Invert :func:`by_rank`."""
+    probabilities = np.zeros(mask.shape)
+    probabilities[mask] = strategies[np.arange(strategies.shape[1]) < mask.sum(axis=1)[:, None]]
+    return probabilities
+
+
+def uniform_by_rank(game: TabularGame) -> tuple[Floats, Floats]:
+    """Return the uniform policies of both players, by rank."""
+    first, second = (
+        by_rank(TabularPolicy.uniform(game, player=player).probabilities, game.mask[player])
+        for player in (0, 1)
+    )
+    return first, second
+
+
 class StageTable(NamedTuple):
     """The arrays of a game for two that a sweep reads.
 
     Attributes:
         order: [N] the states that do not end an episode, successors first where there is such an
             order.
-        row_start: [S + 1] where the joint actions of each state begin.
         first_count: [S] number of legal actions of player 0.
         second_count: [S] number of legal actions of player 1.
-        outcome_start: [K + 1] where the outcomes of each joint action begin.
-        next_state: [O] next state of each outcome.
-        probability: [O] probability of each outcome.
+        transitions: The outcomes of each joint action.
         outcome_reward: [O] reward of each outcome to player 0.
     """
 
     order: Ints
-    row_start: Ints
     first_count: Ints
     second_count: Ints
-    outcome_start: Ints
-    next_state: Ints
-    probability: Floats
+    transitions: Transitions
     outcome_reward: Floats
 
 
@@ -94,15 +112,10 @@ class StageGames(ABC):
         self.values = np.zeros(game.n_states)
         order = components(game).order
         self._table = StageTable(
-            order[~game.terminal[order]], game.row_start, game.action_count[0],
-            game.action_count[1], game.outcome_start, game.next_state, game.probability,
+            order[~game.terminal[order]], *game.action_count, transitions_of(game),
             game.outcome_reward,
         )  # fmt: skip
-        first, second = (
-            by_rank(TabularPolicy.uniform(game, player=player).probabilities, game.mask[player])
-            for player in (0, 1)
-        )
-        self._strategies = first, second
+        self._strategies = uniform_by_rank(game)
 
     def learn(self, sweeps: int, callback: Callable[[Policies, int], object] | None = None) -> None:
         """Make the given number of sweeps, at least 1.
@@ -137,13 +150,13 @@ class StageGames(ABC):
 @njit(cache=True)
 def stage_game(table: StageTable, s: int, m: int, n: int, values: Floats) -> Floats:
     """Return Q(s, ., .) for the values of successors, [m, n]."""
+    row_start, outcome_start, next_state, probability = table.transitions
     matrix = np.empty(m * n)
-    first = table.row_start[s]
+    first = row_start[s]
     for k in range(m * n):
         total = 0.0
-        for i in range(table.outcome_start[first + k], table.outcome_start[first + k + 1]):
-            reward, after = table.outcome_reward[i], values[table.next_state[i]]
-            total += table.probability[i] * (reward + after)
+        for i in range(outcome_start[first + k], outcome_start[first + k + 1]):
+            total += probability[i] * (table.outcome_reward[i] + values[next_state[i]])
         matrix[k] = total
     return matrix.reshape(m, n)
 
@@ -196,7 +209,7 @@ class RegretMatching(StageGames):
         self.name = "regret-matching+" if plus else "regret-matching"
         super().__init__(game)
         self.plus = plus
-        first, second = (np.zeros_like(average) for average in self._strategies)
+        first, second = map(np.zeros_like, self._strategies)
         self._regrets = first, second
 
     def _sweep(self) -> None:

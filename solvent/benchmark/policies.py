@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from solvent.baselines import baseline_policies
 from solvent.baselines.functions import tabulated
-from solvent.baselines.generic import remember_optimum
+from solvent.baselines.named import remember_optimum
 from solvent.benchmark.records import BaselineRecord, figures
 from solvent.benchmark.task_game import TaskGame
 from solvent.envs.spaces import observed

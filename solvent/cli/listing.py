@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 
-from solvent.baselines import GENERIC
-from solvent.baselines.baseline import Baseline
+from solvent.baselines import GENERIC, Baseline
 from solvent.cli.tables import Facts, facts, note, show_rows
 from solvent.model import Game, ValueScale
 from solvent.model.parameters import as_option, as_options, as_value

@@ -22,10 +22,10 @@ from solvent.tabular.monte_carlo import (
     monte_carlo_prediction,
     off_policy_control,
     off_policy_prediction,
+    reinforce,
 )
-from solvent.tabular.payoffs import matrix_game
-from solvent.tabular.policy_gradient import reinforce
 from solvent.tabular.registry import ALGORITHMS, TabularAlgorithm
+from solvent.tabular.stage_games import matrix_game
 from solvent.tabular.temporal_difference import (
     double_q_learning,
     dyna_q,

@@ -24,7 +24,7 @@ from solvent.tabular.estimate import (
     step_size,
 )
 from solvent.tabular.interface import Env, Indexed
-from solvent.tabular.payoffs import matrix_game
+from solvent.tabular.stage_games import matrix_game
 
 
 class Bandit(gym.Env[Any, Any]):

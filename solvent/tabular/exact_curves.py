@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ from solvent.report.colours import ALGORITHMS, SHAPES
 from solvent.report.panel import LEVELS, STYLE, Axis, Panel, gap_axis
 from solvent.tabular.dynamic_programming import chooser
 from solvent.tabular.estimate import Estimate, epsilon_greedy
-from solvent.tabular.payoffs import matrix_game
+from solvent.tabular.stage_games import matrix_game
 
 Algorithm: TypeAlias = Callable[[np.random.Generator], Iterator[Estimate]]
 """A function that starts a run of an algorithm, given its only source of randomness."""
@@ -71,30 +72,15 @@ class Curves:
         """Mean over the runs of each algorithm, [P]; infinite where a run is."""
         return {name: numbers.mean(axis=0) for name, numbers in self.numbers.items()}
 
-    @property
-    def medians(self) -> dict[str, Floats]:
-        """Median over the runs of each algorithm, [P]; infinite where half of them are."""
-        # Of the two in the middle take the lower, since infinities have no mean.
-        return {
-            name: np.quantile(numbers, 0.5, axis=0, method="lower")
-            for name, numbers in self.numbers.items()
-        }
-
     def svg(
-        self,
-        title: str = "",
-        *,
-        median: bool = False,
-        logarithmic: bool = False,
-        lowest: float | None = None,
+        self, title: str = "", *, logarithmic: bool = False, lowest: float | None = None
     ) -> str:
-        """Draw one line for each algorithm's runs and one for the optimum.
+        """Draw the mean of each algorithm's runs as a line, and one line for the optimum.
 
         Infinite values of policies that never end are drawn at the edge of the chart.
 
         Args:
             title: Title of the chart. Default: the name of the quantity.
-            median: Draw the median of the runs instead of their mean.
             logarithmic: Use a logarithmic axis, with a separate band for 0 below it.
             lowest: Lower end of the axis of values, where anything less is drawn. Default: the
                 least value.
@@ -107,8 +93,7 @@ class Curves:
         """
         if logarithmic and self.quantity == "value":
             raise ValueError("logarithmic is True; a value may be negative, allowed is False")
-        lines = self.medians if median else self.means
-        drawn = np.concatenate(list(lines.values()))
+        drawn = np.concatenate(list(self.means.values()))
         finite = np.append(drawn[np.isfinite(drawn)], self.optimum)
         if lowest is not None:
             finite = np.append(finite[finite > lowest], lowest)
@@ -116,18 +101,15 @@ class Curves:
         y = Axis(float(finite.min() - margin), float(finite.max() + margin))
         if logarithmic:
             y = gap_axis(drawn.tolist())
-        x = Axis(0.0, float(max(self.at[-1], 1)))
         name = QUANTITIES[self.quantity]
-        panel = Panel(title or name, name, x, y, self.along)
+        panel = Panel(title or name, name, Axis(0.0, float(max(self.at[-1], 1))), y, self.along)
         if not logarithmic:
-            optimum = f"optimum {self.optimum:.4g}".replace("-", "−")
-            panel.level(self.optimum, optimum, "optimum")
-        if np.isneginf(drawn).any():
-            panel.level(y.low, "−∞, never ends", "baseline")
-        if np.isposinf(drawn).any():
-            panel.level(y.high, "∞, never ends", "baseline")
-        for n, (algorithm, line) in enumerate(lines.items()):
-            colour, shape = ALGORITHMS[n % len(ALGORITHMS)], SHAPES[n % len(SHAPES)]
+            panel.level(self.optimum, f"optimum {self.optimum:.4g}".replace("-", "−"), "optimum")
+        for infinite, edge, sign in ((-np.inf, y.low, "−"), (np.inf, y.high, "")):
+            if (drawn == infinite).any():
+                panel.level(edge, f"{sign}∞, never ends", "baseline")
+        styles = zip(cycle(ALGORITHMS), cycle(SHAPES), strict=False)
+        for (algorithm, line), (colour, shape) in zip(self.means.items(), styles, strict=False):
             text = f"{algorithm}: {line[-1]:.4g} in the end"
             panel.line(self.at.tolist(), line.tolist(), colour, text, dashed=False, shape=shape)
             panel.key(algorithm, colour, shape)
@@ -197,17 +179,11 @@ def curves(
 def _run(estimates: Iterator[Estimate], at: Ints, measured: Measure) -> list[float]:
     """Return the measurements of a run at some of its points."""
     numbers: list[float] = []
-    wanted, number = iter(at.tolist()), 0.0
-    due = next(wanted)
-    for n, estimate in enumerate(estimates, 1):
-        if n == due:
-            number = measured(estimate)
-            numbers.append(number)
-            due = next(wanted, 0)
-            if not due:
-                return numbers
+    for n, estimate in enumerate(islice(estimates, int(at[-1])), 1):
+        if n == at[len(numbers)]:
+            numbers.append(measured(estimate))
         last = estimate
-    # It has converged, so its last estimate stands for the remaining points.
+    # One that has converged before keeps its last estimate.
     return [*numbers, *[measured(last)] * (len(at) - len(numbers))]
 
 

@@ -13,8 +13,6 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from solvent.envs.episode import JointEpisode
-from solvent.envs.random_stream import first_state
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats
 from solvent.tabular.estimate import check_one_discount
@@ -153,41 +151,3 @@ def _player(env: Any) -> int:
             "allowed are seat=0 and seat=1"
         )
     return seats[0]
-
-
-class Joint:
-    """A two-player game in which the caller acts for both players.
-
-    Args:
-        game: The table.
-        rng: Generator that seeds the random numbers of the episodes.
-
-    Raises:
-        ValueError: If the game is for one player.
-    """
-
-    def __init__(self, game: TabularGame, rng: np.random.Generator) -> None:
-        if game.info.players != 2:
-            raise ValueError(f"{game.info.name} is a game for 1; allowed is a game for 2")
-        self._game, self._episode = game, JointEpisode(game, None, "index")
-        self._episode.seed(first_state(rng))
-
-    def reset(self) -> int:
-        """Begin an episode and return its first state."""
-        self._episode.begin()
-        return int(self._episode.observe(0))
-
-    def step(self, state: int, first: int, second: int) -> tuple[int, float, bool]:
-        """Play an action of each player.
-
-        Args:
-            state: The present state.
-            first: Player 0's action, as its rank among the legal actions of player 0.
-            second: Player 1's action, as its rank among the legal actions of player 1.
-
-        Returns:
-            The next state, the reward to player 0, and whether the episode is over.
-        """
-        legal = [np.flatnonzero(mask[state]) for mask in self._game.mask]
-        reward, _ = self._episode.move((int(legal[0][first]), int(legal[1][second])))
-        return int(self._episode.observe(0)), reward, self._episode.over()

@@ -21,7 +21,6 @@ from solvent.tabular import (
     bandits,
     dynamic_programming,
     monte_carlo,
-    policy_gradient,
     temporal_difference,
     two_players,
 )
@@ -103,8 +102,7 @@ def _described(run: Callable[..., Iterator[Estimate]], one_step: bool) -> Tabula
 
 
 def _algorithms() -> Iterator[TabularAlgorithm]:
-    modules = dynamic_programming, monte_carlo, temporal_difference, policy_gradient
-    for module in (*modules, bandits, two_players):
+    for module in (dynamic_programming, monte_carlo, temporal_difference, bandits, two_players):
         for value in vars(module).values():
             own = inspect.isfunction(value) and value.__module__ == module.__name__
             if own and value.__annotations__.get("return") == "Iterator[Estimate]":
@@ -112,4 +110,4 @@ def _algorithms() -> Iterator[TabularAlgorithm]:
 
 
 ALGORITHMS: Mapping[str, TabularAlgorithm] = {one.name: one for one in _algorithms()}
-"""All algorithms by name, in the order of the books."""
+"""All algorithms by name: planning, learning from samples, bandits, games for two."""

@@ -1,4 +1,4 @@
-"""The matrix game of each state, and strategies in it.
+"""Matrix games: a matrix of payoffs as a game, and the matrix game of each state of a game.
 
 In each state of a two-player game both players choose at once, so a state is a matrix game,
 
@@ -17,12 +17,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.exact.components import components
-from solvent.model import TabularGame
+from solvent.model import GameInfo, TabularGame
 from solvent.model.arrays import Floats
-from solvent.tabular.payoffs import matrix_game
+from solvent.tabular.estimate import draw
 
 Strategies: TypeAlias = list[Floats]
 """A player's mixed strategy in each state, over the legal actions there."""
+
+
+def matrix_game(
+    payoffs: NDArray[Any] | Sequence[Sequence[float]], *, name: str = "matrix-game"
+) -> TabularGame:
+    """Return a game in which both players choose once, at the same time.
+
+    Args:
+        payoffs: [m, n] payoffs to player 0, who chooses the row; player 1 chooses the column.
+        name: Name of the game.
+
+    Returns:
+        A table in which state 0 is the choice and state 1 the end.
+
+    Raises:
+        ValueError: If `payoffs` is empty or not a matrix of finite numbers.
+    """
+    matrix = np.asarray(payoffs, float)
+    if matrix.ndim != 2 or not matrix.size:
+        raise ValueError(f"payoffs has shape {matrix.shape}; allowed is (m, n), both from 1 on")
+    m, n = matrix.shape
+    info = GameInfo(
+        name=name,
+        players=2,
+        actions=(tuple(f"row {i}" for i in range(m)), tuple(f"column {j}" for j in range(n))),
+        acyclic=True,
+        reward_range=(float(matrix.min()), float(matrix.max())),
+        sources=(),
+    )
+    return TabularGame(
+        info=info,
+        states=("choice", "end"),
+        row_start=np.array([0, m * n, m * n]),
+        outcome_start=np.arange(m * n + 1),
+        next_state=np.ones(m * n, np.int64),
+        probability=np.ones(m * n),
+        outcome_reward=matrix.ravel(),
+        mask=(np.array([[True], [False]]).repeat(m, 1), np.array([[True], [False]]).repeat(n, 1)),
+        initial=np.array([1.0, 0.0]),
+    )
 
 
 class StageGame:
@@ -55,13 +95,35 @@ class StageGame:
             V: [S] values of all states to player 0.
         """
         game = self.game
-        rows = game.outcome_start[game.row_start[s] : game.row_start[s + 1] + 1]
-        outcomes = slice(rows[0], rows[-1])
-        terms = game.probability[outcomes] * (
-            game.outcome_reward[outcomes] + V[game.next_state[outcomes]]
-        )
-        sums = np.add.reduceat(terms, rows[:-1] - rows[0])
-        return np.asarray(sums.reshape(game.action_count[0][s], game.action_count[1][s]))
+        starts = game.outcome_start[game.row_start[s] : game.row_start[s + 1] + 1]
+        all_of = slice(starts[0], starts[-1])
+        values = game.outcome_reward[all_of] + V[game.next_state[all_of]]
+        sums = np.add.reduceat(game.probability[all_of] * values, starts[:-1] - starts[0])
+        return np.asarray(sums.reshape(self.shape(s)))
+
+    def shape(self, s: int) -> tuple[int, int]:
+        """Return the numbers of legal actions of both players in a state.
+
+        Args:
+            s: The state.
+        """
+        first, second = self.game.action_count
+        return int(first[s]), int(second[s])
+
+    def sample(self, s: int, a: int, b: int, rng: np.random.Generator) -> tuple[int, float]:
+        """Draw the next state and the reward to player 0.
+
+        Args:
+            s: The state.
+            a: Player 0's action, as its rank among the legal actions of player 0.
+            b: Player 1's action, as its rank among the legal actions of player 1.
+            rng: Generator from which the outcome is drawn.
+        """
+        game = self.game
+        row = game.row_start[s] + a * self.shape(s)[1] + b
+        first, last = game.outcome_start[row : row + 2]
+        outcome = first + draw(game.probability[first:last], rng)
+        return int(game.next_state[outcome]), float(game.outcome_reward[outcome])
 
     def uniform(self, player: int) -> Strategies:
         """Return a player's uniform strategies.
@@ -70,14 +132,6 @@ class StageGame:
             player: 0 or 1.
         """
         return [np.full(n, 1 / max(n, 1)) for n in self.game.action_count[player].tolist()]
-
-    def zeros(self, player: int) -> Strategies:
-        """Return a zero for each legal action of a player in each state.
-
-        Args:
-            player: 0 or 1.
-        """
-        return [np.zeros(n) for n in self.game.action_count[player].tolist()]
 
     def ranked(self, player: int, policy: Floats | None) -> Strategies:
         """Return a player's strategies from a policy.

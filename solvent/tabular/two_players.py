@@ -20,7 +20,6 @@ from solvent.exact.matrix_game import solve_matrix_game
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
 from solvent.tabular.estimate import Estimate, StepSize, draw, softmax, step_size
-from solvent.tabular.interface import Joint
 from solvent.tabular.stage_games import StageGame
 
 Start = tuple[Floats, Floats]
@@ -83,16 +82,15 @@ def minimax_q(
         ValueError: If the game is for one player.
     """
     stage, alpha = StageGame(game), step_size(alpha)
-    world = Joint(stage.game, rng)
     V, x, y = np.zeros(stage.game.n_states), stage.uniform(0), stage.uniform(1)
-    Q = [np.zeros((len(x[s]), len(y[s]))) for s in range(len(V))]
-    N = [np.zeros(q.shape, int) for q in Q]
+    Q = [np.zeros(stage.shape(s)) for s in range(len(V))]
+    N = [np.zeros(stage.shape(s), int) for s in range(len(V))]
     while True:
-        s, done = world.reset(), False
-        while not done:
+        s = draw(stage.game.initial, rng)
+        while not stage.game.terminal[s]:
             a = draw((1 - explore) * x[s] + explore / len(x[s]), rng)
             b = draw((1 - explore) * y[s] + explore / len(y[s]), rng)
-            s2, r, done = world.step(s, a, b)
+            s2, r = stage.sample(s, a, b, rng)
             N[s][a, b] += 1
             Q[s][a, b] += alpha(N[s][a, b]) * (r + discount * V[s2] - Q[s][a, b])
             solution = solve_matrix_game(Q[s])
@@ -147,7 +145,7 @@ def regret_matching(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
     """
     stage = StageGame(game)
     V, x_mean, y_mean = np.zeros(stage.game.n_states), stage.uniform(0), stage.uniform(1)
-    regret_x, regret_y = stage.zeros(0), stage.zeros(1)
+    regret_x, regret_y = list(map(np.zeros_like, x_mean)), list(map(np.zeros_like, y_mean))
     for t in count(1):
         for s in stage.states:
             A = stage.matrix(s, V)
@@ -177,7 +175,7 @@ def regret_matching_plus(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]
     """
     stage = StageGame(game)
     V, x_mean, y_mean = np.zeros(stage.game.n_states), stage.uniform(0), stage.uniform(1)
-    regret_x, regret_y = stage.zeros(0), stage.zeros(1)
+    regret_x, regret_y = list(map(np.zeros_like, x_mean)), list(map(np.zeros_like, y_mean))
     for t in count(1):
         for s in stage.states:
             A = stage.matrix(s, V)

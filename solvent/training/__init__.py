@@ -8,23 +8,20 @@ from solvent.training.callback import (
     SelfPlayEvalCallback,
     SelfPlayEvaluation,
 )
-from solvent.training.double_dqn import DoubleDQN
-from solvent.training.exact_learners import ExactAdvantages, ExactTargets
-from solvent.training.extract import Extraction, extract, extract_boltzmann
+from solvent.training.environments import NativeVecEnv
+from solvent.training.extract import Extraction, LookupNetwork, extract
 from solvent.training.gap_parts import GapParts
-from solvent.training.lookup import LookupNetwork
+from solvent.training.learner_values import ExactAdvantages, ExactTargets
 from solvent.training.masked_dqn import MaskedDQN
 from solvent.training.microscope import Microscope, Microscopy, Reading, microscope
 from solvent.training.mirror_descent import MirrorDescent
 from solvent.training.policy_gradient import GradientReading
 from solvent.training.seen import Normalization
 from solvent.training.train import TrainingResult, train
-from solvent.training.vec_env import NativeVecEnv
 
 __all__ = [
     "ALGORITHMS",
     "SELF_PLAY_ALGORITHMS",
-    "DoubleDQN",
     "Evaluation",
     "ExactAdvantages",
     "ExactEvalCallback",
@@ -45,7 +42,6 @@ __all__ = [
     "SelfPlayEvaluation",
     "TrainingResult",
     "extract",
-    "extract_boltzmann",
     "load_model",
     "microscope",
     "read_curve",

@@ -27,7 +27,7 @@ class Learner:
         hyperparameters: Name of its file in :mod:`solvent.training.hyperparameters`.
         masked: Whether it is told the legal actions.
         seats_apart: Whether it keeps both seats of a two-player game apart. They then have roles
-            even if the players' actions are the same (:mod:`solvent.training.role_conditioning`),
+            even if the players' actions are the same (:mod:`solvent.training.forms`),
             and it learns both seats in every episode.
     """
 

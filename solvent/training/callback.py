@@ -19,10 +19,10 @@ import numpy as np
 from solvent.benchmark.policies import learned_exploitability, recorded_score
 from solvent.benchmark.progress import Moment, Report
 from solvent.exact import Solution, cached_solution
-from solvent.exact.learning_curve import CurvePoint, Evaluation, write_curve
+from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
-from solvent.model.parameters import shown
+from solvent.model.parameters import check_integer
 from solvent.training.algorithms import Watcher
 from solvent.training.extract import extract, extract_seats
 from solvent.training.snapshots import AveragePolicy
@@ -86,11 +86,12 @@ class CurveCallback(Watcher, ABC):
     Args:
         every: Steps between evaluations.
         path: CSV file of the curve, rewritten at every evaluation; None to write no file.
-        curve: Points of an earlier part of the same training.
-        after: Function to call after each evaluation.
 
     Attributes:
         curve: All points so far. They are also logged, under `section`.
+        after: Function to call after each evaluation.
+        report: Function that is called with the progress of training a few times a second, and
+            after each evaluation. An exception in it ends training.
         saw: Whether the learner was given anything from the solution, as the file then notes.
     """
 
@@ -100,23 +101,15 @@ class CurveCallback(Watcher, ABC):
     section: ClassVar[str]
     """Prefix of the points in the log."""
 
-    def __init__(
-        self,
-        *,
-        every: int,
-        path: str | Path | None = None,
-        curve: Sequence[Any] = (),
-        after: Callable[[Any], None] | None = None,
-    ) -> None:
+    def __init__(self, *, every: int, path: str | Path | None = None) -> None:
         super().__init__()
-        if every < 1:
-            raise ValueError(f"every is {shown(every)}; allowed are whole numbers from 1")
-        self.every = every
+        self.every = check_integer(every, "every", 1, 10**12)
         self.path = path
-        self.curve = list(curve)
-        self.after = after
+        self.curve: list[Any] = []
+        self.after: Callable[[Any], None] | None = None
+        self.report: Report | None = None
         self.saw = False
-        self._clock = 0.0
+        self._clock = self._next_report = 0.0
 
     def _on_training_start(self) -> None:
         earlier = self.curve[-1].seconds if self.curve else 0.0
@@ -126,6 +119,8 @@ class CurveCallback(Watcher, ABC):
         last = self.curve[-1].timesteps if self.curve else None
         if last is None or self.num_timesteps // self.every > last // self.every:
             self._evaluate()
+        elif time.monotonic() >= self._next_report:
+            self._report()
 
     def _on_training_end(self) -> None:
         if not self.curve or self.curve[-1].timesteps < self.num_timesteps:
@@ -145,6 +140,13 @@ class CurveCallback(Watcher, ABC):
         self.logger.dump(self.num_timesteps)
         if self.after is not None:
             self.after(point)
+        self._report()
+
+    def _report(self) -> None:
+        if self.report is not None:
+            total = self.model._total_timesteps
+            self.report(Moment(min(self.num_timesteps, total), total, self.curve[-1]))
+            self._next_report = time.monotonic() + INTERVAL
 
     @abstractmethod
     def _measure(self) -> dict[str, Any]:
@@ -167,8 +169,6 @@ class ExactEvalCallback(CurveCallback):
         player: The player whose policy is learned.
         solution: Solution of `game`, if available; otherwise the game is solved once.
         path: CSV file of the curve, rewritten at every evaluation; None to write no file.
-        curve: Points of an earlier part of the same training.
-        after: Function to call after each evaluation.
 
     Attributes:
         curve: All points so far. They are also logged, under ``exact/``.
@@ -186,13 +186,9 @@ class ExactEvalCallback(CurveCallback):
         player: int = 0,
         solution: Solution | None = None,
         path: str | Path | None = None,
-        curve: Sequence[Evaluation] = (),
-        after: Callable[[Evaluation], None] | None = None,
     ) -> None:
-        super().__init__(every=every, path=path, curve=curve, after=after)
-        self.game = game
-        self.observation = observation
-        self.player = player
+        super().__init__(every=every, path=path)
+        self.game, self.player, self.observation = game, player, observation
         self.solution = solution or cached_solution(game)
         self._gate = True
 
@@ -226,8 +222,7 @@ class SelfPlayEvalCallback(ExactEvalCallback):
         arguments: The other arguments of :class:`ExactEvalCallback`.
     """
 
-    kind: ClassVar[type[Any]] = SelfPlayEvaluation
-    curve: list[SelfPlayEvaluation]
+    kind = SelfPlayEvaluation
 
     def __init__(
         self, game: TabularGame, *, averages: Sequence[AveragePolicy], **arguments: Any
@@ -280,35 +275,3 @@ class ReturnCallback(CurveCallback):
         figures = {"plays": self._episodes, "mean": self._total / max(self._episodes, 1)}
         self._episodes, self._total = 0, 0.0
         return figures
-
-
-class ReportCallback(Watcher):
-    """Reports progress a few times a second, and at every evaluation.
-
-    Args:
-        report: Function that is called with a :class:`Moment`. An exception in it ends training.
-        total: Total number of steps.
-        curve: The learning curve, which another callback writes.
-    """
-
-    def __init__(self, report: Report, total: int, curve: Sequence[CurvePoint]) -> None:
-        super().__init__()
-        self._report, self._total, self._curve = report, total, curve
-        self._told: CurvePoint | None = None
-        self._next = 0.0
-
-    def _on_rollout_start(self) -> None:
-        if time.monotonic() >= self._next or self._newest is not self._told:
-            self._tell()
-            self._next = time.monotonic() + INTERVAL
-
-    def _on_training_end(self) -> None:
-        self._tell()
-
-    @property
-    def _newest(self) -> CurvePoint | None:
-        return self._curve[-1] if self._curve else None
-
-    def _tell(self) -> None:
-        self._told = self._newest
-        self._report(Moment(min(self.num_timesteps, self._total), self._total, self._told))

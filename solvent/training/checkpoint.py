@@ -19,7 +19,6 @@ one bit per entry, which takes 1/32 of the memory and a fraction of the time.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
 from dataclasses import astuple
@@ -37,7 +36,7 @@ from solvent.exact import ArraySchema, Schema, StoreError, read_archive, write_a
 from solvent.exact.archive import LARGEST
 from solvent.exact.learning_curve import CurvePoint, Evaluation, Point, read_point
 from solvent.model.parameters import is_number, shown
-from solvent.training.vec_env import NativeVecEnv
+from solvent.training.environments import NativeVecEnv
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -55,7 +54,9 @@ SCHEMA = Schema(
     {
         "torch": ArraySchema("uint8", 1),
         "numpy": ArraySchema("uint32", 1),
-        **dict.fromkeys(("policy:*", "moments:*", "env:*", "replay:*", "_last_*"), ArraySchema()),
+        **dict.fromkeys(
+            ("policy:*", "moments:*", "env:*", "bits:*", "replay:*", "_last_*"), ArraySchema()
+        ),
     },
 )
 """Schema of a checkpoint's file."""
@@ -88,11 +89,9 @@ def save_checkpoint(
         StoreError: If the file cannot be written.
     """
     optimizer = model.policy.optimizer.state_dict()
-    moments = {
-        f"{parameter}/{name}": value
-        for parameter, state in optimizer["state"].items()
-        for name, value in state.items()
-    }
+    tensors = {f"policy:{name}": value for name, value in model.policy.state_dict().items()}
+    for parameter, state in optimizer["state"].items():
+        tensors |= {f"moments:{parameter}/{name}": value for name, value in state.items()}
     # Stable-Baselines3 draws from NumPy's global generator.
     name, words, *position = np.random.get_state(legacy=True)  # noqa: NPY002
     header = {
@@ -106,9 +105,8 @@ def save_checkpoint(
         "curve": [astuple(point) for point in curve],
     }
     arrays: Arrays = {
-        **_prefixed("policy", _to_numpy(model.policy.state_dict())),
-        **_prefixed("moments", _to_numpy(moments)),
-        **_prefixed("env", _env(model).get_state()),
+        **{name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()},
+        **{f"env:{name}": array for name, array in _env(model).get_state().items()},
         "torch": torch.get_rng_state().numpy(),
         "numpy": np.asarray(words),
     }
@@ -117,12 +115,13 @@ def save_checkpoint(
             arrays[last] = np.asarray(getattr(model, last))
     buffer = _replay_buffer(model)
     if buffer is not None:
-        filled = buffer.buffer_size if buffer.full else buffer.pos
-        contents = {k: v[:filled] for k, v in _contents(buffer).items()}
-        binary = {k: v.shape for k, v in contents.items() if is_binary(v)}
-        header["replay"] = [buffer.pos, buffer.full, binary]
-        kept = {k: pack(v) if k in binary else v for k, v in contents.items()}
-        arrays |= _prefixed("replay", kept)
+        header["replay"] = [buffer.pos, buffer.full]
+        for name, held in _contents(buffer).items():
+            array = held[: buffer.size()]
+            if ((array == 0) | (array == 1)).all() and not np.signbit(array).any():
+                arrays[f"bits:{name}"] = np.packbits(array.astype(bool))
+            else:
+                arrays[f"replay:{name}"] = array
     write_archive(path, header, arrays)
 
 
@@ -156,8 +155,8 @@ def restore_checkpoint(
         curve = [read_point(kind, figures) for figures in header["curve"]]
         _restore_learner(model, header, arrays)
         if buffer is not None:
-            _restore_replay(buffer, header["replay"], _without_prefix("replay", arrays))
-        _env(model).set_state(_without_prefix("env", arrays))
+            _restore_replay(buffer, header["replay"], arrays)
+        _env(model).set_state(_of("env", arrays))
         _restore_generators(model, header, arrays)
     except (
         KeyError, IndexError, TypeError, ValueError, OverflowError, RuntimeError, AttributeError,
@@ -168,13 +167,18 @@ def restore_checkpoint(
 
 def _restore_learner(model: BaseAlgorithm, header: dict[str, Any], arrays: Arrays) -> None:
     """Restore the network, the optimizer, the counters and the last observations."""
-    model.policy.load_state_dict(_to_torch(_without_prefix("policy", arrays)))
-    moments: dict[int, dict[str, torch.Tensor]] = {}
-    for key, tensor in _to_torch(_without_prefix("moments", arrays)).items():
+    weights, moments = (
+        {name: torch.from_numpy(array) for name, array in _of(kind, arrays).items()}
+        for kind in ("policy", "moments")
+    )
+    model.policy.load_state_dict(weights)
+    states: dict[int, dict[str, torch.Tensor]] = {}
+    for key, tensor in moments.items():
         parameter, name = key.split("/")
-        moments.setdefault(int(parameter), {})[name] = tensor
-    model.policy.optimizer.load_state_dict({"state": moments, "param_groups": header["groups"]})
-    for weight, state in model.policy.optimizer.state.items():
+        states.setdefault(int(parameter), {})[name] = tensor
+    optimizer = model.policy.optimizer
+    optimizer.load_state_dict({"state": states, "param_groups": header["groups"]})
+    for weight, state in optimizer.state.items():
         for name, tensor in state.items():
             if tensor.shape not in ((), weight.shape):
                 raise ValueError(f"{name} of the optimizer has the shape {tuple(tensor.shape)}")
@@ -191,25 +195,14 @@ def _restore_learner(model: BaseAlgorithm, header: dict[str, Any], arrays: Array
 
 def _restore_replay(buffer: ReplayBuffer, held: Any, arrays: Arrays) -> None:
     """Restore the replay buffer."""
-    position, full, binary = held
-    contents = _contents(buffer)
-    if (
-        type(position) is not int
-        or not 0 <= position < buffer.buffer_size
-        or type(full) is not bool
-    ):
-        raise ValueError(f"the replay buffer is filled up to {shown(position)}")
-    filled = buffer.buffer_size if full else position
-    for name, kept in arrays.items():
-        shape = (filled, *contents[name].shape[1:])
-        if name in binary:
-            if kept.size != -(-math.prod(shape) // 8):
-                raise ValueError(f"{name} of the replay buffer has {kept.size} bytes")
-            kept = unpack(kept, shape)
-        if kept.shape != shape:
-            raise ValueError(f"{name} of the replay buffer has the shape {kept.shape}")
-        contents[name][:filled] = kept
-    buffer.pos, buffer.full = position, full
+    buffer.pos, buffer.full = held
+    bits = _of("bits", arrays)
+    for name, array in _contents(buffer).items():
+        target = array[: buffer.size()]
+        if name in bits:
+            target[:] = np.unpackbits(bits[name])[: target.size].reshape(target.shape)
+        else:
+            target[:] = arrays[f"replay:{name}"].reshape(target.shape)
 
 
 def _restore_generators(model: BaseAlgorithm, header: dict[str, Any], arrays: Arrays) -> None:
@@ -220,23 +213,6 @@ def _restore_generators(model: BaseAlgorithm, header: dict[str, Any], arrays: Ar
     name, *rest = header["numpy"]
     np.random.set_state((name, arrays["numpy"], *rest))  # noqa: NPY002
     torch.set_rng_state(torch.from_numpy(arrays["torch"]))
-
-
-def is_binary(array: NDArray[Any]) -> bool:
-    """Check whether every entry is exactly 0 or 1 (a negative zero is neither)."""
-    if array.dtype == np.bool_:
-        return True
-    return bool(((array == 0) | (array == 1)).all() and not np.signbit(array).any())
-
-
-def pack(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """Pack a binary array of any shape into bits, eight to a byte."""
-    return np.packbits(array.astype(bool, copy=False))
-
-
-def unpack(bits: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    """Return a binary array from its bits."""
-    return np.unpackbits(bits, count=math.prod(shape)).reshape(shape)
 
 
 def _env(model: BaseAlgorithm) -> NativeVecEnv:
@@ -257,18 +233,7 @@ def _contents(buffer: ReplayBuffer) -> Arrays:
     }
 
 
-def _prefixed(prefix: str, arrays: Arrays) -> Arrays:
-    return {f"{prefix}:{name}": value for name, value in arrays.items()}
-
-
-def _without_prefix(prefix: str, arrays: Arrays) -> Arrays:
-    start = f"{prefix}:"
+def _of(kind: str, arrays: Arrays) -> Arrays:
+    """Return the arrays of a kind, by the names after it."""
+    start = f"{kind}:"
     return {n.removeprefix(start): v for n, v in arrays.items() if n.startswith(start)}
-
-
-def _to_numpy(tensors: dict[str, torch.Tensor]) -> Arrays:
-    return {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
-
-
-def _to_torch(arrays: Arrays) -> dict[str, torch.Tensor]:
-    return {name: torch.from_numpy(value) for name, value in arrays.items()}

@@ -20,8 +20,9 @@ A network is saved as by Stable-Baselines3 and is loaded by its own classes.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -83,8 +84,9 @@ class DistinctObservations:
             numbers = list(map(self._numbers.get, keys))
         return torch.tensor(numbers)
 
+    @cached_property
     def tensors(self) -> tuple[Tensor, ...]:
-        """Return the observations, [U, D], and with masking their legal actions, [U, A]."""
+        """All observations, [U, D], and with masking their legal actions, [U, A]."""
         return tuple(map(torch.cat, zip(*self._seen, strict=True)))
 
     def _add(self, seen: Tensor, *legal: Tensor) -> None:
@@ -122,53 +124,58 @@ def keys_of(arrays: tuple[Array, ...]) -> list[bytes]:
     return keys
 
 
-class Sums(NamedTuple):
-    """The statistics of a minibatch that PPO needs: n samples of U observations.
-
-    Attributes:
-        spread: Sum of the squared differences of all returns from their observation's mean return.
-        used: [U] numbers of the observations.
-        samples: [U] number of samples of each observation.
-        pairs: [U, A] number of samples of each observation and action.
-        gained: [U, A] sum of their positive advantages.
-        lost: [U, A] sum of their negative advantages.
-        mean_return: [U] mean return of the samples of each observation.
-    """
-
-    spread: float
-    used: Tensor
-    samples: Tensor
-    pairs: Tensor
-    gained: Tensor
-    lost: Tensor
-    mean_return: Tensor
-
-
-def sums(which: Array, action: Array, advantage: Array, returns: Array, n_actions: int) -> Sums:
-    """Return the sums over a minibatch.
+def losses(
+    policy: ActorCriticPolicy,
+    found: DistinctObservations,
+    which: Array,
+    action: Array,
+    advantage: Array,
+    returns: Array,
+    clip: float,
+) -> tuple[Tensor, ...]:
+    """Return the means over a minibatch of n samples that PPO weighs and logs.
 
     Args:
+        policy: The network that learns.
+        found: The distinct observations of the rollout, with the policy that collected it.
         which: [n] numbers of the observations.
         action: [n] int64 actions.
         advantage: [n] float64 advantages.
         returns: [n] float64 returns.
-        n_actions: Number of actions.
+        clip: The clip range.
+
+    Returns:
+        The clipped gain, the squared error of the value, the entropy, the share of samples whose
+        ratio is outside the clip range, and the approximate divergence from the old policy.
     """
     counted = np.bincount(which)
     used = np.flatnonzero(counted)
     place = np.empty(len(counted), np.int64)
     place[used] = np.arange(len(used))
     local = place[which]
-    pair = local * n_actions + action
-    samples, total_return = counted[used], np.bincount(local, returns)
-    mean = total_return / samples
+    total_return = np.bincount(local, returns)
+    mean = total_return / counted[used]
     spread = float(returns @ returns - mean @ total_return)
-    per_pair = [
-        np.bincount(pair, weights, len(used) * n_actions).reshape(-1, n_actions)
+    old = found.log_probabilities[used]
+    pair = local * old.shape[1] + action
+    of_pairs = [
+        np.bincount(pair, weights, old.numel()).reshape(old.shape)
         for weights in (None, np.maximum(advantage, 0), np.minimum(advantage, 0))
     ]
-    arrays = (a.astype(np.float32) for a in (samples, *per_pair, mean))
-    return Sums(spread, torch.from_numpy(used), *map(torch.from_numpy, arrays))
+    samples, mean_return, pairs, gains, costs = (
+        torch.from_numpy(array.astype(np.float32)) for array in (counted[used], mean, *of_pairs)
+    )
+
+    log_policy, value = evaluate(policy, *(tensor[used] for tensor in found.tensors))
+    log_ratio = log_policy - old
+    ratio = log_ratio.exp()
+    gained = gains * ratio.clamp(max=1 + clip) + costs * ratio.clamp(min=1 - clip)
+    error = samples * (value[:, 0] - mean_return) ** 2
+    entropy = -samples[:, None] * log_policy.exp() * log_policy
+    outside = pairs * ((ratio - 1).abs() > clip)
+    divergence = pairs * (ratio - 1 - log_ratio)
+    sums = gained.sum(), error.sum() + spread, entropy.sum(), outside.sum(), divergence.sum()
+    return tuple(one / len(which) for one in sums)
 
 
 class _OncePerObservation(OnPolicyAlgorithm):
@@ -276,10 +283,9 @@ class _OncePerObservation(OnPolicyAlgorithm):
             super().train()
             return
         (found, numbers), self._rollout = self._rollout, None
-        buffer, old = self.rollout_buffer, found.log_probabilities
+        buffer = self.rollout_buffer
         self._update_learning_rate(self.policy.optimizer)
         clip = self.clip_range(self._current_progress_remaining)
-        tensors = found.tensors()
         # In the order of Stable-Baselines3, so that the minibatches are the same.
         which, action, advantage, returns = (
             buffer.swap_and_flatten(array)[:, 0]
@@ -298,63 +304,27 @@ class _OncePerObservation(OnPolicyAlgorithm):
                 gain = advantage[at]
                 if self.normalize_advantage and len(at) > 1:
                     gain = (gain - gain.mean()) / (gain.std(ddof=1) + 1e-8)
-                batch = sums(which[at], action[at], gain, returns[at], old.shape[1])
-                seen = (tensor[batch.used] for tensor in tensors)
-                log_policy, value = evaluate(self.policy, *seen)
-                found_losses = losses(batch, len(at), log_policy, old[batch.used], value, clip)
-                gained, error, entropy = found_losses[:3]
+                means = losses(self.policy, found, which[at], action[at], gain, returns[at], clip)
+                gained, error, entropy = means[:3]
                 loss = -gained - self.ent_coef * entropy + self.vf_coef * error
                 self.policy.optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
                 self.policy.optimizer.step()
                 if epoch == self.n_epochs - 1:
-                    figures.append([figure.item() for figure in (*found_losses, loss)])
+                    figures.append([figure.item() for figure in (*means, loss)])
             self._n_updates += 1
 
-        means = np.mean(figures, axis=0) * (-1, 1, -1, 1, 1, 1)
+        averages = np.mean(figures, axis=0) * (-1, 1, -1, 1, 1, 1)
         names = "policy_gradient_loss value_loss entropy_loss clip_fraction approx_kl loss"
         explained = explained_variance(buffer.values.flatten(), buffer.returns.flatten())
         for name, figure in zip(
             (*names.split(), "explained_variance", "clip_range"),
-            (*means, explained, clip),
+            (*averages, explained, clip),
             strict=True,
         ):
             self.logger.record(f"train/{name}", figure)
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
-
-
-def losses(
-    batch: Sums, n: int, log_policy: Tensor, old: Tensor, value: Tensor, clip: float
-) -> tuple[Tensor, ...]:
-    """Return the means over a minibatch that PPO weighs and logs.
-
-    Args:
-        batch: The sums over the minibatch.
-        n: The number of samples.
-        log_policy: [U, A] log probabilities of the policy that learns.
-        old: [U, A] those of the policy that collected the rollout.
-        value: [U, 1] the critic's values.
-        clip: The clip range.
-
-    Returns:
-        The clipped gain, the squared error of the value, the entropy, the share of samples whose
-        ratio is outside the clip range, and the approximate divergence from the old policy.
-    """
-    log_ratio = log_policy - old
-    ratio = log_ratio.exp()
-    gained = batch.gained * ratio.clamp(max=1 + clip) + batch.lost * ratio.clamp(min=1 - clip)
-    error = batch.samples * (value[:, 0] - batch.mean_return) ** 2
-    entropy = -batch.samples[:, None] * log_policy.exp() * log_policy
-    outside = batch.pairs * ((ratio - 1).abs() > clip)
-    divergence = batch.pairs * (ratio - 1 - log_ratio)
-    return (
-        gained.sum() / n,
-        (error.sum() + batch.spread) / n,
-        entropy.sum() / n,
-        outside.sum() / n,
-        divergence.sum() / n,
-    )
 
 
 class DistinctPPO(_OncePerObservation, PPO):

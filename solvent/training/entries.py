@@ -16,7 +16,7 @@ from solvent.benchmark.suites import Task
 from solvent.benchmark.task_game import TaskGame
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS
-from solvent.training.exploring_starts import act_at_once
+from solvent.training.forms import act_at_once
 from solvent.training.hyperparameters import prepare, requested, tuned
 from solvent.training.train import train
 

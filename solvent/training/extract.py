@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 from sb3_contrib.qrdqn.policies import QRDQNPolicy
-from scipy.special import softmax
 from stable_baselines3 import DQN
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
@@ -40,12 +38,12 @@ from torch.distributions import Categorical
 from solvent.baselines.functions import QueriedFunction
 from solvent.baselines.gate import check_wrappers
 from solvent.baselines.network import Network, NetworkPlayer
-from solvent.envs.spaces import kind_that_fits, observed
+from solvent.envs.spaces import kind_that_fits
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
+from solvent.training.forms import with_roles, without_roles
 from solvent.training.masked_dqn import MaskedDQN, MaskedReplayBuffer
-from solvent.training.role_conditioning import with_roles, without_roles
-from solvent.training.seen import Normalization, inputs
+from solvent.training.seen import Normalization, inputs, rows_of
 
 SEATS = (0, 1)
 
@@ -108,11 +106,31 @@ def extract(
         ValueError: If the network is of another kind, depends on the past, was trained on other
             observations, other actions or another game, or acts differently from its outputs.
     """
-    asked, rows = _asked(model, game, observation, player, batch_size, normalization, name)
-    sampled, illegal = asked.policy(asked.weights(), asked.name)
-    mode, illegal_mode = asked.policy(asked.weights(greedy=True), f"{asked.name} (mode)")
+    _check_kind(model)
+    width, actions = game.mask[player].shape[1], getattr(model.action_space, "n", None)
+    if actions != width:
+        raise ValueError(f"the network chooses among {actions} actions, the game has {width}")
+    if observation is None:
+        observation = kind_that_fits(model.observation_space, game, player)
+    given = inputs(model, game, observation, player, normalization)
+    # Evaluation mode; the learner's next step puts it back into training mode.
+    model.policy.set_training_mode(False)
+    values = isinstance(model.policy, OF_ACTION_VALUES)
+    asked = QueriedFunction(
+        game,
+        partial(action_values if values else _action_probabilities, model),
+        given,
+        outputs="action_values" if values else "probabilities",
+        takes_mask=True,
+        predict=partial(_predicted, model),
+        player=player,
+        batch_size=batch_size,
+        name=name or type(model).__name__,
+    )
+    sampled, illegal = asked.policy()
+    mode, illegal_mode = asked.policy(greedy=True, name=f"{asked.name} (mode)")
     if gate:
-        asked.pass_gate(sampled, model.env, rows)
+        asked.pass_gate(sampled, model.env, rows_of(game, player, observation))
         _check_own(model)
     return Extraction(sampled, mode, illegal, illegal_mode)
 
@@ -152,56 +170,6 @@ def extract_seats(
         )
 
     return own(0), own(1)
-
-
-def extract_boltzmann(
-    model: BaseAlgorithm,
-    game: TabularGame,
-    temperature: float,
-    *,
-    observation: str | None = None,
-    player: int = 0,
-    batch_size: int = 8192,
-    name: str | None = None,
-    normalization: Normalization | VecNormalize | None = None,
-) -> TabularPolicy:
-    """Return the Boltzmann policy of action values: pi(a|s) is proportional to e^(Q(s,a)/T).
-
-    A greedy player is predictable. The Boltzmann policy takes actions of almost the same value
-    almost equally often, so it is harder to exploit if the other player chooses at the same time.
-    The lower T, the closer it is to the greedy policy.
-
-    Args:
-        model: A learner of DQN, QR-DQN or MaskedDQN. As in :func:`extract`, MaskedDQN chooses
-            among legal actions; an illegal choice of the others counts as the lowest legal action.
-        game: The table that its environment samples.
-        temperature: T, in the unit of the rewards.
-        observation: The network's observation: ``"vector"``, ``"onehot"`` or ``"index"``. By
-            default, the one that fits its observation space, ``"vector"`` before the others.
-        player: The player whose policy is wanted.
-        batch_size: Number of states that are evaluated at once.
-        name: Name of the policy. Default: the name of the algorithm's class, and T.
-        normalization: The statistics of ``VecNormalize``, as for :func:`extract`.
-
-    Raises:
-        ValueError: If `temperature` is not a positive number, the network has no action values,
-            or as for :func:`extract`.
-    """
-    if isinstance(temperature, bool) or not 0 < temperature < inf:
-        raise ValueError(f"temperature is {temperature!r}; allowed are positive numbers")
-    if not isinstance(model.policy, OF_ACTION_VALUES):
-        raise ValueError(
-            f"the network is a {type(model.policy).__name__}; only a DQNPolicy and a QRDQNPolicy "
-            f"have action values"
-        )
-
-    name = name or f"{type(model).__name__} (temperature {temperature:g})"
-    asked, rows = _asked(model, game, observation, player, batch_size, normalization, name)
-    weights = asked.weights()
-    weights[asked.acting] = softmax(asked.given[asked.acting] / temperature, axis=1)
-    policy, _ = asked.policy(weights, asked.name)
-    asked.pass_gate(policy, model.env, rows)
-    return policy
 
 
 def network_player(
@@ -249,41 +217,6 @@ def network_player(
             f"network of these layers alone and its own predict"
         )
     return NetworkPlayer(network, rule, masked, observation, name)
-
-
-def _asked(
-    model: BaseAlgorithm,
-    game: TabularGame,
-    observation: str | NDArray[Any] | None,
-    player: int,
-    batch_size: int,
-    normalization: Normalization | VecNormalize | None,
-    name: str | None,
-) -> tuple[QueriedFunction, NDArray[Any]]:
-    """Return a network's outputs in all states, and its environment's observations there."""
-    _check_kind(model)
-    width, actions = game.mask[player].shape[1], getattr(model.action_space, "n", None)
-    if actions != width:
-        raise ValueError(f"the network chooses among {actions} actions, the game has {width}")
-    if observation is None:
-        observation = kind_that_fits(model.observation_space, game, player)
-    given = inputs(model, game, observation, player, normalization)
-    # Evaluation mode; the learner's next step puts it back into training mode.
-    model.policy.set_training_mode(False)
-    values = isinstance(model.policy, OF_ACTION_VALUES)
-    asked = QueriedFunction(
-        game,
-        partial(action_values if values else _action_probabilities, model),
-        given,
-        outputs="action_values" if values else "probabilities",
-        takes_mask=True,
-        predict=partial(_predicted, model),
-        player=player,
-        batch_size=batch_size,
-        name=name or type(model).__name__,
-    )
-    seen = observed(game, player, observation) if isinstance(observation, str) else observation
-    return asked, seen
 
 
 def _check_own(model: BaseAlgorithm) -> None:
@@ -386,3 +319,37 @@ def _network(modules: list[nn.Module]) -> Network:
         tuple(layer.bias.detach().cpu().numpy().copy() for layer in layers),
         ACTIVATIONS[between.pop()] if between else "relu",
     )
+
+
+class LookupNetwork(nn.Module):
+    """A network without weights to learn: it looks up the policy of the state that it is shown.
+
+    Args:
+        game: The game, of S states.
+        policy: A policy of the game, such as an optimal one of a solution.
+
+    Raises:
+        ValueError: If the policy is for another game.
+    """
+
+    seen: torch.Tensor
+    logits: torch.Tensor
+
+    def __init__(self, game: TabularGame, policy: TabularPolicy) -> None:
+        super().__init__()
+        policy.check_is_for(game)
+        seen = torch.as_tensor(game.observation[policy.player])
+        self.register_buffer("seen", seen)
+        self.register_buffer("logits", torch.as_tensor(policy.probabilities).log())
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return the logits of the states that look most like the observations.
+
+        Args:
+            observations: [n, D] vectors.
+
+        Returns:
+            [n, A] logits, minus infinity for actions that are never taken.
+        """
+        nearest = torch.cdist(observations.to(self.seen), self.seen).argmin(dim=1)
+        return self.logits[nearest]

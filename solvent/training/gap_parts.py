@@ -15,7 +15,7 @@ are equally likely. It says what the best use of the experience could be, if eve
 tried action were known. It does not say that a learner generalizes no further; a network may.
 
 **Estimation** is the difference to the same learner, with the same seed, that is given exact values
-in place of estimates (:mod:`solvent.training.exact_learners`): advantages of its present policy for
+in place of estimates (:mod:`solvent.training.learner_values`): advantages of its present policy for
 methods of policy gradients, expected targets for learners of action values. Such a learner also
 explores differently. The difference is that of two runs and may be negative.
 
@@ -39,9 +39,8 @@ from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy, project
 from solvent.model.arrays import Bools
 from solvent.training.distinct import ILLEGAL
-from solvent.training.exact_learners import mean_values
 from solvent.training.extract import OF_ACTION_VALUES
-from solvent.training.learner_values import LearnerValues
+from solvent.training.learner_values import LearnerValues, mean_values
 from solvent.training.policy_gradient import log_policy
 
 STEPS, BATCH, RATE, EVERY = 1000, 2048, 1e-2, 100

@@ -6,11 +6,11 @@ never enumerates the states: its policies are networks, and its curve is a mean 
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
+from math import isnan
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -40,21 +40,21 @@ from solvent.training.callback import (
     SelfPlayEvaluation,
 )
 from solvent.training.environments import (
+    NativeVecEnv,
     make_registered_env,
     make_vector_env,
     table_for_self_play,
 )
-from solvent.training.exploring_starts import (
+from solvent.training.extract import SEATS, Extraction, extract, extract_seats, network_player
+from solvent.training.forms import (
     act_at_once,
     exploring_starts,
     free_choice,
     importance,
+    with_roles,
 )
-from solvent.training.extract import SEATS, Extraction, extract, extract_seats, network_player
 from solvent.training.hyperparameters import Hyperparameters
-from solvent.training.role_conditioning import with_roles
 from solvent.training.snapshots import AveragePolicy, SelfPlayEnv, policies_of_seats
-from solvent.training.vec_env import NativeVecEnv
 
 MOST_AVERAGED = 125
 """Default limit of tables in the average of a training whose learner takes both seats."""
@@ -167,8 +167,7 @@ class Training(ABC):
     @property
     def observation(self) -> str:
         """The network's kind of observation."""
-        seen: str = self.asked.env_kwargs["observation"]
-        return seen
+        return str(self.asked.env_kwargs["observation"])
 
     def record(self, name: str, evaluations: int, **own: Any) -> dict[str, Any]:
         """Return the arguments of the training for the folder's record.
@@ -179,10 +178,9 @@ class Training(ABC):
             own: The entries of this kind of training.
         """
         asked = self.asked
-        told = evaluations if asked.evaluations is None else asked.evaluations
         return {
             **asked.record, "environment": name, "env_kwargs": asked.env_kwargs,
-            "evaluations": told, **own,
+            "evaluations": asked.evaluations or evaluations, **own,
         }  # fmt: skip
 
     @abstractmethod
@@ -239,6 +237,9 @@ class WithTable(Training):
     game: TabularGame
     left: TabularGame
 
+    kinds: ClassVar[tuple[str, ...]] = ("policies", "modes")
+    """The kinds of policies that are learned, keys of :data:`KINDS`."""
+
     endings: ClassVar[tuple[str, ...]]
     """Suffixes of the file names of each seat."""
 
@@ -272,22 +273,35 @@ class WithTable(Training):
         return replace(result, exploitability=worst)
 
     @abstractmethod
-    def learned(self, model: BaseAlgorithm) -> dict[str, Policies]:
-        """Return the policies of each kind.
+    def learned(self, model: BaseAlgorithm) -> Sequence[Extraction]:
+        """Return the policies of a learner in each learned seat.
 
         Args:
             model: The learner.
         """
 
+    def policies(self, model: BaseAlgorithm) -> dict[str, Policies]:
+        """Return the policies of each kind.
+
+        Args:
+            model: The learner.
+        """
+        seats = self.learned(model)
+        return {
+            "policies": [(one.sampled, one.illegal) for one in seats],
+            "modes": [(one.mode, one.illegal_mode) for one in seats],
+        }
+
     def save(self, folder: Path, model: BaseAlgorithm, origin: dict[str, Any]) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        for kind, policies in self.learned(model).items():
-            for path, (policy, _) in zip(self._files(folder, kind), policies, strict=True):
-                save_policy(path, replace(policy, model_hash=self.game.model_hash), origin)
-            self._scores[kind] = tuple(
-                self.score(replace(policy, model_hash=self.game.model_hash), illegal)
+        for kind, policies in self.policies(model).items():
+            own = [
+                (replace(policy, model_hash=self.game.model_hash), illegal)
                 for policy, illegal in policies
-            )
+            ]
+            for path, (policy, _) in zip(self._files(folder, kind), own, strict=True):
+                save_policy(path, policy, origin)
+            self._scores[kind] = tuple(self.score(*one) for one in own)
             stated = [
                 {**asdict(one), "worst_start": repr(one.worst_start)} for one in self._scores[kind]
             ]
@@ -298,17 +312,19 @@ class WithTable(Training):
     def read(self, folder: Path, result: Mapping[str, Any]) -> dict[str, Any]:
         """Read the policies, and compute their scores unless this process already has."""
         found: dict[str, Any] = {"curve": read_curve(folder / "curve.csv", self.point)}
-        for kind, (scores, _) in KINDS.items():
-            if kind == "averages" and len(self.endings) == 1:
-                continue
-            policies = tuple(load_policy(path, self.game) for path in self._files(folder, kind))
+        for kind in self.kinds:
+            scores = KINDS[kind][0]
             stated = result[scores] if len(self.endings) > 1 else [result[scores[:-1]]]
             # Only the record has the mass on illegal actions: tables have none of it.
-            masses = [_illegal_mass(stated[k]) for k in range(len(policies))]
-            found |= {kind: policies, scores: self._scores.get(kind) or tuple(
+            masses = [one["illegal_mass"] for one in stated]
+            for mass in masses:
+                if type(mass) is not float or not (isnan(mass) or -1e-9 <= mass <= 1 + 1e-9):
+                    raise TypeError(f"illegal_mass is {shown(mass)}; expected a share")
+            found[kind] = tuple(load_policy(path, self.game) for path in self._files(folder, kind))
+            found[scores] = self._scores.get(kind) or tuple(
                 replace(self.score(policy), illegal_mass=mass)
-                for policy, mass in zip(policies, masses, strict=True)
-            )}  # fmt: skip
+                for policy, mass in zip(found[kind], masses, strict=True)
+            )
         return found
 
     def _files(self, folder: Path, kind: str) -> Iterator[Path]:
@@ -334,12 +350,12 @@ class OneSeat(WithTable):
         name = asked.name(self.left)
         self.title = f"{name} {asked.record['algorithm']}"
         share = asked.exploring_starts
-        several = self.left is self.game and isinstance(self._env.unwrapped, SeatVectorEnv)
-        if share and several:
-            raise ValueError(
-                f"exploring_starts is {shown(share)}; it has to be 0 against several opponents"
-            )
-        if share is None and not several:
+        if self.left is self.game and isinstance(self._env.unwrapped, SeatVectorEnv):
+            if share:
+                raise ValueError(
+                    f"exploring_starts is {shown(share)}; it has to be 0 against several opponents"
+                )
+        elif share is None:
             share = asked.setup.exploring_starts
         self._share = share or 0.0
         if asked.start_weights == IMPORTANCE and not share:
@@ -366,29 +382,21 @@ class OneSeat(WithTable):
 
     def make_curve(self, *, every: int, path: Path) -> CurveCallback:
         return ExactEvalCallback(
-            self.left,
-            every=every,
-            observation=self.observation,
-            player=self._seat.player,
-            solution=self.optimum,
-            path=path,
-        )
+            self.left, every=every, observation=self.observation, player=self._seat.player,
+            solution=self.optimum, path=path,
+        )  # fmt: skip
 
-    def learned(self, model: BaseAlgorithm) -> dict[str, Policies]:
-        found = extract(
-            model,
-            self.left,
-            observation=self.observation,
-            player=self._seat.player,
-            name=f"{self.request['algorithm']} {self.request['seed']}",
-        )
-        return _both_kinds([found])
+    def learned(self, model: BaseAlgorithm) -> Sequence[Extraction]:
+        name = f"{self.request['algorithm']} {self.request['seed']}"
+        seen, player = self.observation, self._seat.player
+        return [extract(model, self.left, observation=seen, player=player, name=name)]
 
 
 class SelfPlay(WithTable):
     """Both seats of a two-player game, against snapshots of the learner or its present self."""
 
     point = SelfPlayEvaluation
+    kinds = ("policies", "modes", "averages")
     endings = ("_0", "_1")
 
     def __init__(self, asked: TrainingRequest) -> None:
@@ -398,13 +406,11 @@ class SelfPlay(WithTable):
         self.players = self.game.info.players
         name = asked.name(self.game)
         self.title = f"{name} {asked.record['algorithm']} self-play"
-        snapshots, refresh, share = asked.snapshots, asked.refresh, asked.exploring_starts
+        snapshots, share = asked.snapshots, asked.exploring_starts
         if snapshots is None:
             both = asked.learner.seats_apart or act_at_once(self.game).any()
             snapshots = 0 if both else 3
-        if refresh is None:
-            steps = asked.setup.n_timesteps // MOST_AVERAGED
-            refresh = 50_000 if snapshots else max(50_000, steps)
+        rarely = 0 if snapshots else asked.setup.n_timesteps // MOST_AVERAGED
         if share is None:
             share = asked.setup.exploring_starts
         if share is None:
@@ -414,8 +420,8 @@ class SelfPlay(WithTable):
             10,
             model_hash=self.game.model_hash,
             past_selves=snapshots,
-            latest=float(0.7 if asked.latest is None else asked.latest),
-            refresh=refresh,
+            latest=float(asked.latest or 0.7),
+            refresh=asked.refresh or max(50_000, rarely),
             exploring=float(share),
         )
         self._averages = tuple(AveragePolicy(self.game, seat) for seat in SEATS)
@@ -435,21 +441,15 @@ class SelfPlay(WithTable):
                 raise ValueError(
                     f"n_envs is {n_envs}; both seats of an episode need an even number"
                 )
-            env = VectorEnv(
-                BothSeats(begun, n_envs // 2, self.observation),
-                autoreset_mode=AutoresetMode.SAME_STEP,
-            )
+            both = BothSeats(begun, n_envs // 2, self.observation)
+            env = VectorEnv(both, autoreset_mode=AutoresetMode.SAME_STEP)
         else:
             # Snapshots take the place of the uniform opponents.
             first, second = (TabularPolicy.uniform(begun, player=p) for p in SEATS)
             env = SeatVectorEnv(
-                begun,
-                [(first, second)],
-                n_envs,
-                seat="random",
-                observation=self.observation,
+                begun, [(first, second)], n_envs, seat="random", observation=self.observation,
                 autoreset_mode=AutoresetMode.SAME_STEP,
-            )
+            )  # fmt: skip
         play = partial(policies_of_seats, begun, self.observation)
         return SelfPlayEnv(
             env, play, averages=self._averages, size=size, latest=self.request["latest"]
@@ -457,19 +457,20 @@ class SelfPlay(WithTable):
 
     def make_curve(self, *, every: int, path: Path) -> CurveCallback:
         return SelfPlayEvalCallback(
-            self.game,
-            every=every,
-            observation=self.observation,
-            solution=self.solution,
-            averages=self._averages,
-            path=path,
-        )
+            self.game, every=every, observation=self.observation, solution=self.solution,
+            averages=self._averages, path=path,
+        )  # fmt: skip
 
-    def learned(self, model: BaseAlgorithm) -> dict[str, Policies]:
-        name = f"{self.request['algorithm']} self-play {self.request['seed']}"
-        seats = extract_seats(model, self.game, observation=self.observation, name=name)
-        averages = [(one.policy(f"{name} (average)"), None) for one in self._averages]
-        return {**_both_kinds(seats), "averages": averages}
+    def learned(self, model: BaseAlgorithm) -> Sequence[Extraction]:
+        return extract_seats(model, self.game, observation=self.observation, name=self._name)
+
+    def policies(self, model: BaseAlgorithm) -> dict[str, Policies]:
+        averages = [(one.policy(f"{self._name} (average)"), None) for one in self._averages]
+        return {**super().policies(model), "averages": averages}
+
+    @property
+    def _name(self) -> str:
+        return f"{self.request['algorithm']} self-play {self.request['seed']}"
 
 
 class WithoutTable(Training):
@@ -490,8 +491,9 @@ class WithoutTable(Training):
         self.players = make_game(entry.game, **entry.parameters).info.players
         if asked.self_play and self.players == 1:
             raise ValueError(f"{asked.game} is a game for one; self-play needs one for two")
-        seat = {"seat": "random"} if self.players == 2 else {}
-        kwargs = {**seat, **asked.env_kwargs}
+        if asked.snapshots == 0:
+            raise ValueError("snapshots is 0; a game without a table needs at least 1")
+        kwargs = {**({"seat": "random"} if self.players == 2 else {}), **asked.env_kwargs}
         if asked.self_play:
             kwargs["opponent"] = "self-play"
         self.title = f"{asked.game} {asked.record['algorithm']}"
@@ -499,11 +501,9 @@ class WithoutTable(Training):
             asked.game,
             20,
             env_kwargs=kwargs,
-            past_selves=5 if asked.snapshots is None else asked.snapshots,
-            refresh=100_000 if asked.refresh is None else asked.refresh,
+            past_selves=asked.snapshots or 5,
+            refresh=asked.refresh or 100_000,
         )
-        if self.request["past_selves"] == 0:
-            raise ValueError("snapshots is 0; a game without a table needs at least 1")
         # Earlier records do not have it.
         if asked.latest is not None:
             self.request["latest"] = asked.latest
@@ -537,30 +537,5 @@ class WithoutTable(Training):
     def _player(self, model: BaseAlgorithm, *, mode: bool = False) -> NetworkPlayer:
         """Return a learner as a player that needs no torch."""
         name = f"{self.request['algorithm']} {self.request['seed']}" + (" (mode)" if mode else "")
-        return network_player(
-            model,
-            masked=self.asked.learner.masked,
-            observation=self.observation,
-            mode=mode,
-            name=name,
-        )
-
-
-def _both_kinds(seats: Sequence[Extraction]) -> dict[str, Policies]:
-    """Return the sampled and the greedy policies of a network."""
-    return {
-        "policies": [(one.sampled, one.illegal) for one in seats],
-        "modes": [(one.mode, one.illegal_mode) for one in seats],
-    }
-
-
-def _illegal_mass(stated: Mapping[str, Any]) -> float:
-    """Return the share of illegal actions in a recorded score; NaN if it could not be proved.
-
-    Raises:
-        TypeError: If the entry is not a share.
-    """
-    mass = stated["illegal_mass"]
-    if type(mass) is not float or not (math.isnan(mass) or -1e-9 <= mass <= 1 + 1e-9):
-        raise TypeError(f"illegal_mass is {shown(mass)}; allowed are numbers from 0 to 1")
-    return mass
+        masked, seen = self.asked.learner.masked, self.observation
+        return network_player(model, masked=masked, observation=seen, mode=mode, name=name)

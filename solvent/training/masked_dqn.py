@@ -8,7 +8,7 @@ states are kept in the replay buffer.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,31 +17,21 @@ from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3 import DQN
 from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.noise import ActionNoise
+from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
-from torch.nn import functional
+from torch import Tensor
 
 from solvent.model.parameters import shown
 
 Masks = NDArray[np.bool_]
-Action = TypeVar("Action", bound=NDArray[Any])
-
-
-class MaskedSamples(NamedTuple):
-    """A batch of transitions; all tensors have one row for each."""
-
-    observations: torch.Tensor
-    actions: torch.Tensor
-    next_observations: torch.Tensor
-    next_masks: torch.Tensor
-    dones: torch.Tensor
-    rewards: torch.Tensor
 
 
 class MaskedReplayBuffer(ReplayBuffer):
     """A replay buffer that also keeps the legal actions of the next state.
 
     They are read from ``info["action_mask"]``. At the end of an episode this is the mask of the
-    next episode's first state, which does no harm since nothing is bootstrapped there.
+    next episode's first state, which does no harm since nothing is bootstrapped there. In a sample,
+    ``next_observations`` is the pair of next observations and their masks.
 
     Attributes:
         next_masks: [size, environments, actions] bool.
@@ -64,20 +54,21 @@ class MaskedReplayBuffer(ReplayBuffer):
         self.next_masks[self.pos] = [info["action_mask"] for info in infos]
         super().add(obs, next_obs, action, reward, done, infos)
 
-    def _get_samples(  # type: ignore[override]
+    def _get_samples(
         self, batch_inds: NDArray[Any], env: VecNormalize | None = None
-    ) -> MaskedSamples:
+    ) -> ReplayBufferSamples:
         at = (batch_inds, np.random.randint(0, self.n_envs, len(batch_inds)))  # noqa: NPY002
         over = self.dones[at] * (1 - self.timeouts[at])
-        arrays = (
+        arrays: Any = (
             self._normalize_obs(self.observations[at], env),
             self.actions[at],
             self._normalize_obs(self.next_observations[at], env),
-            self.next_masks[at],
             over[:, None],
             self._normalize_reward(self.rewards[at][:, None], env),
         )
-        return MaskedSamples(*map(self.to_torch, arrays))
+        sample = ReplayBufferSamples(*map(self.to_torch, arrays))
+        following: Any = sample.next_observations, self.to_torch(self.next_masks[at])
+        return sample._replace(next_observations=following)
 
 
 class MaskedDQN(DQN):
@@ -99,27 +90,20 @@ class MaskedDQN(DQN):
 
     def train(self, gradient_steps: int, batch_size: int = 100) -> None:
         """Fit Q to targets that bootstrap from the best *legal* action."""
-        self.policy.set_training_mode(True)
-        self._update_learning_rate(self.policy.optimizer)
-        assert self.replay_buffer is not None
-        losses = []
-        for _ in range(gradient_steps):
-            batch: Any = self.replay_buffer.sample(batch_size, env=self._vec_normalize_env)
-            with torch.no_grad():
-                following = self.q_net_target(batch.next_observations)
-                following = following.masked_fill(~batch.next_masks, -torch.inf)
-                best = following.max(dim=1, keepdim=True).values
-                target = batch.rewards + (1 - batch.dones) * self.gamma * best
-            chosen = torch.gather(self.q_net(batch.observations), 1, batch.actions.long())
-            loss = functional.smooth_l1_loss(chosen, target)
-            self.policy.optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
-            self.policy.optimizer.step()
-            losses.append(loss.item())
-        self._n_updates += gradient_steps
-        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
-        self.logger.record("train/loss", np.mean(losses))
+        target: Any = self.q_net_target
+
+        def of_legal(following: tuple[Tensor, Tensor]) -> Tensor:
+            """Return the target network's values, [n, A], minus infinity where illegal."""
+            seen, legal = following
+            values: Tensor = target(seen)
+            return values.masked_fill(~legal, -torch.inf)
+
+        # DQN takes the maximum of what this network says of the sample's next observations.
+        self.q_net_target = of_legal  # type: ignore[assignment]
+        try:
+            super().train(gradient_steps, batch_size)
+        finally:
+            self.q_net_target = target
 
     def predict(
         self,
@@ -142,13 +126,12 @@ class MaskedDQN(DQN):
         tensor, is_batch = self.policy.obs_to_tensor(observation)
         with torch.no_grad():
             q = self.q_net(tensor).cpu().numpy()
-        legal = np.ones(q.shape, bool)
-        if action_masks is not None:
-            legal = np.asarray(action_masks, bool).reshape(q.shape)
-        epsilon = 0.0 if deterministic else self.exploration_rate
+        allowed = True if action_masks is None else np.asarray(action_masks, bool)
+        legal = np.broadcast_to(allowed, q.shape)
         actions = np.where(legal, q, -np.inf).argmax(axis=1)
-        if epsilon > 0:
-            actions = np.where(_uniform(len(q)) < epsilon, _any_legal(legal), actions)
+        if not deterministic and self.exploration_rate > 0:
+            explores = _uniform(len(q)) < self.exploration_rate
+            actions = np.where(explores, _any_legal(legal), actions)
         return actions if is_batch else actions[0], state
 
     def _sample_action(

@@ -29,15 +29,13 @@ from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_integer
 from solvent.training.algorithms import EntropyCallback, Learner, Watcher, find_algorithm
-from solvent.training.environments import make_vector_env, named_environment
-from solvent.training.exact_learners import ExactAdvantages, ExactTargets
+from solvent.training.environments import NativeVecEnv, make_vector_env, named_environment
 from solvent.training.extract import OF_ACTION_VALUES
 from solvent.training.gap_parts import GapParts, gap_parts
 from solvent.training.hyperparameters import EXPLORING, prepare, requested
-from solvent.training.learner_values import LearnerValues, Values
-from solvent.training.learning import make_model, one_thread, without_compiler
+from solvent.training.learner_values import ExactAdvantages, ExactTargets, LearnerValues, Values
 from solvent.training.policy_gradient import POLICY_GRADIENT, GradientReading, read_gradient
-from solvent.training.vec_env import NativeVecEnv
+from solvent.training.train import make_model, one_thread, without_compiler
 
 
 @dataclass(frozen=True, eq=False)

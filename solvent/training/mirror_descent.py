@@ -97,9 +97,9 @@ class JointTransitions(NamedTuple):
     action: Tensor
     reward: Tensor
     over: Tensor
-    log_policy: tuple[Tensor, Tensor]
+    log_policy: tuple[Tensor, ...]
     seen_next: Tensor
-    log_policy_next: tuple[Tensor, Tensor]
+    log_policy_next: tuple[Tensor, ...]
 
 
 class JointCriticPolicy(MaskableActorCriticPolicy):
@@ -298,47 +298,46 @@ class MirrorDescent(MaskablePPO):
             raise ValueError(
                 f"{type(self).__name__} needs players with actions of their own; in this game "
                 f"both have action {min(set(first) & set(second))}, and "
-                f"solvent.training.role_conditioning.with_roles(game, apart=True) is the same game "
+                f"solvent.training.forms.with_roles(game, apart=True) is the same game "
                 f"with other ones"
             )
         callback.on_rollout_start()
-        seen: list[Any] = [self._last_obs]
-        legal: list[Any] = [_legal(env)]
-        played = [self._log_policies(seen[-1], legal[-1])]
-        actions: list[Any] = []
-        rewards: list[Any] = []
-        dones: list[Any] = []
+        steps: list[JointTransitions] = []
+        here = self._shown(env, self._last_obs)
         for _ in range(n_rollout_steps):
-            action = self._sampled(played[-1])
-            observation, reward, done, _ = env.step(action)
+            action = self._sampled(here[2])
+            self._last_obs, reward, done, _ = env.step(action)  # type: ignore[assignment]
             self.num_timesteps += env.num_envs
             callback.update_locals(locals())
             if not callback.on_step():
                 return False
-            for record, now in zip(
-                (seen, legal, actions, rewards, dones),
-                (observation, _legal(env), action, reward, done),
-                strict=True,
-            ):
-                record.append(now)
-            played.append(self._log_policies(seen[-1], legal[-1]))
-        self._last_obs = seen[-1]
-        self._transitions = self._of_both_seats(seen, legal, played, actions, rewards, dones)
+            ahead = self._shown(env, self._last_obs)
+            seen, legal, log_policy = here
+            # Environment i is seat 0 of an episode whose seat 1 is environment i + n_envs / 2.
+            actions, rewards, over = (self._by_seat(array) for array in (action, reward, done))
+            steps.append(
+                JointTransitions(
+                    seen, legal, actions, rewards[0], over[0], log_policy, ahead[0], ahead[2]
+                )
+            )
+            here = ahead
+        self._transitions = JointTransitions(*map(_joined, zip(*steps, strict=True)))
         callback.on_rollout_end()
         return True
 
-    def _log_policies(self, seen: NDArray[Any], legal: NDArray[np.bool_]) -> tuple[Tensor, Tensor]:
-        """Return both seats' log policies, [episodes, own actions] each."""
+    def _shown(self, env: VecEnv, observation: Any) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
+        """Return each seat's observations, legal actions and log policy of the moment."""
+        seen, legal = map(self._by_seat, (observation, get_action_masks(env).astype(bool)))
         with torch.no_grad():
-            first, second = (
-                self.policy.log_policy(self._tensor(own), self._tensor(allowed), seat)
-                for seat, own, allowed in zip(
-                    SEATS, np.split(seen, 2), np.split(legal, 2), strict=True
-                )
-            )
-        return first, second
+            played = tuple(self.policy.log_policy(seen[k], legal[k], k) for k in SEATS)
+        return seen, legal, played
 
-    def _sampled(self, log_policies: tuple[Tensor, Tensor]) -> NDArray[np.int64]:
+    def _by_seat(self, array: NDArray[Any]) -> Tensor:
+        """Return an array of all environments as a tensor of each seat's, [2, episodes, ...]."""
+        halves = array.reshape(2, len(array) // 2, *array.shape[1:])
+        return torch.as_tensor(halves, device=self.device)
+
+    def _sampled(self, log_policies: tuple[Tensor, ...]) -> NDArray[np.int64]:
         """Draw an action for each environment, [n_envs]."""
         drawn = []
         for own, log_policy in zip(self.policy.seat_actions, log_policies, strict=True):
@@ -374,10 +373,9 @@ class MirrorDescent(MaskablePPO):
     def _fit_critic(self, transitions: JointTransitions) -> float:
         """Fit Q to the reward plus the next value, and return the mean squared error."""
         with torch.no_grad():
-            following = self._mean(
-                self.policy.joint_values(transitions.seen_next[0]),
-                *(log_policy.exp() for log_policy in transitions.log_policy_next),
-            )
+            x, y = (log_policy.exp() for log_policy in transitions.log_policy_next)
+            ahead = self.policy.joint_values(transitions.seen_next[0])
+            following = torch.einsum("na,nab,nb->n", x, ahead, y)
             target = transitions.reward + torch.where(transitions.over, 0.0, following)
         first, second = (self._number(transitions.action[seat], seat) for seat in SEATS)
         optimizer, losses = self.policy.optimizer, []
@@ -439,52 +437,13 @@ class MirrorDescent(MaskablePPO):
         """Return the numbers of some actions among the seat's own actions."""
         return torch.searchsorted(torch.tensor(self.policy.seat_actions[seat]), action)
 
-    @staticmethod
-    def _mean(values: Tensor, first: Tensor, second: Tensor) -> Tensor:
-        """Return the value of both policies together, [n]."""
-        return torch.einsum("na,nab,nb->n", first, values, second)
-
-    def _of_both_seats(
-        self,
-        seen: list[Any],
-        legal: list[Any],
-        played: list[tuple[Tensor, Tensor]],
-        actions: list[Any],
-        rewards: list[Any],
-        dones: list[Any],
-    ) -> JointTransitions:
-        """Return the records of each step and environment as transitions of both seats."""
-
-        def pairs(records: list[Any]) -> Tensor:
-            # Environment i is seat 0 of an episode whose seat 1 is environment i + n_envs / 2.
-            array = np.stack(records)
-            steps, environments, *rest = array.shape
-            halves = array.reshape(steps, 2, environments // 2, *rest).swapaxes(0, 1)
-            return self._tensor(halves.reshape(2, -1, *rest))
-
-        def each(records: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
-            first, second = zip(*records, strict=True)
-            return torch.cat(first), torch.cat(second)
-
-        return JointTransitions(
-            seen=pairs(seen[:-1]),
-            legal=pairs(legal[:-1]),
-            action=pairs(actions),
-            reward=pairs(rewards)[0],
-            over=pairs(dones)[0],
-            log_policy=each(played[:-1]),
-            seen_next=pairs(seen[1:]),
-            log_policy_next=each(played[1:]),
-        )
-
-    def _tensor(self, array: Any) -> Tensor:
-        return torch.as_tensor(array, device=self.device)
-
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "_transitions"]
 
 
-def _legal(env: VecEnv) -> NDArray[np.bool_]:
-    """Return the legal actions of each environment, [n_envs, A]."""
-    masks: NDArray[np.bool_] = get_action_masks(env).astype(bool)
-    return masks
+def _joined(parts: tuple[Any, ...]) -> Any:
+    """Return a part of the transitions of all steps as one; a pair seat by seat."""
+    if isinstance(parts[0], tuple):
+        return tuple(map(torch.cat, zip(*parts, strict=True)))
+    # Where there is a row for each seat, the transitions are the second dimension.
+    return torch.cat(parts, dim=int(parts[0].dim() > 1))

@@ -156,7 +156,7 @@ def inputs(
         own = None
     check_wrappers(model.env, own)
     numbered = not isinstance(observation, str)
-    rows = _rows(game, player, observation)
+    rows = rows_of(game, player, observation)
     expected, wanted = model.observation_space, observation_space(rows.reshape(len(rows), -1))
     if expected.shape != rows.shape[1:] or (rows.ndim == 1 and expected != wanted):
         name = "the state number" if numbered else f"observation={observation!r}"
@@ -172,7 +172,7 @@ def inputs(
     if model.env is not None and not numbered:
         _check_game(model, game)
     others = [
-        _rows(game, one, observation)
+        rows_of(game, one, observation)
         for one in range(game.info.players)
         if one != player and (rows.ndim == 1 or one < len(game.observation))
     ]
@@ -187,8 +187,14 @@ def inputs(
     return rows
 
 
-def _rows(game: TabularGame, player: int, observation: str | Array) -> Array:
-    """Return what a player observes in each state, by its kind or as it is given."""
+def rows_of(game: TabularGame, player: int, observation: str | Array) -> Array:
+    """Return the observations of a player in each state, [S, ...].
+
+    Args:
+        game: The game.
+        player: The player.
+        observation: Their kind, or the observations themselves.
+    """
     if isinstance(observation, str):
         return observed(game, player, observation)
     return np.asarray(observation)

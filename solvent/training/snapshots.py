@@ -4,7 +4,8 @@ A learner that plays only against its present self can go in circles: it learns 
 policy, forgets the policies that it beat before, and returns to them. So a snapshot of it regularly
 joins a *pool* of opponents, from which each episode draws one (fictitious self-play: Heinrich,
 Lanctot and Silver 2015). If the game has a table, a snapshot plays as a table of action
-probabilities for each seat, otherwise as a network.
+probabilities for each seat, otherwise as a network. What is kept of it are the parameters of the
+learner, from which its policy is made again.
 
 **The average policy** is the one that self-play is known to improve. In a game in which both act at
 once the best policies are mixed, and learners that respond to each other circle around them: the
@@ -17,8 +18,7 @@ times (quadratic averaging, as in discounted regret minimization: Brown and Sand
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,24 +26,22 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from solvent.baselines.network import Network, NetworkPlayer
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 from solvent.training.algorithms import Watcher
+from solvent.training.environments import NativeVecEnv
 from solvent.training.extract import SEATS, extract
-from solvent.training.role_conditioning import without_roles
-from solvent.training.vec_env import NativeVecEnv
+from solvent.training.forms import without_roles
 
 Arrays = dict[str, NDArray[Any]]
 
 
-@dataclass(frozen=True, eq=False)
-class Snapshot:
+class Snapshot(NamedTuple):
     """A past state of a learner.
 
     Attributes:
-        timesteps: Number of steps that it had taken; -1 if unknown.
+        timesteps: Number of steps that it had taken.
         parameters: The parameters of its networks, by name.
         opponent: Its policy for the other seat, in the environment's form for opponents.
     """
@@ -106,7 +104,7 @@ class SelfPlayEnv(NativeVecEnv):
         Running episodes continue against an opponent drawn from the new pool.
         """
         self._learner, self.remembered = learner, learner.num_timesteps
-        snapshot = _snapshot(learner, self._play, self.remembered)
+        snapshot = self._snapshot(learner, self.remembered)
         if self.averages:
             for average, policy in zip(self.averages, snapshot.opponent, strict=True):
                 average.add(without_roles(policy, average.game))
@@ -116,12 +114,11 @@ class SelfPlayEnv(NativeVecEnv):
     def get_state(self) -> Arrays:
         """Return the environment's complete state, including snapshots and averages."""
         state = super().get_state()
-        count = self.averages[0].count if self.averages else len(self.snapshots)
+        count = self.averages[0].count if self.averages else 0
         state["remembered"] = np.array([self.remembered, count])
-        if self._size and self.averages:
-            state["past"] = np.array([one.timesteps for one in self.snapshots])
+        state["past"] = np.array([one.timesteps for one in self.snapshots], np.int64)
         for k, snapshot in enumerate(self.snapshots):
-            state |= {f"past {k}{name}": array for name, array in snapshot.parameters.items()}
+            state |= {f"past {k}:{name}": array for name, array in snapshot.parameters.items()}
         return state | {f"average {k}": one.mean for k, one in enumerate(self.averages)}
 
     def set_state(self, state: Arrays) -> None:
@@ -140,18 +137,17 @@ class SelfPlayEnv(NativeVecEnv):
         for k, average in enumerate(self.averages):
             average.restore(int(saved[1]), state[f"average {k}"])
         if self._size:
-            like = self.snapshots[-1].opponent
-            networks = isinstance(like, NetworkPlayer)
-            self._meet(
-                [_network_snapshot(like, state, k) for k in range(int(saved[1]))]
-                if networks
-                else self._restored(state)
-            )
+            self._meet(self._restored(state))
         super().set_state(state)
 
     def _meet(self, snapshots: list[Snapshot]) -> None:
         self.snapshots = snapshots
         self._native.set_opponents([one.opponent for one in snapshots], self.weights)
+
+    def _snapshot(self, learner: BaseAlgorithm, timesteps: int) -> Snapshot:
+        weights = learner.policy.state_dict()
+        copies = {name: tensor.numpy(force=True).copy() for name, tensor in weights.items()}
+        return Snapshot(timesteps, copies, self._play(learner, f"self at {timesteps}"))
 
     def _restored(self, state: Arrays) -> list[Snapshot]:
         """Return the saved snapshots; equal parameters give equal policies."""
@@ -163,39 +159,9 @@ class SelfPlayEnv(NativeVecEnv):
             policy.load_state_dict(
                 {name: torch.from_numpy(state[f"past {k}:{name}"]) for name in present}
             )
-            snapshots.append(_snapshot(self._learner, self._play, timesteps))
+            snapshots.append(self._snapshot(self._learner, timesteps))
         policy.load_state_dict(present)
         return snapshots
-
-
-def _snapshot(
-    learner: BaseAlgorithm, play: Callable[[BaseAlgorithm, str], Any], timesteps: int
-) -> Snapshot:
-    weights = learner.policy.state_dict()
-    copies = {f":{name}": tensor.numpy(force=True).copy() for name, tensor in weights.items()}
-    opponent = play(learner, f"self at {timesteps}")
-    if isinstance(opponent, NetworkPlayer):
-        copies = {
-            f" {name} {layer}": array
-            for name in ("weights", "biases")
-            for layer, array in enumerate(getattr(opponent.network, name))
-        }
-    return Snapshot(timesteps, copies, opponent)
-
-
-def _network_snapshot(like: NetworkPlayer, state: Arrays, k: int) -> Snapshot:
-    """Return the k-th saved snapshot, a network with the same layers as another."""
-    layers = range(len(like.network.weights))
-    parameters = {
-        f" {name} {layer}": state[f"past {k} {name} {layer}"]
-        for name in ("weights", "biases")
-        for layer in layers
-    }
-    weights, biases = (
-        tuple(parameters[f" {name} {layer}"] for layer in layers) for name in ("weights", "biases")
-    )
-    network = Network(weights, biases, like.network.activation)
-    return Snapshot(-1, parameters, replace(like, network=network))
 
 
 def policies_of_seats(
@@ -273,10 +239,8 @@ class AveragePolicy:
             mean: [S, A] mean of the policies.
 
         Raises:
-            ValueError: If `count` is negative or `mean` is not a policy.
+            ValueError: If `mean` is not a policy.
         """
-        if count < 0:
-            raise ValueError(f"count of the average is {count}; allowed are numbers from 0")
         TabularPolicy.of(self.game, mean, player=self._player, name="average")
         self.count, self.mean = count, np.array(mean, np.float64)
 

@@ -25,29 +25,43 @@ is read back, and its policies are scored again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import nullcontext
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from io import BytesIO
 from math import nan
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
+from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
+from torch.utils.tensorboard.writer import SummaryWriter
 
 from solvent.baselines.network import NetworkPlayer
-from solvent.benchmark.privilege import GIVEN, UNIFORM, seen_of_solution
+from solvent.benchmark.privilege import GIVEN, UNIFORM, saw_solution, seen_of_solution
 from solvent.benchmark.progress import Report, bar_for
 from solvent.benchmark.run_folder import RunFolder
 from solvent.envs.registration import ENVIRONMENTS, samples_table
-from solvent.exact import Score, Solution, StoreError
+from solvent.exact import Score, Solution, StoreError, write_atomically
+from solvent.exact.learning_curve import CurvePoint
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.parameters import check_integer
-from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, find_algorithm
-from solvent.training.environments import named_environment
-from solvent.training.exact_learners import ExactAdvantages
-from solvent.training.hyperparameters import prepare, requested
+from solvent.training.algorithms import (
+    ALGORITHMS,
+    SELF_PLAY_ALGORITHMS,
+    EntropyCallback,
+    Learner,
+    find_algorithm,
+)
+from solvent.training.checkpoint import restore_checkpoint, save_checkpoint
+from solvent.training.environments import NativeVecEnv, named_environment
+from solvent.training.hyperparameters import Hyperparameters, prepare, requested
 from solvent.training.kinds import OneSeat, SelfPlay, Training, TrainingRequest, WithoutTable
-from solvent.training.learning import learn
+from solvent.training.learner_values import ExactAdvantages
+from solvent.training.snapshots import SelfPlayEnv, SnapshotCallback
 
 SELF_PLAY = "self-play"
 """The name of the opponent that stands for past versions of the learner."""
@@ -181,7 +195,7 @@ def train(
 
     **In self-play** one network learns both seats. It can, since each player sees the game from its
     own side; if the players have different actions, the network is told its role
-    (:mod:`solvent.training.role_conditioning`). If one player acts after the other, the learner
+    (:mod:`solvent.training.forms`). If one player acts after the other, the learner
     takes a seat drawn at each episode, and snapshots of it take the other seat
     (:mod:`solvent.training.snapshots`). If both act at once, it takes both seats of every episode;
     there :mod:`solvent.training.mirror_descent` learns from both seats' actions together.
@@ -206,7 +220,7 @@ def train(
             `self_play`. In a two-player game without a table ``seat`` is ``"random"`` by default.
         hyperparameters: Values that replace the tuned ones of the same name.
         exploring_starts: Share of the episodes, within 0..1, that begin elsewhere
-            (:mod:`solvent.training.exploring_starts`). Default: the tuned share, if there is one,
+            (:mod:`solvent.training.forms`). Default: the tuned share, if there is one,
             otherwise 0 for one seat, 0.1 in self-play, or 0.5 if the learner takes both seats.
             It has to be 0 against several opponents and without a table. Scores are from the
             game's own start.
@@ -278,7 +292,7 @@ def train(
         def work() -> None:
             bar = bar_for(f"{training.title} seed {seed}")
             with bar if progress is True else nullcontext(progress or None) as report:
-                learn(run, training, report, callback)
+                _learn(run, training, report, callback)
 
         return _result(run, run.finish(work, resume)["result"], training)
     finally:
@@ -306,3 +320,140 @@ def _result(run: RunFolder, result: dict[str, Any], training: Training) -> Train
         **facts,
         **found,
     )
+
+
+def _learn(
+    run: RunFolder,
+    training: Training,
+    report: Report | None,
+    callback: BaseCallback | None,
+) -> None:
+    """Train from the last checkpoint, if any, to the end, and write all results.
+
+    A checkpoint is written at each evaluation.
+
+    Args:
+        run: The folder.
+        training: The kind of training, with its environment and its scores.
+        report: Function that is called with the progress of training, if given.
+        callback: A further callback, if given.
+    """
+    request, setup = run.request, training.asked.setup
+    venv = training.make_env()
+    with one_thread(), without_compiler():
+        model = make_model(training.asked.learner, setup, venv, request["seed"])
+        callbacks: list[Any] = [EntropyCallback()] if training.players == 2 else []
+        if isinstance(venv, SelfPlayEnv):
+            venv.remember(model)
+            # Before the evaluation, so that a checkpoint has the snapshot of its own step.
+            callbacks.append(SnapshotCallback(venv, request["refresh"]))
+        evaluation = training.make_curve(
+            every=max(setup.n_timesteps // request["evaluations"], 1),
+            path=run.folder / "curve.csv",
+        )
+        if run.checkpoint.exists():
+            evaluation.curve = restore_checkpoint(
+                run.checkpoint, model, run.identity, evaluation.kind
+            )
+
+        def keep(_: CurvePoint) -> None:
+            save_checkpoint(run.checkpoint, model, evaluation.curve, run.identity)
+            save_model(run.folder, model)
+
+        evaluation.after, evaluation.report = keep, report
+        evaluation.saw = saw_solution(request)
+        callbacks += [evaluation] if callback is None else [evaluation, callback]
+        logger = Logger(None, [_TensorBoard(run.folder / "tensorboard", model.num_timesteps)])
+        model.set_logger(logger)
+        remaining = setup.n_timesteps - model.num_timesteps
+        if remaining > 0:
+            model.learn(
+                remaining,
+                callback=callbacks,
+                log_interval=None,  # type: ignore[arg-type]  # The evaluations write the log.
+                reset_num_timesteps=not evaluation.curve,
+            )
+        logger.close()
+        origin = {"request": request, "timesteps": model.num_timesteps}
+        result = training.save(run.folder, model, origin)
+        save_model(run.folder, model)
+    seconds = evaluation.curve[-1].seconds
+    run.write({"timesteps": model.num_timesteps, "cpu_seconds": seconds, **result})
+
+
+def make_model(
+    learner: Learner, setup: Hyperparameters, venv: NativeVecEnv, seed: int
+) -> BaseAlgorithm:
+    """Make an untrained learner, and seed it and its environments.
+
+    Args:
+        learner: The algorithm.
+        setup: Its hyperparameters.
+        venv: The environments.
+        seed: Seed of networks, exploration and environments.
+    """
+    model = learner.model(setup.policy, venv, seed=seed, device="cpu", **setup.arguments)
+    # Separate seeds for the environments of each run: the customary seed + i would give runs
+    # with neighbouring seeds almost the same environments.
+    venv.seed(seed * setup.n_envs)
+    return model
+
+
+def save_model(folder: Path, model: BaseAlgorithm) -> None:
+    """Save the network as Stable-Baselines3 does.
+
+    Args:
+        folder: Output folder; the file is ``model.zip``.
+        model: The learner.
+
+    Raises:
+        StoreError: If the file cannot be written.
+    """
+    buffer = BytesIO()
+    model.save(buffer)
+    write_atomically(folder / "model.zip", buffer.getvalue())
+
+
+class _TensorBoard(TensorBoardOutputFormat):
+    """TensorBoard's log, without entries that are later than the restored checkpoint."""
+
+    def __init__(self, folder: Path, purge_step: int) -> None:
+        self.writer = SummaryWriter(str(folder), purge_step=purge_step)
+        self._is_closed = False
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch compute with one thread.
+
+    Small networks are slower with more threads, and a fixed order of sums makes runs repeatable.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def without_compiler() -> Iterator[None]:
+    """Keep PyTorch from loading its compiler, which takes longer than a short training.
+
+    Methods of optimizers are marked as not to be compiled, and the first call of one loads the
+    compiler only to mark it. This sets the mark beforehand. If a later PyTorch ignores the mark,
+    the compiler is loaded as before.
+    """
+    note, noted = "__dynamo_disable", []
+    if "torch._dynamo" not in sys.modules:
+        methods = (
+            getattr(one, "__wrapped__", None) for one in vars(torch.optim.Optimizer).values()
+        )
+        noted = [method for method in methods if method is not None and note not in vars(method)]
+    for method in noted:
+        vars(method)[note] = method
+    try:
+        yield
+    finally:
+        for method in noted:
+            vars(method).pop(note, None)

@@ -13,8 +13,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from two_players import random_policy
 
 from solvent.baselines import make_baseline
-from solvent.baselines.environments import make_env
-from solvent.baselines.opponents import make_opponents
+from solvent.baselines.environments import make_env, make_opponents
 from solvent.exact import save_policy
 from solvent.games import Greed, Pig
 from solvent.model import TabularPolicy, compile_game

@@ -15,16 +15,12 @@ from solvent.model import TabularPolicy, against, compile_game
 def test_more_moves_leave_a_smaller_gap_and_ten_million_less_than_a_thousandth() -> None:
     game = compile_game(FightingFantasy())
     solution = solve(game)
-    gaps = [
-        [
-            score(game, q_learning(game, steps=steps, seed=seed), solution).optimality_gap
-            for seed in range(2)
-        ]
+    few, more, most = (
+        score(game, q_learning(game, steps=steps), solution).optimality_gap
         for steps in (10_000, 300_000, 10_000_000)
-    ]
-    few, more, most = np.mean(gaps, axis=1)
+    )
     assert few > 3 * more > 9 * most
-    assert max(gaps[-1]) < 0.001
+    assert most < 0.001
 
 
 def test_equal_seeds_give_equal_policies() -> None:

@@ -14,7 +14,7 @@ from pettingzoo.test import parallel_api_test
 from side_by_side import assert_equal, assert_steps_equal
 from timed_football import tiny
 
-from solvent.baselines.opponents import make_opponents
+from solvent.baselines.environments import make_opponents
 from solvent.envs import SeatEnv, SeatVectorEnv
 from solvent.envs.pettingzoo_env import TabularParallelEnv
 from solvent.envs.registration import ENVIRONMENTS, parallel_env, without_table

@@ -15,7 +15,6 @@ from solvent.exact import nash_conv, policy_value, solve
 from solvent.model import TabularGame, TabularPolicy, compile_game, discounted
 from solvent.tabular import (
     Estimate,
-    epsilon_greedy,
     modified_policy_iteration,
     policy_evaluation,
     policy_iteration,
@@ -60,16 +59,6 @@ def test_a_discount_is_a_game_that_ends_at_random(plan: Plan) -> None:
     exact = solve(ends_at_random(game, 0.8)).values
     np.testing.assert_allclose(last.V, exact, atol=1e-8)
     assert np.abs(exact - solve(game).values).max() > 0.05
-
-
-@pytest.mark.parametrize("plan", PLANS)
-def test_the_policy_that_is_planned_is_optimal(plan: Plan) -> None:
-    game = random_table(4)
-    *_, last = plan(game)
-    pi = epsilon_greedy(last.Q) if last.Q is not None else last.pi
-    assert isinstance(pi, np.ndarray)
-    value = game.at_start(policy_value(game, TabularPolicy.of(game, pi)))
-    assert value == pytest.approx(solve(game).value, abs=1e-8)
 
 
 def test_each_policy_of_policy_iteration_is_better_than_the_last() -> None:

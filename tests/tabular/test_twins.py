@@ -30,7 +30,6 @@ from solvent.tabular import (
     q_learning,
     regret_matching,
     regret_matching_plus,
-    two_players,
 )
 
 TWINS: dict[str, tuple[Callable[[TabularGame], Iterator[Estimate]], Callable[..., StageGames]]] = {
@@ -122,6 +121,11 @@ class Chosen:
         return next(self.numbers)
 
 
+def middle(chances: Any, index: int) -> float:
+    """The number in [0, 1) in the middle of those that draw an index."""
+    return float(chances[:index].sum() + chances[index] / 2)
+
+
 def whole_episodes(game: TabularGame, moves: list[Move]) -> tuple[list[Move], int]:
     """The moves up to the last end of an episode, and how many episodes they are."""
     ends = [n for n, move in enumerate(moves) if game.terminal[move.following]]
@@ -149,33 +153,21 @@ def test_q_learning_learns_from_the_same_moves_what_its_twin_does() -> None:
     np.testing.assert_allclose(Q[game.row_state, game.row_action[0]], again._q, atol=1e-12)
 
 
-def test_minimax_q_learns_from_the_same_moves_what_its_twin_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_minimax_q_learns_from_the_same_moves_what_its_twin_does() -> None:
     game = told_apart(random_table(2, "simultaneous"))
     moves, episodes = whole_episodes(game, moves_of(MinimaxQ(game, seed=1), game, 150))
     assert episodes > 30
     again = MinimaxQ(game, seed=1)
     again.learn(len(moves))
-
-    class ReplayedJoint:
-        def __init__(self, game: TabularGame, rng: object) -> None:
-            self.at = 0
-
-        def reset(self) -> int:
-            return moves[self.at].state
-
-        def step(self, state: int, first: int, second: int) -> tuple[int, float, bool]:
-            move = moves[self.at]
-            assert (state, (first, second)) == move[:2]
-            self.at += 1
-            return move.following, move.reward, bool(game.terminal[move.following])
-
-    monkeypatch.setattr(two_players, "Joint", ReplayedJoint)
-    numbers = [
-        (rank + 0.5) / game.action_count[player][move.state]
-        for move in moves
-        for player, rank in enumerate(move.ranks)
-    ]
+    numbers, begins = [], True
+    for state, ranks, _, following in moves:
+        if begins:
+            numbers.append(middle(game.initial, state))
+        numbers += [(r + 0.5) / game.action_count[k][state] for k, r in enumerate(ranks)]
+        row = game.row_start[state] + ranks[0] * game.action_count[1][state] + ranks[1]
+        here = slice(*game.outcome_start[row : row + 2])
+        at = (game.next_state[here] == following).argmax()
+        numbers.append(middle(game.probability[here], at))
+        begins = bool(game.terminal[following])
     run = minimax_q(game, alpha=lambda n: n**-0.8, explore=1.0, rng=Chosen(numbers))  # type: ignore[arg-type]
     np.testing.assert_allclose(after(run, episodes).V, again.values, atol=1e-8)

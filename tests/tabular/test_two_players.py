@@ -112,10 +112,9 @@ def test_mirror_descent_needs_a_magnet() -> None:
     assert held < first / 10
 
 
-@pytest.mark.parametrize("kind", ["alternating", "simultaneous"])
 @pytest.mark.parametrize("learn", SWEEPING)
-def test_sweeps_over_a_game_leave_less_and_less_to_exploit(learn: Learn, kind: str) -> None:
-    game = random_table(0, kind)
+def test_sweeps_over_a_game_leave_less_and_less_to_exploit(learn: Learn) -> None:
+    game = random_table(0, "simultaneous")
     exploit = measure(game, "exploitability")
     run = learn(game)
     early, late = exploit(after(run, 3)), exploit(after(run, 1000))
@@ -123,9 +122,8 @@ def test_sweeps_over_a_game_leave_less_and_less_to_exploit(learn: Learn, kind: s
     assert late < 0.05
 
 
-@pytest.mark.parametrize("kind", ["alternating", "simultaneous"])
-def test_minimax_q_leaves_less_and_less_to_exploit(kind: str) -> None:
-    game = random_table(0, kind)
+def test_minimax_q_leaves_less_and_less_to_exploit() -> None:
+    game = random_table(0, "simultaneous")
     exploit = measure(game, "exploitability")
     early, late = [], []
     for seed in range(3):

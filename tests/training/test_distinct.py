@@ -99,7 +99,7 @@ def test_every_observation_is_evaluated_once(small: TabularGame) -> None:
     callback.on_training_start({}, {})
     model.collect_rollouts(model.env, callback, buffer, 16)
     found, numbers = model._rollout
-    (seen,) = found.tensors()
+    (seen,) = found.tensors
     assert len(seen) == len(np.unique(seen, axis=0)) < numbers.size / 3
     np.testing.assert_array_equal(seen[numbers], buffer.observations)
 

@@ -13,7 +13,7 @@ from solvent.exact import score, solve
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import TabularPolicy, against, compile_game
 from solvent.training import TrainingResult, train
-from solvent.training.exploring_starts import importance
+from solvent.training.forms import importance
 
 GAME = FightingFantasy(stamina=[2, 5], opponent_stamina=[2, 5], luck=[0, 3])
 

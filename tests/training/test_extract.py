@@ -17,7 +17,6 @@ from solvent.training import (
     ALGORITHMS,
     NativeVecEnv,
     extract,
-    extract_boltzmann,
 )
 
 
@@ -82,38 +81,13 @@ def test_the_mass_on_illegal_actions_is_moved_and_reported(
     assert (masked.illegal == 0).all()
 
 
-@pytest.mark.parametrize("name", ["dqn", "masked_dqn", "qr_dqn"])
-def test_softening_keeps_the_odds_of_action_values(
-    name: str, small: TabularGame, make_model: Any
-) -> None:
-    model: Any = make_model(name, small)
-    seen = torch.as_tensor(one_hot(small).observation[0])
-    with torch.no_grad():
-        if name == "qr_dqn":
-            # As sb3-contrib's greedy action takes the mean of a return's quantiles.
-            q = model.quantile_net(seen).numpy().astype(float).mean(axis=1)
-        else:
-            q = model.q_net(seen).numpy().astype(float)
-    free = small.mask[0].all(axis=1)
-    for temperature in (0.05, 2.0):
-        policy = extract_boltzmann(model, small, temperature).probabilities[free]
-        odds = np.log(policy[:, 1] / policy[:, 0])
-        np.testing.assert_allclose(odds, (q[free, 1] - q[free, 0]) / temperature, atol=1e-4)
-    cold = extract_boltzmann(model, small, 1e-9)
-    greedy = extract(model, small).mode
-    np.testing.assert_allclose(cold.probabilities, greedy.probabilities, atol=1e-9)
-    assert cold.name != greedy.name
-
-
-def test_what_cannot_be_extracted_is_refused(small: TabularGame, make_model: Any) -> None:
-    network, values = linear(small, {}), make_model("dqn", small)
+def test_what_cannot_be_extracted_is_refused(small: TabularGame) -> None:
+    network = linear(small, {})
     sac = SAC("MlpPolicy", "Pendulum-v1", device="cpu", buffer_size=10)
     for refused, message in (
         (lambda: extract(network, small, observation="vector"),
          r"takes .*\(18,\).*'vector' of ff-combat is .*\(5,\)"),
         (lambda: extract(sac, small), "the network is a SACPolicy; allowed are"),
-        (lambda: extract_boltzmann(network, small, 1.0), "only a DQNPolicy and a QRDQNPolicy"),
-        (lambda: extract_boltzmann(values, small, 0.0), "temperature is 0.0; allowed are positive"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             refused()

@@ -18,9 +18,9 @@ from solvent.envs.table_batch import BothSeats
 from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import MirrorDescent, TrainingResult, train
+from solvent.training.environments import NativeVecEnv
+from solvent.training.forms import with_roles
 from solvent.training.mirror_descent import JointTransitions
-from solvent.training.role_conditioning import with_roles
-from solvent.training.vec_env import NativeVecEnv
 
 STEPS = 8_192
 NO_FLOOR = {"floor": 0.0, "better_floor": 0.0}

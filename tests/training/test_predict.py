@@ -12,7 +12,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
-from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
+from stable_baselines3.dqn.policies import DQNPolicy
 
 import solvent
 from solvent.envs import TabularEnv
@@ -38,23 +38,6 @@ class ContraryWithMasks(MaskableActorCriticPolicy):
 class ContraryValues(DQNPolicy):
     def _predict(self, obs: Any, deterministic: bool = True) -> Any:
         return 1 - super()._predict(obs, deterministic)
-
-
-class ContraryNetwork(QNetwork):
-    def _predict(self, observation: Any, deterministic: bool = True) -> Any:
-        return 1 - super()._predict(observation, deterministic)
-
-
-class OwnNetworks(DQNPolicy):
-    def make_q_net(self) -> Any:
-        made = self._update_features_extractor(self.net_args, features_extractor=None)
-        return ContraryNetwork(**made)
-
-
-class ContraryModel(PPO):
-    def predict(self, *arguments: Any, **named: Any) -> Any:
-        actions, state = super().predict(*arguments, **named)
-        return 1 - actions, state
 
 
 class SomeStates(ActorCriticPolicy):
@@ -93,8 +76,6 @@ def made(kind: Any, policy: Any, game: TabularGame, **arguments: Any) -> Any:
         (A2C, SomeStates),
         (MaskablePPO, ContraryWithMasks),
         (DQN, ContraryValues),
-        (DQN, OwnNetworks),
-        (ContraryModel, "MlpPolicy"),
     ],
 )
 def test_a_class_that_chooses_actions_of_its_own_is_refused_with_a_state(

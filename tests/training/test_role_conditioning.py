@@ -10,7 +10,7 @@ from two_players import random_policy
 from solvent.exact import policy_value
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, compile_game, one_hot
-from solvent.training.role_conditioning import with_roles, without_roles
+from solvent.training.forms import with_roles, without_roles
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
-from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3 import A2C, DQN
 from stable_baselines3.common.base_class import BaseAlgorithm
 from typer.testing import CliRunner
 
@@ -27,7 +27,6 @@ MODELS: dict[str, tuple[type[BaseAlgorithm], dict[str, Any]]] = {
     "trpo": (TRPO, {"n_steps": 128, "batch_size": 128}),
     "qr_dqn": (QRDQN, {"learning_starts": 10, "policy_kwargs": {"n_quantiles": 7}}),
     "maskable_ppo": (MaskablePPO, {"n_steps": 64}),
-    "ppo": (PPO, {"n_steps": 64}),
     "dqn": (DQN, {"learning_starts": 10}),
 }
 
@@ -37,7 +36,7 @@ def made(name: str, env: Any, **arguments: Any) -> Any:
     return kind("MlpPolicy", env, **own, seed=0, device="cpu", **arguments)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ["trpo", "qr_dqn", "maskable_ppo"])
 def test_a_plain_model_is_scored_as_it_plays(name: str) -> None:
     env = gym.make(COMBAT)
     model = made(name, env).learn(200)
@@ -56,10 +55,9 @@ def test_a_plain_model_is_scored_as_it_plays(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["ppo", "dqn"])
-def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line(name: str) -> None:
+def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line() -> None:
     lake = "FrozenLake-v1"
-    model = made(name, lake).learn(200)
+    model = made("dqn", lake).learn(200)
     played = solvent.score(lake, lambda seen: model.predict(seen, deterministic=True)[0])
     for env in (lake, gym.make(lake)):
         assert solvent.score(env, model, deterministic=True).value == played.value

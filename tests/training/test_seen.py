@@ -21,9 +21,8 @@ from stable_baselines3.common.vec_env import (
     VecMonitor,
     VecNormalize,
 )
-from wrapped_envs import REFUSED, Late
+from wrapped_envs import Late
 
-import solvent
 from solvent.envs import SeatVectorEnv, TabularEnv, TabularVectorEnv
 from solvent.exact import StoreError
 from solvent.games import FightingFantasy, Greed
@@ -79,7 +78,7 @@ def predicted(
     return TabularPolicy.deterministic(game, actions)
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", ["ppo", "masked_dqn", "qr_dqn"])
 def test_under_vec_normalize_the_mode_is_what_predict_answers_in_every_state(
     name: str, small: TabularGame
 ) -> None:
@@ -94,10 +93,10 @@ def test_under_vec_normalize_the_mode_is_what_predict_answers_in_every_state(
         venv.step(np.ones(4, np.int64))
 
 
-@pytest.mark.parametrize("name", ["ppo", "dqn"])
 def test_a_loaded_network_wants_the_statistics_with_which_it_was_trained(
-    name: str, small: TabularGame, tmp_path: Path
+    small: TabularGame, tmp_path: Path
 ) -> None:
+    name = "ppo"
     venv = VecNormalize(native(small), epsilon=1e-6, clip_obs=2.0)
     model = learner(venv, name)
     expected = extract(model, small, observation="vector")
@@ -120,13 +119,10 @@ def test_a_loaded_network_wants_the_statistics_with_which_it_was_trained(
         extract(loaded, small, observation="vector", normalization=other)
 
 
-@pytest.mark.parametrize("name", ["ppo", "dqn"])
-def test_a_network_that_lost_what_it_saw_is_refused(
-    name: str, small: TabularGame, tmp_path: Path
-) -> None:
+def test_a_network_that_lost_what_it_saw_is_refused(small: TabularGame, tmp_path: Path) -> None:
     """Loaded onto an environment, a network no longer tells what it was trained on."""
     venv = VecNormalize(native(small))
-    model = learner(venv, name)
+    model = learner(venv, "dqn")
     model.save(tmp_path / "model.zip")
     for env in (native(small), VecNormalize(native(small)), venv):
         again = type(model).load(tmp_path / "model.zip", env=env)
@@ -143,33 +139,6 @@ def test_a_network_that_lost_what_it_saw_is_refused(
 class HalvedNormalize(VecNormalize):
     def normalize_obs(self, obs: Any) -> Any:
         return super().normalize_obs(obs) / np.float32(2)
-
-
-@pytest.mark.parametrize("name", [*REFUSED][:4])
-def test_a_wrapper_that_is_not_known_is_refused_by_name(name: str, small: TabularGame) -> None:
-    """What was seen may be rows of the game, so that nothing but the wrapper tells."""
-
-    def make() -> gym.Env[Any, Any]:
-        wrapped: gym.Env[Any, Any] = REFUSED[name](TabularEnv(small))
-        return wrapped
-
-    for outer in (
-        lambda: DummyVecEnv([lambda: TabularEnv(small), make]),
-        lambda: VecNormalize(DummyVecEnv([make])),
-        lambda: DummyVecEnv([lambda: Monitor(make())]),
-        lambda: NativeVecEnv(gym.vector.SyncVectorEnv([make], autoreset_mode="SameStep")),
-    ):
-        try:
-            model = learner(outer(), steps=0)
-        except (AssertionError, RuntimeError):
-            # Environments of different spaces go into no vector environment.
-            continue
-        with pytest.raises(ValueError, match=f"^{name} is not known to leave observations"):
-            extract(model, small, observation="vector")
-    with pytest.raises(ValueError, match=f"^{name} is not known"):
-        network_player(model, masked=False, observation="vector")
-    with pytest.raises(ValueError, match=f"^{name} is not known"):
-        solvent.score(small, model)
 
 
 class LateMonitor(Monitor):
@@ -278,16 +247,17 @@ def test_an_opponent_may_be_folded_into_chance() -> None:
             extract(model, compile_game(Greed(limit=8, sides=3)), observation="vector")
 
 
-@pytest.mark.parametrize(("own", "other"), [("dqn", "masked_dqn"), ("masked_dqn", "dqn")])
 def test_a_network_that_was_loaded_as_another_kind_is_refused(
-    own: str, other: str, small: TabularGame, tmp_path: Path
+    small: TabularGame, tmp_path: Path
 ) -> None:
     """One kind is told the legal actions and the other is not, so they play differently."""
-    learner(native(small), own, 100).save(tmp_path / "model.zip")
-    extract(load_model(tmp_path / "model.zip", own, trust=True), small, observation="vector")
-    loaded = load_model(tmp_path / "model.zip", other, trust=True)
-    with pytest.raises(ValueError, match=r"trained by \w*DQN, but loaded as one of \w*DQN"):
-        extract(loaded, small, observation="vector")
+    path = tmp_path / "model.zip"
+    for own, other in (("dqn", "masked_dqn"), ("masked_dqn", "dqn")):
+        learner(native(small), own, 100).save(path)
+        extract(load_model(path, own, trust=True), small, observation="vector")
+        loaded = load_model(path, other, trust=True)
+        with pytest.raises(ValueError, match=r"trained by \w*DQN, but loaded as one of \w*DQN"):
+            extract(loaded, small, observation="vector")
 
 
 def test_what_belongs_to_something_else_is_refused(small: TabularGame, tmp_path: Path) -> None:

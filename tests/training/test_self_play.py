@@ -16,7 +16,7 @@ from solvent.exact import load_policy, nash_conv, score, solve
 from solvent.games.greed.rules import Greed, Position
 from solvent.model import TabularGame, compile_game
 from solvent.training import SelfPlayEvaluation, TrainingResult, read_curve, train
-from solvent.training.exploring_starts import exploring_starts, free_choice
+from solvent.training.forms import exploring_starts, free_choice
 
 STEPS = 2_048
 ENOUGH_TO_LEARN = 12_000

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from two_players import OneShot, random_policy
 
 from solvent.envs import SeatVectorEnv
@@ -83,32 +82,6 @@ def test_a_saved_average_of_another_form_is_refused(greed: TabularGame) -> None:
     ):
         with pytest.raises(ValueError, match=message):
             venv.set_state({**state, name: changed})
-
-
-def test_a_state_brings_the_pool_back(greed: TabularGame) -> None:
-    model, venv = make(greed)
-    venv.remember(model)
-    model.learn(512, callback=SnapshotCallback(venv, 128))
-    state = venv.get_state()
-
-    other, again = make(greed)
-    again.remember(other)
-    again.reset()
-    before = {name: tensor.clone() for name, tensor in other.policy.state_dict().items()}
-    again.set_state(state)
-    for name, tensor in other.policy.state_dict().items():
-        assert torch.equal(tensor, before[name]), "the learner itself has changed"
-    assert [past.timesteps for past in again.snapshots] == [
-        past.timesteps for past in venv.snapshots
-    ]
-    for a, b in zip(again.snapshots, venv.snapshots, strict=True):
-        for seat in (0, 1):
-            np.testing.assert_array_equal(a.opponent[seat].probabilities,
-                                          b.opponent[seat].probabilities)  # fmt: skip
-    assert again.get_state().keys() == state.keys()
-    actions = np.zeros(16, np.int64)
-    for mine, theirs in zip(venv.step(actions)[:3], again.step(actions)[:3], strict=True):
-        np.testing.assert_array_equal(mine, theirs)
 
 
 def test_the_kth_counts_k_squared_times() -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from solvent.baselines.baseline import Baseline
+from solvent.baselines import Baseline
 from solvent.games.fighting_fantasy.rules import (
     DAMAGE,
     KEEP,

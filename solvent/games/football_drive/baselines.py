@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvent.baselines.baseline import Baseline
+from solvent.baselines import Baseline
 from solvent.games.football_drive.rules import KICK, PASS, PUNT, RUN
 from solvent.model import TabularGame, TabularPolicy
 

@@ -17,7 +17,7 @@ from typing import cast
 
 import numpy as np
 
-from solvent.baselines.baseline import Baseline
+from solvent.baselines import Baseline
 from solvent.games.gamebook.combat import FIGHT_ON
 from solvent.games.gamebook.page import Page
 from solvent.model import TabularGame, TabularPolicy

@@ -37,7 +37,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from solvent.baselines.baseline import Baseline
+from solvent.baselines import Baseline
 from solvent.games.greed.rules import STAND, Greed, Position, most_dice
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from solvent.baselines.baseline import Baseline
+from solvent.baselines import Baseline
 from solvent.model import TabularGame, TabularPolicy
 
 

@@ -20,8 +20,8 @@ from functools import partial
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from solvent.baselines.baseline import Baseline
-from solvent.baselines.generic import optimal
+from solvent.baselines import Baseline
+from solvent.baselines.named import optimal
 from solvent.games.football.baselines.agent import (
     agent_strategies,
     fitted_strategies,

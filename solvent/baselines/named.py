@@ -1,0 +1,195 @@
+"""Baselines: policies known without training a network, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from solvent.exact import cached_solution
+from solvent.model import Game, TabularGame, TabularPolicy
+from solvent.model.cache import Packed, kept
+from solvent.model.discount import discounted_policy, undiscounted
+from solvent.model.parameters import check_choice, shown
+from solvent.model.registry import GameSpec, game_specs, load, spec_of
+from solvent.model.table_cache import names_files
+
+if TYPE_CHECKING:
+    from solvent.exact import Solution
+
+
+class Baseline(NamedTuple):
+    """A policy that is known without learning.
+
+    Attributes:
+        make: A function from a game and a player to that player's policy.
+        suits: A function from a game and a player to whether the baseline exists for them. A game's
+            own baselines receive tables of that game only.
+        description: One short sentence about how it plays.
+    """
+
+    make: Callable[[TabularGame, int], TabularPolicy]
+    suits: Callable[[TabularGame, int], bool]
+    description: str = ""
+
+
+def uniform(game: TabularGame, player: int = 0) -> TabularPolicy:
+    """Return the uniform policy over legal actions, which has the normalized score 0."""
+    return TabularPolicy.uniform(game, player=player)
+
+
+def first_legal(game: TabularGame, player: int = 0) -> TabularPolicy:
+    """Return the policy of the lowest legal action, which environments play for illegal ones."""
+    lowest = np.argmax(game.mask[player], axis=1)
+    return TabularPolicy.deterministic(game, lowest, player=player, name="first-legal")
+
+
+_solved: WeakKeyDictionary[TabularGame, Solution] = WeakKeyDictionary()
+
+
+def optimal(game: TabularGame, player: int = 0) -> TabularPolicy:
+    """Return the solver's policy, with the normalized score 1. A game is solved once."""
+    if game not in _solved:
+        remember_optimum(game, cached_solution(game))
+    return replace(_solved[game].policies[player], name="optimal")
+
+
+def remember_optimum(game: TabularGame, solution: Solution) -> None:
+    """Store a known solution so that :func:`optimal` need not solve the game.
+
+    Args:
+        game: The game.
+        solution: Solution of `game`.
+    """
+    solution.check_is_for(game)
+    _solved.setdefault(game, solution)
+
+
+def _learned(game: TabularGame, player: int) -> TabularPolicy:
+    from solvent.baselines.q_learning import q_learning
+
+    return q_learning(game, player)
+
+
+def _any_game(game: TabularGame, player: int) -> bool:
+    return True
+
+
+def _only_one_chooses(game: TabularGame, player: int) -> bool:
+    return not bool((game.action_count[1 - player] > 1).any())
+
+
+GENERIC: Mapping[str, Baseline] = {
+    "optimal": Baseline(optimal, _any_game, "The optimum, by the exact solver."),
+    "uniform": Baseline(uniform, _any_game, "Every legal action is equally probable."),
+    "first-legal": Baseline(first_legal, _any_game, "Always the first legal action."),
+    "q-learning": Baseline(_learned, _only_one_chooses, "Tabular Q-learning, without a network."),
+}
+"""The generic baselines, available in any game that they suit."""
+
+
+def _own(spec: GameSpec | None) -> Mapping[str, Baseline]:
+    """Return the baselines that a game's spec adds."""
+    if spec is None or spec.baselines is None:
+        return {}
+    found: Mapping[str, Baseline] = load(spec.baselines)
+    if not isinstance(found, Mapping):
+        raise ValueError(
+            f"{spec.baselines}, the baselines of the game {spec.name}, is {shown(found)}; expected "
+            f"a mapping of names to Baselines"
+        )
+    return found
+
+
+def baselines_of(game: Game | TabularGame) -> Mapping[str, Baseline]:
+    """Return the generic baselines and the game's own, which take precedence.
+
+    In a discounted game they play as in the undiscounted game, which is passed to them. An optimum
+    among the game's own baselines is not the optimum there.
+    """
+    own = _own(spec_of(game))
+    if game.info.discount != 1:
+        own = {name: _at_discount(one) for name, one in own.items() if name not in GENERIC}
+    return {**GENERIC, **own}
+
+
+def _at_discount(baseline: Baseline) -> Baseline:
+    """Return the baseline of a game as one of the discounted game."""
+    return Baseline(
+        lambda game, player: discounted_policy(baseline.make(undiscounted(game), player), game),
+        lambda game, player: baseline.suits(undiscounted(game), player),
+        baseline.description,
+    )
+
+
+def all_baselines() -> Mapping[str, Baseline]:
+    """Return the generic baselines and those of all games, by name."""
+    own = [_own(spec) for spec in game_specs().values()]
+    return {name: one for group in (GENERIC, *own) for name, one in group.items()}
+
+
+def baseline_names(game: TabularGame, player: int = 0) -> tuple[str, ...]:
+    """Return the names of the baselines that a game has for a player."""
+    return tuple(name for name, entry in baselines_of(game).items() if entry.suits(game, player))
+
+
+def make_baseline(
+    name: str, game: TabularGame, player: int = 0, what: str | None = None
+) -> TabularPolicy:
+    """Make a baseline by name.
+
+    Args:
+        name: One of :func:`baseline_names`.
+        game: The game to play.
+        player: The player whose policy it is, 0 or 1.
+        what: Name of the baseline in error messages.
+
+    Raises:
+        ValueError: If no baseline has that name, or the game has none of that name.
+        ModuleNotFoundError: If the baseline needs a package that is not installed.
+    """
+
+    def made() -> TabularPolicy:
+        baseline = baselines_of(game).get(name)
+        if baseline is None or not baseline.suits(game, player):
+            # Only now are all the others asked whether they suit.
+            names = baseline_names(game, player)
+            check_choice(name, what or f"baseline of {game.info.name}", names)
+        assert baseline is not None
+        return baseline.make(game, player)
+
+    spec = spec_of(game)
+    own = spec is not None and (spec.baselines or "").startswith("solvent.")
+    if not own or names_files(game.info):
+        return made()
+    identity = {
+        "what": "baseline",
+        "name": name,
+        "model": game.model_hash,
+        "parameters": dict(game.info.parameters),
+        "player": player,
+    }
+    return kept(
+        identity,
+        made,
+        lambda policy: Packed({"name": policy.name}, {"probabilities": policy.probabilities}),
+        lambda packed: TabularPolicy(
+            packed.arrays["probabilities"], game.model_hash, player, packed.header["name"]
+        ),
+    )
+
+
+def baseline_policies(
+    game: TabularGame, names: Iterable[str] | None = None, player: int = 0
+) -> dict[str, TabularPolicy]:
+    """Make baselines of a game by name, all of them unless `names` is given.
+
+    Raises:
+        ValueError: As :func:`make_baseline`.
+        ModuleNotFoundError: As :func:`make_baseline`.
+    """
+    wanted = baseline_names(game, player) if names is None else names
+    return {name: make_baseline(name, game, player) for name in wanted}
