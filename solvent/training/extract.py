@@ -245,15 +245,26 @@ def _predicted(model: BaseAlgorithm, seen: NDArray[Any], legal: Bools) -> Ints:
 @torch.no_grad()
 def action_values(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
     """Return a network's action values, [n, A]; for MaskedDQN minus infinity where illegal."""
-    policy = model.policy
-    given = policy.obs_to_tensor(seen)[0]
-    if isinstance(policy, QRDQNPolicy):
-        values = policy.quantile_net(given).mean(dim=1)
-    else:
-        assert isinstance(policy, DQNPolicy)
-        values = policy.q_net(given)
-    q = values.cpu().numpy().astype(np.float64)
+    given = model.policy.obs_to_tensor(seen)[0]
+    q = mean_values(value_network(model.policy), given).cpu().numpy().astype(np.float64)
     return np.where(legal, q, -np.inf) if isinstance(model, MaskedDQN) else q
+
+
+def value_network(policy: Any) -> nn.Module:
+    """Return the network of action values of a policy of DQN or QR-DQN, or of their quantiles."""
+    network: nn.Module = policy.quantile_net if isinstance(policy, QRDQNPolicy) else policy.q_net
+    return network
+
+
+def mean_values(network: nn.Module, seen: Any) -> torch.Tensor:
+    """Return the action values of a network, [n, A]; of quantiles, [n, N, A], their means.
+
+    Args:
+        network: A network of action values or of their quantiles.
+        seen: [n, ...] observations.
+    """
+    found: torch.Tensor = network(seen)
+    return found.mean(dim=1) if found.dim() == 3 else found
 
 
 @torch.no_grad()
@@ -269,8 +280,7 @@ def _action_probabilities(model: BaseAlgorithm, seen: NDArray[np.generic], legal
     assert isinstance(policy, ActorCriticPolicy)
     distribution = policy.get_distribution(observation).distribution
     assert isinstance(distribution, Categorical)
-    probabilities: Floats = distribution.probs.cpu().numpy()
-    return probabilities
+    return np.asarray(distribution.probs.cpu().numpy())
 
 
 def _check_kind(model: BaseAlgorithm) -> None:

@@ -31,7 +31,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from sb3_contrib.qrdqn.policies import QRDQNPolicy
 
 from solvent.benchmark.policies import recorded_score
 from solvent.exact import CertificateError, ImproperGameError, Solution
@@ -39,8 +38,8 @@ from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy, project
 from solvent.model.arrays import Bools
 from solvent.training.distinct import ILLEGAL
-from solvent.training.extract import OF_ACTION_VALUES
-from solvent.training.learner_values import LearnerValues, mean_values
+from solvent.training.extract import OF_ACTION_VALUES, mean_values, value_network
+from solvent.training.learner_values import LearnerValues
 from solvent.training.policy_gradient import log_policy
 
 STEPS, BATCH, RATE, EVERY = 1000, 2048, 1e-2, 100
@@ -211,8 +210,7 @@ def _outputs(policy: Any, values: LearnerValues, at: Any) -> torch.Tensor:
     rows, allowed = values.rows[at], values.allowed[at]
     if not isinstance(policy, OF_ACTION_VALUES):
         return log_policy(policy, rows, allowed)
-    network = policy.quantile_net if isinstance(policy, QRDQNPolicy) else policy.q_net
-    found = mean_values(network, policy.obs_to_tensor(rows)[0])
+    found = mean_values(value_network(policy), policy.obs_to_tensor(rows)[0])
     return found.masked_fill(~torch.from_numpy(allowed), ILLEGAL)
 
 

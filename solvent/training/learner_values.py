@@ -35,7 +35,7 @@ from solvent.model.arrays import Floats, Ints
 from solvent.model.discount import discounted_policy
 from solvent.training.algorithms import Watcher
 from solvent.training.distinct import keys_of
-from solvent.training.extract import OF_ACTION_VALUES, action_values, extract
+from solvent.training.extract import OF_ACTION_VALUES, action_values, extract, mean_values
 from solvent.training.masked_dqn import MaskedDQN
 from solvent.training.seen import inputs
 
@@ -319,14 +319,3 @@ class ExactTargets(ExactAdvantages):
         seen, _ = self.model.policy.obs_to_tensor(self.values.rows)
         found = np.asarray(mean_values(network, seen).cpu().numpy(), float)
         return self.values.backed_up(np.where(self.values.allowed, found, -np.inf).max(axis=1))
-
-
-def mean_values(network: nn.Module, seen: Any) -> torch.Tensor:
-    """Return the action values of a network, [n, A]; of quantiles, [n, N, A], their means.
-
-    Args:
-        network: A network of action values or of their quantiles.
-        seen: [n, ...] observations.
-    """
-    found: torch.Tensor = network(seen)
-    return found.mean(dim=1) if found.dim() == 3 else found

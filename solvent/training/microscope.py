@@ -246,16 +246,10 @@ class Microscopy:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers, without occupancies and policies, for JSON."""
-        return _plain({
-            "game": self.game,
-            "algorithm": self.algorithm,
-            "seed": self.seed,
-            "optimum": self.optimum,
-            "readings": [reading.row() for reading in self.readings],
-            "parts": None if self.parts is None else _plain(asdict(self.parts)),
-            "cpu_seconds": self.cpu_seconds,
-            "reading_seconds": self.reading_seconds,
-        })  # fmt: skip
+        found = {name: value for name, value in vars(self).items() if name != "policies"}
+        found["readings"] = [reading.row() for reading in self.readings]
+        found["parts"] = self.parts and _plain(asdict(self.parts))
+        return _plain(found)
 
 
 def microscope(

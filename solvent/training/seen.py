@@ -29,6 +29,7 @@ from solvent.exact import StoreError
 from solvent.exact.archive import ArraySchema, Schema, read_archive, write_archive
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
+from solvent.model.parameters import is_number
 
 Array = NDArray[Any]
 
@@ -61,19 +62,18 @@ class Normalization:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        for name, array in (("mean", self.mean), ("var", self.var)):
-            if (
-                array.ndim != 1
-                or array.dtype.kind != "f"
-                or array.shape != self.mean.shape
-                or not np.isfinite(array).all()
-            ):
-                raise ValueError(f"{name} is no list of {len(self.mean)} finite numbers")
-        for name, number in (("epsilon", self.epsilon), ("clip", self.clip)):
-            if isinstance(number, bool) or not isinstance(number, (int, float)) or not number > 0:
-                raise ValueError(f"{name} is {number!r}; allowed are positive numbers")
-        if (self.var < 0).any():
-            raise ValueError(f"var has {self.var.min()}; a variance is at least 0")
+        numbers = self.epsilon, self.clip
+        if not (
+            self.mean.ndim == 1
+            and self.mean.shape == self.var.shape
+            and np.isfinite([self.mean, self.var]).all()
+            and (self.var >= 0).all()
+            and all(is_number(number) and number > 0 for number in numbers)
+        ):
+            raise ValueError(
+                f"a normalization is of finite means, as many variances from 0 on, and positive "
+                f"epsilon and clip, which are {numbers}"
+            )
 
     @classmethod
     def of(cls, venv: VecEnv) -> Normalization:

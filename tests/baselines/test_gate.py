@@ -24,13 +24,6 @@ def logits(seen: Any) -> Any:
     return np.stack((np.zeros(len(seen)), 4 * seen[:, 4] - 1), axis=1)
 
 
-class Standardised:
-    """Standardises by the batch, as BatchNorm does in training mode."""
-
-    def __call__(self, seen: Any) -> Any:
-        return logits((seen - seen.mean(axis=0)) / (seen.std(axis=0) + 1e-5))
-
-
 class RunningMean:
     """Subtracts the mean of all observations so far."""
 
@@ -40,17 +33,6 @@ class RunningMean:
     def __call__(self, seen: Any) -> Any:
         self.sum, self.count = self.sum + seen.sum(axis=0), self.count + len(seen)
         return logits(seen - self.sum / self.count)
-
-
-class Counter:
-    """Plays something else after some calls."""
-
-    def __init__(self, calls: int) -> None:
-        self.calls = calls
-
-    def __call__(self, seen: Any) -> Any:
-        self.calls -= 1
-        return logits(seen) if self.calls >= 0 else -logits(seen)
 
 
 class LateDraws:
@@ -80,8 +62,7 @@ def masked(seen: Any, mask: Any) -> Any:
 
 
 UNSTEADY: list[tuple[Callable[..., Any], dict[str, Any]]] = [
-    *((lambda n=calls: Counter(n), {}) for calls in (1, 5)),
-    *((kind, {"batch_size": size}) for kind in (Standardised, RunningMean, OneStateAlone)
+    *((kind, {"batch_size": size}) for kind in (RunningMean, OneStateAlone)
       for size in (8192, 50)),
     *((LateDraws, {"batch_size": size, "outputs": None}) for size in (8192, 50)),
     *((lambda: masked, {"outputs": outputs, "illegal": illegal, "takes_mask": True})

@@ -92,18 +92,6 @@ def test_the_figures_are_those_of_stable_baselines(small: TabularGame) -> None:
         assert ours[name] == pytest.approx(theirs[name], rel=1e-4, abs=1e-6), name
 
 
-def test_every_observation_is_evaluated_once(small: TabularGame) -> None:
-    model = learned(DistinctPPO, small, 1)
-    buffer = model.rollout_buffer
-    callback = model._init_callback(None)
-    callback.on_training_start({}, {})
-    model.collect_rollouts(model.env, callback, buffer, 16)
-    found, numbers = model._rollout
-    (seen,) = found.tensors
-    assert len(seen) == len(np.unique(seen, axis=0)) < numbers.size / 3
-    np.testing.assert_array_equal(seen[numbers], buffer.observations)
-
-
 @pytest.mark.parametrize(("plain", "distinct"), PAIRS)
 def test_a_saved_network_is_one_of_stable_baselines(
     small: TabularGame, tmp_path: Path, plain: Any, distinct: Any

@@ -9,7 +9,7 @@ from two_players import random_policy
 
 from solvent.exact import policy_value
 from solvent.games.greed.rules import Greed
-from solvent.model import TabularGame, compile_game, one_hot
+from solvent.model import TabularGame, compile_game
 from solvent.training.forms import with_roles, without_roles
 
 
@@ -30,14 +30,3 @@ def test_policies_have_the_same_values_with_roles(apart: bool, football: Tabular
     back = [without_roles(policy, game) for policy in pair]
     assert [policy.probabilities.shape for policy in back] == [m.shape for m in game.mask]
     np.testing.assert_allclose(policy_value(learned, *pair), policy_value(game, *back), atol=1e-12)
-
-
-def test_the_network_is_told_its_role(football: TabularGame) -> None:
-    first, second = with_roles(football).observation
-    np.testing.assert_array_equal(first[:, :-1], football.observation[0])
-    np.testing.assert_array_equal(second[:, :-1], football.observation[1])
-    assert (first[:, -1] == 0).all()
-    assert (second[:, -1] == 1).all()
-    seen = np.concatenate(one_hot(with_roles(football)).observation)
-    live = np.tile(~football.terminal, 2)
-    assert len(np.unique(seen[live], axis=0)) == 2 * (~football.terminal).sum()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,8 @@ import pytest
 from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN
 from stable_baselines3.common.base_class import BaseAlgorithm
-from typer.testing import CliRunner
 
 import solvent
-from solvent.cli.app import app
 from solvent.envs import TabularEnv
 from solvent.model import TabularGame
 from solvent.training import extract, load_model
@@ -65,23 +62,6 @@ def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line() -> None:
         solvent.score("CliffWalking-v1", model)
 
 
-def test_a_file_is_scored_by_the_command(tmp_path: Path) -> None:
-    name = "qr_dqn"
-    model = made(name, gym.make(COMBAT)).learn(200)
-    model.save(tmp_path / "model.zip")
-    file = str(tmp_path / "model.zip")
-    words = ["score", file, "ff-combat", "--algorithm", name, "--json"]
-    refused = CliRunner().invoke(app, words)
-    assert refused.exit_code != 0
-    run = CliRunner().invoke(app, [*words, "--trust"])
-    assert run.exit_code == 0, run.output
-    game = gym.make(COMBAT).unwrapped.game  # type: ignore[attr-defined]
-    expected = solvent.score(game, model)
-    assert json.loads(run.stdout)["value"] == pytest.approx(expected.value, abs=1e-12)
-    loaded = load_model(file, name, trust=True)
-    assert solvent.score(game, loaded) == expected
-
-
 def test_what_a_network_sees_is_read_off_its_space(small: TabularGame) -> None:
     for kind in ("vector", "onehot", "index"):
         model = made("a2c", TabularEnv(small, observation=kind))
@@ -101,7 +81,3 @@ def test_a_policy_of_the_past_is_refused_by_name(tmp_path: Path) -> None:
     model.save(tmp_path / "model.zip")
     with pytest.raises(ValueError, match="no function of the state and so has no table"):
         load_model(tmp_path / "model.zip", "recurrent_ppo", trust=True)
-    words = ["score", str(tmp_path / "model.zip"), "ff-combat", "--trust"]
-    run = CliRunner().invoke(app, [*words, "--algorithm", "recurrent_ppo"], prog_name="solvent")
-    assert run.exit_code != 0
-    assert "RecurrentPPO has a policy of all that it saw before" in " ".join(run.stderr.split())
