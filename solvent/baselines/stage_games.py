@@ -28,8 +28,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from solvent.exact.compilation import Transitions, transitions_of
 from solvent.exact.components import components
-from solvent.exact.transitions import Transitions, transitions_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
