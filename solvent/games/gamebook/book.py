@@ -229,18 +229,12 @@ class Block(Model):
             case Roll(results=results):
                 for key, row in results.items():
                     yield (way, "results", key), row
-            case Check(success=success, failure=failure):
-                yield (way, "success"), success
-                yield (way, "failure"), failure
-            case Fight(escape=escape, victory=victory, defeat=defeat):
-                if escape is not None:
-                    yield (way, "escape"), escape
-                yield (way, "victory"), victory
-                yield (way, "defeat"), defeat
-            case Shop(leave=leave):
-                yield (way, "leave"), leave
             case Block() as repeated:
                 yield (way,), repeated
+            case Model() as exit_:
+                for name in type(exit_).model_fields:
+                    if isinstance(inside := getattr(exit_, name), Block):
+                        yield (way, name), inside
 
 
 WAYS_ON = tuple(name for name in Block.model_fields if name not in ("text", "do"))

@@ -17,7 +17,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise, product, starmap
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import CHANCE, Book, Branch, Chances, Node, Options, Roll
 from solvent.games.gamebook.expressions import (
-    COMPARISONS,
+    LOGICAL,
     OPERATORS,
     Dice,
     Expression,
@@ -219,12 +219,12 @@ def possible_results(
     apply = OPERATORS[expression.operator]
     results, *others = (possible_results(operand, ranges) for operand in expression.operands)
     if not others:
-        return sorted({apply(value) for value in results})
+        return sorted(set(map(apply, results)))
     for other in others:
         if len(results) * len(other) > MOST_PAIRS:
             low, high = bounds(expression, ranges)
             return range(low, high + 1)
-        results = sorted({apply(a, b) for a, b in product(results, other)})
+        results = sorted(set(starmap(apply, product(results, other))))
     return results
 
 
@@ -331,19 +331,13 @@ def _possible(
 
 def _cuts(expression: Expression, name: str) -> Iterator[int | None]:
     """Return the numbers with which a name is compared; None if it has another use."""
-    if expression == name:
-        yield 0  # Standing alone it is compared with 0.
-        return
-    if not isinstance(expression, Operation):
-        return
-    if expression.operator in ("and", "or", "not"):
-        for operand in expression.operands:
-            yield from _cuts(operand, name)
-    elif expression.operator in COMPARISONS.values() and expression.operands[0] == name:
-        right = expression.operands[1]
-        if names(right):
+    match expression:
+        case str() if expression == name:
+            yield 0  # Standing alone it is compared with 0.
+        case Operation("and" | "or" | "not", operands):
+            for operand in operands:
+                yield from _cuts(operand, name)
+        case Operation(operator, (left, right)) if operator in LOGICAL and left == name:
+            yield None if names(right) else bounds(right, {})[0]
+        case Operation() if name in names(expression):
             yield None
-        else:
-            yield bounds(right, {})[0]
-    elif name in names(expression):
-        yield None

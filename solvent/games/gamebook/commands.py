@@ -25,7 +25,7 @@ book_commands = typer.Typer(
 
 def _book(text: str) -> Path:
     """Return the file of a book, given as a path or as the name of a packaged book."""
-    from solvent.games.gamebook.library import book_path
+    from solvent.games.gamebook.spec import book_path
 
     return Path(text) if Path(text).exists() else book_path(text)
 
@@ -174,7 +174,7 @@ def account(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> dict[str,
                 "stake": float(decision.importance),
                 "visits": float(decision.visits),
                 "choices": {
-                    game.story.label(decision.group, action): float(taken / decision.visits)
+                    game.label(decision.group, action): float(taken / decision.visits)
                     for action, taken in decision.actions
                 },
             }

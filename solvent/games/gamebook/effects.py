@@ -1,17 +1,37 @@
-"""Effects: the assignments that they come down to, as functions of the fields' values."""
+"""Effects: the assignments that they come down to, which of them matter, and what they lead to.
+
+:class:`Liveness` leaves out what no later page depends on; :class:`Effects` makes functions of the
+fields' values of the rest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from solvent.games.gamebook.book import Book, Eat, Effect, Shop
+from solvent.games.gamebook.book import (
+    Book,
+    Branch,
+    Check,
+    Choices,
+    Eat,
+    Effect,
+    Fight,
+    Node,
+    Place,
+    Roll,
+    Shop,
+)
 from solvent.games.gamebook.expressions import Expression, Operation, compiled, falls, names
 from solvent.games.gamebook.hero import Hero
-from solvent.games.gamebook.page import Values
+from solvent.games.gamebook.page import Position, Values
 from solvent.model import TooManyStatesError
+
+Names: TypeAlias = frozenset[str]
+
+NONE: Names = frozenset()
 
 ONE = Fraction(1)
 
@@ -213,3 +233,172 @@ class Effects:
             return turns
 
         return happen
+
+
+class Liveness:
+    """The fields that still matter at each place of a book.
+
+    A field is *live* at a place if what happens from there on can depend on its value; this is the
+    live-variable analysis of compilers (Kildall 1973, "A unified approach to global program
+    optimization"), backwards through sections that lead in no circle. A state need not hold the
+    others: two states that differ in them only have the same value and the same future. Effects on
+    fields that are not live afterwards are left out, dice and all. What a rule of ``whenever``
+    looks at is live wherever something can make the rule apply.
+
+    A field is *touched* on the way to the next page if it is read or changed there. What follows
+    from a page is the same for all pages that agree in the touched fields.
+
+    Args:
+        book: The book; its sections must not have cycles.
+        pages: The blocks at which the episode pauses for the player.
+        forget: Whether fields can cease to be live at all.
+        keep: Names of fields that are always live everywhere.
+
+    Raises:
+        ValueError: If sections have a cycle.
+
+    Attributes:
+        kept: The fields that are live everywhere, at endings too.
+        before: The live fields on entering a block.
+        after: The live fields after the block's effects.
+        during: The live fields during a fight or a shop, which has read some fields already.
+        entering: The fields that are touched from entering a block to the next page.
+        leaving: The fields that are touched from the way on of a block to the next page.
+        effects: The steps of each block that matter.
+        sections: The reachable sections, each before all its successors.
+    """
+
+    def __init__(
+        self, book: Book, pages: Collection[Place], *, forget: bool = True, keep: Iterable[str] = ()
+    ) -> None:
+        self._book, self._pages = book, pages
+        self.kept: Names = frozenset(keep if forget else book.fields)
+        self._rules = [names(rule.when) for rule in book.whenever]
+        self.before: dict[Place, Names] = {}
+        self.after: dict[Place, Names] = {}
+        self.during: dict[Place, Names] = {}
+        self.entering: dict[Place, Names] = {}
+        self.leaving: dict[Place, Names] = {}
+        self.effects: dict[Place, tuple[Step, ...]] = {}
+        order = book.in_order
+        if order.circles:
+            section = order.circles[0][0]
+            raise ValueError(f"section {section} leads back to itself; see `solvent book check`")
+        self.sections = order.sections
+        for number in reversed(self.sections):
+            self._node(book.nodes[number, 0], NONE)
+
+    def live(self, at: Position) -> Names:
+        """Return the fields that are part of a page at a position."""
+        section, block, step, ending = at
+        if ending:
+            return self.kept
+        if section == 0:
+            return self.before[self._book.start, 0].union(self._book.picked)
+        return (self.during if step else self.after)[section, block]
+
+    def touched(self, at: Position) -> Names:
+        """Return the fields that are touched between the pages at a position and the next ones."""
+        section, block, step, ending = at
+        if ending:
+            return NONE
+        if section == 0:
+            return self.entering[self._book.start, 0].union(self._book.picked)
+        node = self._book.nodes[section, block]
+        if step:
+            spent = self._book.used_in(node.exit).spent
+            return NONE.union(spent, *(self.entering[inner.place] for inner in node.inner))
+        return self.leaving[section, block]
+
+    def _node(self, node: Node, again: Names) -> None:
+        """Analyse a block and those inside it, given the live fields where ``again`` leads."""
+        place = node.place
+        live, touched = self._exit(node, again)
+        self.after[place], self.leaving[place] = live | self.kept, touched
+        needed = self._needed(steps(node.block.do, self._book), self.after[place])
+        self.effects[place], self.before[place] = needed
+        changed = self._touched_by(self.effects[place])
+        self.entering[place] = changed if place in self._pages else changed | touched
+
+    def _exit(self, node: Node, again: Names) -> tuple[Names, Names]:
+        """Return the live fields when the way on is taken, and those touched on it."""
+        block, book = node.block, self._book
+        if block.goto is not None:
+            return self.before[block.goto, 0], self.entering[block.goto, 0]
+        if block.again:
+            return again, NONE
+        if block.repeat is not None:
+            # The live fields at `again` are those at the beginning, which depend on them.
+            [start] = node.inner
+            live = NONE
+            self._node(start, live)
+            while self.before[start.place] != live:
+                live = self.before[start.place]
+                self._node(start, live)
+            return live, self.entering[start.place]
+        for inner in node.inner:
+            self._node(inner, again)
+        following = NONE.union(*(self.before[inner.place] for inner in node.inner))
+        touched = NONE.union(*(self.entering[inner.place] for inner in node.inner))
+        reads = NONE.union(*map(names, _expressions(node, book)))
+        match node.exit:
+            case Fight() as fight:
+                spent = book.used_in(fight).spent
+                following, touched = following.union(spent), touched.union(spent)
+                self.during[node.place] = following | self.kept
+            case Shop() as shop:
+                traded = tuple(step for trade in trades(shop, book) for step in trade.steps)
+                for step in traded:
+                    reads |= names(step.value) | self._watched_with(step.field)
+                touched |= self._touched_by(traded)
+                self.during[node.place] = following | reads | self.kept
+        return following | reads, touched | reads
+
+    def _needed(self, several: Iterable[Step], live: Names) -> tuple[tuple[Step, ...], Names]:
+        """Return the steps that matter given the fields live after, and the fields live before."""
+        kept: list[Step] = []
+        for step in reversed(tuple(several)):
+            match step:
+                case Assign(name, value):
+                    watched = self._watched_with(name)
+                    if name in live or watched:
+                        kept.append(step)
+                        live = (live - {name}) | names(value) | watched | self.kept
+                case When(condition, then, otherwise):
+                    if_so, live_then = self._needed(then, live)
+                    if_not, live_otherwise = self._needed(otherwise, live)
+                    if if_so or if_not:
+                        kept.append(When(condition, if_so, if_not))
+                        live = live_then | live_otherwise | names(condition)
+        return tuple(reversed(kept)), live
+
+    def _touched_by(self, several: Iterable[Step]) -> Names:
+        touched = NONE
+        for step in several:
+            match step:
+                case Assign(name, value):
+                    touched |= names(value) | self._watched_with(name) | {name}
+                case When(condition, then, otherwise):
+                    touched |= names(condition)
+                    touched |= self._touched_by(then) | self._touched_by(otherwise)
+        return touched
+
+    def _watched_with(self, name: str) -> Names:
+        """Return the fields read by the rules that a change of a field can trigger."""
+        return NONE.union(*(rule for rule in self._rules if name in rule))
+
+
+def _expressions(node: Node, book: Book) -> Iterator[Expression]:
+    """The expressions that a way on itself reads; for a fight, when it begins."""
+    match node.exit:
+        case Choices(root=options) | Branch(root=options):
+            yield from (option.when for option in options)
+        case Roll(dice=dice):
+            yield dice
+        case Check(modifiers=modifiers):
+            yield from (modifier.number for modifier in modifiers)
+        case Fight() as fight:
+            yield book.used_in(fight).skill
+            yield from fight.expressions
+        case Shop() as shop:
+            yield from (trade.condition for trade in trades(shop, book))

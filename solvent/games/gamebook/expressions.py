@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, reduce
@@ -100,6 +100,9 @@ COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
+
+LOGICAL = frozenset({*COMPARISONS.values(), "and", "or", "not"})
+"""The operators whose result is 0 or 1."""
 
 Meaning: TypeAlias = Callable[[str, str], Expression]
 """Looks up a name, given its call (``"count"``, ``"room"``, or ``""`` for none) and the name.
@@ -354,28 +357,21 @@ def bounds(expression: Expression, ranges: Mapping[str, Range]) -> Range:
             return ranges[expression]
         case Dice(number, sides, first):
             return number * first, number * (first + sides - 1)
-    parts = [bounds(operand, ranges) for operand in expression.operands]
-    lows, highs = zip(*parts, strict=True)
-    match expression.operator:
-        case "+":
-            return sum(lows), sum(highs)
-        case "*":
-            return reduce(lambda a, b: _ends(x * y for x in a for y in b), parts)
-        case "//":
-            if lows[1] < 1:
-                raise ExpressionError(
-                    f"a divisor can be {lows[1]}; it should be at least 1: write max(1, ...)"
-                )
-            return _ends(x // y for x in parts[0] for y in parts[1])
-        case "negative":
-            return -highs[0], -lows[0]
-        case "min":
-            return min(lows), min(highs)
-        case "max":
-            return max(lows), max(highs)
-    return 0, 1
+    some, *others = [bounds(operand, ranges) for operand in expression.operands]
+    operator = expression.operator
+    if operator in LOGICAL:
+        return 0, 1
+    if operator == "//" and others[0][0] < 1:
+        raise ExpressionError(
+            f"a divisor can be {others[0][0]}; it should be at least 1: write max(1, ...)"
+        )
+    # The others rise or fall with each operand, so that ends come from ends.
+    apply = OPERATORS[operator]
+    if not others:
+        return _ends(map(apply, some))
+    return reduce(lambda a, b: _ends(apply(x, y) for x in a for y in b), others, some)
 
 
-def _ends(numbers: Iterator[int]) -> Range:
+def _ends(numbers: Iterable[int]) -> Range:
     every = list(numbers)
     return min(every), max(every)

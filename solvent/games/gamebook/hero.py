@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeAlias
 
 import pydantic
@@ -502,18 +501,12 @@ class Table(Model):
 
     def faults(self, known: Known) -> Iterator[Fault]:
         """Check that the table is complete, and that every column can end a fight."""
-        ends = self.columns
-        if ends[0][0] is not None:
-            yield ("columns",), "the first column has a lowest difference; write ..n"
-        if ends[-1][1] is not None:
-            yield ("columns",), "the last column has a highest difference; write n.."
-        for before, after in pairwise(ends):
-            if before[1] is None or after[0] != before[1] + 1:
-                yield (
-                    ("columns",),
-                    f"column {range_text(after)} does not follow {range_text(before)}; columns "
-                    "should ascend without gaps",
-                )
+        ends, lowest = self.columns, None
+        for number, (low, high) in enumerate(ends, 1):
+            if low != lowest or (high is None) != (number == len(ends)):
+                message = f"column {range_text((low, high))} does not fit in its place"
+                yield ("columns",), f"{message}; they should go from ..n to n.. without gaps"
+            lowest = None if high is None else high + 1
         missing = [digit for digit in range(10) if digit not in self.rows]
         if missing:
             yield ("rows",), f"the table has no row {missing[0]}; add it, digits are 0 to 9"

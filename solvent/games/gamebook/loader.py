@@ -1,6 +1,11 @@
-"""Reading a gamebook file: text to plain data to the models of a book.
+"""Reading a gamebook file, YAML or JSON: text to plain data with its lines to the models of a book.
 
-Nothing that a file says is run. A book is validated in steps, so that what later parts name is
+Only the events of a YAML parser are used, never one of its loaders, so that no file can name a
+Python object. Scalars are read by the few rules of :func:`_scalar` (YAML's own turn ``no`` into a
+truth value and ``1:30`` into ninety). Anchors, aliases, tags and keys that stand twice are
+refused, and so is what is too large, before it takes up memory.
+
+ A book is validated in steps, so that what later parts name is
 known by then: constants, the hero, combat and endings, and then the whole. Every fault that the
 models find is reported at once, up to :data:`MOST_PROBLEMS`; how the parts of a book go together is
 checked when each of them is all right (:mod:`solvent.games.gamebook.checker`).
@@ -9,20 +14,75 @@ checked when each of them is all right (:mod:`solvent.games.gamebook.checker`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import yaml
 from pydantic import ValidationError
 
-from solvent.games.gamebook import values
 from solvent.games.gamebook.book import Book, Frame
 from solvent.games.gamebook.checker import check_whole
 from solvent.games.gamebook.hero import Constants, Hero, Known
-from solvent.games.gamebook.source import Source, parse_source, read_content
-from solvent.games.gamebook.values import BookError, Problem
+from solvent.games.gamebook.values import BookError, ModelError, Problem
+from solvent.games.gamebook.values import Path as Keys
+from solvent.model.files import open_file
 from solvent.model.parameters import shown
+
+LARGEST_FILE = 16_000_000
+"""Largest size of a file, in bytes."""
+
+MOST_VALUES = 1_000_000
+"""Largest number of scalars, lists and mappings of one file."""
+
+MOST_KEYS = 30_000
+"""Largest number of keys of one mapping; a book's largest is that of its sections."""
+
+DEEPEST = 60
+"""Deepest nesting of lists and mappings."""
+
+# The parser in C takes a tenth of the time; some builds of PyYAML lack it.
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_SURROGATES = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+
+
+Places: TypeAlias = dict[int, dict[str, tuple[int, Any]]]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file's content.
+
+    Attributes:
+        file: Name of the file, for messages.
+        data: Mappings, lists, integers, booleans, texts and None.
+        first: The line on which the data begins.
+        places: By the identity of each mapping and list, then by key or index as text, the
+            line of each value and the value.
+    """
+
+    file: str
+    data: Any
+    first: int
+    places: Places
+
+    def at(self, path: Iterable[Any]) -> tuple[int, Any]:
+        """Return the line and the value at a path, followed as far as it exists."""
+        line, inside = self.first, self.data
+        for step in path:
+            # A key may have been written as a text or as a number.
+            found = self.places.get(id(inside), {}).get(str(step))
+            if found is None:
+                break
+            line, inside = found
+        return line, inside
+
 
 MOST_PROBLEMS = 100
 """Largest number of errors that are reported for a file."""
@@ -106,7 +166,7 @@ def _in_order(problems: list[Problem]) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.line)
 
 
-def _problem(source: Source, path: values.Path, text: str, severity: Any = "error") -> Problem:
+def _problem(source: Source, path: Keys, text: str, severity: Any = "error") -> Problem:
     """Return a fault at a place, from a text of a message and a cure."""
     section = str(path[1]) if len(path) > 1 and path[0] == "sections" else ""
     number = int(section) if section.isascii() and section.isdecimal() else None
@@ -122,12 +182,12 @@ def _problem(source: Source, path: values.Path, text: str, severity: Any = "erro
     )
 
 
-def _faults(error: ValidationError) -> Iterator[tuple[values.Path, str]]:
+def _faults(error: ValidationError) -> Iterator[tuple[Keys, str]]:
     """Return the errors that pydantic found, each as a path and a message with a cure."""
     for fault in error.errors(include_url=False):
         path = tuple(step for step in fault["loc"] if step != "[key]")
         found = fault.get("ctx", {}).get("error")
-        if isinstance(found, values.ModelError):
+        if isinstance(found, ModelError):
             for inside, message in found.found:
                 yield (*path, *inside), message
         elif found is not None:
@@ -143,3 +203,156 @@ def _shown(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return "a mapping" if isinstance(value, dict) else "a list"
     return "empty" if value is None else shown(value)
+
+
+def read_content(path: str | Path) -> bytes:
+    """Return the content of a file, or its beginning if it is larger than allowed.
+
+    Raises:
+        OSError: If it cannot be read.
+    """
+    with open_file(path) as file:
+        return file.read(LARGEST_FILE + 1)
+
+
+def parse_source(content: bytes, file: str) -> Source:
+    """Read a file's content.
+
+    Args:
+        content: The content of the file.
+        file: Name of the file, for messages; one that ends in ``.json`` is read as JSON.
+
+    Raises:
+        BookError: If it is not YAML or JSON, too large, or has content that is refused.
+    """
+    if len(content) > LARGEST_FILE:
+        raise _error(file, 1, f"the file is larger than {LARGEST_FILE // 10**6} MB", "split it")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise _error(file, line, "the text is not UTF-8", "save it as UTF-8") from error
+    if file.lower().endswith(".json"):
+        # JSON writes characters beyond the first 65536 in two halves, which YAML does not know.
+        text = _SURROGATES.sub(_whole_character, text)
+    try:
+        return _Reader(file, yaml.parse(text, Loader=LOADER)).read()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        what = " ".join(filter(None, (error.context, error.problem)))
+        line = mark.line + 1 if mark else 1
+        raise _error(file, line, f"not YAML: {what}", "look for quotes and indentation") from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position if isinstance(error.position, int) else 0) + 1
+        what = f"character #x{error.character:04x}" if isinstance(error.character, int) else "bytes"
+        raise _error(file, line, f"{what} is not allowed in a text", "remove it") from error
+
+
+def _whole_character(match: re.Match[str]) -> str:
+    high, low = (int(half, 16) for half in match.groups())
+    return f"\\U{0x10000 + (high - 0xD800) * 0x400 + low - 0xDC00:08X}"
+
+
+@dataclass
+class _Reader:
+    """A converter of a parser's events into data."""
+
+    file: str
+    events: Iterator[yaml.Event]
+    places: Places = field(default_factory=dict)
+    doubles: list[Problem] = field(default_factory=list)
+    values: int = 0
+
+    def read(self) -> Source:
+        """Read the only document of a file."""
+        documents = [
+            (self._value(event, 1), _line(event))
+            for event in self.events
+            if isinstance(event, (yaml.NodeEvent, yaml.CollectionStartEvent))
+        ]
+        if len(documents) != 1:
+            many = "the file holds several documents" if documents else "the file is empty"
+            raise _error(self.file, 1, many, "one book stands in one document")
+        if self.doubles:
+            raise BookError(self.doubles)
+        [(data, first)] = documents
+        return Source(self.file, data, first, self.places)
+
+    def _value(self, event: Any, depth: int) -> Any:
+        """Return the value that an event begins, at a depth of nesting."""
+        line = _line(event)
+        if isinstance(event, yaml.AliasEvent):
+            raise _error(self.file, line, "an alias (*)", "write it out where it is used")
+        if event.anchor is not None:
+            raise _error(self.file, line, "an anchor (&)", "write it out where it is used")
+        if event.tag is not None:
+            raise _error(self.file, line, f"the tag {event.tag!r}", "a book holds plain data only")
+        self.values += 1
+        if self.values > MOST_VALUES:
+            raise _error(self.file, line, f"more than {MOST_VALUES} values", "split it")
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event, line)
+        if depth > DEEPEST:
+            raise _error(self.file, line, f"nested more than {DEEPEST} deep", "use more sections")
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(depth)
+        return self._mapping(depth)
+
+    def _scalar(self, event: yaml.ScalarEvent, line: int) -> Any:
+        text = str(event.value)
+        control = _CONTROL.search(text)
+        if control is not None:
+            raise _error(
+                self.file, line, f"the control character {control[0]!r} in a text", "remove it"
+            )
+        return text if event.style else _scalar(text)
+
+    def _inside(self) -> Iterator[yaml.Event]:
+        """Yield the events up to the end of the current list or mapping."""
+        for event in self.events:
+            if isinstance(event, yaml.CollectionEndEvent):
+                return
+            yield event
+
+    def _sequence(self, depth: int) -> list[Any]:
+        values: list[Any] = []
+        places = self.places[id(values)] = {}
+        for event in self._inside():
+            values.append(self._value(event, depth + 1))
+            places[str(len(values) - 1)] = _line(event), values[-1]
+        return values
+
+    def _mapping(self, depth: int) -> dict[Any, Any]:
+        values: dict[Any, Any] = {}
+        places = self.places[id(values)] = {}
+        for event in self._inside():
+            line = _line(event)
+            if not isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent)):
+                raise _error(self.file, line, "a key that is no text", "write a text")
+            if len(values) == MOST_KEYS:
+                raise _error(self.file, line, f"more than {MOST_KEYS} keys here", "split it")
+            key = self._value(event, depth)
+            if str(key) in places:
+                first, _ = places[str(key)]
+                message = f"{str(key)!r} stands here a second time, first in line {first}"
+                self.doubles.append(Problem(self.file, line, None, message, "keep one of the two"))
+            values[key] = self._value(next(self.events), depth + 1)
+            places[str(key)] = line, values[key]
+        return values
+
+
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark else 1
+
+
+def _scalar(text: str) -> Any:
+    """The value of a scalar without quotes."""
+    if text in ("", "null", "~"):
+        return None
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if _INTEGER.fullmatch(text) else text
+
+
+def _error(file: str, line: int, message: str, cure: str) -> BookError:
+    return BookError([Problem(file, line, None, message, cure)])

@@ -7,19 +7,17 @@ understanding of hierarchical system structures", 1981).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from statistics import mean
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
 from solvent.baselines import make_baseline
 from solvent.exact import (
-    GapLocation,
     Solution,
     SolvedGame,
     SolvedTable,
@@ -27,6 +25,7 @@ from solvent.exact import (
     state_visitation,
 )
 from solvent.games.gamebook.book import Book
+from solvent.games.gamebook.commands import account
 from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, TabularPolicy
@@ -49,9 +48,9 @@ MAP_TEXT = (
 
 
 def gamebook_sections(solved: SolvedTask) -> list[Section]:
-    """Return the sections about a book, and about the losses of its agents if it has any."""
+    """Return the map of a book, its endings, and the decisions that matter."""
     game = cast(Gamebook, solved.game)
-    sections = [
+    return [
         Section(
             "The book from left to right",
             MAP_TEXT + book_map(game, solved.table, solved.solution),
@@ -59,13 +58,9 @@ def gamebook_sections(solved: SolvedTask) -> list[Section]:
         Section("How episodes end", _endings(game, solved)),
         Section("The most valuable decisions", _decisions(game, solved)),
     ]
-    if solved.agents:
-        sections.append(Section("Decisions at which agents lose", _losses(game, solved)))
-    return sections
 
 
 def _endings(game: Gamebook, solved: SolvedTask) -> str:
-    values = solved.solution.values
     policies = {
         "optimal": solved.solution.policies[0],
         **{item.agent.name: item.policy for item in solved.agents},
@@ -74,10 +69,11 @@ def _endings(game: Gamebook, solved: SolvedTask) -> str:
             for name in ("first-visit", "first-legal", "uniform")
         },
     }
-    rows = []
-    for name, policy in policies.items():
-        endings = reading(game, solved.table, policy, values).endings
-        rows.append([name, *(f"{probability:.4f}" for probability in endings.values())])
+    read = {
+        name: reading(game, solved.table, policy, solved.solution.values).endings.values()
+        for name, policy in policies.items()
+    }
+    rows = [[name, *(f"{p:.4f}" for p in endings)] for name, endings in read.items()]
     heads = [f"{name} ({ending.score})" for name, ending in game.book.endings.items()]
     return "<p>The probability of each ending, with its score.</p>" + _table(
         ["policy", *heads], rows, 1
@@ -85,111 +81,18 @@ def _endings(game: Gamebook, solved: SolvedTask) -> str:
 
 
 def _decisions(game: Gamebook, solved: SolvedTask) -> str:
-    occupancy = optimal_occupancy(solved.table, solved.solution)
+    told = account(game, optimal_occupancy(solved.table, solved.solution), MOST)
     rows = []
-    for found in occupancy.decisions(lambda page: page.decision, MOST):
-        weight = [0.0] * solved.table.mask[0].shape[1]
-        for action, taken in found.actions:
-            weight[action] = float(taken / found.visits)
-        rows.append(
-            [
-                game.place(found.group),
-                choices_text(game, found.group, np.array(weight)),
-                small(float(found.visits)),
-                exact(float(found.importance)),
-            ]
-        )
+    for decision in told["decisions"]:
+        shares = ((words.rstrip("."), share) for words, share in decision["choices"].items())
+        choices = [words if share == 1 else f"{words} {share:.0%}" for words, share in shares]
+        numbers = small(decision["visits"]), exact(decision["stake"])
+        rows.append([decision["place"], ", ".join(choices), *numbers])
     return (
         "<p>What an optimal policy would lose in an episode on average if it took the second best "
         "option at a decision, whatever the hero is and carries there.</p>"
         + _table(["decision", "optimal", "visits", "importance"], rows, 2)
     )
-
-
-def _losses(game: Gamebook, solved: SolvedTask) -> str:
-    parts = [
-        "<p>The gap of each agent's greedy policy, by decisions of the book.</p>",
-    ]
-    for item in sorted(solved.agents, key=lambda item: item.agent.mode_gap):
-        found = losses(
-            game, solved.table, item.policy, solved.solution.policies[0], item.location, MOST
-        )
-        rows = [[*texts, small(lost), f"{100 * share:.1f}%"] for *texts, lost, share in found]
-        parts.append(
-            f'<details data-losses="{escape(item.agent.name)}"><summary>{escape(item.agent.name)}: '
-            f"gap {small(item.location.gap)}</summary>"
-            + _table(["decision", "chooses", "optimal", "lost", "share of the gap"], rows, 3)
-            + "</details>"
-        )
-    return "".join(parts)
-
-
-class DecisionLoss(NamedTuple):
-    """The loss of a policy at one decision of the book, over all states of the hero.
-
-    Attributes:
-        place: The decision, in words.
-        chosen: The policy's choices, averaged with its losses there as weights.
-        best: The choices of an optimal policy, in the same average.
-        lost: Expected loss per episode.
-        share: The loss as a fraction of the gap.
-    """
-
-    place: str
-    chosen: str
-    best: str
-    lost: float
-    share: float
-
-
-def losses(
-    game: Gamebook,
-    table: TabularGame,
-    policy: TabularPolicy,
-    best: TabularPolicy,
-    location: GapLocation,
-    most: int = 10,
-) -> list[DecisionLoss]:
-    """Return the decisions at which a policy loses most, the worst first.
-
-    Args:
-        game: The book.
-        table: The book as arrays.
-        policy: The policy to examine.
-        best: An optimal policy.
-        location: The gap attribution of `policy`.
-        most: Largest number of decisions to return.
-    """
-    groups: dict[Page, list[int]] = defaultdict(list)
-    pages = cast(Sequence[Page], table.states)
-    for s in np.flatnonzero(location.contribution > 0).tolist():
-        groups[pages[s].decision].append(s)
-    lost = {page: float(location.contribution[group].sum()) for page, group in groups.items()}
-    worst = sorted(lost, key=lambda page: -lost[page])[:most]
-
-    def choices(of: TabularPolicy, page: Page) -> str:
-        weight = location.contribution[groups[page]] / lost[page]
-        return choices_text(game, page, weight @ of.probabilities[groups[page]])
-
-    return [
-        DecisionLoss(
-            game.place(page),
-            choices(policy, page),
-            choices(best, page),
-            lost[page],
-            lost[page] / location.gap,
-        )
-        for page in worst
-    ]
-
-
-def choices_text(game: Gamebook, page: Page, weight: Floats) -> str:
-    """Return choices with frequencies of at least a percent, the most frequent first."""
-    frequent = [a for a in np.argsort(-weight, kind="stable").tolist() if weight[a] >= 0.01]
-    words = {action: game.story.label(page, action).rstrip(".") for action in frequent}
-    if len(frequent) == 1:
-        return words[frequent[0]]
-    return ", ".join(f"{words[action]} {100 * weight[action]:.0f}%" for action in frequent)
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int) -> str:
@@ -242,7 +145,7 @@ SMALLEST, LARGEST = 3.0, 11.0
 """Radii of sections that are never and always reached."""
 
 NUMBER = 8.0
-"""Size of the numbers of sections; a dot that is large enough holds its own."""
+"""Size of the numbers of sections."""
 
 BOW = 22.0
 """The bow of a line past one column, in pixels; it grows as the square root of the columns."""
@@ -297,29 +200,20 @@ def book_map(game: Gamebook, table: TabularGame, solution: Solution) -> str:
 
 
 def _dot(section: int, at: tuple[float, float], reached: float, share: float, title: str) -> str:
-    """A section with its number: a dot, or a ring if it is never reached."""
+    """A section with its number below: a dot, or a ring if it is never reached."""
     x, y = at
-    avoided = not reached
     colour = shade(VIRIDIS, share)
-    dot = f'fill="{colour}"'
-    ring = f'style="fill: var(--paper)" stroke="{colour}" stroke-width="2"'
     radius = SMALLEST + (LARGEST - SMALLEST) * reached**0.5
-    inside = not avoided and radius > 0.33 * NUMBER * len(str(section)) + 2
-    ink = "#000" if share > 0.5 else "#fff"
-    style = (
-        f"fill: {ink}"
-        if inside
-        else "fill: var(--ink); stroke: var(--paper); stroke-width: 2.5px; paint-order: stroke"
-    )
-    below = NUMBER * 0.36 if inside else radius + NUMBER + 1
+    filled = f'fill="{colour}"' if reached else 'style="fill: var(--paper)"'
     # A hairline around the dot, as the darkest colours are lost on a dark page.
     return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius + avoided:.1f}" fill="none" '
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius + 1:.1f}" fill="none" '
         f'style="stroke: var(--dim)" stroke-width="0.8"/>'
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" '
-        f'{ring if avoided else dot} data-section="{section}"><title>{title}</title></circle>'
-        f'<text x="{x:.1f}" y="{y + below:.1f}" text-anchor="middle" pointer-events="none" '
-        f'style="font-size: {NUMBER:g}px; {style}">{section}</text>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {filled} stroke="{colour}" '
+        f'stroke-width="2" data-section="{section}"><title>{title}</title></circle>'
+        f'<text x="{x:.1f}" y="{y + radius + NUMBER + 1:.1f}" text-anchor="middle" '
+        f'pointer-events="none" style="font-size: {NUMBER:g}px; fill: var(--ink); '
+        f'stroke: var(--paper); stroke-width: 2.5px; paint-order: stroke">{section}</text>'
     )
 
 
@@ -398,7 +292,7 @@ def reading(game: Gamebook, table: TabularGame, policy: TabularPolicy, best: Flo
     largest = int(section.max()) + 1
     reached = grouped_sum(section[target], flow, largest)
     total = grouped_sum(section[target], flow * value, largest)
-    numbers = [number for number in game.story.liveness.sections if number]
+    numbers = [number for number in game.liveness.sections if number]
     pages = cast(Sequence[Page], table.states)
     over = [(pages[s].ending, visits[s]) for s in np.flatnonzero(table.terminal).tolist()]
     return Reading(

@@ -1,12 +1,13 @@
 """A gamebook as a game: pages as states, choices as actions, chance explicit.
 
 A state is a :class:`~solvent.games.gamebook.page.Page`. Play stops wherever there is something to
-read or to decide (:mod:`solvent.games.gamebook.story`): at every section, where often the only
-action is to read on, at texts inside one, and at every decision of a fight or a shop. What happens
-between two pages is one distribution, merged where it comes to the same.
+read or to decide: at every section, where often the only action is to read on, at texts inside one,
+and at every decision of a fight or a shop. Other blocks are passed through, and inside ``repeat``
+play does not stop until it is over. What happens between two pages is one distribution, merged
+where it comes to the same.
 
-Fields that matter no more are not part of a state (:mod:`solvent.games.gamebook.liveness`). That
-changes no value and makes far fewer states. With ``forget=False`` all fields are kept, with
+Fields that matter no more are not part of a state (:class:`~.effects.Liveness`). That changes no
+value and makes far fewer states. With ``forget=False`` all fields are kept, with
 ``keep=("gold",)`` that one is, so that final states tell how much is left of it.
 
 The reward is the score of the ending, received when the episode ends. So the value of a state is
@@ -20,30 +21,85 @@ the damage, 1 to escape or to test LUCK. Where there is nothing to decide, 0 rea
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from itertools import product
+from math import prod
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.gamebook.book import Book, Choices, Place
+from solvent.games.gamebook.book import (
+    CHANCE,
+    Book,
+    Branch,
+    Chances,
+    Check,
+    Choices,
+    Fight,
+    Node,
+    Place,
+    Roll,
+    Shop,
+)
+from solvent.games.gamebook.combat import (
+    Combat,
+    FightingFantasyCombat,
+    FightState,
+    ResultsTableCombat,
+)
+from solvent.games.gamebook.effects import (
+    MOST_RESULTS,
+    ONE,
+    Effects,
+    Happening,
+    Liveness,
+    Trade,
+    trades,
+)
+from solvent.games.gamebook.expressions import Range, compiled, distribution, falls
 from solvent.games.gamebook.page import (
     STEPS,
     FinalState,
+    Local,
     Page,
     Position,
+    Values,
     draw_page,
     page_scene,
     place_text,
 )
-from solvent.games.gamebook.story import Odds, Story
 from solvent.games.gamebook.tabulation import tabulate
 from solvent.games.gamebook.values import one_line, similar
-from solvent.model import WINS, GameInfo, JointAction, Outcome, RationalGame, TabularGame, Words
+from solvent.model import (
+    WINS,
+    GameInfo,
+    JointAction,
+    Outcome,
+    RationalGame,
+    TabularGame,
+    TooManyStatesError,
+    Words,
+)
+from solvent.model.context import modified_exactly
 from solvent.model.scene import Scene
+
+Odds: TypeAlias = dict[Page, Fraction]
+Again: TypeAlias = dict[Values, Fraction] | None
+Condition: TypeAlias = Callable[[Values], object]
+Continuation: TypeAlias = Callable[[Values], Sequence[tuple[Node, Fraction]]]
+
+READ_ON = (0,)
+"""The only action when there is no decision."""
+
+MOST_REPEATED = 1000
+"""Largest number of states of a game inside a section, from one beginning."""
+
+LEAVE = 0
+"""The action that leaves a shop; the others are its trades."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +109,7 @@ class Gamebook(Words):
     Args:
         book: The book, from :func:`solvent.games.gamebook.loader.load_book`.
         forget: Whether states leave out fields that no longer matter.
-        name: The name under which :func:`solvent.games.gamebook.library.open_book` opens the
+        name: The name under which :func:`solvent.games.gamebook.spec.open_book` opens the
             book, if it does.
         keep: Names of fields that no state leaves out, not even a final one.
 
@@ -73,16 +129,11 @@ class Gamebook(Words):
             if name not in fields:
                 missing = one_line(f"{self.book.title!r} has no field {name!r}")
                 raise ValueError(f"{missing}; {similar(name, fields)}")
-        _ = self.story.liveness
+        _ = self.liveness
 
     def __reduce__(self) -> tuple[type[Gamebook], tuple[Any, ...]]:
         """Pickle the arguments only, as derived attributes include functions."""
         return Gamebook, (self.book, self.forget, self.name, self.keep)
-
-    @cached_property
-    def story(self) -> Story:
-        """The rules of the book."""
-        return Story(self.book, self.forget, self.keep)
 
     @cached_property
     def info(self) -> GameInfo:
@@ -112,26 +163,109 @@ class Gamebook(Words):
             for node in self.book.nodes.values()
             if isinstance(node.exit, Choices)
         ]
-        trades = [len(there) + 1 for there in self.story.shops.values()]
+        trades = [len(there) + 1 for there in self.shops.values()]
         return max(2, len(self.book.picked), *options, *trades)
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The first page, with the fields' initial values."""
-        return self._outcomes(self.story.beginning())
+        """The first page, with the fields' initial values; fields never read are not thrown.
+
+        Raises:
+            TooManyStatesError: If the first page has too many possible states.
+        """
+        live = self.liveness.live((0, 0, "", ""))
+        throws = [
+            distribution(field.initial).items() if name in live else ((None, ONE),)
+            for name, field in self.book.fields.items()
+        ]
+        if prod(map(len, throws)) > MOST_RESULTS:
+            raise TooManyStatesError(
+                f"the book can begin in more than {MOST_RESULTS:,} ways; let fewer variables begin "
+                f"with dice"
+            )
+        odds: Odds = {}
+        for thrown in product(*throws):
+            values = tuple(value for value, _ in thrown)
+            odds[Page(0, 0, "", values)] = prod((p for _, p in thrown), start=ONE)
+        return self._outcomes(odds)
 
     def is_terminal(self, state: Page) -> bool:
         """Return whether an ending has been reached."""
         return state.step == "over"
 
     def legal_actions(self, state: Page) -> tuple[tuple[int, ...], ...]:
-        """The actions; see the module for their numbers."""
-        return (self.story.legal(state),)
+        """The actions, ascending; see the module for their numbers."""
+        return (self._legal(state),)
+
+    def _legal(self, page: Page) -> tuple[int, ...]:
+        if page.section == 0:
+            return self._pickable(page)
+        place = page.section, page.block
+        if page.step:
+            return self.combats[place].actions(self._moment(page))
+        conditions = self._conditions.get(place)
+        if conditions is None:
+            return (LEAVE,) if place in self.shops else READ_ON
+        open_ = [i for i, holds in enumerate(conditions) if holds(page.values)]
+        if place not in self.shops:
+            return tuple(open_)
+        made = iter(page.local)
+        left = [t.quantity is None or next(made) < t.quantity for t in self.shops[place]]
+        return (LEAVE, *(i + 1 for i in open_ if left[i]))
+
+    def transition(self, state: Page, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Return the next pages, sorted as tuples.
+
+        Raises:
+            ValueError: If a game inside a section never ends.
+        """
+        page, [action] = state, joint_action
+        odds: Odds = {}
+        if page.section == 0:
+            self._begin(page, action, odds)
+            return self._outcomes(odds)
+        node = self.node(page)
+        match node.exit:
+            case Choices():
+                self._enter(node.inner[action], page.values, ONE, odds)
+            case Shop() if action == LEAVE:
+                self._enter(node.inner[0], page.values, ONE, odds)
+            case Shop():
+                self._trade(node, page, action - 1, odds)
+            case Fight() if page.step:
+                following = self.combats[node.place].after(self._moment(page), action)
+                self._go_on_fighting(node, page.values, following, ONE, odds)
+            case _:
+                self._leave(node, page.values, ONE, odds)
+        return self._outcomes(odds)
+
+    def _outcomes(self, odds: Odds) -> tuple[Outcome, ...]:
+        return tuple(Outcome(p, page, self.reward(page)) for page, p in sorted(odds.items()))
+
+    def reward(self, state: Page) -> Fraction:
+        """Return the reward on reaching a state: the score of an ending."""
+        return self.book.endings[state.ending].score if state.ending else Fraction(0)
 
     def labels(self, state: Page) -> dict[int, str]:
         """Return each legal action in words; empty if the episode has ended."""
         if self.is_terminal(state):
             return {}
-        return {action: self.story.label(state, action) for action in self.story.legal(state)}
+        return {action: self.label(state, action) for action in self._legal(state)}
+
+    def label(self, page: Page, action: int) -> str:
+        """A legal action in words."""
+        if page.section == 0:
+            return f"pick {self.book.picked[action]}" if self.book.picked else "begin"
+        match self.node(page).exit:
+            case Choices(root=options):
+                return str(options[action].label)
+            case Shop():
+                there = self.shops[page.section, page.block]
+                return "leave" if action == LEAVE else there[action - 1].text
+            case Fight():
+                if page.step == "escape":
+                    return ("fight on", "escape")[action]
+                return ("keep", "test luck")[action] if page.step else "fight"
+        return "read on"
 
     def place(self, state: Page) -> str:
         """The place of a page in the book, in words."""
@@ -156,20 +290,9 @@ class Gamebook(Words):
 
     def from_reader(self, state: Page) -> Page:
         """Return the page of this game for a page of :meth:`for_reader`."""
-        live = self.story.live(state.at)
+        live = self.liveness.live(state.at)
         values = zip(self.book.fields, state.values, strict=True)
         return state._replace(values=tuple(v if name in live else None for name, v in values))
-
-    def transition(self, state: Page, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """Return the next pages, sorted as tuples."""
-        return self._outcomes(self.story.after(state, joint_action[0]))
-
-    def _outcomes(self, odds: Odds) -> tuple[Outcome, ...]:
-        return tuple(Outcome(p, page, self.reward(page)) for page, p in sorted(odds.items()))
-
-    def reward(self, state: Page) -> Fraction:
-        """Return the reward on reaching a state: the score of an ending."""
-        return self.book.endings[state.ending].score if state.ending else Fraction(0)
 
     def observe(self, state: Page, player: int) -> NDArray[np.float32]:
         """Return place, step, ending, fields and local numbers over their maxima; 0 if unknown."""
@@ -203,7 +326,7 @@ class Gamebook(Words):
     def _place_number(self) -> Mapping[Place, int]:
         """The blocks in the order of play, those before the first section included."""
         places = [(0, picked) for picked in range(max(self.book.disciplines.pick, 1))]
-        for number in self.story.liveness.sections:
+        for number in self.liveness.sections:
             places += [node.place for node in self.book.in_section(number)]
         return {place: number for number, place in enumerate(places)}
 
@@ -217,9 +340,9 @@ class Gamebook(Words):
     def _local_scale(self) -> NDArray[np.int64]:
         """The largest size of each local number in the book."""
         scale: list[int] = []
-        for number in self.story.liveness.sections:
+        for number in self.liveness.sections:
             for node in self.book.in_section(number):
-                ends = self.story.local_bounds(node.place)
+                ends = self.local_bounds(node.place)
                 scale += [1] * (len(ends) - len(scale))
                 for i, (low, high) in enumerate(ends):
                     scale[i] = max(scale[i], -low, high)
@@ -231,7 +354,7 @@ class Gamebook(Words):
 
     def draw(self, state: Page) -> str:
         """Draw the page as a reader sees it: text, fight, hero, options."""
-        return draw_page(self.book, state, self.labels(state))
+        return draw_page(self.scene(state), self.labels(state))
 
     def tell(
         self, state: Page | None, joint_action: JointAction, outcome: Outcome, dice: random.Random
@@ -259,3 +382,341 @@ class Gamebook(Words):
             TooManyStatesError: If there are more than `max_states` states.
         """
         return tabulate(self, max_states)
+
+    # What has been made of blocks, once for all pages.
+
+    @cached_property
+    def liveness(self) -> Liveness:
+        """The fields that matter at each place."""
+        return Liveness(self.book, self.pages, forget=self.forget, keep=self.keep)
+
+    @cached_property
+    def pages(self) -> frozenset[Place]:
+        """The blocks at which the episode pauses for the player."""
+        found = set()
+        for place, node in self.book.nodes.items():
+            way_on = node.block.way_on
+            passed = node.repeated and (way_on in CHANCE or way_on == "again")
+            stops = place[1] == 0 or way_on in ("choices", "shop")
+            if stops or (node.block.text and not passed):
+                found.add(place)
+        return frozenset(found)
+
+    @cached_property
+    def _effects(self) -> Mapping[Place, Happening]:
+        """The relevant effects of each reachable block."""
+        maker = Effects(self.book)
+        return {
+            place: maker.all(steps, f"section {place[0]}")
+            for place, steps in self.liveness.effects.items()
+        }
+
+    @cached_property
+    def combats(self) -> Mapping[Place, Combat]:
+        """The fights."""
+        kinds = {"fighting-fantasy": FightingFantasyCombat, "results-table": ResultsTableCombat}
+        return {
+            place: kinds[node.exit.rules](node.exit, self.book)
+            for place, node in self.book.nodes.items()
+            if isinstance(node.exit, Fight)
+        }
+
+    @cached_property
+    def shops(self) -> Mapping[Place, tuple[Trade, ...]]:
+        """The trades of each shop."""
+        return {
+            place: trades(node.exit, self.book)
+            for place, node in self.book.nodes.items()
+            if isinstance(node.exit, Shop)
+        }
+
+    @cached_property
+    def _trades(self) -> Mapping[Place, list[Happening]]:
+        maker = Effects(self.book)
+        return {
+            place: [maker.all(trade.steps, f"section {place[0]}") for trade in there]
+            for place, there in self.shops.items()
+        }
+
+    @cached_property
+    def _conditions(self) -> Mapping[Place, list[Condition]]:
+        """The conditions of choices and trades."""
+        found = {}
+        for place, node in self.book.nodes.items():
+            conditions = [trade.condition for trade in self.shops.get(place, ())]
+            if isinstance(node.exit, Choices):
+                conditions = [option.when for option in node.exit.root]
+            if conditions:
+                found[place] = [compiled(each, self.book.position) for each in conditions]
+        return found
+
+    @cached_property
+    def _chances(self) -> Mapping[Place, Continuation]:
+        """The continuations of chance events and branches."""
+        return {
+            place: self._chance(node)
+            for place, node in self.book.nodes.items()
+            if node.block.way_on in CHANCE
+        }
+
+    @cached_property
+    def _kept(self) -> dict[Position, tuple[bool, ...]]:
+        """Cache of whether pages at a position hold each field."""
+        return {}
+
+    @cached_property
+    def _repeats(self) -> dict[tuple[Place, Values], Odds]:
+        """Cache of the ends of games inside a section."""
+        return {}
+
+    def node(self, page: Page) -> Node:
+        """The block of a page that is in a section."""
+        return self.book.nodes[page.section, page.block]
+
+    def local_bounds(self, place: Place) -> tuple[Range, ...]:
+        """Return the smallest and largest local numbers of pages at a block."""
+        if place in self.combats:
+            return self.combats[place].bounds
+        quantities = (trade.quantity for trade in self.shops.get(place, ()))
+        return tuple((0, quantity) for quantity in quantities if quantity is not None)
+
+    def local_bounds_at(self, at: Position) -> tuple[Range, ...]:
+        """Return the smallest and largest local numbers of pages at a position."""
+        section, index, step, ending = at
+        if ending or (not step and (section, index) in self.combats):
+            return ()
+        return self.local_bounds((section, index))
+
+    # What happens.
+
+    def _pickable(self, page: Page) -> tuple[int, ...]:
+        """Return the disciplines after the last one picked that leave enough for the rest.
+
+        Each set of disciplines can thus be picked in one way only.
+        """
+        picked = self.book.picked
+        if not picked:
+            return READ_ON
+        taken = [i for i, name in enumerate(picked) if page.values[self.book.position[name]]]
+        first = taken[-1] + 1 if taken else 0
+        return tuple(range(first, len(picked) - (self.book.disciplines.pick - page.block) + 1))
+
+    def _begin(self, page: Page, action: int, odds: Odds) -> None:
+        values = page.values
+        if self.book.picked:
+            place = self.book.position[self.book.picked[action]]
+            values = (*values[:place], 1, *values[place + 1 :])
+            if page.block + 1 < self.book.disciplines.pick:
+                odds[Page(0, page.block + 1, "", values)] = ONE
+                return
+        self._enter(self.book.nodes[self.book.start, 0], values, ONE, odds)
+
+    def _enter(
+        self, node: Node, values: Values, probability: Fraction, odds: Odds, again: Again = None
+    ) -> None:
+        """Add the outcomes of entering a block, up to the next page.
+
+        Inside ``repeat``, outcomes that reach ``again`` are added to `again`, by their values.
+        """
+        for p, after, ending in self._effects[node.place](values):
+            if probability is not ONE:
+                p = p * probability
+            ending = ending or node.block.ending
+            if ending is not None:
+                _add(odds, self._page(node, "over", after, (), ending), p)
+            elif node.block.again:
+                assert again is not None
+                again[after] = again.get(after, Fraction(0)) + p
+            elif node.place in self.pages:
+                limited = len(self.local_bounds(node.place)) if node.block.shop else 0
+                _add(odds, self._page(node, "", after, (0,) * limited), p)
+            else:
+                self._leave(node, after, p, odds, again)
+
+    def _leave(
+        self, node: Node, values: Values, probability: Fraction, odds: Odds, again: Again = None
+    ) -> None:
+        """Add the outcomes of a block without a decision, after its effects."""
+        block = node.block
+        if block.goto is not None:
+            self._enter(self.book.nodes[block.goto, 0], values, probability, odds)
+        elif block.fight is not None:
+            combat = self.combats[node.place]
+            start = FightState("begin", combat.begin(values), _hero(combat, values))
+            self._go_on_fighting(node, values, combat.after(start, 0), probability, odds)
+        elif block.repeat is not None:
+            for page, p in self._repeated(node.inner[0], values).items():
+                _add(odds, page, probability * p)
+        else:
+            for following, p in self._chances[node.place](values):
+                self._enter(following, values, probability * p, odds, again)
+
+    def _chance(self, node: Node) -> Continuation:
+        """The continuation of a chance event or a branch."""
+        position = self.book.position
+        match node.exit:
+            case Branch(root=cases):
+                conditions = [compiled(case.when, position) for case in cases]
+
+                def branch(values: Values) -> Sequence[tuple[Node, Fraction]]:
+                    first = next(i for i, holds in enumerate(conditions) if holds(values))
+                    return ((node.inner[first], ONE),)
+
+                return branch
+            case Roll(dice=dice) as table:
+                result, fallen = compiled(dice, position), falls(dice)
+
+                def roll(values: Values) -> Sequence[tuple[Node, Fraction]]:
+                    found: dict[int, Fraction] = {}
+                    for faces, p in fallen:
+                        row = table.row(result(values + faces))
+                        assert row is not None
+                        found[row] = found.get(row, Fraction(0)) + p
+                    return [(node.inner[row], p) for row, p in found.items()]
+
+                return roll
+            case Check(base=base, modifiers=modifiers):
+                sizes = [(compiled(m.number, position), m.size) for m in modifiers]
+                constants = self.book.checks
+
+                def check(values: Values) -> Sequence[tuple[Node, Fraction]]:
+                    total = sum((size * times(values) for times, size in sizes), Fraction(0))
+                    p = modified_exactly(base, total, constants.c, constants.denominator)
+                    return [(n, q) for n, q in zip(node.inner, (p, 1 - p), strict=True) if q]
+
+                return check
+        assert isinstance(node.exit, Chances)
+        fixed = [(n, c.probability) for n, c in zip(node.inner, node.exit.root, strict=True)]
+        return lambda values: fixed
+
+    def _trade(self, node: Node, page: Page, number: int, odds: Odds) -> None:
+        there = self.shops[node.place]
+        limited = [i for i, trade in enumerate(there) if trade.quantity is not None]
+        made = tuple(n + (i == number) for i, n in zip(limited, page.local, strict=True))
+        for p, after, ending in self._trades[node.place][number](page.values):
+            if ending is not None:
+                _add(odds, self._page(node, "over", after, (), ending), p)
+            else:
+                _add(odds, self._page(node, "", after, made), p)
+
+    def _moment(self, page: Page) -> FightState:
+        combat = self.combats[page.section, page.block]
+        return FightState(page.step, page.local, _hero(combat, page.values))
+
+    def _go_on_fighting(
+        self,
+        node: Node,
+        values: Values,
+        moments: Mapping[FightState, Fraction],
+        probability: Fraction,
+        odds: Odds,
+    ) -> None:
+        """Add the outcomes of a fight's moments: another decision, or the way on after it."""
+        *escaped, victory, defeat = node.inner
+        ends = {"victory": victory, "defeat": defeat}
+        if escaped:
+            [ends["escaped"]] = escaped
+        changing = self.combats[node.place].hero
+        for moment, p in moments.items():
+            now = list(values)
+            for place, value in zip(changing, moment.hero, strict=True):
+                now[place] = value
+            if moment.step in ends:
+                self._enter(ends[moment.step], tuple(now), probability * p, odds)
+            else:
+                page = self._page(node, moment.step, tuple(now), moment.local)
+                _add(odds, page, probability * p)
+
+    def _repeated(self, start: Node, values: Values) -> Odds:
+        """Return the distribution of the page after a game of chance, played to its end."""
+        if (start.place, values) not in self._repeats:
+            again: dict[Values, dict[Values, Fraction]] = {}
+            ends: dict[Values, Odds] = {}
+            todo = [values]
+            while todo:
+                now = todo.pop()
+                if len(again) > MOST_REPEATED:
+                    raise TooManyStatesError(
+                        f"section {start.place[0]}: the repeat can be in more than {MOST_REPEATED} "
+                        f"states; narrow the ranges of the variables that it changes"
+                    )
+                if now not in again:
+                    again[now], ends[now] = {}, {}
+                    self._enter(start, now, ONE, ends[now], again[now])
+                    todo += again[now]
+            try:
+                found = absorption(again, ends)
+            except ValueError as error:
+                raise ValueError(f"section {start.place[0]}: the repeat never ends") from error
+            self._repeats.update({(start.place, now): odds for now, odds in found.items()})
+        return self._repeats[start.place, values]
+
+    def _page(
+        self, node: Node, step: str, values: Values, local: Local = (), ending: str = ""
+    ) -> Page:
+        at = (*node.place, step, ending)
+        kept = self._kept.get(at)
+        if kept is None:
+            live = self.liveness.live(at)
+            kept = self._kept[at] = tuple(name in live for name in self.book.fields)
+        remembered = tuple([v if keep else None for v, keep in zip(values, kept, strict=True)])
+        return Page(*node.place, step, remembered, local, ending)
+
+
+def _add(odds: Odds, page: Page, probability: Fraction) -> None:
+    odds[page] = odds[page] + probability if page in odds else probability
+
+
+def _hero(combat: Combat, values: Values) -> tuple[int, ...]:
+    """Return the values of the fields that change in a fight, which are live there."""
+    return tuple([value for i in combat.hero if (value := values[i]) is not None])
+
+
+State = TypeVar("State", bound=Hashable)
+End = TypeVar("End", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)
+
+
+def absorption(
+    transitions: Mapping[State, Mapping[State, Fraction]],
+    ends: Mapping[State, Mapping[End, Fraction]],
+) -> dict[State, dict[End, Fraction]]:
+    """Return the exact absorption probabilities of a game of pure chance from each state.
+
+    The game is an absorbing Markov chain. With Q the transitions between its states and R those
+    that end it, the probabilities are B = (I - Q)^-1 R (Kemeny and Snell 1960, *Finite Markov
+    Chains*, theorem 3.3.7). They are found by eliminating one state after the other: a state that
+    stays with probability q is eventually left in the proportions of its other transitions,
+    each divided by 1 - q.
+
+    Args:
+        transitions: Probabilities of the states that follow each state.
+        ends: Probabilities of the ends that follow each state; with the transitions they sum to 1.
+
+    Raises:
+        ValueError: If the game never ends from some state.
+    """
+    onward = {state: dict(row) for state, row in transitions.items()}
+    ending = {state: dict(ends[state]) for state in transitions}
+    order = list(transitions)
+    for place, state in enumerate(order):
+        stay = onward[state].pop(state, Fraction(0))
+        if stay == 1:
+            raise ValueError(f"the game never ends from {state!r}")
+        onward[state] = {target: p / (1 - stay) for target, p in onward[state].items()}
+        ending[state] = {end: p / (1 - stay) for end, p in ending[state].items()}
+        for source in order[place + 1 :]:
+            weight = onward[source].pop(state, None)
+            if weight is not None:
+                _add_all(onward[source], onward[state], weight)
+                _add_all(ending[source], ending[state], weight)
+    # The last one taken out leads nowhere but to ends; each before it to later ones only.
+    for state in reversed(order):
+        for target, weight in onward[state].items():
+            _add_all(ending[state], ending[target], weight)
+    return ending
+
+
+def _add_all(total: dict[Key, Fraction], more: Mapping[Key, Fraction], weight: Fraction) -> None:
+    for key, p in more.items():
+        total[key] = total.get(key, Fraction(0)) + weight * p

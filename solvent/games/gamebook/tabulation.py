@@ -6,28 +6,135 @@ there is known, except for those that a fight or a shop leads to, which follow i
 at one position are rows of an array of small numbers, and equal ones are found by sorting.
 
 What follows from a page is asked of the rules, but only once for all pages that agree in the fields
-that have a say in it (:mod:`solvent.games.gamebook.liveness`); the other fields are copied.
+that have a say in it (:class:`~.effects.Liveness`); the other fields are copied.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import Book, Place
-from solvent.games.gamebook.liveness import Touched
-from solvent.games.gamebook.page import Columns, PageLayout, Pages, Position, grouped
-from solvent.games.gamebook.story import Story
+from solvent.games.gamebook.effects import Liveness
+from solvent.games.gamebook.expressions import Range
+from solvent.games.gamebook.page import Page, Position
 from solvent.model import Game
 from solvent.model.arrays import Ints, concatenated_ranges
 from solvent.model.rational import RationalGame
 from solvent.model.tabular import TabularGame
 from solvent.model.walk import TooManyStatesError
+
+Columns = NDArray[np.int32]
+"""[n, L + K]: the live fields of n pages at one position, then their local numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class PageLayout:
+    """The meaning of the columns of pages at a position.
+
+    Attributes:
+        at: The position.
+        fields: [L] indices of the live fields, ascending.
+        count: Number of fields of the book.
+        lows: [L + K] smallest value of each column.
+        sizes: [L + K] number of possible values of each column.
+    """
+
+    at: Position
+    fields: tuple[int, ...]
+    count: int
+    lows: Ints
+    sizes: tuple[int, ...]
+
+    def page(self, row: Sequence[int]) -> Page:
+        """The page of a row of columns."""
+        values: list[int | None] = [None] * self.count
+        for place, value in zip(self.fields, row, strict=False):
+            values[place] = value
+        section, block, step, ending = self.at
+        return Page(section, block, step, tuple(values), tuple(row[len(self.fields) :]), ending)
+
+    def row(self, page: Page) -> list[int]:
+        """The columns of a page; 0 for a field that is not known."""
+        return [page.values[place] or 0 for place in self.fields] + list(page.local)
+
+    def keys(self, columns: Columns, which: Sequence[int] | None = None) -> Ints:
+        """Return keys of rows, a few integers [n, W], that are equal only for equal rows.
+
+        Args:
+            columns: Columns of pages.
+            which: The columns that count; all if left out.
+        """
+        words = [np.zeros(len(columns), np.int64)]
+        room = 2**62
+        for column in range(columns.shape[1]) if which is None else which:
+            size = self.sizes[column]
+            if size > room:
+                words.append(np.zeros(len(columns), np.int64))
+                room = 2**62
+            words[-1] *= size
+            words[-1] += columns[:, column] - self.lows[column]
+            room //= size
+        return np.stack(words, axis=1)
+
+
+def grouped(keys: Ints) -> tuple[Ints, Ints]:
+    """Group equal rows of keys, in the order in which they first appear.
+
+    Args:
+        keys: [n, W].
+
+    Returns:
+        first: [G] the rows at which groups first appear, ascending.
+        label: [n] the group of each row.
+    """
+    rows = keys if keys.shape[1] > 1 else keys[:, 0]
+    _, first, label = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first)
+    rank = np.empty_like(by_appearance)
+    rank[by_appearance] = np.arange(len(first))
+    return first[by_appearance], rank[label.reshape(-1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Pages(Sequence[Page]):
+    """The states of a book, created on demand.
+
+    Attributes:
+        start: [B+1] state i is in batch b if ``start[b] <= i < start[b + 1]``.
+        batches: [B] pages at one position each, as columns.
+    """
+
+    start: list[int]
+    batches: list[tuple[PageLayout, Columns]]
+
+    def __len__(self) -> int:
+        """The number of states."""
+        return self.start[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Page: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Page, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Page | tuple[Page, ...]:
+        """A state by its index."""
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"there is no state {index}; there are {len(self)}")
+        place = int(index) % len(self)
+        batch = bisect_right(self.start, place) - 1
+        layout, columns = self.batches[batch]
+        return layout.page(columns[place - self.start[batch]].tolist())
 
 
 class GamebookRules(Game, Protocol):
@@ -36,7 +143,8 @@ class GamebookRules(Game, Protocol):
     @property
     def book(self) -> Book: ...
     @property
-    def story(self) -> Story: ...
+    def liveness(self) -> Liveness: ...
+    def local_bounds_at(self, at: Position) -> tuple[Range, ...]: ...
     def observe_all(
         self, at: Position, values: NDArray[Any], local: NDArray[Any]
     ) -> NDArray[np.float32]: ...
@@ -81,7 +189,6 @@ class _Tabulation:
     def __init__(self, game: GamebookRules, max_states: int) -> None:
         self._game = game
         self._max_states = max_states
-        self._touched = Touched(game.book, game.story.liveness, game.story.pages)
         self._layouts: dict[Position, PageLayout] = {}
         self._numbers: dict[Fraction, int] = {}
         self._arrivals: dict[Place, dict[Position, Arrivals]] = defaultdict(
@@ -115,7 +222,7 @@ class _Tabulation:
         self._begins = [outcome.probability for outcome in start]
         for picked in range(max(game.book.disciplines.pick, 1)):
             yield 0, picked
-        for number in game.story.liveness.sections:
+        for number in game.liveness.sections:
             for node in game.book.in_section(number):
                 yield node.place
 
@@ -123,10 +230,10 @@ class _Tabulation:
         known = self._layouts.get(at)
         if known is None:
             game = self._game
-            live = game.story.live(at)
+            live = game.liveness.live(at)
             fields = [i for i, name in enumerate(game.book.fields) if name in live]
             ends = [ends for name, ends in game.book.ranges.items() if name in live]
-            ends += game.story.local_bounds_at(at)
+            ends += game.local_bounds_at(at)
             known = self._layouts[at] = PageLayout(
                 at,
                 tuple(fields),
@@ -178,7 +285,7 @@ class _Tabulation:
         if layout.at[3]:
             self._legal.append(np.zeros((len(columns), self._width), bool))
             return
-        names = self._touched.from_page(layout.at)
+        names = self._game.liveness.touched(layout.at)
         position = {self._game.book.position[name] for name in names}
         touched = [i for i, place in enumerate(layout.fields) if place in position]
         local = range(len(layout.fields), columns.shape[1])
@@ -221,7 +328,7 @@ class _Tabulation:
             page = layout.page(row)
             known = [v if place in touched else None for place, v in enumerate(page.values)]
             page = page._replace(values=tuple(known))
-            for rank, action in enumerate(self._game.story.legal(page)):
+            for rank, action in enumerate(self._game.legal_actions(page)[0]):
                 legal[u, action] = True
                 for outcome in self._game.transition(page, (action,)):
                     if not float(outcome.probability):

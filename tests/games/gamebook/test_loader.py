@@ -14,9 +14,8 @@ from gamebooks import HERO, MILL, changed, faults, mill, refused, small
 
 from solvent.games.gamebook.book import Book, Fight, Node, Roll
 from solvent.games.gamebook.expressions import parse
-from solvent.games.gamebook.loader import MOST_PROBLEMS, load_book, parse_book
+from solvent.games.gamebook.loader import MOST_PROBLEMS, load_book, parse_book, parse_source
 from solvent.games.gamebook.rules import Gamebook
-from solvent.games.gamebook.source import parse_source
 from solvent.games.gamebook.values import BookError, read_rational
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from solvent.games.gamebook.story import absorption
+from solvent.games.gamebook.rules import absorption
 
 HALF = Fraction(1, 2)
 

@@ -9,8 +9,7 @@ from typing import Any
 from gamebooks import mill
 
 from solvent.games.gamebook.book import WAYS_ON, Book, Fight
-from solvent.games.gamebook.loader import parse_book
-from solvent.games.gamebook.source import parse_source
+from solvent.games.gamebook.loader import parse_book, parse_source
 
 PAGE = (Path(__file__).parents[3] / "docs" / "gamebook-format.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from gamebooks import small
 from small_mill import small_mill
 
-from solvent.exact import SolvedTable, locate_gap, solve
-from solvent.games.gamebook.report import gamebook_sections, layout, losses, reading
+from solvent.exact import SolvedTable, solve
+from solvent.games.gamebook.report import gamebook_sections, layout, reading
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularPolicy, compile_game
-from solvent.report.solved import ScoredAgent, game_task
+from solvent.report.solved import game_task
 
 FORK = Gamebook(
     small(
@@ -65,21 +63,6 @@ def test_sections_that_are_not_reached_have_no_worth() -> None:
     assert found.value[2] != found.value[2]
 
 
-def test_the_losses_are_the_gap() -> None:
-    game = small_mill()
-    table = compile_game(game)
-    solution, uniform = solve(table), TabularPolicy.uniform(table)
-    location = locate_gap(table, uniform, solution)
-    found = losses(game, table, uniform, solution.policies[0], location, most=1000)
-    assert sum(loss.lost for loss in found) == pytest.approx(location.gap)
-    assert sum(loss.share for loss in found) == pytest.approx(1)
-    assert [loss.lost for loss in found] == sorted((loss.lost for loss in found), reverse=True)
-    places = [loss.place for loss in found]
-    assert len(set(places)) == len(places)
-    [sleep] = [loss for loss in found if loss.place == "section 2"]
-    assert "Sleep in the hay" in sleep.chosen
-
-
 @pytest.mark.parametrize("game", [FORK, small_mill()])
 def test_every_line_of_the_map_leads_to_the_right(game: Gamebook) -> None:
     place = layout(game.book)
@@ -102,21 +85,3 @@ def test_the_page_of_a_book_has_its_sections_and_no_markup_of_its_labels() -> No
     assert "<b>" not in html
     assert re.search(r"<td>uniform</td><td class=\"n\">0\.4125</td>", html)
     assert re.search(r"<td>section 3</td><td>Run</td>", html)
-    assert "Decisions at which agents lose" not in [s.title for s in gamebook_sections(solved)]
-
-
-def test_the_decisions_at_which_agents_lose() -> None:
-    solved = game_task(cast(SolvedTable, solve(FORK)))
-    policy = TabularPolicy.uniform(solved.table)
-    location = locate_gap(solved.table, policy, solved.solution)
-    agent: Any = SimpleNamespace(name="somebody", mode_gap=location.gap)
-    item = ScoredAgent(agent, (), (policy,), (location,))
-    sections = {
-        each.title: each.html for each in gamebook_sections(replace(solved, agents=(item,)))
-    }
-    lost = "<td>section 3</td><td>Wait 50%, Run 50%</td><td>Run</td>"
-    assert lost in sections["Decisions at which agents lose"]
-    assert (
-        re.search(r"([\d.]+)%</td></tr>", sections["Decisions at which agents lose"])[1] == "100.0"
-    )  # type: ignore[index]
-    assert "<td>somebody</td>" in sections["How episodes end"]

@@ -7,8 +7,8 @@ import tracemalloc
 
 import pytest
 
-from solvent.games.gamebook import source
-from solvent.games.gamebook.source import LARGEST_FILE, parse_source
+from solvent.games.gamebook import loader
+from solvent.games.gamebook.loader import LARGEST_FILE, parse_source
 from solvent.games.gamebook.values import BookError
 
 
@@ -30,7 +30,7 @@ def fault(text: str | bytes, name: str = "book.yaml") -> tuple[int, str]:
 def each_parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both of PyYAML's parsers: some builds have only the slow one."""
     if request.param == "Python":
-        monkeypatch.setattr(source, "LOADER", source.yaml.SafeLoader)
+        monkeypatch.setattr(loader, "LOADER", loader.yaml.SafeLoader)
 
 
 @pytest.mark.usefixtures("each_parser")
@@ -120,7 +120,7 @@ def test_a_large_file_is_refused_unread() -> None:
 
 
 def test_many_values_are_refused_before_memory_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "MOST_VALUES", 1000)
+    monkeypatch.setattr(loader, "MOST_VALUES", 1000)
     text = "a:\n" + "- x\n" * 2_000_000
     tracemalloc.start()
     try:
