@@ -53,8 +53,8 @@ from solvent.model import (
     GameInfo,
     JointAction,
     Outcome,
+    Rules,
     TabularGame,
-    Words,
     dice_sum,
     probability_at_most,
     reachable,
@@ -69,7 +69,7 @@ from solvent.model.parameters import (
     shown,
     spread,
 )
-from solvent.model.scene import Gauge, Prose, Scene, gauge
+from solvent.model.scene import Gauge, Prose, Scene
 
 KEEP, TEST = 0, 1
 """The two actions: leave the damage as it is, or test LUCK."""
@@ -167,7 +167,7 @@ DAMAGE: Mapping[str, Damage] = {
 
 
 @dataclass(frozen=True)
-class FightingFantasy(Words):
+class FightingFantasy(Rules):
     """One combat, or a distribution over combats to begin with.
 
     Wherever a :data:`~solvent.model.parameters.Spread` is taken, an integer means that value, a
@@ -382,8 +382,8 @@ class FightingFantasy(Words):
         )
 
     def scene(self, state: Combat) -> Scene:
-        """Draw three bars and the latest round."""
-        news = f"You have {state.round} this round."
+        """Draw three bars, the odds, and the latest round."""
+        news = f"This round is {state.round}."
         if state.round == "over":
             news = "Your opponent falls." if state.opponent == 0 else "You fall."
         hero, opponent, luck = self._maxima
@@ -391,24 +391,7 @@ class FightingFantasy(Words):
             Gauge("your STAMINA", state.hero, hero),
             Gauge("the opponent's STAMINA", state.opponent, opponent, kind="second"),
             Gauge("your LUCK", state.luck, max(luck, 1), kind="goal"),
-            Prose("", (news,)),
-        )
-
-    def draw(self, state: Combat) -> str:
-        """Draw three gauges and the latest round."""
-        hero, opponent, luck = self._maxima
-        if state.round == "over":
-            news = "The opponent falls. Victory!" if state.opponent == 0 else "The hero falls."
-        else:
-            news = f"This round is {state.round}."
-        return "\n".join(
-            (
-                self._odds(state.difference),
-                f"hero      {gauge(state.hero, hero)}",
-                f"opponent  {gauge(state.opponent, opponent)}",
-                f"LUCK      {gauge(state.luck, luck)}",
-                news,
-            )
+            Prose("", (self._odds(state.difference), news)),
         )
 
     def explain(self, action: int, player: int) -> str:

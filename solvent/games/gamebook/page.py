@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
 from solvent.games.gamebook.book import Book, Fight
-from solvent.model.scene import Cell, Gauge, Part, Prose, Scene, gauge
+from solvent.model.scene import Cell, Gauge, Part, Prose, Scene, scene_text
 
 Values: TypeAlias = tuple[int | None, ...]
 """The value of each field, in the book's order; None where no longer relevant."""
@@ -70,9 +69,6 @@ Position: TypeAlias = tuple[int, int, str, str]
 """Section, block, step and ending: pages that share them have the same live fields."""
 
 
-WIDEST_GAUGE = 40
-"""The largest value that is drawn as a bar."""
-
 WIDTH = 76
 """The longest line of a text, in characters."""
 
@@ -129,25 +125,20 @@ def _fight(book: Book, page: Page) -> Iterator[Part]:
 
 
 def draw_page(scene: Scene, options: Mapping[int, str]) -> str:
-    """Return the picture of a page as text, followed by the options.
+    """Return the picture of a page as text, with an empty line after each paragraph.
 
     Args:
         scene: The page, from :func:`page_scene`.
         options: Each legal action in words.
     """
-    blocks: list[str] = []
-    for _, parts in groupby(scene, type):
-        bars = []
-        for part in parts:
-            if isinstance(part, Prose):
-                blocks += [part.title, *map(_filled, part.paragraphs)]
-            elif isinstance(part, Gauge):
-                value, most = int(part.value), int(part.most)
-                bar = gauge(value, most) if value >= 0 and most <= WIDEST_GAUGE else f"{value}"
-                bars.append(f"{part.name:12s} {bar}")
-        blocks.append("\n".join(bars))
+    wrapped = tuple(
+        part._replace(paragraphs=tuple(f"{_filled(text)}\n" for text in part.paragraphs))
+        if isinstance(part, Prose)
+        else part
+        for part in scene
+    )
     listed = (_filled(f"{action:3d}. {words}", " " * 5) for action, words in options.items())
-    return "\n\n".join(filter(None, (*blocks, "\n".join(listed))))
+    return "\n".join((scene_text(wrapped), "", *listed)).rstrip()
 
 
 def _filled(text: str, indent: str = "") -> str:

@@ -46,16 +46,16 @@ from solvent.model import (
     GameInfo,
     JointAction,
     Outcome,
+    Rules,
     TabularGame,
     TooManyStatesError,
-    Words,
     dice_sum,
     probability_at_most,
 )
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
 from solvent.model.dice import dice_showing, ways_to_sum
 from solvent.model.parameters import check_integer
-from solvent.model.scene import Cell, Gauge, Pieces, Scene, gauge
+from solvent.model.scene import Cell, Gauge, Pieces, Prose, Scene
 
 STAND = 0
 """The action of rolling no dice; action n rolls n."""
@@ -89,7 +89,7 @@ def most_dice(room: Room, sides: int) -> Room:
 
 
 @dataclass(frozen=True)
-class Greed(Words):
+class Greed(Rules):
     """Greed, dice for two: high scores win, those above the limit lose.
 
     Args:
@@ -190,7 +190,10 @@ class Greed(Words):
         )
 
     def scene(self, state: Position) -> Scene:
-        """Draw both scores as bars, and the dice; a click on a die rolls all up to it."""
+        """Draw both scores as bars, and the dice, with the odds of going bust, or the result.
+
+        A click on a die rolls all up to it.
+        """
         bars = tuple(
             Gauge(
                 f"{self.player_name(player)}{', bust' * (score > self.limit)}",
@@ -201,34 +204,19 @@ class Greed(Words):
             for player, score in enumerate(state.scores)
         )
         if self.is_terminal(state):
-            return bars
-        free = self.legal_actions(state)[state.player]
-        dice = tuple(Cell(str(k), "", k, f"roll {k}") for k in free if k != STAND)
-        return (*bars, Pieces("dice to roll", "dice", dice))
-
-    def draw(self, state: Position) -> str:
-        """Draw both scores, the player on turn or the result, and the odds of going bust."""
-        lines = [
-            f"{self.player_name(player)}  "
-            f"{'bust' if score > self.limit else gauge(score, self.limit)}"
-            for player, score in enumerate(state.scores)
-        ]
-        if state.phase == "over":
-            winner: dict[Fraction | int, str] = {1: self.player_name(0), 0: self.player_name(1)}
             paid = self._payoff(state.scores)
-            result = f"{winner[paid]} wins" if paid in winner else "a tie"
-            return "\n".join((*lines, result))
-        turn = "is on turn" if state.phase == "play" else "has the last turn"
-        lines.append(f"{self.player_name(state.player)} {turn}")
+            winner = f"{self.player_name(int(paid == 0))} wins."
+            return (*bars, Prose("", (winner if paid in (0, 1) else "A tie.",)))
         most = self.most_dice(state.scores[state.player])
-        if most:
-            # A few numbers of dice, evenly spread, the largest among them.
-            shown = sorted({-(-most * part // 6) for part in range(1, 7)})
-            room = self.limit - state.scores[state.player]
-            bust = [1 - probability_at_most(room, n, self.sides) for n in shown]
-            lines.append("dice    " + "".join(f"{n:5d}" for n in shown))
-            lines.append("bust    " + "".join(f"{float(p):5.0%}" for p in bust))
-        return "\n".join(lines)
+        dice = tuple(Cell(str(k), "", k, f"roll {k}") for k in range(1, most + 1))
+        # A few numbers of dice, evenly spread, the largest among them.
+        numbers = sorted({-(-most * part // 4) for part in range(1, 5)} - {0})
+        room = self.limit - state.scores[state.player]
+        safe = (float(probability_at_most(room, n, self.sides)) for n in numbers)
+        odds = (f"{1 - p:.0%} with {n}" for n, p in zip(numbers, safe, strict=True))
+        told = ["This is the last turn."] * (state.phase == "last")
+        told += [f"Odds of a bust: {', '.join(odds)}."] * (most > 0)
+        return (*bars, Pieces("dice to roll", "dice", dice), Prose("", tuple(told)))
 
     def explain(self, action: int, player: int) -> str:
         """Return a short description of an action."""

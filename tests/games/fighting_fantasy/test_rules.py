@@ -397,12 +397,12 @@ def test_what_is_seen_and_drawn() -> None:
         state = Combat(5, 4, 5, 3, round_)
         np.testing.assert_allclose(game.observe(state, 0), [0.25, 0.5, 0.5, 0.75, sign])
         assert game.observe(state, 0).dtype == np.float32
-        assert game.draw(state).startswith("SKILL difference +5\nhero      ")
-        assert game.draw(state).endswith(news)
+        assert game.draw(state).startswith("your STAMINA           ")
+        assert game.draw(state).endswith(f"SKILL difference +5\n{news}")
     fallen, victor = Combat(5, 0, 5, 3, "over"), Combat(5, 4, 0, 3, "over")
     assert game.observe(fallen, 0)[4] == 0
-    assert game.draw(fallen).endswith("The hero falls.")
-    assert game.draw(victor).endswith("The opponent falls. Victory!")
+    assert game.draw(fallen).endswith("You fall.")
+    assert game.draw(victor).endswith("Your opponent falls.")
     # Without any luck there is nothing to divide by.
     without = FightingFantasy(luck=0)
     assert without.observe(Combat(0, 12, 12, 0, "won"), 0)[3] == 0

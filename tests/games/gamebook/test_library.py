@@ -12,7 +12,7 @@ from gamebooks import MILL
 from small_mill import TEXT, small_mill
 
 from solvent import make_game
-from solvent.games.gamebook.spec import open_book
+from solvent.games.gamebook.library import open_book
 from solvent.games.gamebook.values import BookError
 from solvent.model import compile_game
 
