@@ -24,10 +24,9 @@ from solvent.exact.layered.cluster import RayWorkers
 from solvent.exact.layered.game import Block, BlockResult, Layer
 from solvent.exact.layered.solve import LayerTask, Local, Workers, solve_layers
 from solvent.exact.layered.store import LayerStore
-from solvent.games.football.chart_files import load_chart
+from solvent.games.football.chart import load_chart
 from solvent.games.football.packed import pack_rules
-from solvent.games.football.ruleset import Ruleset
-from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import FormLayout
 from solvent.model.arrays import Floats

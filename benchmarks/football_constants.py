@@ -33,19 +33,18 @@ from scipy.optimize import linprog, minimize
 
 from solvent.exact import ImproperGameError
 from solvent.exact.matrix_game import solve_matrix_games
-from solvent.games.football.baselines.agent import (
+from solvent.games.football.baselines import (
     PAPER,
     Constants,
     strategies_of_utilities,
     utility_terms,
 )
-from solvent.games.football.chart_files import load_chart
+from solvent.games.football.chart import load_chart
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver.backup import backup_of
+from solvent.games.football.solver.backup import FootballLosses, backup_of
 from solvent.games.football.solver.points import solve_points
-from solvent.games.football.solver.responses import FootballLosses
 from solvent.model.arrays import Floats
 
 TUNED = Constants(

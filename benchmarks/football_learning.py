@@ -44,9 +44,9 @@ from solvent.benchmark.task_game import task_game
 from solvent.exact import Solution, best_response, policy_value, solve
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation
+from solvent.games.football.solver.backup import FootballLosses
 from solvent.games.football.solver.points import solve_points
-from solvent.games.football.solver.responses import FootballLosses
-from solvent.games.football.solver.table import FootballTable
+from solvent.games.football.solver.solved import FootballTable
 from solvent.model import TabularGame, TabularPolicy
 from solvent.scoring import policy_from
 from solvent.training import TrainingResult, load_model, train

@@ -23,7 +23,7 @@ import numpy as np
 
 from solvent.exact import solve
 from solvent.exact.matrix_game import solve_matrix_game
-from solvent.games.football.chart_files import SHIPPED, load_chart
+from solvent.games.football.chart import SHIPPED, load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset

@@ -9,7 +9,7 @@ The learner counts the other side's calls by class of situation (:func:`situatio
 distance) and takes them for draws from fixed frequencies, with a Dirichlet prior whose mean is
 the equilibrium's strategy and whose weight is that of a few calls. In a situation, calls that are
 not legal there are left out of the counts of its class. The best response to the estimated
-frequencies is exact (:func:`solvent.games.football.solver.responses.respond`).
+frequencies is exact (:func:`solvent.games.football.solver.backup.respond`).
 
 A best response to an estimate can itself be exploited. `trust` weighs it call by call with the
 equilibrium: 1 answers the estimate in full, 0 never leaves the equilibrium.
@@ -24,21 +24,21 @@ from solvent.baselines.q_learning import draw_outcome, draw_start, draw_weighted
 from solvent.baselines.stage_games import by_rank
 from solvent.exact import best_response, policy_value
 from solvent.exact.compilation import Transitions, transitions_of
-from solvent.games.football.baselines.agent import habit_strategies, situation_classes
+from solvent.games.football.baselines import habit_strategies, situation_classes
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.backup import (
     BY_VALUE,
+    FootballLosses,
     Strategies,
     against_defence,
     against_offence,
     backup_of,
     offence_view,
+    respond,
 )
 from solvent.games.football.solver.points import solve_points
-from solvent.games.football.solver.responses import FootballLosses, respond
-from solvent.games.football.solver.solved import solve_football
-from solvent.games.football.solver.table import FootballTable
+from solvent.games.football.solver.solved import FootballTable, solve_football
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats, Ints
 

@@ -26,11 +26,10 @@ from quantecon.optimize import minmax
 from solvent.exact.layered.solve import Local, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.exact.matrix_game import solve_matrix_game, solve_matrix_games
-from solvent.games.football.chart_files import load_chart
+from solvent.games.football.chart import load_chart
 from solvent.games.football.packed import pack_rules
-from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football_clock.backup import payoffs_of
-from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers, layer_problem
 from solvent.games.football_clock.layout import FormLayout, Layer
 from solvent.games.football_clock.rules import TIMED_FORMS
@@ -64,12 +63,12 @@ def sampled_games(layout: FormLayout, store: LayerStore, layer: Layer, count: in
     problem = layer_problem(layout, layer, store.read)
     legal = layout.rules.legal[: layout.lines].sum(axis=1)
     rows = np.flatnonzero(legal == legal[-1])
-    undecided = np.flatnonzero(problem.extremes[0] < problem.extremes[1])
+    undecided = np.flatnonzero(~problem.constant)
     random = np.random.default_rng(0)
     games = []
     while len(games) < count:
         row = int(random.choice(rows))
-        declared = np.zeros(len(problem.extremes[0]))
+        declared = np.zeros(len(problem.constant))
         contested, _ = payoffs_of(layout.rules, problem.values, row, declared)
         games.append(contested[random.choice(undecided)])
     return np.array(games)

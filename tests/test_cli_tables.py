@@ -22,7 +22,7 @@ from solvent.cli.parameters import parse_parameters
 from solvent.cli.printing import show_results, show_solution
 from solvent.cli.tables import show_blocks, show_rows
 from solvent.exact import save_policy, solve
-from solvent.games.football.chart_files import SHIPPED
+from solvent.games.football.chart import SHIPPED
 from solvent.model import GameInfo, Outcome, TabularPolicy, compile_game
 from solvent.model.registry import game_specs
 

@@ -19,7 +19,7 @@ from timed_football import CHART, CLOCK, RULES
 
 from solvent.envs import TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, without_table
-from solvent.games.football.chart_files import csv_text
+from solvent.games.football.chart import csv_text
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.greed.kernel import solve_greed
 from solvent.registration import register_envs

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from hypothesis import strategies as st
 
-from solvent.games.football.chart import Cell, Chart, ordered_cell
-from solvent.games.football.results import Result
+from solvent.games.football.chart import Cell, Chart, Result, ordered_cell
 
 yards = st.integers(-99, 99)
 lengths = st.integers(0, 99)
@@ -66,35 +64,4 @@ def charts(draw: Callable[[Any], Any]) -> Chart:
         draw(kick_column),
         draw(kick_column),
         draw(lines),
-    )
-
-
-TURNOVER = 45
-"""Yards that losing the ball costs, roughly."""
-
-
-def worth(result: Result) -> float:
-    """A result in yards, for comparisons only."""
-    match result.kind:
-        case "fumble":
-            return result.yards - TURNOVER
-        case "interception":
-            return result.yards - result.return_yards - TURNOVER
-        case "offence-penalty":
-            return -result.yards
-        case "long-gain":
-            return 45.0
-        case "choice":
-            options = [worth(option) for option in result.options]
-            return min(options) if result.options[0].kind == "offence-penalty" else max(options)
-    return result.yards
-
-
-def yards_table(chart: Chart) -> np.ndarray:
-    """The expected worth [plays, defences] of every cell."""
-    return np.array(
-        [
-            [float(sum(p * Fraction(worth(r)) for p, r in cell)) for cell in line]
-            for line in chart.cells
-        ]
     )

@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from solvent.games.football.chart import Chart
-from solvent.games.football.ruleset import Ruleset
-from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football_clock.rules import TimedFootball
 
 RULES: dict[str, Any] = {

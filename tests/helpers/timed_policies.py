@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.layered.game import Block, WarmStart
-from solvent.games.football_clock.layout import FormLayout, Layer
-from solvent.games.football_clock.policies import (
+from solvent.games.football_clock.evaluation import PairEvaluation, evaluate_pairs
+from solvent.games.football_clock.layout import (
     Asked,
+    FormLayout,
+    Layer,
+    LayerPolicy,
     LayerStrategies,
     RoleStrategies,
     block_rows,
@@ -169,3 +172,11 @@ class AlikeInRuns:
 
     def timeouts(self, asked: Asked) -> float:
         return 0.5
+
+
+def evaluate(
+    layout: FormLayout, start: TimedPosition, x: LayerPolicy | None, y: LayerPolicy | None
+) -> PairEvaluation:
+    """The values of one pair."""
+    [result] = evaluate_pairs(layout, start, [(x, y)])
+    return result

@@ -1,7 +1,35 @@
-"""Charts: what comes of every play against every defence.
+"""Charts: the result of every play against every defence, in CSV files.
 
-A chart is a table with a row of *cells* per play; a cell is a distribution over results, nearly
-always a single one in the manner of Football Strategy, a few dice in the manner of Paydirt.
+**Results** are what one cell can hold. Each has a text code:
+
+======================  ============================  ==========================================
+kind                    code                          meaning
+======================  ============================  ==========================================
+``gain``                ``5`` ``-3`` ``12o``          yards, ``o``: ending out of bounds
+``incomplete``          ``inc``                       a pass that nobody caught
+``fumble``              ``fum`` ``fum-2`` ``fum6``    lost at the line plus the yards
+``interception``        ``int15`` ``int15r10``        caught at the line plus the yards,
+                                                      returned (``r``) towards the offence
+``offence-penalty``     ``off5``                      yards against the offence, down repeated
+``defence-penalty``     ``def5`` ``def15f``           yards against the defence, down repeated
+                                                      unless they make the line to gain; ``f``:
+                                                      an automatic first down
+``choice``              ``off10/7`` ``def5/12``       a penalty and the play it was called on:
+                                                      the offended team takes either
+``long-gain``           ``long``                      yards drawn from the ruleset's table
+``punt``                ``punt40`` ``punt40r8``       kicked so far from the line, returned so far
+``fumbled-punt``        ``punt40fum``                 kicked so far, dropped, kept by the kickers
+``blocked-punt``        ``block``                     blocked; the ruleset says where it lies
+======================  ============================  ==========================================
+
+Codes may be read in any case and with a plus sign (``+5``); :attr:`Result.code` is the canonical
+form, and ``parse_result(result.code) == result`` for every result.
+
+What a result *does* in a situation is the business of the rules; nothing here knows of downs.
+
+**Charts.** A chart is a table with a row of *cells* per play; a cell is a distribution over
+results, nearly always a single one in the manner of Football Strategy, a few dice in the manner of
+Paydirt.
 
 ==================  ========================  ====================================================
 attribute           shape                     content
@@ -16,21 +44,165 @@ attribute           shape                     content
 Low plays run and high plays pass; low letters defend the run and high letters the pass. A cell is
 a tuple of ``(probability, result)`` with probabilities that are exact, positive and sum to 1, the
 results distinct and ascending: equal distributions are equal tuples.
+
+**Files** look as one would copy a printed chart: a row per defence, a column per play, then ``Q``
+(quick kick) and ``P`` (punt); cells as :func:`parse_cell` reads them. Lines that begin with ``#``
+come first; ``name``, ``source`` and ``size`` are read, others are remarks. A chart that is not
+20 x 10 must state its size::
+
+    # name: tiny
+    # size: 2 x 2
+    defence, 1, 2, Q, P
+    A, -1, 4, punt33, punt41r5
+    B, 3, inc * 3 | 20 * 1, punt36, punt40
+
+The format is exact: a chart written and read again is equal to itself.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from importlib import resources
 from math import lcm
+from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, TypeAlias
 
-from solvent.games.football.results import KICKS, Result, parse_result
-from solvent.model.parameters import shown
+from solvent.model.files import open_file
+from solvent.model.parameters import brief, check_choice, check_integer, nearest, shown
+
+LONGEST = 99
+"""No gain, loss, return, penalty or kick is longer than the field between the goal lines."""
+
+PENALTIES = frozenset({"offence-penalty", "defence-penalty"})
+KICKS = frozenset({"punt", "fumbled-punt", "blocked-punt"})
+
+_KINDS: dict[str, tuple[str, int, int]] = {
+    "gain": ("", -LONGEST, LONGEST),
+    "incomplete": ("inc", 0, 0),
+    "fumble": ("fum", -LONGEST, LONGEST),
+    "interception": ("int", -LONGEST, LONGEST),
+    "offence-penalty": ("off", 1, LONGEST),
+    "defence-penalty": ("def", 1, LONGEST),
+    "choice": ("/", 0, 0),
+    "long-gain": ("long", 0, 0),
+    "punt": ("punt", 1, LONGEST),
+    "blocked-punt": ("block", 0, 0),
+    "fumbled-punt": ("punt", 1, LONGEST),
+}
+"""The word of each kind's code, and the least and the most yards."""
+
+KINDS = tuple(_KINDS)
+"""The kinds of results."""
+
+_BY_WORD = {word: kind for kind, (word, _, _) in reversed(_KINDS.items())}
+
+_EXTRAS = {
+    "out_of_bounds": ("gain",),
+    "return_yards": ("interception", "punt"),
+    "first_down": ("defence-penalty",),
+    "options": ("choice",),
+}
+"""The kinds that have use for a field."""
+
+_CODE = re.compile(
+    r"(?P<word>inc|fum|int|off|def|long|punt|block)?(?P<yards>[+-]?\d{1,4})?"
+    r"((?P<out>o)|(?P<first_down>f)|(?P<dropped>fum)|r(?P<back>\d{1,4}))?",
+    re.IGNORECASE | re.ASCII,
+)
+
+EXAMPLES = "5, -3, 12o, inc, fum, fum6, int15r10, off5, def15f, off10/7, long, punt40r8, block"
+"""One code of each form, for messages."""
+
+
+@dataclass(frozen=True, order=True)
+class Result:
+    """One result of a call, hashable and ordered; its ``repr`` round-trips.
+
+    Args:
+        kind: One of :data:`KINDS`.
+        yards: Gained from the line of scrimmage (negative: lost), or where the ball changed
+            hands, or the length of a penalty or kick; 0 for kinds that have none.
+        out_of_bounds: Whether a gain ended out of bounds.
+        return_yards: Yards that an interception or punt was returned.
+        first_down: Whether a penalty on the defence is an automatic first down.
+        options: The options of a choice: the penalty and the play, in this order.
+
+    Raises:
+        ValueError: If the kind is unknown, a number is out of its range, or a field is given to a
+            kind that has no use for it.
+    """
+
+    kind: str
+    yards: int = 0
+    out_of_bounds: bool = False
+    return_yards: int = 0
+    first_down: bool = False
+    options: tuple[Result, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        _, low, high = _KINDS[check_choice(self.kind, "kind of result", KINDS)]
+        check_integer(self.yards, f"yards of {self.kind}", low, high)
+        check_integer(self.return_yards, f"return of {self.kind}", 0, LONGEST)
+        for name, kinds in _EXTRAS.items():
+            if getattr(self, name) and self.kind not in kinds:
+                raise ValueError(f"{name} is for {' and '.join(kinds)}, not for {self.kind!r}")
+        if self.kind == "choice":
+            kinds = tuple(option.kind for option in self.options)
+            if len(kinds) != 2 or kinds[0] not in PENALTIES or kinds[1] in {*PENALTIES, "choice"}:
+                raise ValueError(f"a choice is a penalty and a play, in this order; got {kinds}")
+
+    @property
+    def code(self) -> str:
+        """The canonical text code."""
+        if self.options:
+            return "/".join(option.code for option in self.options)
+        word, low, high = _KINDS[self.kind]
+        yards = self.yards if low < high else ""
+        back = f"r{self.return_yards}" if self.return_yards else ""
+        tail = "o" * self.out_of_bounds + "f" * self.first_down + back
+        if self.kind == "fumble":
+            yards = yards or ""
+        elif self.kind == "fumbled-punt":
+            tail = "fum"
+        return f"{word}{yards}{tail}"
+
+
+def parse_result(text: str) -> Result:
+    """Read one text code (see the module).
+
+    Raises:
+        ValueError: If the text is not a code, or its numbers are out of range.
+    """
+    code = text.strip()
+    if code.count("/") == 1:
+        penalty, play = code.split("/")
+        return Result("choice", options=(parse_result(penalty), parse_result(play)))
+    match = _CODE.fullmatch(code)
+    kind = _BY_WORD[(match["word"] or "").lower()] if match else ""
+    if match and kind == "punt" and match["dropped"]:
+        kind = "fumbled-punt"
+    elif match and match["dropped"]:
+        kind = ""
+    wants_yards = kind in KINDS and _KINDS[kind][1] < _KINDS[kind][2]
+    if not match or not kind or (wants_yards != bool(match["yards"]) and kind != "fumble"):
+        raise ValueError(f"{shown(code)} is not a result; results look like {EXAMPLES}")
+    return Result(
+        kind,
+        int(match["yards"] or 0),
+        out_of_bounds=match["out"] is not None,
+        return_yards=int(match["back"] or 0),
+        first_down=match["first_down"] is not None,
+    )
+
 
 Cell: TypeAlias = tuple[tuple[Fraction, Result], ...]
 """A distribution over results."""
@@ -150,16 +322,6 @@ class Chart:
         """All columns by heading."""
         lines = (*self.cells, self.quick_kick, self.punt)
         return dict(zip(headings(self.plays), lines, strict=True))
-
-    def cell(self, play: int | str, letter: str) -> Cell:
-        """The cell of a play (its number, ``"Q"`` or ``"P"``) and a defence.
-
-        Raises:
-            KeyError: If the chart has no such column or row.
-        """
-        if letter not in tuple(self.letters):
-            raise KeyError(f"no defence {letter!r}; chart {self.name!r} has {self.letters}")
-        return self.columns[str(play)][self.letters.index(letter)]
 
     @property
     def table(self) -> dict[str, Any]:
@@ -281,3 +443,163 @@ def _check_cell(branches: Cell, heading: str) -> None:
     for _, result in ordered_cell(branches):
         if heading not in KICK_COLUMNS and KICKS & {r.kind for r in (result, *result.options)}:
             raise ValueError(f"{result.code!r} kicks; only the columns Q and P may")
+
+
+SHIPPED = ("standard", "cautious", "aerial", "dice")
+"""The names of the charts that come with the package."""
+
+LARGEST_FILE = 1_000_000
+"""Bytes; a chart of 99 plays against 26 defences takes far less."""
+
+USUAL_SIZE = "20 x 10"
+"""Plays and defences of a file that does not state its size."""
+
+_SIZE = re.compile(r"([1-9]\d?)\s*[x×]\s*([1-9]|1\d|2[0-6])", re.ASCII)
+
+
+def load_chart(chart: str | Path) -> Chart:
+    """A shipped chart by name, or a chart from a CSV file.
+
+    Raises:
+        ChartError: If the file is not a chart; the message names the file and the place in it.
+        OSError: If there is no such file, or it cannot be read.
+    """
+    if chart in SHIPPED:
+        file = resources.files("solvent.games.football") / "charts" / f"{chart}.csv"
+        return read_csv(file.read_bytes(), f"{chart}.csv")
+    if isinstance(chart, str) and not Path(chart).suffix:
+        near = nearest(chart, SHIPPED)
+        raise ChartError(
+            f"no chart {shown(chart)}; charts are {', '.join(SHIPPED)}, and .csv files"
+            + (f". Did you mean {near!r}?" if near else "")
+        )
+    check_suffix(chart)
+    with open_file(Path(chart)) as opened:
+        content = opened.read(LARGEST_FILE + 1)
+    return read_csv(content, str(chart))
+
+
+def as_chart(chart: object, name: str = "chart") -> Chart:
+    """Return the chart of an argument: a chart, the name of a shipped one, or a path.
+
+    Args:
+        chart: The argument.
+        name: The parameter's name, for messages.
+
+    Raises:
+        ValueError: If it is none of these, or the file is not a chart.
+        OSError: If there is no such file, or it cannot be read.
+    """
+    if isinstance(chart, Chart):
+        return chart
+    if not isinstance(chart, (str, Path)):
+        raise ValueError(
+            f"{name} is {shown(chart)}; allowed are names of shipped charts, paths of files, and "
+            f"charts"
+        )
+    return load_chart(chart)
+
+
+def check_suffix(path: str | Path) -> None:
+    """Raise unless a file's name ends in ``.csv``.
+
+    Raises:
+        ChartError: If it ends in anything else.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".csv":
+        return
+    convert = (
+        "; release 0.2 converts JSON with `solvent chart check FILE.json --out FILE.csv`"
+        if suffix == ".json"
+        else ""
+    )
+    raise ChartError(f"{path}: charts are read and written as .csv, not {suffix!r}{convert}")
+
+
+def csv_text(chart: Chart) -> str:
+    """The chart as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([f"# name: {chart.name}"])
+    if chart.source:
+        writer.writerow([f"# source: {chart.source}"])
+    writer.writerow([f"# size: {chart.plays} x {chart.defences}"])
+    writer.writerow(["defence", *headings(chart.plays)])
+    columns = chart.columns.values()
+    for row, letter in enumerate(chart.letters):
+        writer.writerow([letter, *(cell_text(column[row]) for column in columns)])
+    return text.getvalue()
+
+
+def read_csv(content: bytes, file: str) -> Chart:
+    """Read a chart from the bytes of a CSV file; `file` names it in messages.
+
+    Raises:
+        ChartError: If it is not a chart.
+    """
+    remarks, table = _remarks_and_table(content, file)
+    match = _SIZE.fullmatch(size := remarks.get("size", USUAL_SIZE))
+    if match is None:
+        raise ChartError(
+            f"{file}: the size is {shown(size)}; write plays x defences, as in '# size: 9 x 6', "
+            f"at most 99 x 26"
+        )
+    expected, letters = headings(int(match[1])), ascii_uppercase[: int(match[2])]
+    number, found = next(table, (1, []))
+    if [heading.upper() for heading in found] != ["DEFENCE", *expected]:
+        raise ChartError(
+            f"{file}, line {number}: a chart of {size} begins with 'defence,1,2,...,Q,P' (one of "
+            f"another size than 20 x 10 states it); found {shown(','.join(found))}"
+        )
+    rows: dict[str, list[Cell]] = {}
+    for number, (letter, *cells) in table:
+        letter = letter.upper()
+        place = f"{file}, row {brief(letter, 10)} (line {number})"
+        if letter not in tuple(letters) or letter in rows:
+            raise ChartError(f"{place}: the rows are {letters}, each once")
+        if len(cells) != len(expected):
+            raise ChartError(f"{place}: {len(cells)} cells where {len(expected)} are expected")
+        rows[letter] = []
+        for cell, heading in zip(cells, expected, strict=True):
+            try:
+                rows[letter].append(parse_cell(cell))
+            except ValueError as error:
+                raise ChartError(f"{place}, column {heading}: {error}") from error
+    if missing := set(letters) - set(rows):
+        raise ChartError(f"{file}: no row {min(missing)}; the rows are {letters}")
+    *columns, quick_kick, punt = zip(*(rows[letter] for letter in letters), strict=True)
+    name, source = remarks.get("name") or Path(file).stem, remarks.get("source", "")
+    try:
+        return Chart(name, tuple(columns), quick_kick, punt, source)
+    except ChartError as error:
+        raise ChartError(f"{file}: {error}") from error
+
+
+def _remarks_and_table(
+    content: bytes, file: str
+) -> tuple[dict[str, str], Iterator[tuple[int, list[str]]]]:
+    """The remarks at the top of a file by name, and the other lines with their numbers."""
+    if len(content) > LARGEST_FILE:
+        raise ChartError(f"{file}: larger than {LARGEST_FILE} bytes; that is no chart")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ChartError(f"{file}: not UTF-8 text; save it as such") from error
+    remarks: dict[str, str] = {}
+    table: list[tuple[int, list[str]]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        # Line by line, so that a stray quote cannot swallow the lines after it.
+        try:
+            fields = next(csv.reader([line], strict=True), [])
+        except csv.Error as error:
+            raise ChartError(f"{file}, line {number}: not CSV ({error})") from error
+        if not table and fields and fields[0].startswith("#"):
+            # A spreadsheet pads remarks to the width of the table.
+            while not fields[-1]:
+                fields.pop()
+            key, _, value = ",".join(fields)[1:].partition(":")
+            remarks[key.strip().lower()] = value.strip()
+        elif any(field.strip() for field in fields):
+            table.append((number, [field.strip() for field in fields]))
+    return remarks, iter(table)

@@ -36,8 +36,7 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from solvent.games.football.chart import Cell, Chart, ordered_cell, parse_cell
-from solvent.games.football.results import Result
+from solvent.games.football.chart import Cell, Chart, Result, ordered_cell, parse_cell
 from solvent.model.dice import dice_sum
 from solvent.model.parameters import check_integer
 
@@ -199,20 +198,14 @@ def ladder(depth: int, parameters: ChartParameters) -> Ladder:
     """The ladder of a play of this depth, in thousandths."""
     passes, first, last = (True, LAST_RUN, 1000) if depth >= LAST_RUN else (False, 0, LAST_RUN)
     along = (depth - first) * 1000 // (last - first)
-    turnover, sack, incomplete, long, low, typical, top = (
-        start + (end - start) * along // 1000 for start, end in LADDERS[passes]
-    )
+    shares = [start + (end - start) * along // 1000 for start, end in LADDERS[passes]]
+    sizes = parameters.risk, parameters.incomplete, parameters.incomplete
     tenths = parameters.pass_tenths if passes else parameters.run_tenths
-    return Ladder(
-        turnover * parameters.risk // 100,
-        sack * parameters.incomplete // 100,
-        incomplete * parameters.incomplete // 100,
-        long,
-        low + tenths,
-        typical + tenths,
-        top + tenths,
-        passes,
+    turnover, sack, incomplete = (
+        n * size // 100 for n, size in zip(shares[:3], sizes, strict=True)
     )
+    low, typical, top = (share + tenths for share in shares[4:])
+    return Ladder(turnover, sack, incomplete, shares[3], low, typical, top, passes)
 
 
 def _play(number: int, parameters: ChartParameters, draw: _Draws) -> tuple[Cell, ...]:

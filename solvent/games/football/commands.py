@@ -14,8 +14,14 @@ from solvent.cli.groups import GameCommand
 from solvent.cli.parameters import parse_parameters, parse_value
 from solvent.cli.tables import facts, show_blocks, show_rows
 from solvent.exact.store import write_atomically
-from solvent.games.football.chart import KICK_COLUMNS, Chart, cell_text
-from solvent.games.football.chart_files import check_suffix, csv_text, load_chart
+from solvent.games.football.chart import (
+    KICK_COLUMNS,
+    Chart,
+    cell_text,
+    check_suffix,
+    csv_text,
+    load_chart,
+)
 from solvent.games.football.chart_model import ChartParameters, make_chart
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation, check_situation, situation_text
@@ -82,9 +88,12 @@ def make(
     known = [field.name for field in fields(ChartParameters)]
     for parameter in given:
         check_choice(parameter, "parameter of a chart", known)
-    path = out or Path(f"{name}.csv")
+    _write(make_chart(name, ChartParameters(**given)), out or Path(f"{name}.csv"))
+
+
+def _write(chart: Chart, path: Path) -> None:
     check_suffix(path)
-    write_atomically(path, csv_text(make_chart(name, ChartParameters(**given))).encode())
+    write_atomically(path, csv_text(chart).encode())
     typer.echo(f"chart: {path}")
 
 
@@ -110,9 +119,7 @@ def check(
         )
     )
     if out is not None:
-        check_suffix(out)
-        write_atomically(out, csv_text(loaded).encode())
-        typer.echo(f"chart: {out}")
+        _write(loaded, out)
 
 
 @chart_commands.command()

@@ -103,7 +103,6 @@ class ExpectedPoints:
         chart: Chart,
         ruleset: Ruleset,
         other_chart: Chart | None = None,
-        *,
         situations: bool = False,
     ) -> None:
         """Raise unless these are for a chart and a ruleset.
@@ -118,8 +117,6 @@ class ExpectedPoints:
             ExpectedPointsError: If a hash differs, or there are more or fewer values than
                 situations.
         """
-        two = other_chart is not None and other_chart.hash != chart.hash
-        named = self.chart if self.other is None else f"{self.chart} against {self.other.chart}"
         wanted = [
             (f"the chart {chart.name!r}", self.chart_hash, chart.hash),
             ("the ruleset", self.ruleset_hash, ruleset.hash),
@@ -129,10 +126,10 @@ class ExpectedPoints:
             wanted.append((what, self.other_side.chart_hash, other_chart.hash))
         for what, ours, theirs in wanted:
             if ours != theirs:
-                make = how_to_make(ruleset, situations=situations, two_charts=two)
+                named = self.chart + (f" against {self.other.chart}" if self.other else "")
                 raise ExpectedPointsError(
-                    f"expected points of {named!r} are not for {what}: made for "
-                    f"{ours[:12]}, this is {theirs[:12]}; {make}"
+                    f"expected points of {named!r} are not for {what}: made for {ours[:12]}, this "
+                    f"is {theirs[:12]}; {how_to_make(chart, ruleset, other_chart, situations)}"
                 )
         lines = ruleset.field * (ruleset.field - 1) // 2
         sizes = {"first_down": ruleset.field - 1, "situations": (ruleset.downs + 1) * lines}
@@ -191,19 +188,22 @@ def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
         raise ExpectedPointsError(f"{file}: not expected points; {error}") from error
 
 
-def how_to_make(ruleset: Ruleset, *, situations: bool = False, two_charts: bool = False) -> str:
+def how_to_make(
+    chart: Chart, ruleset: Ruleset, other_chart: Chart | None = None, situations: bool = False
+) -> str:
     """Return how to make expected points that fit, for messages.
 
     Args:
+        chart: Chart of the side whose drives end with them.
         ruleset: Ruleset that they must fit.
+        other_chart: Chart of the other side.
         situations: Whether those of all situations are needed.
-        two_charts: Whether each side has a chart of its own.
     """
-    options = as_options({"ruleset": ruleset.parameters} if ruleset.parameters else {})
+    two = other_chart is not None and other_chart.hash != chart.hash
     words = [
         "solvent chart points CHART",
-        "--other-chart OTHER" * two_charts,
-        options,
+        "--other-chart OTHER" * two,
+        as_options({"ruleset": ruleset.parameters} if ruleset.parameters else {}),
         "--situations" * situations,
         "--out FILE",
     ]
@@ -214,31 +214,28 @@ def how_to_make(ruleset: Ruleset, *, situations: bool = False, two_charts: bool 
 
 
 def shipped_expected_points(
-    chart: Chart,
-    ruleset: Ruleset,
-    *,
-    situations: bool = False,
-    other_chart: Chart | None = None,
+    chart: Chart, ruleset: Ruleset, other_chart: Chart | None = None, situations: bool = False
 ) -> ExpectedPoints:
     """The expected points that are shipped with a chart.
 
     Args:
-        chart: Name of the chart.
+        chart: Chart that they must fit.
         ruleset: Ruleset that they must fit.
-        situations: Whether those of all situations are needed, which are never shipped.
         other_chart: Chart of the other side; those of two charts are never shipped.
+        situations: Whether those of all situations are needed, which are never shipped.
 
     Raises:
         ExpectedPointsError: If there are none for this chart and ruleset.
     """
-    two = other_chart is not None and other_chart.hash != chart.hash
+    against = ""
+    if other_chart is not None and other_chart.hash != chart.hash:
+        against = f" against chart {other_chart.name!r}"
     for file in FOLDER.iterdir():
-        if file.name.endswith(".json") and not two:
+        if file.name.endswith(".json") and not against:
             points = parse_expected_points(file.read_bytes(), file.name)
             if (points.chart_hash, points.ruleset_hash) == (chart.hash, ruleset.hash):
                 return points
-    against = f" against chart {other_chart.name!r}" if two and other_chart is not None else ""
     raise ExpectedPointsError(
         f"no expected points are shipped for chart {chart.name!r}{against} with these rules; "
-        f"{how_to_make(ruleset, situations=situations, two_charts=two)}"
+        f"{how_to_make(chart, ruleset, other_chart, situations)}"
     )

@@ -37,8 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.football.chart import Chart
-from solvent.games.football.results import Result
+from solvent.games.football.chart import Chart, Result
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
     Restart,

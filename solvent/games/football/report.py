@@ -27,16 +27,14 @@ import numpy as np
 
 from solvent.benchmark.records import BaselineRecord
 from solvent.exact import ImproperGameError, SolvedGame
-from solvent.games.football.baselines.players import STRATEGIES
+from solvent.games.football.baselines import STRATEGIES
 from solvent.games.football.calls import LEGEND, offence_calls, short_text
-from solvent.games.football.chart import Chart, cell_text
-from solvent.games.football.chart_files import SHIPPED, load_chart
+from solvent.games.football.chart import SHIPPED, Chart, cell_text, load_chart
 from solvent.games.football.expected_points import ExpectedPointsError, shipped_expected_points
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation, ordinal
-from solvent.games.football.solver.backup import backup_of
-from solvent.games.football.solver.responses import FootballLosses
+from solvent.games.football.solver.backup import FootballLosses, backup_of
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.model.arrays import Floats, Ints
 from solvent.model.text import ValueScale
@@ -464,10 +462,6 @@ class Gamble(NamedTuple):
     made: float
     failed: float
 
-    def break_even(self, other: float) -> float:
-        """Return the chance from which on it is better than another way of a given value."""
-        return (other - self.failed) / (self.made - self.failed)
-
 
 def going_for_it(solved: SolvedGame, state: Any, chart: Chart) -> Gamble:
     """Return the prospects of a normal call that is not a kick, with both mixed strategies.
@@ -515,7 +509,7 @@ def _break_even(solved: SolvedGame, state: Any, chart: Chart, kick: float | None
     gamble = going_for_it(solved, state, chart)
     if kick is None or not gamble.made > gamble.failed:
         return ""
-    needed = gamble.break_even(kick)
+    needed = (kick - gamble.failed) / (gamble.made - gamble.failed)
     told = f'<data id="needed" value="{needed!r}">{100 * needed:.1f}%</data>'
     return (
         "<p>Going for it gains a first down or scores with chance "

@@ -23,7 +23,7 @@ play only player 0 has the ball, so player 1's chart matters only through the ex
 enter with the opposite sign. If they are the values of the form ``points``, at the kickoff value K
 that equals the value of that game itself, then a drive has its value in the endless game.
 
-**State.** A :class:`~solvent.games.football.position.Position`. If a call leads to a penalty that
+**State.** A :class:`~solvent.games.football.situation.Position`. If a call leads to a penalty that
 can be declined, a state follows in which only the offended team acts: it takes the penalty or the
 play.
 
@@ -37,13 +37,13 @@ holds the offence to that.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,10 +52,10 @@ from solvent.games.football.calls import (
     KICKOFFS,
     Actions,
     call_sheet,
+    told_result,
     what_follows_call,
 )
-from solvent.games.football.chart import Chart
-from solvent.games.football.chart_files import as_chart
+from solvent.games.football.chart import Chart, Result, as_chart, parse_result
 from solvent.games.football.expected_points import (
     ExpectedPoints,
     how_to_make,
@@ -63,12 +63,13 @@ from solvent.games.football.expected_points import (
     shipped_expected_points,
 )
 from solvent.games.football.field import pitch
-from solvent.games.football.position import OVER, WAIT, Position
-from solvent.games.football.results import Result, parse_result
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
     OFFENCE,
+    OVER,
+    WAIT,
     Consequence,
+    Position,
     Restart,
     Situation,
     chooser,
@@ -78,7 +79,6 @@ from solvent.games.football.situation import (
     situation_index,
     situation_text,
 )
-from solvent.games.football.story import told_result
 from solvent.games.football.table import tabulate
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
 from solvent.model.game import merged
@@ -92,24 +92,6 @@ SOURCES = (
     "Football Strategy (board game), rules as publicly described; "
     "solvent.games.football.ruleset names the unknown ones",
 )
-
-
-Branches: TypeAlias = tuple[Fraction, Result | None, Sequence[Consequence]]
-"""The probability of a result, the chart's result if there is one, and its consequences."""
-
-
-class Played(NamedTuple):
-    """The result of a joint action.
-
-    Attributes:
-        outcome: Outcome of the branch that was drawn; its probability is that of all its dice.
-        words: Description, such as ``gain of 7, first down``; empty if nothing was played.
-        points: Points to player 0; negative ones go to player 1.
-    """
-
-    outcome: Outcome
-    words: str
-    points: int = 0
 
 
 class ChartFootball(Words):
@@ -177,36 +159,37 @@ class ChartFootball(Words):
                 legal[decides] = (two, two + 1)
         return tuple(legal)
 
-    def follows(self, state: Any, joint_action: JointAction) -> Sequence[Branches]:
-        """Return the results of a call, a choice or a kick; one that is a choice has no branches.
+    def branches(
+        self, state: Any, joint_action: JointAction
+    ) -> Iterator[tuple[Outcome, Consequence | None, Result | None]]:
+        """Yield every random outcome of a call, a choice or a kick, and what led to it.
 
         Args:
             state: Position in which nobody is asked for a time-out.
             joint_action: Legal actions of both players.
+
+        Yields:
+            The outcome; its consequence, None while a choice is pending; and the chart's result,
+            None if none was read from the chart.
         """
         offence, rules, decides = state.offence, self.loaded_ruleset, self.who_decides(state)
         decided, actions = joint_action[decides], self.actions_of(decides)
+        follows: Iterable[tuple[Fraction, Result | None, Sequence[Consequence]]]
         if state.phase == "call":
             defence = joint_action[1 - offence] - self.actions_of(1 - offence).defence
             chart = self.charts[offence]
-            return tuple(what_follows_call(chart, rules, state.situation, decided, defence))
-        if state.phase == "choice":
+            follows = what_follows_call(chart, rules, state.situation, decided, defence)
+        elif state.phase == "choice":
             option = parse_result(state.choice).options[decided - actions.choice]
-            return ((Fraction(1), option, consequences(rules, state.situation, option)),)
-        kind = KICKOFFS[decided - actions.kick] if state.phase == "kickoff" else "free_kick"
-        return ((Fraction(1), None, kick(rules, kind)),)
-
-    def branches(
-        self, state: Any, joint_action: JointAction
-    ) -> Iterator[tuple[Outcome, Consequence | None, Result | None]]:
-        """Yield every random outcome, with its consequence and the chart's result.
-
-        The consequence is None while a choice is pending. The result is None if none was read
-        from the chart.
-        """
-        for probability, result, found in self.follows(state, joint_action):
+            follows = [(Fraction(1), option, consequences(rules, state.situation, option))]
+        else:
+            kind = KICKOFFS[decided - actions.kick] if state.phase == "kickoff" else "free_kick"
+            follows = [(Fraction(1), None, kick(rules, kind))]
+        for probability, result, found in follows:
             if result is not None and result.options:
-                yield Outcome(probability, _waiting(state, result)), None, result
+                # A penalty or the play is taken.
+                waiting = state._replace(phase="choice", choice=result.code)
+                yield Outcome(probability, waiting), None, result
             for consequence in found:
                 after = self.after_play(state, consequence, result)
                 reached = probability * after.probability
@@ -216,41 +199,33 @@ class ChartFootball(Words):
         """Return the outcomes of the calls, of a choice taken, or of a kick."""
         return merged([outcome for outcome, *_ in self.branches(state, joint_action)])
 
-    def roll(self, state: Any, joint_action: JointAction, dice: random.Random) -> Played:
-        """Roll what follows a position when both have decided, and say it in words.
-
-        The chart's result is drawn first and then what comes of it, with the probabilities of
-        :meth:`transition`, which forgets what led to an outcome.
+    def told(
+        self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
+    ) -> tuple[str, int]:
+        """Describe the way to an outcome, such as ``gain of 7, first down``.
 
         Args:
-            state: Position in which play goes on.
+            state: Position before it.
             joint_action: Legal actions of both players.
-            dice: Source of chance.
+            outcome: An outcome of :meth:`transition`, which forgets what led to it.
+            dice: Decide which of several ways led to it.
+
+        Returns:
+            The words, and the points to player 0; negative ones go to player 1.
         """
-        found = self.follows(state, joint_action)
-        _, result, branches = _drawn(found, dice) if state.phase == "call" else found[0]
-        if result is not None and result.options:
-            told = told_result(self, state, None, result)
-            return Played(Outcome(Fraction(1), _waiting(state, result)), told)
-        branch = _drawn(branches, dice)
-        told, points = told_result(self, state, branch, result), branch.points
-        outcome = self.after_play(state, branch, result)
-        return Played(outcome, told, points if state.offence == 0 else -points)
+        found = self.branches(state, joint_action)
+        ways = [way for way in found if way[0][1:] == (outcome.state, outcome.reward)]
+        [(_, branch, result)] = dice.choices(ways, [float(way[0].probability) for way in ways])
+        points = branch.points if branch else 0
+        told = told_result(self, state, branch, result)
+        return told, points if state.offence == 0 else -points
 
     def tell(
         self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
-        """Describe the chart's result and its consequence."""
-        if state is None or state.phase == "time-out":
-            return ""
-        ways = [
-            way
-            for way in self.branches(state, joint_action)
-            if (way[0].state, way[0].reward) == (outcome.state, outcome.reward)
-        ]
-        [(_, branch, result)] = dice.choices(ways, [float(way[0].probability) for way in ways])
-        told = told_result(self, state, branch, result)
-        return f"{told[:1].upper()}{told[1:]}."
+        """Describe the chart's result and its consequence, or a time-out, in a sentence."""
+        words, _ = ("", 0) if state is None else self.told(state, joint_action, outcome, dice)
+        return f"{words[:1].upper()}{words[1:]}." if words else ""
 
     def explain(self, action: int, player: int) -> str:
         """Describe an action in a few words."""
@@ -306,16 +281,6 @@ class ChartFootball(Words):
         return lines
 
 
-def _waiting(state: Any, choice: Result) -> Any:
-    """The position in which a penalty or the play is taken."""
-    return state._replace(phase="choice", choice=choice.code)
-
-
-def _drawn(branches: Sequence[Any], dice: random.Random) -> Any:
-    """One of several tuples that begin with their probabilities."""
-    return dice.choices(branches, [float(branch[0]) for branch in branches])[0]
-
-
 @dataclass(frozen=True, eq=False)
 class FootballStrategy(ChartFootball):
     """Football Strategy on a chart.
@@ -360,7 +325,7 @@ class FootballStrategy(ChartFootball):
         check_choice(self.form, "form", FORMS)
         (chart, other), ruleset = self.charts, self.loaded_ruleset
         if self.form != "points" or self.kickoff_value is None or self.expected_points is not None:
-            self.loaded_points.check_is_for(chart, ruleset, other, situations=self.form == "play")
+            self.loaded_points.check_is_for(chart, ruleset, other, self.form == "play")
         if not (self.kickoff_value is None or is_number(self.kickoff_value)):
             raise ValueError(
                 f"kickoff_value is {shown(self.kickoff_value)}; allowed are finite numbers"
@@ -380,7 +345,7 @@ class FootballStrategy(ChartFootball):
             raise ValueError(
                 "form 'play' needs expected points of all situations; those of "
                 f"{self.loaded_points.chart!r} hold first downs only; "
-                f"{how_to_make(ruleset, situations=True, two_charts=self.two_charts)}"
+                f"{how_to_make(chart, ruleset, other, situations=True)}"
             )
         self.initial()
 
@@ -402,9 +367,7 @@ class FootballStrategy(ChartFootball):
         given, (chart, other) = self.expected_points, self.charts
         if given is None:
             whole = self.form == "play"
-            return shipped_expected_points(
-                chart, self.loaded_ruleset, situations=whole, other_chart=other
-            )
+            return shipped_expected_points(chart, self.loaded_ruleset, other, whole)
         if isinstance(given, ExpectedPoints):
             return given
         if isinstance(given, (str, Path)):

@@ -1,9 +1,9 @@
 """The consequences of a result: the rules of football, for one situation or for many at once.
 
-A :class:`Situation` is all that matters of the team in possession; a *consequence* is one branch
-of what follows from a result. Nothing here knows of scores or of who plays whom: points are those
-of the team on offence (negative ones go to the other), and what follows is a situation of
-whichever team has the ball, or a :class:`Restart`.
+A :class:`Situation` is all that matters of the team in possession; a *consequence* is one branch of
+what follows from a result. A :class:`Position` is a state of the game without a clock. Nothing here
+knows of scores or of who plays whom: points are those of the team on offence (negative ones go to
+the other), and what follows is a situation of whichever team has the ball, or a :class:`Restart`.
 
 Yards are counted to the goal line that the offence attacks. A ball at `x` is at ``field - x`` for
 the other team.
@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from solvent.games.football.results import Result
+from solvent.games.football.chart import Result
 from solvent.games.football.ruleset import Ruleset, parse_kick
 from solvent.model.arrays import Bools, Ints
 from solvent.model.parameters import shown
@@ -353,19 +353,14 @@ def _one(ruleset: Ruleset, situation: Situation) -> Situations:
 def _exact(ruleset: Ruleset, branches: Sequence[Branch]) -> tuple[Consequence, ...]:
     """The branches of a single situation that it has."""
     found = []
+    markers: dict[int, Next] = {KICKOFF: Restart.KICKOFF, FREE_KICK: Restart.FREE_KICK}
     for branch in branches:
-        weight, points, following, same_side, seconds = (column.item() for column in branch)
+        weight, points, number, same_side, seconds = (column.item() for column in branch)
         if weight:
             chance = Fraction(weight, ruleset.denominator)
-            after = _next(ruleset, following)
+            after = markers[number] if number < 0 else situation_at(ruleset, number)
             found.append(Consequence(chance, points, after, bool(same_side), seconds))
     return tuple(found)
-
-
-def _next(ruleset: Ruleset, number: int) -> Next:
-    if number < 0:
-        return Restart.KICKOFF if number == KICKOFF else Restart.FREE_KICK
-    return situation_at(ruleset, number)
 
 
 @lru_cache(maxsize=65536)
@@ -508,3 +503,38 @@ def legal_actions(ruleset: Ruleset, plays: int, situation: Situation) -> tuple[i
     if last_down:
         called.append(plays + 2)
     return tuple(called)
+
+
+class Position(NamedTuple):
+    """A state of the game.
+
+    Attributes:
+        phase: ``"call"``, ``"choice"`` (a penalty or the play), ``"kickoff"``, ``"free kick"`` or
+            ``"over"``.
+        offence: The player who has the ball or is about to kick it.
+        down: Down of the situation, 0 where there is none; likewise the next two.
+        to_go: Yards to the line to gain.
+        to_goal: Yards to the goal line that the offence attacks.
+        punting: Whether punt formation is declared.
+        choice: The code of the result that waits for a choice.
+    """
+
+    phase: str
+    offence: int = 0
+    down: int = 0
+    to_go: int = 0
+    to_goal: int = 0
+    punting: bool = False
+    choice: str = ""
+
+    @property
+    def situation(self) -> Situation:
+        """The situation of the offence."""
+        return Situation(self.down, self.to_go, self.to_goal, self.punting)
+
+
+OVER = Position("over")
+"""Play has ended; how, the reward has said."""
+
+WAIT = 0
+"""The action of a player who has no choice."""

@@ -7,7 +7,7 @@ MODEL = "14e27ad1a940f371381aff7e5cc97048119b16b76ceb2f96581325bdda11c622"
 
 SPEC = GameSpec(
     name="football-strategy",
-    make="solvent.games.football_clock.forms:football_strategy",
+    make="solvent.games.football_clock.rules:football_strategy",
     rules=(
         "The offence calls a play or a kick, the defence a letter, at the same time; the\n"
         "chart says what comes of it. Four downs to gain ten yards. A touchdown is 6\n"
@@ -36,12 +36,12 @@ SPEC = GameSpec(
         "football-short": {"form": "half", "timeouts": 0},
     },
     choices={
-        "form": "solvent.games.football_clock.forms:ALL_FORMS",
-        "chart": "solvent.games.football.chart_files:SHIPPED",
+        "form": "solvent.games.football_clock.rules:ALL_FORMS",
+        "chart": "solvent.games.football.chart:SHIPPED",
     },
     players="solvent.games.football_clock.players:PLAYERS",
     painter="solvent.games.football.field:paint_pitch",
-    baselines="solvent.games.football.baselines.players:BASELINES",
+    baselines="solvent.games.football.baselines:BASELINES",
     solver="solvent.games.football_clock.solution:solved_football",
     opened="solvent.games.football_clock.solution:opened_football",
     layered="solvent.games.football_clock.layers:football_layers",

@@ -1,6 +1,6 @@
 """The published agent for Football Strategy (McCulloch 2015) with its clock management.
 
-Without a clock it is :mod:`solvent.games.football.baselines.agent`. When little time is left it
+Without a clock it is :mod:`solvent.games.football.baselines`. When little time is left it
 looks at the side that is behind and at how many yards that side needs on average with each play
 that it will still have. The fewer plays are left and the farther there is to go, the more has to be
 gained with each:
@@ -40,7 +40,7 @@ import numpy as np
 
 from solvent.envs.simulation import Simulation
 from solvent.exact.layered.game import Block, WarmStart
-from solvent.games.football.baselines.agent import (
+from solvent.games.football.baselines import (
     PAPER,
     Constants,
     branch_row,
@@ -48,12 +48,13 @@ from solvent.games.football.baselines.agent import (
     utilities,
 )
 from solvent.games.football.packed import PackedRules
+from solvent.games.football.ruleset import ClockRules
 from solvent.games.football.solver.backup import Strategies
-from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.episode_kernel import CALL, CHOICE, KICKOFF, TIMEOUT
-from solvent.games.football_clock.layout import FormLayout, Layer
-from solvent.games.football_clock.policies import (
+from solvent.games.football_clock.layout import (
     Asked,
+    FormLayout,
+    Layer,
     LayerStrategies,
     RoleStrategies,
     block_rows,

@@ -1,7 +1,7 @@
 """One step of backward induction: the values of a layer's states from those of what may follow.
 
 For a situation, the value of every result and every cell of the chart is computed for all columns
-at once, as sums of rows of the successors' values (:mod:`.moment`). The punt formation comes first,
+at once, as sums of rows of the successors' values (:mod:`.layers`). The punt formation comes first,
 since the last down may declare it. What is done with the cells depends on who the two sides are:
 
 - **Both play a best response**: an equilibrium. Each column's payoffs are picked from the cells
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from solvent.exact.kernels.matrix_game import Work, solve_in, work_for
 from solvent.exact.layered.game import Block, BlockResult, WarmStart
 from solvent.games.football.packed import Arrays, PackedRules
-from solvent.games.football_clock.policies import RoleStrategies
+from solvent.games.football_clock.layout import RoleStrategies
 from solvent.model.arrays import Bools, Floats, Ints
 
 STATES_TOGETHER = 680
@@ -110,7 +110,7 @@ def backup(
     offence: RoleStrategies | None = None,
     defence: RoleStrategies | None = None,
     *,
-    extremes: tuple[Floats, Floats] | None = None,
+    constant: Bools | None = None,
     start: WarmStart | None = None,
     strategies: tuple[Floats, Floats, Floats] | None = None,
 ) -> BlockResult:
@@ -125,7 +125,7 @@ def backup(
         block: The first line, and the one after the last.
         offence: The offence's strategies; None for a best response.
         defence: The defence's strategies, likewise. If both are None, it is an equilibrium.
-        extremes: [C] the least and the largest of the values in each column; computed if None.
+        constant: [C] the columns in which all values are the same, which are not looked at.
         start: [downs + 1, n, C, 2] the supports from which the matrix games of an equilibrium are
             started, in the form in which they are returned; None if there are none.
         strategies: The arrays of :class:`Equilibria` to be filled with optimal strategies of both
@@ -147,12 +147,10 @@ def backup(
         np.zeros(shape),
         np.zeros((*shape, 2) if both_respond else (0,) * 4, np.uint32),
     )
-    constant = np.zeros(columns, bool)
-    if both_respond:
-        if start is not None:
-            supports[:] = start
-        least, most = extremes or (values.min(axis=0), values.max(axis=0))
-        constant = least == most
+    if both_respond and start is not None:
+        supports[:] = start
+    if constant is None:
+        constant = np.zeros(columns, bool)
     games = Equilibria(constant, supports, *(strategies or [np.zeros((0, 0, 0, 0))] * 3))
     gap, solved = _backup(
         arrays,

@@ -28,7 +28,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -44,26 +44,26 @@ from solvent.exact.layered.solve import Local, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games.football_clock.agent import AgentLayers
 from solvent.games.football_clock.backup import backup, blocks_of
-from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.layers import Answers, FootballLayers, Moment
 from solvent.games.football_clock.layout import (
     FormLayout,
     Layer,
+    LayerPolicy,
+    Players,
     PositionPlace,
+    block_rows,
     layout_for,
     place_of,
 )
-from solvent.games.football_clock.moment import Answers, Moment
-from solvent.games.football_clock.network import NetworkLayers
-from solvent.games.football_clock.optimal import OptimalLayers
 from solvent.games.football_clock.players import (
     SCORED_AGAINST,
+    NetworkLayers,
     layers_named,
     network_layers,
     solution_of,
 )
-from solvent.games.football_clock.policies import LayerPolicy, Players, block_rows
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
-from solvent.games.football_clock.solution import TimedSolution
+from solvent.games.football_clock.solution import OptimalLayers, TimedSolution
 from solvent.model.arrays import Floats
 
 STATES_AT_ONCE = 100_000
@@ -237,45 +237,20 @@ class PairLayers(FootballLayers):
         return found
 
 
-def evaluate(
-    layout: FormLayout,
-    start: TimedPosition,
-    x: LayerPolicy | None,
-    y: LayerPolicy | None,
-    *,
-    threads: int = 2,
-) -> PairEvaluation:
-    """Return the values of X against Y from a position; None stands for a best response.
-
-    Args:
-        layout: The form.
-        start: Start position, with a call or a kick to come.
-        x: One policy.
-        y: The other.
-        threads: Number of threads that work on a layer.
-
-    Raises:
-        ValueError: If neither is given, or the position has no call and no kick to come.
-    """
-    [result] = evaluate_pairs(layout, start, [(x, y)], threads=threads)
-    return result
-
-
 def evaluate_pairs(
     layout: FormLayout,
     start: TimedPosition,
     pairs: Iterable[Players],
     *,
-    threads: int = 2,
     on_layer: Callable[[Layer, Floats], None] | None = None,
 ) -> list[PairEvaluation]:
-    """Return the values of X against Y, as in :func:`evaluate`, for some pairs of them.
+    """Return the values of X against Y from a position, for some pairs of them.
 
     Args:
         layout: The form.
         start: Start position, with a call or a kick to come.
-        pairs: X and Y of each. A policy that is in several is asked once.
-        threads: Number of threads that work on a layer.
+        pairs: X and Y of each; None stands for a best response. A policy that is in several is
+            asked once.
         on_layer: Is given every layer that others read, and that of the start, when it is done, and
             its values [pairs, 2, S + 2, C].
 
@@ -289,8 +264,12 @@ def evaluate_pairs(
         if on_layer is not None and store.needs(layer):
             on_layer(layer, store.read(layer))
 
-    solve_layers(layers, store, workers=Local(threads), on_layer=tell)
+    solve_layers(layers, store, workers=_workers(), on_layer=tell)
     return [*layers.results(store).values()]
+
+
+def _workers() -> Local:
+    return Local(os.cpu_count() or 1)
 
 
 OnBegun = Callable[[LayerStore], AbstractContextManager[Callable[[Layer], None]]]
@@ -306,10 +285,15 @@ class TimedScore:
     Attributes:
         name: Name of the player.
         against: Its value against each opponent, by name; among them :data:`BEST_RESPONSE`.
+        even: An optimal player's average value over both seats: half of a win, or no points.
+        bounds: Proved bounds of the score: a description in words, and the number within which it
+            holds.
     """
 
     name: str
     against: dict[str, PairEvaluation]
+    even: float = 0.5
+    bounds: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def exploitability(self) -> float:
@@ -320,12 +304,6 @@ class TimedScore:
         """
         return self.even - self.against[BEST_RESPONSE].average
 
-    even: float = 0.5
-    """An optimal player's average value over both seats: half of a win, or no points."""
-
-    bounds: Mapping[str, float] = field(default_factory=dict)
-    """Proved bounds of the score: a description in words, and the number within which it holds."""
-
 
 def score_timed(
     game: TimedFootball,
@@ -334,9 +312,8 @@ def score_timed(
     *,
     opponents: Iterable[str] = SCORED_AGAINST,
     solution: str | Path | None = None,
-    threads: int = 2,
     out: str | Path | None = None,
-    begun: OnBegun | None = None,
+    begun: OnBegun = lambda store: nullcontext(lambda layer: None),
 ) -> TimedScore:
     """Score a policy exactly: against opponents, and against the best response to it.
 
@@ -351,7 +328,6 @@ def score_timed(
         opponents: Opponents among :data:`SCORED_AGAINST`.
         solution: The folder of the game's solution, which the optimal opponent needs but in a
             small form.
-        threads: Number of threads that work on a layer.
         out: A folder for what is scored so far; a score that was begun there goes on. In memory if
             None.
         begun: See :data:`OnBegun`.
@@ -363,13 +339,12 @@ def score_timed(
     """
     layout = layout_for(game)
     [begin] = game.initial()
-    # Solved on the spot for an optimal player; what is solved once is not solved again.
-    met: dict[str, LayerPolicy | None] = {
-        one: layers_named(one, game, solution) for one in opponents
+    pairs: dict[str, Players] = {
+        one: (policy, layers_named(one, game, solution)) for one in opponents
     }
-    met[BEST_RESPONSE] = None
-    pairs = {one: (policy, other) for one, other in met.items()}
-    by_values = [one for one in (policy, *met.values()) if isinstance(one, OptimalLayers)]
+    pairs[BEST_RESPONSE] = policy, None
+    by_values = any(isinstance(one, OptimalLayers) for pair in pairs.values() for one in pair)
+    # Solved on the spot for an optimal player; what is solved once is not solved again.
     solved = solution_of(game, solution) if by_values else None
     layers = PairLayers(layout, begin.state, pairs, _identity(name, policy, solved))
     with ExitStack() as stack:
@@ -377,13 +352,8 @@ def score_timed(
         if out is not None:
             store = stack.enter_context(LayerFolder.create(out, layers, "start"))
         if not store.finished:
-            tell = None if begun is None else stack.enter_context(begun(store))
-
-            def on_layer(layer: Layer, record: LayerRecord) -> None:
-                if tell is not None:
-                    tell(layer)
-
-            solve_layers(layers, store, workers=Local(threads), on_layer=on_layer)
+            tell = stack.enter_context(begun(store))
+            solve_layers(layers, store, workers=_workers(), on_layer=lambda layer, _: tell(layer))
         against = layers.results(store)
         bounds = {} if solved is None else _bounds(solved, store)
     return TimedScore(name, against, even=0.0 if game.for_points else 0.5, bounds=bounds)
@@ -417,7 +387,6 @@ def score_player(
         name,
         opponents=opponents,
         solution=solution,
-        threads=os.cpu_count() or 1,
         out=out,
         begun=lambda store: layer_bar(store.game, store.missing, "scoring"),
     )

@@ -6,7 +6,6 @@ and in each decision of one game against the optimal player.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,15 +30,12 @@ from solvent.games.football.solver.solved import SolvedFootball
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
 from solvent.games.football_clock.backup import payoffs_of
 from solvent.games.football_clock.evaluation import PairEvaluation, evaluate_pairs
-from solvent.games.football_clock.layers import equilibrium
-from solvent.games.football_clock.layout import Layer
-from solvent.games.football_clock.moment import kick_values
-from solvent.games.football_clock.optimal import OptimalLayers
+from solvent.games.football_clock.layers import equilibrium, kick_values
+from solvent.games.football_clock.layout import Layer, Players
 from solvent.games.football_clock.players import strategy_of
-from solvent.games.football_clock.policies import Players
 from solvent.games.football_clock.rules import TimedPosition
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
+from solvent.games.football_clock.solution import NEGLIGIBLE, OptimalLayers, TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.model import Game
 from solvent.model.arrays import Floats, Ints
@@ -439,16 +435,12 @@ class AgentScores:
 
 
 def rate_agent(
-    solution: TimedSolution,
-    *,
-    threads: int = 2,
-    on_layer: Callable[[Layer], None] | None = None,
+    solution: TimedSolution, on_layer: Callable[[Layer], None] | None = None
 ) -> AgentScores:
     """Rate the agent exactly, which takes longer than solving did.
 
     Args:
         solution: Solution of any form.
-        threads: Number of threads that work on a layer.
         on_layer: Function called with every layer that is done.
     """
     layout, half = solution.layout, LastHalf(solution)
@@ -466,7 +458,7 @@ def rate_agent(
 
     agent = AgentLayers(layout)
     pairs: list[Players] = [(agent, OptimalLayers(layout, solution.values)), (agent, None)]
-    start = evaluate_pairs(layout, solution.start, pairs, threads=threads, on_layer=keep)
+    start = evaluate_pairs(layout, solution.start, pairs, on_layer=keep)
     own = half.by_time(row)
     possible = np.stack((own, 2 * half.even - own[:, ::-1]))
     return AgentScores(tuple(start), by_time + half.even, possible)
@@ -485,34 +477,25 @@ def paper_agent(solution: SolvedGame) -> list[Section] | None:
         interruptible("nothing of the published agent's rating is kept"),
         layer_bar(solution.layered, layers, "rating the published agent") as tell,
     ):
-        scores = rate_agent(solution, threads=os.cpu_count() or 1, on_layer=tell)
-    return paper_agent_sections(solution, scores)
-
-
-def paper_agent_sections(solution: TimedSolution, agent: AgentScores) -> list[Section]:
-    """Return the published agent's losses in a solved form, and a game that it plays.
-
-    Args:
-        solution: Solution of the form.
-        agent: The agent's values in it.
-    """
-    return [agent_section(solution, agent), agent_game_section(solution, agent)]
+        scores = rate_agent(solution, tell)
+    return [agent_section(solution, scores), agent_game_section(solution, scores)]
 
 
 def agent_section(solution: TimedSolution, scores: AgentScores) -> Section:
     """Return the table of the start, and the losses by time and lead."""
     half, for_points = LastHalf(solution), solution.layout.for_points
-    unit = "Points, its own less the other side's"
-    figures = lost_lines(half, scores) if for_points else lost_maps(half, scores)
-    if not for_points:
-        unit = "Chances of winning, a tie as half"
+    unit = (
+        "Points, its own less the other side's"
+        if for_points
+        else "Chances of winning, a tie as half"
+    )
     html = filled(
         "agent",
         seats_of(solution, scores),
         OPPONENTS,
         unit,
         half.place_name(half.standard),
-        figures,
+        lost_figures(half, scores),
         for_points,
     )
     title = "What the published agent gives away"
@@ -528,29 +511,22 @@ def seats_of(solution: TimedSolution, scores: AgentScores) -> dict[str, list[flo
     }
 
 
-def lost_maps(half: LastHalf, scores: AgentScores) -> list[str]:
-    """Return maps of the agent's losses against the optimal player, with and without the ball."""
-    lost, maps = scores.possible - scores.by_time[OPTIMAL], []
+def lost_figures(half: LastHalf, scores: AgentScores) -> list[str]:
+    """Return what the agent gives away: maps of chances, or charts of points by the time left."""
+    lost, figures = scores.possible - scores.by_time, []
+    if half.layout.for_points:
+        minutes = (np.arange(1, half.ticks + 1) * half.layout.clock.tick / 60).tolist()
+        for name, of_sides in zip(OPPONENTS, lost[..., 0], strict=True):
+            title, high = f"points given away to {name}", 1.05 * max(0.1, float(of_sides.max()))
+            lines = dict(zip(SIDES, of_sides, strict=True))
+            chart = line_chart(title, title, minutes, lines, "minutes left", (0.0, high))
+            figures.append(f"<figure>{chart.drawn()}</figure>")
+        return figures
     for side, title in enumerate(SIDES):
         told = {"possible": scores.possible[side]}
         for name, values in zip(OPPONENTS, scores.by_time, strict=True):
             told[f"against {name}"] = values[side]
-        maps.append(half.gain_map(title, lost[side], told, float(lost.max())))
-    return maps
-
-
-def lost_lines(half: LastHalf, scores: AgentScores) -> list[str]:
-    """Return charts of the points that the agent gives away, by the time left."""
-    minutes = (np.arange(1, half.ticks + 1) * half.layout.clock.tick / 60).tolist()
-    figures = []
-    for name, values in zip(OPPONENTS, scores.by_time, strict=True):
-        lines = dict(zip(SIDES, (scores.possible - values)[..., 0], strict=True))
-        title, high = (
-            f"points given away to {name}",
-            1.05 * max(map(np.max, [*lines.values(), 0.1])),
-        )
-        chart = line_chart(title, title, minutes, lines, "minutes left", (0.0, float(high)))
-        figures.append(f"<figure>{chart.drawn()}</figure>")
+        figures.append(half.gain_map(title, lost[OPTIMAL, side], told, float(lost[OPTIMAL].max())))
     return figures
 
 
@@ -574,14 +550,8 @@ def cost_of_strategy(
     return max(0.0, max(values.values()) - own)
 
 
-def priced_game(
-    solution: TimedSolution, *, seed: int = SEED
-) -> tuple[tuple[Line, ...], tuple[float, ...]]:
+def priced_game(solution: TimedSolution) -> tuple[tuple[Line, ...], tuple[float, ...]]:
     """Let the agent play as player 0 against the optimal player.
-
-    Args:
-        solution: Solution of the game.
-        seed: Seed of the dice and of the actions drawn.
 
     Returns:
         The plays, and what the agent's action probabilities gave away in each; decisions that are
@@ -598,7 +568,7 @@ def priced_game(
         priced.append((position, cost_of_strategy(solution, position, seat, strategy)))
         return strategy
 
-    lines = transcript(solution, (watched, watched), seed=seed)
+    lines = transcript(solution, (watched, watched), seed=SEED)
     costs, begun = [0.0] * len(lines), 0
     for position, cost in priced:
         if begun < len(lines) and position is lines[begun].position:

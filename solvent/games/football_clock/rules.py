@@ -2,7 +2,7 @@
 
 The calls and what they lead to are those of the game without a clock
 (:mod:`solvent.games.football.rules`). Plays take time here
-(:mod:`solvent.games.football_clock.clock`) and the game has an end:
+(:class:`~solvent.games.football.ruleset.ClockRules`) and the game has an end:
 
 =============== ===================================================================================
 ``two-minutes`` From the last stop of the clock to the end. Player 0 has the ball.
@@ -70,13 +70,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.games.football.calls import Actions
-from solvent.games.football.chart import Chart
-from solvent.games.football.chart_files import as_chart
-from solvent.games.football.results import Result
-from solvent.games.football.rules import SOURCES, ChartFootball, Played
-from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.chart import Chart, Result, as_chart
+from solvent.games.football.expected_points import ExpectedPoints
+from solvent.games.football.rules import FORMS, SOURCES, ChartFootball, FootballStrategy
+from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football.situation import Consequence, Restart, Situation, first_down_at
-from solvent.games.football_clock.clock import ClockRules
 from solvent.model import (
     WINS_OR_TIES,
     GameInfo,
@@ -86,7 +84,7 @@ from solvent.model import (
     TooManyStatesError,
     compile_game,
 )
-from solvent.model.parameters import check_choice, check_integer, shown
+from solvent.model.parameters import Spread, check_choice, check_integer, shown
 from solvent.model.scene import Prose, Scene
 
 TIMED_FORMS = ("two-minutes", "half", "second-half", "full")
@@ -372,13 +370,18 @@ class TimedFootball(ChartFootball):
         called = joint_action[state.asked] == self.actions.timeout
         return (self.timeout_called(state) if called else self.declined(state),)
 
-    def roll(self, state: TimedPosition, joint_action: JointAction, dice: random.Random) -> Played:
-        """Roll what follows a position, or take the answer of who was asked for a time-out."""
+    def told(
+        self,
+        state: TimedPosition,
+        joint_action: JointAction,
+        outcome: Outcome,
+        dice: random.Random,
+    ) -> tuple[str, int]:
+        """Describe the way to an outcome; a time-out that is not called is not worth a word."""
         if state.phase != "time-out":
-            return super().roll(state, joint_action, dice)
+            return super().told(state, joint_action, outcome, dice)
         called = joint_action[state.asked] == self.actions.timeout
-        told = f"{self.player_name(state.asked)} calls a time-out" if called else ""
-        return Played(self.transition(state, joint_action)[0], told)
+        return f"{self.player_name(state.asked)} calls a time-out" if called else "", 0
 
     def after_play(
         self, state: TimedPosition, consequence: Consequence, result: Result | None = None
@@ -565,3 +568,72 @@ class TimedFootball(ChartFootball):
         if self.form == "full":
             margins *= 3  # In the first half it also matters who receives the second.
         return situations * margins * self.start_ticks * (clock.timeouts + 1) ** 2
+
+
+ALL_FORMS = (*FORMS, *TIMED_FORMS)
+"""The forms without a clock, and those with one."""
+
+_UNTIMED_ONLY: dict[str, Any] = {
+    "expected_points": None,
+    "kickoff_value": None,
+    "punting": False,
+    "other_chart": None,
+}
+_TIMED_ONLY: dict[str, Any] = {"clock": None, "timeouts": None, "margin": 0}
+"""The parameters that belong to one kind of form, and their defaults."""
+
+
+def football_strategy(
+    chart: str | Path | Chart = "standard",
+    form: str = "drive",
+    ruleset: Mapping[str, Any] | Ruleset | None = None,
+    expected_points: str | Path | ExpectedPoints | None = None,
+    kickoff_value: float | None = None,
+    down: Spread = 1,
+    to_go: Spread | None = None,
+    to_goal: Spread = 80,
+    punting: bool = False,
+    clock: Mapping[str, Any] | ClockRules | None = None,
+    timeouts: int | bool | None = None,
+    margin: int = 0,
+    other_chart: str | Path | Chart | None = None,
+) -> FootballStrategy | TimedFootball:
+    """Football Strategy: both sides call at once, and a chart has the result.
+
+    Args:
+        chart: The name of a shipped chart, the path of a chart's file, or a chart.
+        form: Without a clock ``"drive"``, ``"points"`` or ``"play"``; with one ``"two-minutes"``,
+            ``"half"``, ``"second-half"`` or ``"full"``.
+        ruleset: A mapping of parameters of :class:`Ruleset` where they are not its defaults, or a
+            ruleset.
+        expected_points: Values at the end of a drive or a play: the path of a file, or the values
+            themselves. Without it, those that are shipped with the chart. For ``"play"`` they have
+            to hold all situations.
+        kickoff_value: K of the form ``"points"``; without it, that of the expected points.
+        down: Down on which a drive or the last two minutes begin, or of the play.
+        to_go: Yards to the line to gain, or to the goal where it is nearer; without it, those of a
+            first down.
+        to_goal: Yards to the goal. Without a clock these three may each be a number, a pair
+            ``[low, high]`` or a mapping of numbers to weights.
+        punting: Whether punt formation is declared, on the last down; without a clock.
+        clock: A mapping of parameters of :class:`ClockRules` where they are not its defaults.
+        timeouts: Number of each side's time-outs in a half, or whether it has any; by default 3.
+        margin: Player 0's lead at the start of ``"two-minutes"`` or ``"second-half"``.
+        other_chart: Player 1's chart, given as `chart` is; without it both play from `chart`.
+            Without a clock.
+
+    Raises:
+        ValueError: If a parameter is not allowed, or belongs to another form.
+        OSError: If a file cannot be read.
+    """
+    given: dict[str, Any] = dict(locals())
+    check_choice(form, "form", ALL_FORMS)
+    timed = form in TIMED_FORMS
+    for name, default in (_UNTIMED_ONLY if timed else _TIMED_ONLY).items():
+        if (value := given.pop(name)) != default:
+            clocks = ("without", FORMS) if timed else ("with", TIMED_FORMS)
+            raise ValueError(
+                f"{name} is {shown(value)}, but form is {shown(form)}; {name} is for the forms "
+                f"{clocks[0]} a clock: {', '.join(clocks[1])}"
+            )
+    return (TimedFootball if timed else FootballStrategy)(**given)

@@ -1,4 +1,4 @@
-"""A whole game of football with a clock between two players, told play by play with its odds.
+"""Games of football with a clock told play by play with their odds, and football in the terminal.
 
     solution = TimedSolution.open("half")
     both = solution.policy, solution.policy
@@ -7,27 +7,21 @@
 After every play stands the value of the game to player 0: its points so far and what is still to
 come if both play optimally from there; in the forms that are won, the chance of winning with half
 that of a tie. What changes it is dice, and the mistakes of a player who is not optimal.
-
-:meth:`TimedFootball.transition` puts equal branches together and forgets what led to them. Here
-:meth:`~solvent.games.football.rules.ChartFootball.roll` draws the chart's result first, so that an
-interception can be told from a fumble.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
-from solvent.games.football.play import FootballCalls
-from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.calls import chart_text
+from solvent.games.football.rules import ChartFootball, FootballStrategy
 from solvent.games.football.situation import situation_text
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.model import Game, JointAction, Outcome
 from solvent.play import Session
-
-Drawn = TypeVar("Drawn")
 
 Strategy: TypeAlias = Callable[[TimedPosition, int], Mapping[int, float]]
 """The probabilities of the actions that a player takes in a position."""
@@ -65,15 +59,17 @@ def transcript(
     state, paid, score = solution.start, 0.0, (0, 0)
     lines = []
     while not game.is_terminal(state):
-        joint = tuple(_action(player(state, side), dice) for side, player in enumerate(players))
-        played = game.roll(state, joint, dice)
-        paid += float(played.outcome.reward)
-        score = (score[0] + max(0, played.points), score[1] + max(0, -played.points))
-        following = played.outcome.state
-        if played.words:
-            value = paid + solution.value_of(following)
-            lines.append(Line(state, _decided(game, state, joint), played.words, score, value))
-        state = following
+        mixed = [player(state, side) for side, player in enumerate(players)]
+        joint = tuple(dice.choices([*one], [*one.values()])[0] for one in mixed)
+        outcomes = game.transition(state, joint)
+        [outcome] = dice.choices(outcomes, [float(o.probability) for o in outcomes])
+        words, points = game.told(state, joint, outcome, dice)
+        paid += float(outcome.reward)
+        score = score[0] + max(0, points), score[1] + max(0, -points)
+        if words:
+            value = paid + solution.value_of(outcome.state)
+            lines.append(Line(state, _decided(game, state, joint), words, score, value))
+        state = outcome.state
     return tuple(lines)
 
 
@@ -88,13 +84,15 @@ def table_of(game: TimedFootball, lines: tuple[Line, ...]) -> list[tuple[str, ..
     rows: list[tuple[str, ...]] = [header]
     half = 0
     for line in lines:
-        if game.form == "full" and line.position.half != half:
-            half = line.position.half
+        at = line.position
+        if game.form == "full" and at.half != half:
+            half = at.half
             rows.append((f"half {half}", *("" for _ in header[1:])))
+        left = game.loaded_clock.text(at.ticks) if at.ticks else "untimed"
         rows.append(
             (
-                _left(game, line.position),
-                _ball(game, line.position),
+                "" if at.phase == "time-out" else left,
+                _ball(game, at),
                 line.decided,
                 line.words,
                 f"{line.score[0]}-{line.score[1]}",
@@ -108,7 +106,7 @@ def transcript_text(game: TimedFootball, lines: tuple[Line, ...]) -> str:
     """A transcript as text for people; the arguments are those of :func:`table_of`."""
     rows = table_of(game, lines)
     last = len(rows[0]) - 1
-    widths = [max(len(row[column]) for row in rows) for column in range(last + 1)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(
             cell.rjust(width) if column in (0, last) else cell.ljust(width)
@@ -128,12 +126,6 @@ def _decided(game: TimedFootball, state: TimedPosition, joint: tuple[int, ...]) 
     return ""
 
 
-def _left(game: TimedFootball, state: TimedPosition) -> str:
-    if state.phase == "time-out":
-        return ""
-    return game.loaded_clock.text(state.ticks) if state.ticks else "untimed"
-
-
 def _ball(game: TimedFootball, state: TimedPosition) -> str:
     side = game.player_name(state.offence)
     if state.phase == "time-out":
@@ -145,15 +137,43 @@ def _ball(game: TimedFootball, state: TimedPosition) -> str:
     return f"{side} kicks{' off' if state.phase == 'kickoff' else ''}"
 
 
-def _action(strategy: Mapping[int, float], dice: random.Random) -> int:
-    return dice.choices(list(strategy), list(strategy.values()))[0]
+# In the terminal
 
 
-def session_of(game: Game) -> type[Session] | None:
-    """Return the type of session for a form of the game."""
-    if isinstance(game, TimedFootball):
-        return FootballSession
-    return FootballCalls if isinstance(game, FootballStrategy) else None
+class FootballCalls(Session):
+    """A session in which both sides call from a chart."""
+
+    @property
+    def rules(self) -> ChartFootball:
+        """The game."""
+        assert isinstance(self.game, ChartFootball)
+        return self.game
+
+    def acting(self, state: Any) -> tuple[int, ...]:
+        """The players who decide something: nobody has a free kick of another kind."""
+        if state.phase == "call":
+            return (0, 1)
+        return () if state.phase == "free kick" else (self.rules.who_decides(state),)
+
+    def numbers(self, state: Any, names: Mapping[int, str]) -> Mapping[int, int]:
+        """Number plays by their own numbers, then the kicks; other choices from 1."""
+        if state.phase == "call" and state.offence == self.player:
+            return {action + 1: action for action in names}
+        return dict(enumerate(names, 1))
+
+    def role(self, state: Any) -> str:
+        """Return the person's role at a question."""
+        if state.phase != "call":
+            return "you: "
+        return "you (offence): " if state.offence == self.player else "you (defence): "
+
+    def commands(self) -> Mapping[str, tuple[str, Callable[[Any], Sequence[str]]]]:
+        """Offer the chart to look at."""
+
+        def chart(state: Any) -> Sequence[str]:
+            return chart_text(self.rules.charts[state.offence])
+
+        return {"chart": ("what comes of every call", chart)}
 
 
 class FootballSession(FootballCalls):
@@ -163,19 +183,24 @@ class FootballSession(FootballCalls):
 
     def follow(self, state: TimedPosition, joint: JointAction) -> Outcome:
         """Return the outcome of both sides' actions, told."""
-        played = self.rules.roll(state, joint, self.dice)
-        if played.words:
-            self.show(f"{played.words[0].upper()}{played.words[1:]}.")
-        if played.points:
-            first, second = self.points
-            self.points = (first + max(played.points, 0), second - min(played.points, 0))
+        outcome = self.roll(self.rules.transition(state, joint))
+        words, points = self.rules.told(state, joint, outcome, self._teller)
+        if words:
+            self.show(f"{words[0].upper()}{words[1:]}.")
+        if points:
+            self.points = self.points[0] + max(points, 0), self.points[1] + max(-points, 0)
             self.show(f"The score is {self.points[0]} to {self.points[1]}.")
-        following: TimedPosition = played.outcome.state
-        if self.hints and not self.rules.is_terminal(following):
+        if self.hints and not self.rules.is_terminal(outcome.state):
             before = self.value(state)
-            reward = float(played.outcome.reward)
-            after = self.scale.of(self.solved.value_of(following) + reward)
+            after = self.scale.of(self.solved.value_of(outcome.state) + float(outcome.reward))
             unit = "Your chance of winning" if self.scale.is_chance else "Your points to come"
-            to_come = self.scale.text(self.value(following))
+            to_come = self.scale.text(self.value(outcome.state))
             self.show(f"{unit}: {to_come} ({self.scale.signed(after - before)}).")
-        return played.outcome
+        return outcome
+
+
+def session_of(game: Game) -> type[Session] | None:
+    """Return the type of session for a form of the game."""
+    if isinstance(game, TimedFootball):
+        return FootballSession
+    return FootballCalls if isinstance(game, FootballStrategy) else None

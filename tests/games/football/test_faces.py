@@ -15,14 +15,11 @@ import numpy as np
 import pytest
 from reduced_football import BACKWARDS, CHART, MIXED, RULES, reduced
 
-from solvent import make_game
-from solvent.exact import SolvedGame, score, solve
-from solvent.games.football.baselines.players import STRATEGIES
+from solvent.exact import score, solve
+from solvent.games.football.baselines import STRATEGIES
 from solvent.games.football.calls import chart_text
-from solvent.games.football.chart import Chart
-from solvent.games.football.chart_files import as_chart, load_chart
+from solvent.games.football.chart import Chart, as_chart, load_chart
 from solvent.games.football.packed import pack_rules
-from solvent.games.football.position import Position
 from solvent.games.football.report import (
     GO,
     KICK,
@@ -40,7 +37,7 @@ from solvent.games.football.report import (
 )
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
-from solvent.games.football.situation import Situation
+from solvent.games.football.situation import Position, Situation
 from solvent.games.football.solver.points import call_sheet, solve_points
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.model import TabularPolicy, compile_game
@@ -70,21 +67,6 @@ def test_the_gain_told_is_the_way_of_the_ball() -> None:
     assert gains > 50
 
 
-def test_calls_have_words() -> None:
-    chart = as_chart("standard")
-    assert re.match(r"run: \d+ yards on average", GAME.explain(0, 0))
-    # Computed here from the chart's own cells.
-    cells = [cell[0][1] for cell in chart.cells[19]]
-    gains = [result.yards for result in cells if result.kind == "gain"]
-    lost = sum(result.kind == "incomplete" for result in cells)
-    words = GAME.explain(19, 0)
-    assert words.startswith(f"pass: {sum(gains) / len(gains):.0f} yards on average, ")
-    assert f"{10 * lost}% incomplete" in words
-    assert re.match(r"runs gain -?[\d.]+ yards on average, passes -?[\d.]+$", GAME.explain(0, 1))
-    for player, names in enumerate(GAME.info.actions):
-        assert all(GAME.explain(action, player) for action in range(len(names)))
-
-
 @pytest.mark.parametrize("name", ["standard", "aerial", "dice"])
 def test_the_chart_fits_the_terminal_and_is_whole(name: str) -> None:
     chart = as_chart(name)
@@ -100,8 +82,13 @@ def test_the_chart_fits_the_terminal_and_is_whole(name: str) -> None:
 
 
 @cache
-def drive() -> SolvedGame:
-    return solve(make_game("football-strategy"))
+def drive() -> SolvedFootball:
+    return solved_of(GAME)
+
+
+@pytest.fixture(scope="module")
+def standard() -> SolvedFootball:
+    return drive()
 
 
 @pytest.mark.parametrize(("to_go", "to_goal"), [(1, 40), (10, 80), (3, 3), (8, 65)])
@@ -154,43 +141,18 @@ def test_who_plays_is_not_told_what_is_optimal() -> None:
         assert "%" in " ".join(one.html for one in state_sections(drive(), state, True))
 
 
-def test_both_call_sheets_are_the_optimal_strategies() -> None:
-    state = Position("call", 0, 2, 7, 60)
-    chart = next(
-        one.html for one in state_sections(drive(), state, True) if one.title == "The chart"
-    )
-    mine = re.findall(r'row">([^<]+)</th><th class="n dim">([\d.]*)%?<', chart)
-    strategy = drive().policy(state, 0)
-    expected = [f"{100 * strategy[n]:.1f}" if strategy[n] else "" for n in range(20)]
-    assert [share for _, share in mine[:20]] == expected
-    heads = chart.partition("</thead>")[0].rpartition("<tr>")[2]
-    theirs = re.findall(r'<th class="n dim">([\d.]*)%?<', heads)
-    other = drive().policy(state, 1).values()
-    assert theirs == [f"{100 * chance:.1f}" if chance else "" for chance in other]
-
-
-def test_the_ball_and_the_line_to_gain_stand_where_they_are() -> None:
-    [pitch] = drive().game.scene(Position("call", 0, 1, 10, 80))
-    assert (pitch.ball, pitch.gain, pitch.left) == (20, 30, "player A")
-    assert pitch.news == "player A has 1st and 10 at its own 20"
-    assert drive().game.scene(Position("over", 0, 0, 0, 0)) == ()
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        Position("call", 0, 0, 10, 80),
-        Position("call", 0, 5, 10, 80),
-        Position("call", 0, 1, 0, 80),
-        Position("call", 0, 1, 90, 80),
-        Position("call", 0, 1, 10, 100),
-        Position("call", 0, 1, 10, -20),
-        Position("call", 0, 1, 10, 80, punting=True),
-    ],
-)
-def test_what_is_no_situation_has_no_value(state: Position) -> None:
-    with pytest.raises(ValueError, match="is no situation"):
-        drive().value_of(state)
+def test_what_is_no_situation_has_no_value() -> None:
+    for down, to_go, to_goal, punting in (
+        (0, 10, 80, False),
+        (5, 10, 80, False),
+        (1, 0, 80, False),
+        (1, 90, 80, False),
+        (1, 10, 100, False),
+        (1, 10, -20, False),
+        (1, 10, 80, True),
+    ):
+        with pytest.raises(ValueError, match="is no situation"):
+            drive().value_of(Position("call", 0, down, to_go, to_goal, punting))
 
 
 DOCS = Path(__file__).parents[3] / "docs" / "games"
@@ -200,16 +162,6 @@ def solved_of(game: FootballStrategy) -> SolvedFootball:
     solved = solve_football(game)
     assert solved is not None
     return solved
-
-
-@pytest.fixture(scope="module")
-def standard() -> SolvedFootball:
-    return solved_of(FootballStrategy())
-
-
-@pytest.fixture(scope="module", params=[BACKWARDS, MIXED], ids=lambda chart: chart.name)
-def small(request: pytest.FixtureRequest) -> SolvedFootball:
-    return solved_of(reduced(chart=request.param))
 
 
 def test_the_standard_map_has_all_ways_and_its_colours_say_which(standard: SolvedFootball) -> None:

@@ -13,17 +13,16 @@ import pytest
 from reduced_football import CHART, CHARTS, NO_CHOICE, RULES, reduced, reduced_points
 
 from solvent import make_game
-from solvent.games.football.chart import Chart
-from solvent.games.football.chart_files import SHIPPED, csv_text, load_chart
+from solvent.games.football.chart import SHIPPED, Chart, csv_text, load_chart
 from solvent.games.football.expected_points import (
     ExpectedPoints,
     ExpectedPointsError,
     read_expected_points,
     shipped_expected_points,
 )
-from solvent.games.football.position import OVER, Position
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.situation import OVER, Position
 from solvent.model import (
     compile_game,
     parametrize_with_game_checks,

@@ -14,8 +14,7 @@ from reduced_football import MIXED, RULES
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
-from solvent.games.football.chart import Chart
-from solvent.games.football.chart_files import csv_text, load_chart
+from solvent.games.football.chart import Chart, csv_text, load_chart
 from solvent.games.football.expected_points import read_expected_points
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
@@ -50,28 +49,15 @@ def test_points_and_sheets_take_the_rules_as_solve_does(chart: str) -> None:
     assert f"{wanted.kickoff_value:.6f} to the receiver" in shown
     sheet = json.loads(run("chart", "sheet", chart, *rules, "--to-goal", "4", "--json").stdout)
     assert sheet["situation"] == {"down": 1, "to_go": 3, "to_goal": 4, "punting": False}
-    other = run("chart", "points", chart, "--ruleset", json.dumps({**RULES, "touchdown": 7})).stdout
-    assert f"{wanted.kickoff_value:.6f} to the receiver" not in other
     for command in ("points", "sheet"):
         refused = run("chart", command, chart, "--ruleset", '{"saftey": 3}')
         assert refused.exit_code == 2
         assert "Did you mean 'safety'?" in refused.stderr
-        refused = run("chart", command, chart, "--ruleset", "3")
-        assert refused.stderr == "solvent: ruleset is 3; allowed is a mapping of parameters\n"
 
 
 def test_a_sheet_says_what_both_sides_call(chart: str) -> None:
-    words = [
-        "chart",
-        "sheet",
-        chart,
-        "--ruleset",
-        json.dumps(RULES),
-        "--down",
-        "2",
-        "--to-goal",
-        "4",
-    ]
+    words = ["chart", "sheet", chart, "--ruleset", json.dumps(RULES)]
+    words += ["--down", "2", "--to-goal", "4"]
     lines = run(*words).stdout.splitlines()
     assert lines[0] == "2nd and 3 at the other's 4 on chart mixed"
     assert re.fullmatch(r"-?\d\.\d{6} points to the offence", lines[1])

@@ -17,21 +17,22 @@ from solvent.exact import (
     SolvedGame,
     SolvedTable,
     best_response,
-    exploitability,
-    nash_conv,
-    policy_value,
     solve,
 )
 from solvent.exact.matrix_game import solve_matrix_game
-from solvent.games.football.chart import Chart, parse_cell
-from solvent.games.football.chart_files import SHIPPED, load_chart
+from solvent.games.football.chart import SHIPPED, Chart, load_chart, parse_cell
 from solvent.games.football.chart_model import ChartParameters, make_chart
 from solvent.games.football.expected_points import ExpectedPoints, shipped_expected_points
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver.backup import Strategies, backup_of
+from solvent.games.football.solver.backup import (
+    ATTACK,
+    Strategies,
+    backup_of,
+    respond,
+)
 from solvent.games.football.solver.points import (
     DriveSolution,
     PointsSolution,
@@ -40,19 +41,14 @@ from solvent.games.football.solver.points import (
     solve_points,
     solve_two_charts,
 )
-from solvent.games.football.solver.responses import (
-    ATTACK,
-    respond,
-)
-from solvent.games.football.solver.solved import solve_football
-from solvent.games.football.solver.table import FootballTable
-from solvent.model import TabularGame, TabularPolicy, compile_game
+from solvent.games.football.solver.solved import FootballTable, solve_football
+from solvent.model import compile_game
 from solvent.model.arrays import Bools, Floats
 
 PAGE = (Path(__file__).parents[3] / "docs/games/football-strategy.md").read_text("utf-8")
 RULESET = Ruleset.of(RULES)
 YARDS = (99, 80, 50, 20, 1)
-CHARTS = (*(random_chart(seed) for seed in (0, 1, 2, 6, 13, 20)), MIXED)
+CHARTS = (*(random_chart(seed) for seed in (0, 6, 20)), MIXED)
 """Small charts with every kind of result, on which no side does well to go on for ever."""
 
 BY_SPEED = [
@@ -118,19 +114,15 @@ def test_the_shipped_expected_points_are_the_solvers(chart: str) -> None:
     assert shipped.first_down == pytest.approx(found.first_down, abs=1e-10)
 
 
-@pytest.mark.parametrize(
-    "situation",
-    [Situation(1, 10, 80), Situation(4, 2, 40), Situation(4, 8, 70, True), Situation(3, 1, 1)],
-    ids=str,
-)
-def test_a_call_sheet_is_the_equilibrium_of_its_payoffs(situation: Situation) -> None:
+def test_a_call_sheet_is_the_equilibrium_of_its_payoffs() -> None:
     rules, solution = packed("standard"), solved("standard")
-    sheet = call_sheet(rules, solution, situation)
-    assert sheet.payoff.shape == (len(sheet.offence), rules.chart.defences)
-    assert sheet.value == pytest.approx(solve_matrix_game(sheet.payoff).value, abs=1e-9)
-    assert sheet.value == pytest.approx(solution.values[rules.index(situation)], abs=1e-9)
-    offence, defence = ([call.chance for call in side] for side in (sheet.offence, sheet.defence))
-    assert offence @ sheet.payoff @ defence == pytest.approx(sheet.value)
+    for place in ((1, 10, 80), (4, 2, 40), (4, 8, 70, True), (3, 1, 1)):
+        sheet = call_sheet(rules, solution, Situation(*place))
+        assert sheet.payoff.shape == (len(sheet.offence), rules.chart.defences)
+        assert sheet.value == pytest.approx(solve_matrix_game(sheet.payoff).value, abs=1e-9)
+        assert sheet.value == pytest.approx(solution.values[rules.index(Situation(*place))])
+        mixed = [[call.chance for call in side] for side in (sheet.offence, sheet.defence)]
+        assert mixed[0] @ sheet.payoff @ mixed[1] == pytest.approx(sheet.value)
 
 
 @pytest.mark.parametrize("chart", BY_SPEED)
@@ -166,7 +158,7 @@ def test_a_penalty_for_certain_at_the_own_goal_line_is_refused_as_the_page_says(
         r"seed (\d+): play (\d+) against ([A-Z]) is `(off\d+)`.*?`([^`]*)` in its place", page, re.S
     )
     chart = make_chart("made", ChartParameters(seed=int(seed)))
-    assert chart.cell(int(play), letter) == parse_cell(code)
+    assert chart.columns[play][chart.letters.index(letter)] == parse_cell(code)
     with pytest.raises(ImproperGameError, match="play need not end"):
         solve_points(pack_rules(chart, Ruleset()))
     cells = [list(line) for line in chart.cells]
@@ -298,7 +290,7 @@ def test_the_page_states_what_two_shipped_charts_give() -> None:
         assert figures.replace("−", "-").split(" | ") == [f"{value:.2f}" for value in found]
 
 
-SEEDS = (0, 1, 2, 6, 13, 20)
+SEEDS = (0, 6, 20)
 
 
 def random_strategies(rules: PackedRules, seed: int) -> Strategies:
@@ -364,29 +356,6 @@ def test_a_predictable_defence_that_fouls_at_its_goal_can_be_kept_there_for_ever
         respond(rules, points, backup_of(rules).uniform, ATTACK)
 
 
-def football(form: str) -> FootballTable:
-    strategy = reduced(form)
-    return FootballTable.of(compile_game(strategy), strategy)
-
-
-def random_policy(game: TabularGame, player: int) -> TabularPolicy:
-    weight = np.random.default_rng(player).random(game.mask[player].shape) * game.mask[player]
-    total = np.where(game.terminal, 1.0, weight.sum(axis=1))
-    return TabularPolicy.of(game, weight / total[:, None], player=player)
-
-
-def test_strategies_made_of_a_policy_make_the_policy() -> None:
-    for form in ("drive", "points"):
-        table = football(form)
-        states = np.array([state.phase != "kickoff" for state in table.game.states])
-        for player in (0, 1):
-            policy = random_policy(table.game, player)
-            again = table.policy(table.strategies(policy), player)
-            assert again.probabilities[states] == pytest.approx(
-                policy.probabilities[states], abs=1e-15
-            )
-
-
 @pytest.mark.parametrize(
     ("form", "chart"), [("drive", BACKWARDS), ("drive", MIXED), ("points", MIXED)]
 )
@@ -415,19 +384,3 @@ def test_the_kernels_agree_with_the_table_in_every_state(form: str, chart: Chart
             assert best == pytest.approx(other.value_of(state), abs=1e-8)
             own = sum(share * values[action] for action, share in policy.items())
             assert own == pytest.approx(best, abs=1e-8)
-
-
-@pytest.mark.slow
-def test_the_whole_drive() -> None:
-    """One component of over 100,000 states, five million pairs of calls."""
-    table = FootballStrategy(form="drive").tabulate()
-    assert table.n_states > 100_000
-    solution = solve(table)
-    assert solution.upper - solution.lower <= 1e-9
-    assert nash_conv(table, *solution.policies) == pytest.approx(0, abs=1e-9)
-
-    uniform = [TabularPolicy.uniform(table, player=player) for player in (0, 1)]
-    worth = table.at_start(policy_value(table, *uniform))
-    lost = [exploitability(table, policy, solution) for policy in uniform]
-    assert solution.value - lost[0] < worth < solution.value + lost[1]
-    assert min(lost) > 1

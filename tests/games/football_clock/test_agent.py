@@ -7,35 +7,31 @@ from functools import cache
 import numpy as np
 import pytest
 import timed_football
+from timed_policies import evaluate
 
 from solvent.games.football.situation import Situation, first_down_at
-from solvent.games.football.solver.backup import backup_of
 from solvent.games.football_clock.agent import (
-    CLOCKLESS,
-    TOUCHDOWN_AHEAD,
-    TOUCHDOWN_BEHIND,
     AgentLayers,
     AgentPlayer,
     AverageNeeded,
     ClockManagement,
 )
-from solvent.games.football_clock.evaluation import PairEvaluation, evaluate
-from solvent.games.football_clock.layout import FormLayout, Layer, layout_for
-from solvent.games.football_clock.optimal import OptimalLayers
+from solvent.games.football_clock.evaluation import PairEvaluation
+from solvent.games.football_clock.layout import Asked, FormLayout, Layer, layout_for
 from solvent.games.football_clock.players import strategy_of
-from solvent.games.football_clock.policies import Asked
 from solvent.games.football_clock.report import (
     BEST_RESPONSE,
     OPTIMAL,
     LastHalf,
+    agent_game_section,
+    agent_section,
     cost_of_strategy,
-    paper_agent_sections,
     rate_agent,
     seats_of,
 )
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solution import TimedSolution
+from solvent.games.football_clock.solution import OptimalLayers, TimedSolution
 from solvent.report.page import render
 
 PLAIN = ClockManagement(weight=1.0)
@@ -93,28 +89,6 @@ def test_losing_the_ball_changes_nothing() -> None:
     assert falls(at, "44", 4, has_ball=True, kick=False) == 0, "a touchdown"
 
 
-def test_who_is_behind_saves_time_and_who_is_ahead_spends_it() -> None:
-    rules = layout().rules
-    seconds = np.zeros(rules.n_results)
-    codes = {result.code: r for r, result in enumerate(rules.chart.results)}
-    at = rules.index(Situation(1, 10, 60))
-    for r in codes.values():
-        k = at * rules.n_results + r
-        branches = slice(rules.arrays.branch_start[k], rules.arrays.branch_start[k + 1])
-        chances = rules.arrays.branch_probability[branches]
-        seconds[r] = chances @ rules.branches["seconds"][branches]
-
-    def spent(standing: int) -> float:
-        strategies = agent().standing_strategies(Layer(2, 5, 0, 0), standing)
-        by_call = seconds @ backup_of(rules).cells
-        by_call = by_call.reshape(-1, rules.chart.defences)
-        return float(
-            strategies.offence[at] @ by_call[: rules.legal.shape[1]] @ strategies.defence[at]
-        )
-
-    assert spent(TOUCHDOWN_BEHIND) < spent(CLOCKLESS) < spent(TOUCHDOWN_AHEAD)
-
-
 def asked(layer: Layer, *, mine: bool, margin: int) -> Asked:
     column = np.array([[layout().column(2, margin)]])
     return Asked(
@@ -154,23 +128,14 @@ def test_onside_kicks_come_late_from_behind() -> None:
 AGENT_TITLES = ["What the published agent gives away", "A game of the published agent"]
 
 
-def solved(game: TimedFootball) -> TimedSolution:
-    return TimedSolution.of(game)
-
-
 @pytest.fixture(scope="module")
 def second_half() -> TimedSolution:
-    return solved(timed_football.tiny("second-half", timeouts=1))
+    return TimedSolution.of(timed_football.tiny("second-half", timeouts=1))
 
 
 @pytest.fixture(scope="module")
 def half() -> TimedSolution:
-    return solved(timed_football.tiny("half", timeouts=1))
-
-
-@pytest.fixture(scope="module")
-def full() -> TimedSolution:
-    return solved(timed_football.tiny("full", timed_football.SMALL, half=30))
+    return TimedSolution.of(timed_football.tiny("half", timeouts=1))
 
 
 def evaluated(solution: TimedSolution, start: TimedPosition, opponent: int) -> PairEvaluation:
@@ -180,7 +145,7 @@ def evaluated(solution: TimedSolution, start: TimedPosition, opponent: int) -> P
     return evaluate(layout, start, AgentLayers(layout), other)
 
 
-@pytest.mark.parametrize("name", ["second_half", "half", "full"])
+@pytest.mark.parametrize("name", ["second_half", "half"])
 def test_the_table_has_the_evaluations_of_the_start(
     name: str, request: pytest.FixtureRequest
 ) -> None:
@@ -197,7 +162,8 @@ def test_the_table_has_the_evaluations_of_the_start(
     assert (found[:, 0] > found[:, 1] + 1e-3).all()
     assert (found[:, 1] > found[:, 2] - 1e-12).all()
     assert (found[:, 1] > found[:, 2] + 1e-3).any()
-    page = render(solution, sections=paper_agent_sections(solution, rated))
+    sections = [agent_section(solution, rated), agent_game_section(solution, rated)]
+    page = render(solution, sections=sections)
     titles = ("A game, play by play", *AGENT_TITLES)
     places = [page.index(title) for title in titles]
     assert places == sorted(places)
@@ -222,14 +188,10 @@ def test_a_cell_is_the_value_less_what_the_agent_gets_there(
                 assert scores.by_time[opponent][cell] == pytest.approx(gets, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("form", "clock"),
-    [("half", {"timeouts": 1}), ("second-half", {"timeouts": 1}), ("full", {})],
-)
-def test_costs_are_on_average_what_the_evaluation_says(form: str, clock: dict[str, int]) -> None:
+def test_costs_are_on_average_what_the_evaluation_says() -> None:
     """Over all games, a position's cost times how often it comes up adds to what is given away."""
-    game = timed_football.tiny(form, timed_football.SMALL, half=30, **clock)
-    solution = solved(game)
+    game = timed_football.tiny("second-half", timed_football.SMALL, half=30, timeouts=1)
+    solution = TimedSolution.of(game)
     player = AgentPlayer(AgentLayers(solution.layout))
     agent = strategy_of(TimedFootballSampler(game), player)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from timed_football import RULES, SMALL, tiny
-from timed_policies import AlikeInRuns, LayersOfTable, random_policy
+from timed_policies import AlikeInRuns, LayersOfTable, evaluate, random_policy
 
 from solvent.baselines.network import Network, NetworkPlayer
 from solvent.envs.simulation import Player
@@ -26,17 +26,15 @@ from solvent.games.football_clock.agent import AgentLayers, AgentPlayer, ClockMa
 from solvent.games.football_clock.evaluation import (
     BEST_RESPONSE,
     TimedScore,
-    evaluate,
     evaluate_pairs,
     score_timed,
 )
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Layer, layout_for
-from solvent.games.football_clock.optimal import OptimalLayers
 from solvent.games.football_clock.players import network_layers, optimal_player
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solution import TimedSolution
+from solvent.games.football_clock.solution import OptimalLayers, TimedSolution
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Floats
 
@@ -74,7 +72,7 @@ def test_two_random_policies(number: int) -> None:
     result = evaluate(layout, start, of_x[0], of_y[1])
     expected = game.at_start(policy_value(game, given[0][0], given[1][1]))
     assert result.first == pytest.approx(expected, abs=1e-12)
-    result = evaluate(layout, start, of_x[1], of_y[0], threads=1)
+    result = evaluate(layout, start, of_x[1], of_y[0])
     expected = game.at_start(policy_value(game, given[1][0], given[0][1]))
     even = 0.0 if layout.for_points else 1.0
     assert result.second == pytest.approx(even - expected, abs=1e-12)
@@ -199,15 +197,14 @@ def test_nobody_gains_against_the_optimal_player(number: int) -> None:
     assert nash_conv(table, *tables_of(number, player)) == pytest.approx(0, abs=1e-12)
 
 
+KINDS = [(True, "sampled", "onehot"), (False, "sampled", "vector"), (False, "mode", "onehot")]
+"""Whether a network is masked, how it chooses, and what it sees."""
+
+
 @pytest.mark.parametrize("number", range(len(QUICK)), ids=IDS)
-@pytest.mark.parametrize(
-    ("masked", "rule", "observation"),
-    [(True, "sampled", "onehot"), (False, "sampled", "vector"), (False, "mode", "onehot")],
-)
-def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(
-    number: int, masked: bool, rule: str, observation: str
-) -> None:
+def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(number: int) -> None:
     sampler, table = made(number)
+    masked, rule, observation = KINDS[number % len(KINDS)]
     player = network_of(sampler, masked=masked, rule=rule, observation=observation)
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
@@ -221,22 +218,14 @@ def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(
 
 
 @pytest.mark.parametrize("number", range(len(QUICK)), ids=IDS)
-@pytest.mark.parametrize("threshold", [15, 300])
-def test_the_agent_plays_as_it_is_scored(number: int, threshold: float) -> None:
+def test_the_agent_plays_as_it_is_scored(number: int) -> None:
     sampler, table = made(number)
-    management = ClockManagement(threshold=threshold)
+    management = ClockManagement(threshold=(15, 300)[number % 2])
     player = AgentPlayer(AgentLayers(layout_for(sampler.rules), management=management))
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
     value = evaluate(layout_for(sampler.rules), begin.state, player.layers, player.layers).first
     assert value == pytest.approx(table.at_start(policy_value(table, first, second)), abs=1e-12)
-
-
-def test_a_large_form_is_not_solved_on_the_spot() -> None:
-    from solvent.games import TimedFootball
-
-    with pytest.raises(ValueError, match=r"201,960,000 states.*--form second-half .*--out DIR"):
-        optimal_player(TimedFootball(form="second-half", timeouts=0))
 
 
 # Scores, kept in a folder and against rounded solutions.

@@ -36,12 +36,6 @@ def states(
             yield place, at._replace(**situation._asdict() if situation else {})
 
 
-def test_chances_are_the_values_of_states(half: LastHalf) -> None:
-    chances = half.by_time(half.first_down(4))
-    for place, at in states(half, "call", Situation(1, 3, 4)):
-        assert chances[place] == pytest.approx(half.solution.value_of(at), abs=1e-12)
-
-
 @pytest.mark.parametrize(("to_goal", "best"), [(4, GO), (2, KICK)])
 def test_the_ways_of_the_last_down(half: LastHalf, to_goal: int, best: int) -> None:
     (way_of, found), solution, seen = half.last_down(2, to_goal), half.solution, set()

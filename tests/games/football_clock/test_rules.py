@@ -21,7 +21,7 @@ from timed_walk import transcript
 from solvent import make_game
 from solvent.exact import solve
 from solvent.games.football.chart import Chart
-from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football.ruleset import ClockRules
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
 from solvent.model import Outcome, TooManyStatesError, compile_game, parametrize_with_game_checks
 

@@ -16,11 +16,10 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import make_plan, values_bytes
 from solvent.exact.layered.solve import Local, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
-from solvent.games.football.chart_files import load_chart
+from solvent.games.football.chart import load_chart
 from solvent.games.football.packed import PackedRules, pack_rules
-from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football.solver.points import solve_points
-from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedPosition
@@ -39,19 +38,6 @@ def layout_in(store: LayerStore) -> FormLayout:
     """The layout of the layers in a store."""
     assert isinstance(store.game, FootballLayers)
     return store.game.layout
-
-
-FIELD = 71
-LINES = FIELD * (FIELD - 1) // 2
-
-
-@cache
-def standard(form: str, ticks: int, timeouts: int, margin: int = 10) -> LayerStore:
-    """The end of a game on the standard chart, solved; the field is somewhat shorter."""
-    rules = pack_rules(load_chart("standard"), Ruleset(field=FIELD))
-    return solved(
-        FormLayout(rules, ClockRules(timeouts=timeouts, largest_margin=margin), form, ticks)
-    )
 
 
 def stored_value(store: LayerStore, state: TimedPosition) -> float:
@@ -148,21 +134,6 @@ def test_every_value_is_within_its_error_of_the_rational_one(
     assert compared > 50
 
 
-def test_decided_games_are_not_solved() -> None:
-    """With a tick left and a lead of more than any play brings there is nothing to solve."""
-    store = standard("second-half", 6, 0)
-    margin = layout_in(store).margin(2)
-    for ticks in (0, 1):
-        layer = Layer(2, ticks, 0, 0)
-        record = store.record(layer)
-        assert record.constant == (abs(margin) > 7).sum() * layout_in(store).kickoff_row
-        assert record.games + record.constant == layout_in(store).kickoff_row * len(margin)
-        decided = store.read(layer)[:, abs(margin) > 7]
-        np.testing.assert_array_equal(
-            decided, np.broadcast_to(np.sign(margin[abs(margin) > 7]) / 2, decided.shape)
-        )
-
-
 @pytest.mark.slow
 def test_a_long_half_is_the_endless_game() -> None:
     """Expected points of a half tend to those of play without a clock, which costs no time.
@@ -195,28 +166,16 @@ def rules() -> PackedRules:
 
 
 @pytest.mark.parametrize("form", TIMED_FORMS)
-@pytest.mark.parametrize("timeouts", [0, 2])
-@pytest.mark.parametrize("untimed_down", [False, True])
-def test_every_layer_comes_after_those_that_it_reads(
-    rules: PackedRules, form: str, timeouts: int, untimed_down: bool
-) -> None:
-    layout = FormLayout(rules, ClockRules(timeouts=timeouts, untimed_down=untimed_down), form)
-    solved: set[Layer] = set()
-    for layer in layout.layers:
-        assert solved.issuperset(layout.reads(layer))
-        solved.add(layer)
-    assert len(solved) == len(layout.layers)
-    begin = Layer(layout.halves[-1], layout.most_ticks, timeouts, timeouts)
-    assert layout.layers[-1] == begin
-
-
-def test_the_end_of_a_half(rules: PackedRules) -> None:
-    layout = FormLayout(rules, ClockRules(largest_margin=2), "full")
-    assert layout.final(2).tolist() == [-0.5, -0.5, 0, 0.5, 0.5]
-    # Who kicks off next has that row; who receives has the opposite of the other side's.
-    kicks = np.array([-0.5, -0.4, -0.1, 0.2, 0.5])
-    assert layout.final(1, kicks).tolist() == [*kicks, -0.5, -0.2, 0.1, 0.4, 0.5]
-    assert FormLayout(rules, ClockRules(), "half").final(2).tolist() == [0]
+def test_every_layer_comes_after_those_that_it_reads(rules: PackedRules, form: str) -> None:
+    for timeouts, untimed_down in ((0, True), (2, False)):
+        layout = FormLayout(rules, ClockRules(timeouts=timeouts, untimed_down=untimed_down), form)
+        solved: set[Layer] = set()
+        for layer in layout.layers:
+            assert solved.issuperset(layout.reads(layer))
+            solved.add(layer)
+        assert len(solved) == len(layout.layers)
+        begin = Layer(layout.halves[-1], layout.most_ticks, timeouts, timeouts)
+        assert layout.layers[-1] == begin
 
 
 # Single states, against the generic solver.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -80,11 +79,3 @@ def test_the_kept_samples_agree_with_the_rules(folder: Path, count: int) -> None
     assert len(states) == count + 1
     assert [state for state in states if not state.agrees] == []
     assert max(state.allowed for state in states) < 1e-10
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_evidence_is_small(folder: Path) -> None:
-    [path] = folder.iterdir()
-    assert path.name == "manifest.json.gz"
-    assert path.stat().st_size < 1_200_000
-    assert len(gzip.decompress(path.read_bytes())) < 10_000_000

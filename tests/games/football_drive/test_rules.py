@@ -15,7 +15,6 @@ import pytest
 from solvent import make_game
 from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import Solution, score, solve
-from solvent.games.football_drive import rules as football_drive
 from solvent.games.football_drive.rules import (
     KICK,
     PASS,
@@ -24,6 +23,7 @@ from solvent.games.football_drive.rules import (
     Drive,
     FootballDrive,
     first_down,
+    payoff,
     poisson,
 )
 from solvent.model import (
@@ -48,116 +48,60 @@ def test_the_game_conforms(game: Any, check: Callable[[Any], None]) -> None:
     check(game)
 
 
-def after(state: Drive, action: int) -> dict[Drive, Outcome]:
-    return {o.state: o for o in FootballDrive().transition(state, (action,))}
+NEXT, FIRST, FUMBLED = Fraction(19, 20), Fraction(9, 20), Fraction(1, 20)
+GOOD = Fraction(95, 100) * Fraction(40, 60)
+TEN_AT_50 = Drive(50, 10, 1)
+
+RULES: tuple[tuple[str, Drive, int, Drive, Fraction], ...] = (
+    *(
+        ("a run gains a Poisson number of mean 6 less 2", TEN_AT_50, RUN,
+         Drive(52 - k, 12 - k, 2), NEXT * SIX[k])
+        for k in (0, 1, 6, 11)
+    ),
+    ("fumbled where it ends", TEN_AT_50, RUN, Drive(46, 0, 0, "lost"), FUMBLED * SIX[6]),
+    ("incomplete, for nothing, or a sack at the line", TEN_AT_50, PASS, Drive(50, 10, 2),
+     FIRST + FIRST * TWELVE[2] + FUMBLED * SIX[0]),
+    ("a pass is complete", TEN_AT_50, PASS, Drive(45, 5, 2), FIRST * TWELVE[7]),
+    ("a sack", TEN_AT_50, PASS, Drive(57, 17, 2), FUMBLED * SIX[7]),
+    ("intercepted", TEN_AT_50, PASS, Drive(40, 0, 0, "lost"), FUMBLED * TWELVE[12]),
+    ("a punt", Drive(100, 10, 1), PUNT, Drive(34, 0, 0, "lost"), TEN[10]),
+    ("6 * 16 + 6 is more than 100 yards", Drive(100, 10, 1), PUNT, Drive(20, 0, 0, "lost"),
+     sum(TEN[16:], Fraction(0))),
+    ("a field goal", Drive(20, 5, 4), KICK, Drive(20, 0, 0, "field goal"), GOOD),
+    ("is missed where it was kicked", Drive(20, 5, 4), KICK, Drive(20, 0, 0, "lost"), 1 - GOOD),
+    *(("too far", first_down(x), KICK, Drive(x, 0, 0, "lost"), Fraction(1)) for x in (60, 100)),
+    ("to the line is a first down", Drive(50, 3, 2), RUN, Drive(47, 10, 1), NEXT * SIX[5]),
+    ("less is the next down", Drive(50, 3, 2), RUN, Drive(48, 1, 3), NEXT * SIX[4]),
+    ("near the goal it is goal to go", Drive(12, 2, 3), RUN, Drive(8, 8, 1), NEXT * SIX[6]),
+    ("on fourth down short of the line it is lost, as by a fumble there", Drive(50, 10, 4), RUN,
+     Drive(49, 0, 0, "lost"), SIX[3]),
+    ("beyond the goal line", Drive(1, 1, 1), RUN, Drive(20, 0, 0, "touchdown"),
+     NEXT * sum(SIX[3:])),
+    ("a fumble there is a touchback", Drive(1, 1, 1), RUN, Drive(20, 0, 0, "lost"),
+     FUMBLED * sum(SIX[3:])),
+    ("beyond its own", first_down(100), RUN, Drive(20, 0, 0, "safety"), NEXT * sum(SIX[:2])),
+    ("a fumble there is their touchdown", first_down(100), RUN,
+     Drive(20, 0, 0, "other's touchdown"), FUMBLED * sum(SIX[:2])),
+)  # fmt: skip
+"""What may follow a play, and how probable it is."""
 
 
-def chance(state: Drive, action: int, ended: str) -> Fraction:
-    return sum(
-        (o.probability for s, o in after(state, action).items() if s.ended == ended), Fraction(0)
-    )
+def test_what_follows_a_play() -> None:
+    for rule, state, action, following, wanted in RULES:
+        chances = {o.state: o.probability for o in FootballDrive().transition(state, (action,))}
+        assert chances[following] == wanted, rule
 
 
-# The rules that follow are checked here, and again with an error planted in them.
-
-
-def check_a_run_gains_a_poisson_number_of_mean_6_less_2() -> None:
-    branches = after(Drive(50, 10, 1), RUN)
-    for k in (0, 1, 6, 11):
-        assert branches[Drive(52 - k, 12 - k, 2)].probability == Fraction(19, 20) * SIX[k]
-
-
-def check_a_run_is_fumbled_in_one_case_of_20_where_it_ends() -> None:
-    branches = after(Drive(50, 10, 1), RUN)
-    assert chance(Drive(50, 10, 1), RUN, "lost") == Fraction(1, 20)
-    assert branches[Drive(46, 0, 0, "lost")].probability == Fraction(1, 20) * SIX[6]
-
-
-def check_a_pass_is_incomplete_complete_intercepted_or_a_sack() -> None:
-    branches = after(Drive(50, 10, 1), PASS)
-    # The down costs nothing by an incomplete pass, a completion for nothing or a sack at the line.
-    still = Fraction(9, 20) + Fraction(9, 20) * TWELVE[2] + Fraction(1, 20) * SIX[0]
-    assert branches[Drive(50, 10, 2)].probability == still
-    assert branches[Drive(45, 5, 2)].probability == Fraction(9, 20) * TWELVE[7]
-    assert branches[Drive(57, 17, 2)].probability == Fraction(1, 20) * SIX[7]
-    assert branches[Drive(40, 0, 0, "lost")].probability == Fraction(1, 20) * TWELVE[12]
-
-
-def check_a_punt_goes_6_yards_and_6_times_a_poisson_number_of_mean_10() -> None:
-    branches = after(Drive(100, 10, 1), PUNT)
-    assert branches[Drive(34, 0, 0, "lost")].probability == TEN[10]
-    # 6 * 16 + 6 is more than 100 yards.
-    touchback = branches[Drive(20, 0, 0, "lost")].probability
-    assert touchback == sum(TEN[16:])
-
-
-def check_a_field_goal_is_less_likely_the_farther_away() -> None:
-    assert chance(Drive(20, 5, 4), KICK, "field goal") == Fraction(95, 100) * Fraction(40, 60)
-    assert chance(Drive(20, 5, 4), KICK, "lost") == 1 - Fraction(95, 100) * Fraction(40, 60)
-    assert after(Drive(20, 5, 4), KICK)[Drive(20, 0, 0, "lost")].reward == -Fraction(68, 50)
-    for x in (60, 61, 100):
-        assert after(first_down(x), KICK).keys() == {Drive(x, 0, 0, "lost")}
-
-
-def check_a_gain_to_the_line_is_a_first_down_and_less_is_the_next_down() -> None:
-    branches = after(Drive(50, 3, 2), RUN)
-    assert Drive(47, 10, 1) in branches
-    assert Drive(48, 1, 3) in branches
-    assert Drive(8, 8, 1) in after(Drive(12, 2, 3), RUN)
-
-
-def check_the_ball_is_lost_short_of_the_line_on_fourth_down() -> None:
-    branches = after(Drive(50, 10, 4), RUN)
-    assert branches[Drive(49, 0, 0, "lost")].probability == SIX[3]
-    assert all(s.ended or s.down == 1 for s in branches)
-
-
-def check_beyond_the_goal_line_is_a_touchdown_and_a_touchback_if_the_ball_is_lost() -> None:
-    branches = after(Drive(1, 1, 1), RUN)
-    assert branches[Drive(20, 0, 0, "touchdown")].probability == Fraction(19, 20) * sum(SIX[3:])
-    assert branches[Drive(20, 0, 0, "lost")].probability == Fraction(1, 20) * sum(SIX[3:])
-
-
-def check_beyond_the_own_goal_line_is_a_safety_and_their_touchdown_if_the_ball_is_lost() -> None:
-    branches = after(first_down(100), RUN)
-    assert branches[Drive(20, 0, 0, "safety")].probability == Fraction(19, 20) * (SIX[0] + SIX[1])
-    lost = branches[Drive(20, 0, 0, "other's touchdown")]
-    assert lost.probability == Fraction(1, 20) * (SIX[0] + SIX[1])
-    assert Drive(20, 0, 0, "safety") in after(Drive(95, 5, 4), PASS)
-
-
-def check_the_end_pays_points_less_what_the_ball_is_worth_to_the_other_team() -> None:
-    def paid(ended: str, to_goal: int = 20) -> Fraction:
-        return football_drive.payoff(Drive(to_goal, 0, 0, ended))
-
+def test_the_end_pays_points_less_what_the_ball_is_worth_to_the_other_team() -> None:
     ball = Fraction(136, 100)
-    assert paid("touchdown") == Fraction(68, 10) - ball
-    assert paid("field goal") == 3 - ball
-    assert paid("safety") == -2 - ball
-    assert paid("other's touchdown") == -Fraction(68, 10) - ball
-    assert paid("lost", 50) == -Fraction(34, 10)
-
-
-RULES = (
-    check_a_run_gains_a_poisson_number_of_mean_6_less_2,
-    check_a_run_is_fumbled_in_one_case_of_20_where_it_ends,
-    check_a_pass_is_incomplete_complete_intercepted_or_a_sack,
-    check_a_punt_goes_6_yards_and_6_times_a_poisson_number_of_mean_10,
-    check_a_field_goal_is_less_likely_the_farther_away,
-    check_a_gain_to_the_line_is_a_first_down_and_less_is_the_next_down,
-    check_the_ball_is_lost_short_of_the_line_on_fourth_down,
-    check_beyond_the_goal_line_is_a_touchdown_and_a_touchback_if_the_ball_is_lost,
-    check_beyond_the_own_goal_line_is_a_safety_and_their_touchdown_if_the_ball_is_lost,
-    check_the_end_pays_points_less_what_the_ball_is_worth_to_the_other_team,
-)
-
-
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__.removeprefix("check_"))
-def test_rule(rule: Callable[[], None]) -> None:
-    rule()
-
-
-# Parameters and drawings.
+    for ended, to_goal, wanted in (
+        ("touchdown", 20, Fraction(68, 10) - ball),
+        ("field goal", 20, 3 - ball),
+        ("safety", 20, -2 - ball),
+        ("other's touchdown", 20, -Fraction(68, 10) - ball),
+        ("lost", 50, -Fraction(34, 10)),
+    ):
+        assert payoff(Drive(to_goal, 0, 0, ended)) == wanted, ended
 
 
 WRONG_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (

@@ -3,7 +3,6 @@
 A chart and a ruleset come as :class:`~solvent.games.football.packed.PackedRules`. There are some
 25,000 situations, each a matrix game of about 20 x 10 whose entries depend on all others.
 
-The parts, each a file: the rules as matrices (`backup`), responses to fixed strategies and the
-bounds of all errors (`responses`), the equilibrium (`points`), and its faces to the rest of the
-toolkit (`solved`, `table`).
+The parts, each a file: the rules as matrices, responses to fixed strategies and the bounds of all
+errors (`backup`), the equilibrium (`points`), and its faces to the rest of the toolkit (`solved`).
 """

@@ -32,7 +32,7 @@ discounts are solved, each from the one before, and the calls of the last are ta
 optimal without a discount too, but for an error that the certificate bounds like any other.
 
 **Certificate.** The iteration is not trusted. At a given K the values are right but for e w
-(:mod:`solvent.games.football.solver.responses`). What either side's strategies concede to a best
+(:mod:`solvent.games.football.solver.backup`). What either side's strategies concede to a best
 response at K + h, and what they secure at K - h, bounds F there. With F above the diagonal at the
 one and below it at the other, K is right but for h, and values move no more than K does.
 """
@@ -53,24 +53,22 @@ from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.situation import Situation, first_down_at
 from solvent.games.football.solver.backup import (
+    EITHER,
+    KICKOFFS,
     Backup,
     Equilibria,
+    Half,
     Strategies,
+    after_drive,
+    after_score,
     backup_of,
+    best_response,
+    equilibrium_miss,
+    longest_play,
     offence_view,
     opposite,
     rate_kick,
     situation_chain,
-)
-from solvent.games.football.solver.responses import (
-    EITHER,
-    KICKOFFS,
-    Half,
-    after_drive,
-    after_score,
-    best_response,
-    equilibrium_miss,
-    longest_play,
 )
 from solvent.model.arrays import Floats
 
@@ -233,15 +231,12 @@ def call_sheet(rules: PackedRules, solution: DriveSolution, situation: Situation
     return CallSheet(situation, value, gap, offence, defence, payoff)
 
 
-def solve_drive(
-    rules: PackedRules, expected_points: ExpectedPoints, *, progress: Progress | None = None
-) -> DriveSolution:
+def solve_drive(rules: PackedRules, expected_points: ExpectedPoints) -> DriveSolution:
     """Solve the drive from every situation, and prove the result.
 
     Args:
         rules: Chart and ruleset.
         expected_points: The values with which drives end.
-        progress: Called after each round.
 
     Raises:
         ExpectedPointsError: If `expected_points` does not fit the rules.
@@ -251,7 +246,7 @@ def solve_drive(
     """
     backup = backup_of(rules)
     found = _Iteration((backup,), after_drive(rules, expected_points), None)
-    found.run(progress)
+    found.run(None)
     view, [calls] = found.view, found.calls
     half = Half(backup, Strategies(calls.offence, calls.defence, backup.results(view)[1]))
     lengths = (np.split(longest_play((half, half), (role,)), 2)[role][:-2] for role in EITHER)

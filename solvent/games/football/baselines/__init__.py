@@ -1,1 +1,0 @@
-"""Players of Football Strategy that need no learning."""
