@@ -45,7 +45,7 @@ class Transitions(NamedTuple):
 
 
 def transitions_of(game: TabularGame) -> Transitions:
-    """Those of a whole game."""
+    """Return the transitions of a whole game."""
     return Transitions(game.row_start, game.outcome_start, game.next_state, game.probability)
 
 

@@ -144,7 +144,7 @@ class SolvedGame(Protocol):
 
     @property
     def value(self) -> float:
-        """To player 0, at the start."""
+        """The value to player 0 at the start."""
         ...
 
     @property
@@ -202,7 +202,7 @@ class BySolution(ByState):
 
     @property
     def value(self) -> float:
-        """To player 0, at the start."""
+        """The value to player 0 at the start."""
         return float(self.solution.value)
 
     @property
@@ -234,7 +234,7 @@ class SolvedTable(BySolution):
 
     Attributes:
         game: The rules.
-        table: The same as arrays.
+        table: The game as arrays.
         solution: The solution of the table.
     """
 

@@ -76,7 +76,7 @@ class Decided(NamedTuple):
 
 
 END = Decided(-1, (), (), ((), (), 1))
-"""What is decided where nothing is left to choose."""
+"""The decision where nothing is left to choose."""
 
 
 @dataclass(eq=False, slots=True)

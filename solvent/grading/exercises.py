@@ -74,7 +74,7 @@ class Exercise:
         game: The name of a game, as :func:`solvent.make_game` takes it. In a game for two the
             policy is scored against a best response.
         parameters: The parameters of the game.
-        environment: In the place of `game`, the Gymnasium id of an environment that has a table,
+        environment: Gymnasium id, instead of `game`, of an environment that has a table,
             one of Gymnasium's own such as ``"FrozenLake-v1"`` included. In a game for two the
             policy is scored against the environment's opponent.
         env_kwargs: Arguments of the environment.

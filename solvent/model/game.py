@@ -297,23 +297,23 @@ class ModifiedGame(Words):
     game: Game
 
     def initial(self) -> tuple[Outcome, ...]:
-        """As in the game."""
+        """Delegate to the game."""
         return self.game.initial()
 
     def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
-        """As in the game."""
+        """Delegate to the game."""
         return self.game.legal_actions(state)
 
     def is_terminal(self, state: Any) -> bool:
-        """As in the game."""
+        """Delegate to the game."""
         return self.game.is_terminal(state)
 
     def observe(self, state: Any, player: int) -> NDArray[np.float32]:
-        """As in the game."""
+        """Delegate to the game."""
         return self.game.observe(state, player)
 
     def draw(self, state: Any) -> str:
-        """As in the game."""
+        """Delegate to the game."""
         return self.game.draw(state)
 
     def place(self, state: Any) -> str:

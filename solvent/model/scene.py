@@ -54,7 +54,7 @@ class Pieces(NamedTuple):
         name: The name of the row; empty if there is none.
         look: ``"dice"``, ``"cards"``, ``"tokens"`` or ``"boxes"``.
         cells: The pieces.
-        keeps: For dice that are kept or rolled again, the action for each set of kept dice, by
+        keeps: Action for each set of kept dice, if dice are kept or rolled again, by
             the numbers of the dice in ascending order, with commas between them.
     """
 

@@ -37,7 +37,7 @@ class Followed(NamedTuple):
 
 
 STEADY = 1e-13
-"""In a sweep, a row replaces the one chosen if it is better by more than this, in units of what
+"""The smallest advantage for which a row replaces the one chosen in a sweep, in units of what
 changes along either."""
 
 EVALUATIONS = 30

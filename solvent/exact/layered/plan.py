@@ -36,7 +36,7 @@ PROGRAM = 200 << 20
 
 
 class ResourceError(OSError):
-    """There is too little disk or memory for a solve; the message is one line with figures."""
+    """Too little disk or memory for a solve; the message is one line with figures."""
 
 
 class Sample(NamedTuple):
