@@ -23,7 +23,7 @@ CONTINUES = "# continues the block above\n"
 FILES = {"gamebook-format.md": "tests/golden/mill.yaml"}
 """What lies beside the reader of a page: a file of the page."""
 
-SLOW = {"python.md": (1,), "football-clock.md": (0, 1), "games/football-charts.md": (0,)}
+SLOW = {"python.md": (0,), "football-clock.md": (0, 1), "games/football-charts.md": (0,)}
 """Blocks that take minutes."""
 
 SHORTER = {

@@ -131,8 +131,8 @@ def read_point(kind: type[Point], figures: Sequence[Any]) -> Point:
     Args:
         kind: Its class.
         figures: Figures in the order of :func:`columns`. Steps are a whole number and time is
-            finite; the others may be NaN, since not all can be proved. Of a policy that never ends a value may
-            be minus infinity, and a gap infinity.
+            finite; the others may be NaN, since not all can be proved. Of a policy that never ends
+            a value may be minus infinity, and a gap infinity.
 
     Raises:
         ValueError: If they are not such figures.

@@ -241,13 +241,12 @@ def test_the_ladder_of_the_page(row: list[str]) -> None:
         f"{found.concentrability:,.0f}" if many else f"{found.concentrability:.1f}",
         "–" if found.reach is None else f"{found.reach:,.1f}",
     ]
-    if "stops" in clock:
-        [end] = re.findall(r"1/(\d+) a move", clock)
+    if end := re.fullmatch(r"1/(\d+)", clock):
         rules = solvent.model.registry.game_of(game)
         [(_, start, _)] = rules.initial()
         after = rules.transition(start, (0,))
         assert sum(o.probability for o in after if rules.is_terminal(o.state)) == Fraction(
-            1, int(end)
+            1, int(end[1])
         )
     elif clock == "discount":
         assert arguments["discount"] < 1
