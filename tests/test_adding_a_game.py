@@ -135,6 +135,13 @@ def test_every_registry_has_the_games(package: Path) -> None:
     assert "'parlour-nim'" in run(EVERY_WAY, package)
 
 
+def test_a_game_may_be_imported_before_solvent(package: Path) -> None:
+    first = "import warnings; warnings.simplefilter('ignore'); import parlour_games, solvent\n"
+    assert "'parlour-nim'" in run(f"{first}solvent.register_envs()\n{EVERY_WAY}", package)
+    warned = run("import sys; sys.stderr = sys.stdout; import parlour_games", package)
+    assert "import solvent first, or call solvent.register_envs()" in warned
+
+
 WRONG = """
 from dataclasses import dataclass
 from solvent.model.registry import Environment, GameSpec

@@ -1,6 +1,6 @@
-from parlour_games import Nim, ThreeRolls
-
 from solvent.model import parametrize_with_game_checks
+
+from parlour_games import Nim, ThreeRolls
 
 
 @parametrize_with_game_checks([ThreeRolls(), Nim()])

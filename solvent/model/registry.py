@@ -351,10 +351,11 @@ def load(reference: Reference) -> Any:
 
 @dataclass
 class _Registry:
-    """The specs by name, and why the others could not be had."""
+    """The specs by name, the causes why others failed, and the entry points left to load."""
 
     specs: dict[str, GameSpec] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
+    waiting: list[EntryPoint] = field(default_factory=lambda: declared(GROUP))
 
 
 def declared(group: str) -> list[EntryPoint]:
@@ -373,12 +374,22 @@ def declared_names(group: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in reversed(declared(group))}
 
 
-@cache
+_games = cache(_Registry)
+
+
 def _registry() -> _Registry:
-    """The games of all installed packages, which are looked through once."""
-    found = _Registry()
-    for point in declared(GROUP):
+    """Return the games of all installed packages, each of which is loaded once.
+
+    A package that imports this one before it has defined its specs is loaded at a later call.
+    """
+    found = _games()
+    points, found.waiting = found.waiting, []
+    for point in points:
         if point.name in found.specs:
+            continue
+        importing = getattr(sys.modules.get(point.module), "__spec__", None)
+        if getattr(importing, "_initializing", False):
+            found.waiting.append(point)
             continue
         try:
             spec = point.load()
@@ -410,8 +421,11 @@ def game_specs() -> Mapping[str, GameSpec]:
 
 
 def broken_games() -> Mapping[str, str]:
-    """The games that a package declares but that cannot be loaded, by name, each with the cause."""
-    return MappingProxyType(_registry().broken)
+    """Return why games that a package declares are not loaded, by name."""
+    found = _registry()
+    early = "is still being imported; import solvent first, or call solvent.register_envs()"
+    waiting = {point.name: f"{point.module} {early}" for point in found.waiting}
+    return MappingProxyType(found.broken | waiting)
 
 
 def register_game(spec: GameSpec) -> None:
