@@ -24,13 +24,11 @@ from solvent.exact import (
     Solution,
     certificate,
     chain,
-    kernels,
     mdp,
     policy_value,
     solve,
 )
 from solvent.exact.certificate import bracket
-from solvent.exact.compilation import Transitions
 from solvent.model import TabularGame, TabularPolicy
 
 
@@ -392,30 +390,6 @@ def test_strategies_from_which_player_1_never_ends_are_no_reason_to_refuse() -> 
     ]
     solution = solve(table_of(rows, owners=[1, 0]))
     assert solution.value == pytest.approx(-(2.0**25), rel=1e-9)
-
-
-def test_a_loop_along_which_nothing_changes_is_not_proved_by_sweeps() -> None:
-    """Values that are wrong in a free loop bound nothing, although no row rises under them."""
-    rows: list[list[Row]] = [[[(1.0, 0, 0.0)], [(1.0, 0, 0.0)]]]
-    with pytest.raises(ImproperGameError, match="never to end"):
-        certificate._upper_bound(table_of(rows), np.array([-1.0, 0.0]), 1)
-
-
-@pytest.mark.parametrize(
-    ("staying", "settled"),
-    [(0.9, True), (0.98, True), (0.999, False)],
-    ids=["at-once", "in-sight", "too-slow"],
-)
-def test_sweeps_go_on_while_their_end_is_in_sight(staying: float, settled: bool) -> None:
-    # One state with one row: it stays, or play ends. In 50 sweeps .98 leaves a share of .37.
-    total = np.zeros(2)
-    chance = np.array([staying, 1 - staying])
-    transitions = Transitions(
-        np.array([0, 1, 1]), np.array([0, 2]), np.array([0, 1], np.int32), chance
-    )
-    assert settled == kernels.induction.sweep_gains(transitions, np.ones(1), total, 50)
-    most = 1 / (1 - staying)
-    assert (0.75 * most <= total[0] <= most) == settled
 
 
 def test_rows_that_gain_as_much_and_hardly_ever_end_are_no_reason_to_refuse() -> None:

@@ -50,12 +50,6 @@ def test_solutions_satisfy_the_equations(patience: int, monkeypatch: pytest.Monk
     )
 
 
-def test_large_chains_that_mix_are_not_eliminated(monkeypatch: pytest.MonkeyPatch) -> None:
-    found, _ = random_chain(np.random.default_rng(1))
-    monkeypatch.setattr(chain, "LARGEST_WORK", 0)
-    assert np.isfinite(found.solve(np.ones(STATES))).all()
-
-
 def test_a_chain_whose_band_is_wide_is_not_eliminated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -71,22 +65,6 @@ def test_a_chain_whose_band_is_wide_is_not_eliminated(
     monkeypatch.setattr(chain, "LARGEST_WORK", 0)
     with pytest.raises(CertificateError, match="so rarely"):
         found.solve(np.ones(n))
-
-
-def test_a_chain_that_mixes_slowly_is_eliminated() -> None:
-    """A walk that leaves at both ends only: the expected number of moves is i (n + 1 - i)."""
-    n = STATES
-    row_start = np.arange(n + 1)
-    inner = np.arange(1, n - 1)
-    outcome_start = np.concatenate(([0, 1], 1 + 2 * np.arange(1, n - 1), [2 * n - 2]))
-    target = np.concatenate(([1], np.column_stack((inner - 1, inner + 1)).ravel(), [n - 2]))
-    leaving = np.zeros(n)
-    leaving[[0, -1]] = 0.5
-    half = np.full(2 * n - 2, 0.5)
-    transitions = Transitions(row_start, outcome_start, target, half)
-    walk = Chain("walk", transitions, np.ones(n), leaving)
-    place = np.arange(1, n + 1)
-    assert walk.solve(np.ones(n)) == pytest.approx(place * (n + 1.0 - place), rel=1e-12)
 
 
 @pytest.mark.parametrize("staying", [1e-6, 1e-10, 1e-13])

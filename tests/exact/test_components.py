@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -96,50 +96,44 @@ def is_end_component(table: TabularGame, rows: list[int], states: set[int]) -> b
     )
 
 
-@pytest.mark.parametrize("large", [of_components.LARGE, 0])
-@pytest.mark.parametrize("seed", range(40))
 def test_end_components_are_the_largest_sets_that_can_be_kept_up(
-    seed: int, large: int, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(of_components, "LARGE", large)
-    table, allowed = random_table(seed)
-    rows = np.flatnonzero(allowed).tolist()
-    every = [
-        set(states)
-        for size in range(1, 5)
-        for states in combinations(range(4), size)
-        if is_end_component(table, rows, set(states))
-    ]
-    largest = [states for states in every if not any(states < other for other in every)]
-    label = end_components(table, allowed)
-    found = [set(np.flatnonzero(label == n).tolist()) for n in np.unique(label[label >= 0])]
-    assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
-    assert label.dtype == np.int64
-    assert label.min() == -1, "the end belongs to none"
-
-
-def test_there_are_end_components_of_several_kinds() -> None:
     sizes = set()
+    for seed, large in product(range(40), (of_components.LARGE, 0)):
+        monkeypatch.setattr(of_components, "LARGE", large)
+        table, allowed = random_table(seed)
+        rows = np.flatnonzero(allowed).tolist()
+        every = [
+            set(states)
+            for size in range(1, 5)
+            for states in combinations(range(4), size)
+            if is_end_component(table, rows, set(states))
+        ]
+        largest = [states for states in every if not any(states < other for other in every)]
+        label = end_components(table, allowed)
+        found = [set(np.flatnonzero(label == n).tolist()) for n in np.unique(label[label >= 0])]
+        assert sorted(map(sorted, found)) == sorted(map(sorted, largest)), seed
+        assert label.dtype == np.int64
+        assert label.min() == -1, "the end belongs to none"
+        sizes |= {len(states) for states in found}
+    assert sizes >= {1, 2, 3}
+
+
+def test_what_can_be_reached_is_found_by_following_the_rows() -> None:
     for seed in range(40):
-        label = end_components(*random_table(seed))
-        sizes |= set(np.bincount(label[label >= 0]).tolist())
-    assert sizes >= {0, 1, 2, 3}
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_what_can_be_reached_is_found_by_following_the_rows(seed: int) -> None:
-    table, allowed = random_table(seed)
-    rows = np.flatnonzero(allowed).tolist()
-    goal = np.random.default_rng(seed + 100).random(table.n_states) < 0.3
-    wanted = set(np.flatnonzero(goal).tolist())
-    ways = [closure(table, rows, {s}) for s in range(table.n_states)]
-    assert can_reach(table, allowed, goal).tolist() == [bool(way & wanted) for way in ways]
-    assert cannot_end(table, allowed).tolist() == [4 not in way for way in ways]
-    begins = np.zeros(table.n_states)
-    begins[seed % 4] = begins[(seed // 4) % 4] = 1
-    other = replace(table, initial=begins / begins.sum())
-    met = closure(table, list(range(table.n_rows)), set(np.flatnonzero(begins).tolist()))
-    assert np.flatnonzero(reached(other)).tolist() == sorted(met)
+        table, allowed = random_table(seed)
+        rows = np.flatnonzero(allowed).tolist()
+        goal = np.random.default_rng(seed + 100).random(table.n_states) < 0.3
+        wanted = set(np.flatnonzero(goal).tolist())
+        ways = [closure(table, rows, {s}) for s in range(table.n_states)]
+        assert can_reach(table, allowed, goal).tolist() == [bool(way & wanted) for way in ways]
+        assert cannot_end(table, allowed).tolist() == [4 not in way for way in ways]
+        begins = np.zeros(table.n_states)
+        begins[seed % 4] = begins[(seed // 4) % 4] = 1
+        other = replace(table, initial=begins / begins.sum())
+        met = closure(table, list(range(table.n_rows)), set(np.flatnonzero(begins).tolist()))
+        assert np.flatnonzero(reached(other)).tolist() == sorted(met)
 
 
 def test_components_of_a_game_are_found_once() -> None:

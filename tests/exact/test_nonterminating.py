@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from extreme_tables import random_rows
-from rational_tables import mixed_rows, table_of, truth
+from rational_tables import END, Row, mixed_rows, table_of, truth
 
 from solvent.exact import (
     CertificateError,
@@ -22,65 +21,34 @@ from solvent.exact import (
 )
 from solvent.exact.response import response_values
 from solvent.exact.scoring import comparable_score, cross_play_matrix
-from solvent.model import (
-    GameInfo,
-    JointAction,
-    Outcome,
-    TabularGame,
-    TabularPolicy,
-    against,
-    compile_game,
-)
+from solvent.model import TabularGame, TabularPolicy, against
 
 
-@dataclass(frozen=True)
-class Siege:
+def siege(
+    day: float, night: float, toll: float = 0.0, *, ambush: bool = False, back: float = 1.0
+) -> TabularGame:
     """Player 0 must attack at some time, and either attack may be the better one.
 
     In a state, player 0 attacks by day or by night and player 1 holds or opens. Held, play goes on
-    in the other state, at the price `toll` to player 0. Opened, it ends: by day player 0 is paid
-    `day`, by night `night`.
+    in the other state, at the price `toll` to player 0, from the second state `back` times that.
+    Opened, it ends: by day player 0 is paid `day`, by night `night`. In an ambush an attack by
+    night ends play even if it is held, and pays `night`.
     """
-
-    day: int
-    night: int
-    toll: int = 0
-
-    @property
-    def info(self) -> GameInfo:
-        names = (("day", "night"), ("hold", "open"))
-        return GameInfo("siege", 2, names, False, (-np.inf, np.inf), ("a test",))
-
-    def initial(self) -> tuple[Outcome, ...]:
-        return (Outcome(Fraction(1), "plain"),)
-
-    def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
-        return ((0, 1), (0, 1))
-
-    def transition(self, state: str, joint_action: JointAction) -> tuple[Outcome, ...]:
-        attack, answer = joint_action
-        if answer == 1:
-            return (Outcome(Fraction(1), "over", (self.day, self.night)[attack]),)
-        other = "hill" if state == "plain" else "plain"
-        return (Outcome(Fraction(1), other, -self.toll),)
-
-    def is_terminal(self, state: str) -> bool:
-        return state == "over"
-
-    def observe(self, state: str, player: int) -> np.ndarray:
-        return np.array([("plain", "hill", "over").index(state) / 2], np.float32)
-
-    def draw(self, state: str) -> str:
-        return state
+    rows: list[list[Row]] = []
+    for state, price in enumerate((toll, back * toll)):
+        held: Row = [(1.0, 1 - state, -price)]
+        opened: list[Row] = [[(1.0, END, day)], [(1.0, END, night)]]
+        rows.append([held, opened[0], opened[1] if ambush else held, opened[1]])
+    both = np.array([[True, True], [True, True], [False, False]])
+    return replace(table_of(rows), mask=(both, both))
 
 
-def by_day(siege: Siege) -> tuple[object, TabularPolicy]:
-    game = compile_game(siege)
+def by_day(game: TabularGame) -> tuple[TabularGame, TabularPolicy]:
     return game, TabularPolicy.deterministic(game, np.zeros(3, int), name="by day")
 
 
 def test_to_hold_for_ever_is_worth_nothing_and_may_be_best() -> None:
-    game, policy = by_day(Siege(day=3, night=-1))
+    game, policy = by_day(siege(day=3, night=-1))
     answer = best_response(game, policy)
     assert answer.value == 0
     assert answer.lower <= 0 <= answer.upper
@@ -94,59 +62,34 @@ def test_to_hold_for_ever_is_worth_nothing_and_may_be_best() -> None:
 
 
 def test_holding_is_not_chosen_where_ending_is_better() -> None:
-    game, policy = by_day(Siege(day=-3, night=1))
+    game, policy = by_day(siege(day=-3, night=1))
     answer = best_response(game, policy)
     assert answer.value == -3
     assert (answer.policies[1].probabilities[~game.terminal, 1] == 1).all()
 
 
 def test_endless_play_that_is_paid_has_no_value() -> None:
-    game, policy = by_day(Siege(day=3, night=-1, toll=1))
+    game, policy = by_day(siege(day=3, night=-1, toll=1))
     for answered in (best_response, response_values):
         with pytest.raises(ImproperGameError):
             answered(game, policy)
 
 
-class Ambush(Siege):
-    """A siege in which an attack by night ends play even if it is held, and pays `night`."""
-
-    def transition(self, state: str, joint_action: JointAction) -> tuple[Outcome, ...]:
-        if joint_action == (1, 0):
-            return (Outcome(Fraction(1), "over", self.night),)
-        return super().transition(state, joint_action)
-
-
-class Shuttle(Ambush):
-    """An ambush in which the toll of one hill is paid back on the other."""
-
-    def transition(self, state: str, joint_action: JointAction) -> tuple[Outcome, ...]:
-        [outcome] = super().transition(state, joint_action)
-        return (outcome._replace(reward=-outcome.reward),) if state == "hill" else (outcome,)
-
-
-@pytest.mark.parametrize(
-    ("rules", "held"),
-    [
-        (Ambush(day=3, night=1, toll=1), -np.inf),
-        (Ambush(day=3, night=1, toll=0), 0),
-        (Ambush(day=3, night=1, toll=-1), np.inf),
-        (Shuttle(day=3, night=1, toll=1), np.nan),
-    ],
-)
-def test_play_without_end_has_its_place_in_the_cross_play_matrix(
-    rules: Ambush, held: float
-) -> None:
-    game = compile_game(rules)
-    day, night = (TabularPolicy.deterministic(game, np.full(3, n)) for n in (0, 1))
-    hold, surrender = (TabularPolicy.deterministic(game, np.full(3, n), player=1) for n in (0, 1))
-    found = cross_play_matrix(game, [day, night], [hold, surrender])
-    np.testing.assert_array_equal(found, [[held, 3], [1, 1]])
+def test_play_without_end_has_its_place_in_the_cross_play_matrix() -> None:
+    for toll, back, held in ((1, 1, -np.inf), (0, 1, 0), (-1, 1, np.inf), (1, -1, np.nan)):
+        game = siege(day=3, night=1, toll=toll, ambush=True, back=back)
+        rows, columns = (
+            [TabularPolicy.deterministic(game, np.full(3, n), player=p) for n in (0, 1)]
+            for p in (0, 1)
+        )
+        found = cross_play_matrix(game, rows, columns)
+        np.testing.assert_array_equal(found, [[held, 3], [1, 1]])
 
 
 @pytest.mark.parametrize(("player", "toll"), [(0, 1), (1, -1)])
 def test_a_policy_that_pays_for_ever_is_scored_among_others(player: int, toll: int) -> None:
     """By day player 0 can be held for ever, at a toll; held by day, player 1 can."""
-    game = compile_game(Ambush(day=3, night=1, toll=toll))
+    game = siege(day=3, night=1, toll=toll, ambush=True)
     solution = solve(game)
     policy = TabularPolicy.deterministic(game, np.full(3, 0), player=player)
     found = score(game, policy, solution)
@@ -160,7 +103,7 @@ def test_a_policy_that_pays_for_ever_is_scored_among_others(player: int, toll: i
 
 def by_night(chance: float) -> tuple[TabularGame, TabularPolicy]:
     """An ambush, and a policy that attacks by night with some probability."""
-    game = compile_game(Ambush(day=3, night=1))
+    game = siege(day=3, night=1, ambush=True)
     chances = np.where(game.terminal, 0.0, [[1 - chance], [chance]])
     return game, TabularPolicy.of(game, chances.T)
 
@@ -195,8 +138,8 @@ def test_a_long_wait_is_as_exact_as_a_short_one() -> None:
 
 
 def test_a_game_that_both_could_end_is_still_refused_as_a_whole() -> None:
-    with pytest.raises(ImproperGameError, match="from state 'plain' it is best never to end"):
-        solve(compile_game(Siege(day=3, night=3)))
+    with pytest.raises(ImproperGameError, match="from state 0 it is best never to end"):
+        solve(siege(day=3, night=3))
 
 
 @pytest.mark.parametrize("kind", ["ordinary", "loops"])

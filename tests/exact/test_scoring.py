@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import gymnasium as gym
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_games import RandomGame
+from rational_tables import END, Row, table_of
 
 from solvent.exact import (
     ImproperGameError,
@@ -25,7 +26,7 @@ from solvent.exact import (
 )
 from solvent.exact.scoring import comparable_score
 from solvent.games import FightingFantasy, Pig
-from solvent.model import GameInfo, GymnasiumTable, Outcome, TabularPolicy, compile_game
+from solvent.model import GymnasiumTable, TabularPolicy, compile_game
 
 
 @pytest.fixture(scope="module")
@@ -107,64 +108,25 @@ def test_the_ten_states_that_cost_most_are_listed_and_none_that_costs_nothing() 
     assert ties.ranked() == list(range(1, 30, 3))
 
 
-@dataclass(frozen=True)
-class TwoSteps:
-    """Each player chooses once: first `first` whether to give away 1, then the other one 2."""
-
-    first: int
-
-    @property
-    def info(self) -> GameInfo:
-        return GameInfo(
-            name="two steps",
-            players=2,
-            actions=(("keep", "give"),) * 2,
-            acyclic=True,
-            reward_range=(-2.0, 2.0),
-            sources=("made up",),
-            observation_labels=("step",),
-        )
-
-    def initial(self) -> tuple[Outcome, ...]:
-        return (Outcome(Fraction(1), 0),)
-
-    def turn(self, state: int) -> int:
-        return self.first if state == 0 else 1 - self.first
-
-    def legal_actions(self, state: int) -> tuple[tuple[int, ...], ...]:
-        return ((0, 1), (0,)) if self.turn(state) == 0 else ((0,), (0, 1))
-
-    def transition(self, state: int, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
-        mover = self.turn(state)
-        given = joint_action[mover] * (state + 1)
-        return (Outcome(Fraction(1), state + 1, -given if mover == 0 else given),)
-
-    def is_terminal(self, state: int) -> bool:
-        return state == 2
-
-    def observe(self, state: int, player: int) -> Any:
-        return np.array([state], np.float32)
-
-    def draw(self, state: int) -> str:
-        return str(state)
-
-
-@pytest.mark.parametrize("first", [0, 1])
-@pytest.mark.parametrize("player", [0, 1])
-def test_a_player_is_charged_what_it_gives_away_where_it_does(first: int, player: int) -> None:
-    """By hand: giving away with 1/4 costs 1/4 at the first step and 1/2 at the second."""
-    table = compile_game(TwoSteps(first))
-    solution = solve(table)
-    policy = TabularPolicy.of(
-        table, np.where(table.mask[player].sum(axis=1)[:, None] > 1, [0.75, 0.25], [1.0, 0.0])
-        * ~table.terminal[:, None], player=player,
-    )  # fmt: skip
-    own, loss = (0, 0.25) if first == player else (1, 0.5)
-    where = locate_gap(table, policy, solution)
-    assert where.gap == pytest.approx(loss, abs=1e-12)
-    assert where.contribution == pytest.approx(np.eye(3)[table.index[own]] * loss, abs=1e-12)
-    assert where.visits == pytest.approx(1, abs=1e-12)
-    assert exploitability(table, policy, solution) == pytest.approx(loss, abs=1e-12)
+def test_a_player_is_charged_what_it_gives_away_where_it_does() -> None:
+    """By hand: each chooses once whether to give away 1 at first, then 2; with 1/4 both do."""
+    for first, player in product((0, 1), repeat=2):
+        sign = 1 - 2 * first
+        keeps: list[list[Row]] = [
+            [[(1.0, 1, 0.0)], [(1.0, 1, -1.0 * sign)]],
+            [[(1.0, END, 0.0)], [(1.0, END, 2.0 * sign)]],
+        ]
+        table = table_of(keeps, owners=[first, 1 - first])
+        solution = solve(table)
+        own, loss = (0, 0.25) if first == player else (1, 0.5)
+        chances = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
+        chances[own] = [0.75, 0.25]
+        policy = TabularPolicy.of(table, chances, player=player)
+        where = locate_gap(table, policy, solution)
+        assert where.gap == pytest.approx(loss, abs=1e-12)
+        assert where.contribution == pytest.approx(np.eye(3)[own] * loss, abs=1e-12)
+        assert where.visits == pytest.approx(1, abs=1e-12)
+        assert exploitability(table, policy, solution) == pytest.approx(loss, abs=1e-12)
 
 
 def test_the_optimum_scores_one_and_uniform_play_zero(combat: Any, pig: Any) -> None:

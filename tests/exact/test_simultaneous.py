@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
+from rational_tables import END, Row, table_of
 
 from solvent.exact import (
     ImproperGameError,
@@ -18,95 +17,7 @@ from solvent.exact import (
     solve,
 )
 from solvent.exact.matrix_game import solve_matrix_games
-from solvent.model import GameInfo, Outcome, TabularGame, TabularPolicy, compile_game
-
-
-class Staircase:
-    """Both call one of three; equal calls go down `width` ways a step, others end the game.
-
-    On step n > 0 the calls (i, j) pay a random matrix; step 0 is the end, unless `again` leads
-    from every step back to the top with that probability.
-    """
-
-    def __init__(self, steps: int, width: int, again: Fraction = Fraction(0)) -> None:
-        rng = np.random.default_rng(steps)
-        self.steps, self.width, self.again = steps, width, again
-        self.pay = rng.integers(-4, 5, (steps + 1, width, 3, 3)).tolist()
-        self.info = GameInfo(
-            name="staircase",
-            players=2,
-            actions=(("a", "b", "c"),) * 2,
-            acyclic=not again,
-            reward_range=(-100, 100),
-            sources=("none",),
-            observation_labels=("none",),
-        )
-
-    def initial(self) -> tuple[Outcome, ...]:
-        return (Outcome(Fraction(1), (self.steps, 0), 0),)
-
-    def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
-        # Where the way is odd the matrix has another shape.
-        return ((0, 1, 2), (0, 1) if state[1] % 2 else (0, 1, 2))
-
-    def transition(self, state: Any, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
-        step, way = state
-        i, j = joint_action
-        reward = self.pay[step][way][i][j]
-        if i != j or step == 1:
-            return (Outcome(Fraction(1), (0, 0), reward),)
-        down = (1 - self.again) / self.width
-        after = [Outcome(down, (step - 1, w), reward) for w in range(self.width)]
-        top = (self.steps, 0)
-        return (*after, Outcome(self.again, top, reward)) if self.again else tuple(after)
-
-    def is_terminal(self, state: Any) -> bool:
-        return bool(state[0] == 0)
-
-    def observe(self, state: Any, player: int) -> Any:
-        return np.zeros(1, np.float32)
-
-    def draw(self, state: Any) -> str:
-        return str(state)
-
-
-def check(game: Staircase) -> None:
-    table = compile_game(game)
-    solution = solve(table)
-    assert solution.upper - solution.lower <= 1e-9
-    assert solution.lower <= solution.value <= solution.upper
-    assert nash_conv(table, *solution.policies) == pytest.approx(0, abs=1e-9)
-    for player, policy in enumerate(solution.policies):
-        answer = best_response(table, policy)
-        assert answer.value == pytest.approx(solution.value, abs=1e-9)
-        uniform = TabularPolicy.uniform(table, player=1 - player)
-        pair = (policy, uniform) if player == 0 else (uniform, policy)
-        sign = 1 - 2 * player
-        kept = sign * (table.at_start(policy_value(table, *pair)) - solution.value)
-        assert kept >= -1e-9
-
-
-@pytest.mark.parametrize("again", [Fraction(1, 10), Fraction(2, 3)])
-def test_cycles_of_matrix_games(again: Fraction) -> None:
-    check(Staircase(4, 3, again))
-
-
-@pytest.mark.parametrize("bet", [0, 3])
-def test_a_war_of_attrition_is_refused(bet: int) -> None:
-    """Who ends loses 1. While both stay they bet on a fair coin, which gains neither anything."""
-
-    class War(Staircase):
-        def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
-            return ((0, 1), (0, 1))
-
-        def transition(self, state: Any, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
-            first, second = joint_action
-            if first or second:
-                return (Outcome(Fraction(1), (0, 0), second - first),)
-            return tuple(Outcome(Fraction(1, 2), state, reward) for reward in (bet, -bet))
-
-    with pytest.raises(ImproperGameError, match=r"who has to end it.* with a discount"):
-        solve(compile_game(War(1, 1)))
+from solvent.model import GameInfo, TabularGame, TabularPolicy
 
 
 def local_game(m: int, gamma: float, in_turn: bool) -> TabularGame:
@@ -137,6 +48,33 @@ def local_game(m: int, gamma: float, in_turn: bool) -> TabularGame:
     )
 
 
+def test_cycles_of_matrix_games() -> None:
+    for gamma in (0.9, 0.3):
+        table = local_game(4, gamma, in_turn=False)
+        solution = solve(table)
+        assert solution.upper - solution.lower <= 1e-9
+        assert solution.lower <= solution.value <= solution.upper
+        assert nash_conv(table, *solution.policies) == pytest.approx(0, abs=1e-9)
+        for player, policy in enumerate(solution.policies):
+            answer = best_response(table, policy)
+            assert answer.value == pytest.approx(solution.value, abs=1e-9)
+            uniform = TabularPolicy.uniform(table, player=1 - player)
+            pair = (policy, uniform) if player == 0 else (uniform, policy)
+            sign = 1 - 2 * player
+            kept = sign * (table.at_start(policy_value(table, *pair)) - solution.value)
+            assert kept >= -1e-9
+
+
+def test_a_war_of_attrition_is_refused() -> None:
+    """Who ends loses 1. While both stay they bet on a fair coin, which gains neither anything."""
+    both = np.array([[True, True], [False, False]])
+    for bet in (0.0, 3.0):
+        stay: Row = [(0.5, 0, bet), (0.5, 0, -bet)]
+        war = table_of([[stay, [(1.0, END, 1.0)], [(1.0, END, -1.0)], [(1.0, END, 0.0)]]])
+        with pytest.raises(ImproperGameError, match=r"who has to end it.* with a discount"):
+            solve(replace(war, mask=(both, both)))
+
+
 @pytest.mark.parametrize("in_turn", [False, True])
 def test_games_of_local_moves_need_no_strategy_iteration(
     in_turn: bool, monkeypatch: pytest.MonkeyPatch
@@ -158,7 +96,7 @@ def test_games_of_local_moves_need_no_strategy_iteration(
 def test_where_newtons_method_ends_in_a_wrong_place_iteration_begins_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    table = compile_game(Staircase(4, 3, Fraction(1, 2)))
+    table = local_game(4, 0.5, in_turn=False)
     values = solve(table).values
     newton, wrong = markov_game.newton, []
 

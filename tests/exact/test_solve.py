@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import gymnasium as gym
@@ -14,6 +13,7 @@ from example_counts import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from linear_program import least_excessive
+from rational_tables import END, Row, table_of
 
 from solvent.exact import (
     CertificateError,
@@ -26,7 +26,7 @@ from solvent.exact import (
     solve,
 )
 from solvent.games import FightingFantasy, Pig
-from solvent.model import GameInfo, GymnasiumTable, Outcome, TabularPolicy, compile_game
+from solvent.model import GymnasiumTable, TabularPolicy, compile_game
 
 games = st.builds(
     random_games.RandomGame,
@@ -146,134 +146,73 @@ def test_quantecon_agrees_on_frozen_lake() -> None:
     assert ours.value == pytest.approx(value, abs=1e-6)
 
 
-class Graph:
-    """A game given by its branches: per state and action a list of (probability, state, reward)."""
-
-    def __init__(self, branches: dict[str, list[list[tuple[float, str, int]]]], player: int = 0):
-        self.branches, self.player = branches, player
-        widest = max(map(len, branches.values()))
-        self.info = GameInfo(
-            "graph", 2, (tuple("abc"[:widest]),) * 2, False, (-9, 9), ("test",), (), ("state",)
-        )
-
-    def initial(self) -> tuple[Outcome, ...]:
-        return (Outcome(Fraction(1), next(iter(self.branches))),)
-
-    def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
-        mine = tuple(range(len(self.branches[state])))
-        return (mine, (0,)) if self.player == 0 else ((0,), mine)
-
-    def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
-        chosen = self.branches[state][joint_action[self.player]]
-        return tuple(Outcome(Fraction(p).limit_denominator(), t, r) for p, t, r in chosen)
-
-    def is_terminal(self, state: str) -> bool:
-        return state not in self.branches
-
-    def observe(self, state: str, player: int) -> Any:
-        return np.array([0], np.float32)
-
-    def draw(self, state: str) -> str:
-        return state
-
-
-HALVES = [(0.5, "trap", 0), (0.5, "end", 1)]
-IMPROPER: list[tuple[Graph, str]] = [
-    (Graph({"start": [HALVES], "trap": [[(1, "trap", 0)]]}), "from state 'trap' no end"),
-    (Graph({"start": [HALVES[::-1]], "trap": [[(1, "trap", 0)]]}), "from state 'trap' no end"),
-    (Graph({"a": [[(1, "b", 1)], [(1, "end", 0)]], "b": [[(1, "a", 0)]]}), "never ending"),
-    (Graph({"a": [[(1, "b", -1)], [(1, "end", 0)]], "b": [[(1, "a", 0)]]}, 1), "never ending"),
+HALVES: Row = [(0.5, 1, 0.0), (0.5, END, 1.0)]
+TRAP: list[Row] = [[(1.0, 1, 0.0)]]
+IMPROPER: list[tuple[list[list[Row]], int, str]] = [
+    ([[HALVES], TRAP], 0, "from state 1 no end"),
+    ([[HALVES[::-1]], TRAP], 0, "from state 1 no end"),
+    ([[[(1.0, 1, 1.0)], [(1.0, END, 0.0)]], [[(1.0, 0, 0.0)]]], 0, "never ending"),
+    ([[[(1.0, 1, -1.0)], [(1.0, END, 0.0)]], [[(1.0, 0, 0.0)]]], 1, "never ending"),
     # Every end costs 1 and waiting costs nothing: no proper policy is best.
-    (Graph({"wait": [[(1, "wait", 0)], [(1, "end", -1)]]}), "'wait' it is best never to end"),
+    ([[[(1.0, 0, 0.0)], [(1.0, END, -1.0)]]], 0, "0 it is best never to end"),
 ]
 
 
 def test_games_without_a_proper_optimum_are_named() -> None:
-    for game, message in IMPROPER:
+    for rows, player, message in IMPROPER:
         with pytest.raises(ImproperGameError, match=message):
-            solve(compile_game(game))
+            solve(table_of(rows, player=player))
 
 
 def test_an_action_may_be_the_only_one_and_not_the_first() -> None:
-    class LastOnly(Graph):
-        def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
-            return ((len(self.branches[state]) - 1,), (0,))
-
-    table = compile_game(LastOnly({"a": [[(1, "end", 0)], [(1, "end", 1)]]}))
-    solution = solve(table)
+    table = table_of([[[(1.0, END, 1.0)]]])
+    second = np.array([[False, True], [False, False]])
+    solution = solve(replace(table, mask=(second, table.mask[1])))
     assert solution.value == 1
     assert solution.method == "backward induction"
     assert solution.policies[0].probabilities.tolist() == [[0, 1], [0, 0]]
 
 
 def test_play_that_is_over_before_it_begins_is_worth_nothing() -> None:
-    table = compile_game(Graph({"a": [[(1, "end", 1)]]}))
+    table = table_of([[[(1.0, END, 1.0)]]])
     solution = solve(replace(table, initial=table.initial[::-1]))
     assert (solution.value, solution.lower, solution.upper) == (0, 0, 0)
 
 
-Alternating = dict[str, tuple[int, list[list[tuple[float, str, int]]]]]
+def test_a_way_out_that_the_opponent_can_block_is_not_insisted_on() -> None:
+    """From 0 the shortest way out leads through 1, where the opponent gains by going back."""
+    for player, sign in ((0, 1.0), (1, -1.0)):
+        rows: list[list[Row]] = [
+            [[(1.0, 1, -sign)], [(1.0, 2, 0.0)]],
+            [[(1.0, 0, 0.0)], [(1.0, END, 0.0)]],
+            [[(1.0, 0, 0.0)], [(1.0, END, 0.0)]],
+        ]
+        solution = solve(table_of(rows, owners=[player, 1 - player, player]))
+        assert solution.value == pytest.approx(0, abs=1e-12)
 
 
-class TwoSided(Graph):
-    """A game in which each state says whose turn it is."""
-
-    def __init__(self, states: Alternating):
-        super().__init__({name: branches for name, (_, branches) in states.items()})
-        self.owner = {name: owner for name, (owner, _) in states.items()}
-
-    def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
-        mine = tuple(range(len(self.branches[state])))
-        return (mine, (0,)) if self.owner[state] == 0 else ((0,), mine)
-
-    def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
-        self.player = self.owner[state]
-        return super().transition(state, joint_action)
-
-
-@pytest.mark.parametrize("player", [0, 1])
-def test_a_way_out_that_the_opponent_can_block_is_not_insisted_on(player: int) -> None:
-    """From a the shortest way out leads through b, where the opponent gains by going back."""
-    sign = 1 - 2 * player
-    game = TwoSided(
-        {
-            "a": (player, [[(1, "b", -sign)], [(1, "c", 0)]]),
-            "b": (1 - player, [[(1, "a", 0)], [(1, "end", 0)]]),
-            "c": (player, [[(1, "a", 0)], [(1, "end", 0)]]),
-        }
-    )
-    solution = solve(compile_game(game))
-    assert solution.value == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize("player", [0, 1])
-def test_a_tie_in_which_the_opponent_can_wait_for_ever_is_avoided(player: int) -> None:
-    """Both of a's moves are worth 1, but after one of them the opponent need never pay."""
-    sign = 1 - 2 * player
-    game = TwoSided(
-        {
-            "a": (player, [[(1, "b", 0)], [(1, "c", 0)]]),
-            "b": (1 - player, [[(1, "a", 0)], [(1, "end", sign)]]),
-            "c": (player, [[(1, "a", 0)], [(1, "end", sign)]]),
-        }
-    )
-    solution = solve(compile_game(game))
-    assert solution.value == pytest.approx(sign)
-    assert solution.policies[player].probabilities[0].tolist() == [0, 1]
+def test_a_tie_in_which_the_opponent_can_wait_for_ever_is_avoided() -> None:
+    """Both moves of 0 are worth 1, but after one of them the opponent need never pay."""
+    for player, sign in ((0, 1.0), (1, -1.0)):
+        rows: list[list[Row]] = [
+            [[(1.0, 1, 0.0)], [(1.0, 2, 0.0)]],
+            [[(1.0, 0, 0.0)], [(1.0, END, sign)]],
+            [[(1.0, 0, 0.0)], [(1.0, END, sign)]],
+        ]
+        solution = solve(table_of(rows, owners=[player, 1 - player, player]))
+        assert solution.value == pytest.approx(sign)
+        assert solution.policies[player].probabilities[0].tolist() == [0, 1]
 
 
 def test_steps_too_small_to_be_taken_widen_the_bracket() -> None:
     """Walking on is worth 0.9e-13 a step, below what the solver tells apart, and costs nothing."""
-    last = 40
-    names = [f"s{i:02d}" for i in range(last + 1)]
-    walk: dict[str, list[list[tuple[float, str, int]]]] = {
-        name: [[(1, "end", i)], [(1, names[min(i + 1, last)], 0)], [(1, names[max(i - 1, 0)], 0)]]
-        for i, name in enumerate(names)
-    }
-    table = compile_game(Graph(walk))
-    table = replace(table, outcome_reward=table.outcome_reward * 0.9e-13)
-    solution = solve(table)
-    truth = last * 0.9e-13
+    last, step = 40, 0.9e-13
+    walk: list[list[Row]] = [
+        [[(1.0, END, i * step)], [(1.0, min(i + 1, last), 0.0)], [(1.0, max(i - 1, 0), 0.0)]]
+        for i in range(last + 1)
+    ]
+    solution = solve(table_of(walk))
+    truth = last * step
     assert solution.lower <= truth <= solution.upper
 
 
@@ -284,23 +223,15 @@ def test_a_game_without_an_optimal_policy_is_refused() -> None:
     that the bracket stays open.
     """
 
-    class HideOrRun(Graph):
-        def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
-            return ((0, 1), (0, 1))
-
-        def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
-            if joint_action == (0, 0):
-                return (Outcome(Fraction(1), state),)
-            return (Outcome(Fraction(1), "end", int(joint_action != (1, 1))),)
-
+    ran: list[Row] = [[(1.0, END, 1.0)], [(1.0, END, 1.0)], [(1.0, END, 0.0)]]
+    both = np.array([[True, True], [False, False]])
     with pytest.raises(CertificateError, match="is wider than"):
-        solve(compile_game(HideOrRun({"hide": [[], []]})))
+        solve(replace(table_of([[[(1.0, 0, 0.0)], *ran]]), mask=(both, both)))
 
 
 def test_an_end_that_one_minus_staying_cannot_see_counts() -> None:
     """1 - 1e-17 is 1 in floats; the ways out are told from nothing all the same."""
-    table = compile_game(Graph({"a": [[(0.5, "a", 0), (0.25, "end", 1), (0.25, "end", 0)]]}))
-    table = replace(table, probability=np.array([1.0, 1e-17, 1e-17]))
+    table = table_of([[[(1.0, 0, 0.0), (1e-17, END, 1.0), (1e-17, END, 0.0)]]])
     solution = solve(table)
     assert solution.value == pytest.approx(0.5, abs=1e-15)
     assert solution.upper - solution.lower < 1e-14
@@ -309,19 +240,15 @@ def test_an_end_that_one_minus_staying_cannot_see_counts() -> None:
 
 def test_a_way_out_by_hardly_any_luck_is_not_where_the_search_begins() -> None:
     """Waiting costs 1 and ends with probability 1e-200; going ends at once, and comes later."""
-    branches = {
-        "a": [[(0.5, "b", -1), (0.5, "end", -1)], [(1, "end", -3)]],
-        "b": [[(1, "a", 0)]],
-    }
-    table = compile_game(Graph(branches))
-    luck = table.probability.copy()
-    luck[:2] = 1.0, 1e-200
-    assert table.states[table.next_state[1]] == "end"
-    assert solve(replace(table, probability=luck)).value == -3
+    rows: list[list[Row]] = [
+        [[(1.0, 1, -1.0), (1e-200, END, -1.0)], [(1.0, END, -3.0)]],
+        [[(1.0, 0, 0.0)]],
+    ]
+    assert solve(table_of(rows)).value == -3
 
 
 def test_alone_a_policy_has_no_worst_opponent_and_keeps_its_rarest_actions() -> None:
-    table = compile_game(Graph({"a": [[(1, "b", 0)], [(1, "end", 1)]], "b": [[(1, "a", 0)]]}))
+    table = table_of([[[(1.0, 1, 0.0)], [(1.0, END, 1.0)]], [[(1.0, 0, 0.0)]]])
     rare = np.where(table.mask[0], [1 - 1e-13, 1e-13], 0.0)
     rare[table.action_count[0] == 1, 0] = 1.0
     policy = TabularPolicy.of(table, np.where(table.mask[0], rare, 0.0))
