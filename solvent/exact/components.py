@@ -134,11 +134,20 @@ def lead_to(transitions: Transitions, rows: Bools, goal: Bools) -> Bools:
     return found
 
 
-def reached(game: TabularGame) -> Bools:
-    """The states that can be reached from the start, [S]."""
+def reached(game: TabularGame, rows: Bools | None = None) -> Bools:
+    """The states that can be reached from the start, [S].
+
+    Args:
+        game: The game.
+        rows: [K] bool, the rows that may be used; all if left out.
+    """
+    start, target = game.outcome_start[game.row_start], game.next_state
+    if rows is not None:
+        used = rows[game.outcome_row]
+        start, target = np.concatenate(([0], np.cumsum(used)))[start], target[used]
     # One more node leads to all states in which play may begin.
-    target = np.append(game.next_state, np.flatnonzero(game.initial))
-    start = np.append(game.outcome_start[game.row_start], len(target))
+    target = np.append(target, np.flatnonzero(game.initial))
+    start = np.append(start, len(target))
     graph = csr_array((np.ones(len(target), np.int8), target, start), shape=(len(start) - 1,) * 2)
     found = np.zeros(game.n_states + 1, bool)
     found[breadth_first_order(graph, game.n_states, return_predecessors=False)] = True

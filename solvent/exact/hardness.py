@@ -246,23 +246,10 @@ def _effective_horizon(game: TabularGame, uniform: TabularPolicy, optimal: Bools
     for k in range(1, FARTHEST + 1):
         q = sign * game.expectation(sign * values)
         greedy = _equal_to_best(game, q)
-        if not (greedy & ~optimal)[_met(game, greedy)[game.row_state]].any():
+        if not (greedy & ~optimal)[reached(game, greedy)[game.row_state]].any():
             return k
         values = np.where(game.terminal, 0.0, _largest(game, q))
     return None
-
-
-def _met(game: TabularGame, rows: Bools) -> Bools:
-    """The states that can be reached from the start by some rows ([K] bool), [S]."""
-    source, kept = game.row_state[game.outcome_row], rows[game.outcome_row]
-    met = game.initial > 0
-    layer = met
-    while layer.any():
-        found = np.zeros(game.n_states, bool)
-        found[game.next_state[kept & layer[source]]] = True
-        layer = found & ~met
-        met = met | found
-    return met
 
 
 def _diameter(game: TabularGame, live: Bools) -> tuple[float, float]:

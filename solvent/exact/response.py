@@ -167,9 +167,7 @@ def exploitability(
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
-    check_policy(policy, game)
-    solution = solution or solve_table(game)
-    solution.check_is_for(game)
+    solution = solution_for(game, policy, solution)
     try:
         values, _ = against_best_response(game, policy, tolerance)
     except ImproperGameError:
@@ -177,6 +175,18 @@ def exploitability(
             raise
         return np.inf
     return (1 - 2 * policy.player) * (solution.value - game.at_start(values))
+
+
+def solution_for(game: TabularGame, policy: TabularPolicy, solution: Solution | None) -> Solution:
+    """The solution that is given, or else one that is found, for the score of a policy.
+
+    Raises:
+        ValueError: If the policy or the solution is for another game.
+    """
+    check_policy(policy, game)
+    solution = solution or solve_table(game)
+    solution.check_is_for(game)
+    return solution
 
 
 def against_best_response(

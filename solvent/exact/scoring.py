@@ -27,9 +27,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from solvent.exact.evaluation import policy_value, row_weights, state_visitation
-from solvent.exact.response import against_best_response, starts_that_cost_for_ever
+from solvent.exact.response import (
+    against_best_response,
+    solution_for,
+    starts_that_cost_for_ever,
+)
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
-from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, grouped_sum
 from solvent.model.tabular import check_policy
@@ -122,10 +125,8 @@ def score(
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
-    check_policy(policy, game)
-    solution = solution or solve_table(game)
-    solution.check_is_for(game)
-    sign = 1 if policy.player == 0 else -1
+    solution = solution_for(game, policy, solution)
+    sign = 1 - 2 * policy.player
     try:
         values, pair = against_best_response(game, policy, tolerance)
     except ImproperGameError:
@@ -246,10 +247,8 @@ def locate_gap(
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
-    check_policy(policy, game)
-    solution = solution or solve_table(game)
-    solution.check_is_for(game)
-    sign = 1 if policy.player == 0 else -1
+    solution = solution_for(game, policy, solution)
+    sign = 1 - 2 * policy.player
     values, pair = against_best_response(game, policy, tolerance)
     row_values = sign * solution.action_values
     met = grouped_sum(game.row_state, row_weights(game, *pair) * row_values, game.n_states)

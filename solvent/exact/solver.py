@@ -191,45 +191,8 @@ class SolvedGame(Protocol):
         ...
 
 
-class BySolution(ByState):
-    """The figures and the arrays of a :class:`SolvedGame` that has a solution.
-
-    Attributes:
-        solution: The solution of a table, or any other with the same three figures.
-    """
-
-    solution: Any
-
-    @property
-    def value(self) -> float:
-        """The value to player 0 at the start."""
-        return float(self.solution.value)
-
-    @property
-    def lower(self) -> float:
-        """A proved lower bound of the value at the start."""
-        return float(self.solution.lower)
-
-    @property
-    def upper(self) -> float:
-        """A proved upper bound of the value at the start."""
-        return float(self.solution.upper)
-
-    @property
-    def by_state(self) -> tuple[TabularGame, Solution]:
-        """The table of the game, and its solution.
-
-        Raises:
-            ValueError: If the game has too many states for a table.
-        """
-        found = with_table(self)  # type: ignore[arg-type]
-        if found is None:
-            raise ValueError("the game has too many states for arrays; use value_of(state)")
-        return found.table, found.solution
-
-
 @dataclass(frozen=True, eq=False)
-class SolvedTable(BySolution):
+class SolvedTable(ByState):
     """A :class:`SolvedGame` that has a table.
 
     Attributes:
@@ -241,6 +204,26 @@ class SolvedTable(BySolution):
     game: Game
     table: TabularGame
     solution: Solution
+
+    @property
+    def value(self) -> float:
+        """The value to player 0 at the start."""
+        return self.solution.value
+
+    @property
+    def lower(self) -> float:
+        """A proved lower bound of the value at the start."""
+        return self.solution.lower
+
+    @property
+    def upper(self) -> float:
+        """A proved upper bound of the value at the start."""
+        return self.solution.upper
+
+    @property
+    def by_state(self) -> tuple[TabularGame, Solution]:
+        """The table of the game, and its solution."""
+        return self.table, self.solution
 
     @property
     def method(self) -> str:

@@ -14,10 +14,8 @@ from hypothesis.extra.numpy import arrays
 from matrix_games import (
     FAMILIES,
     Family,
-    football,
     gap_of,
     many_scales,
-    normal,
     spread_of,
 )
 from scipy import optimize
@@ -58,19 +56,6 @@ def test_families(family: Family) -> None:
     check(near, warm)
     cold = solve_matrix_games(near)
     assert (np.abs(warm.value - cold.value) <= 1e-9 * spread_of(near)).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", [normal, football])
-def test_a_hundred_thousand_games(family: Family) -> None:
-    payoffs = family(np.random.default_rng(2), 100_000)
-    games = solve_matrix_games(payoffs)
-    check(payoffs, games)
-    assert games.duality_gap.max() <= 1e-12 * spread_of(payoffs).max()
-    assert (games.solved_by < HIGHS).all()
-    spread = spread_of(payoffs)
-    for g in range(0, len(payoffs), 50):
-        assert abs(games.value[g] - solve_matrix_game(payoffs[g]).value) <= 1e-9 * spread[g]
 
 
 def test_games_of_many_scales_are_solved_again_in_units_of_their_bracket() -> None:

@@ -15,10 +15,10 @@ The steps, each tried only where those before it did not do:
 2. The supports of given strategies, of a neighbouring state or of the same one a sweep ago: if both
    have k actions, k equations for each, by one elimination.
 3. The simplex method from p = 0: Dantzig's rule, with reduced costs in units of the columns'
-   lengths at the start, which saves a quarter of the steps; Harris's ratio test; Bland's rule
-   after runs of degenerate steps. Again in units in which what lies between 1 and 2 is not all
-   entries but the value, which pure strategies bracket: where a few entries are large, the others
-   differ by too little otherwise. Again so with a wider slack; at last Bland's rule alone.
+   lengths at the start, which saves a quarter of the steps; Harris's ratio test. Again in units in
+   which what lies between 1 and 2 is not all entries but the value, which pure strategies bracket:
+   where a few entries are large, the others differ by too little otherwise. At last again so with
+   a wider slack.
 
 Whatever a step returns is accepted only if its duality gap max(A y) - min(x A), computed from A
 itself, is at rounding. If no attempt of step 3 comes to that, the best of them is returned as it
@@ -53,13 +53,10 @@ LEAST_PIVOT = 1e-9
 OPTIMAL = 1e-12
 """Reduced costs and levels above minus this count as not negative."""
 
-SLACKS = (1e-12, 1e-12, 1e-9, 1e-12)
+SLACKS = (1e-12, 1e-12, 1e-9)
 """The slacks of Harris's ratio test, attempt by attempt."""
 
-PATIENCE = (20, 20, 20, 0)
-"""Degenerate steps in a row after which Bland's rule takes over, attempt by attempt."""
-
-BRACKETED = (False, True, True, True)
+BRACKETED = (False, True, True)
 """True where units are those of the value's bracket, not of the entries, attempt by attempt."""
 
 LEAST_BRACKET = 1e-9
@@ -211,7 +208,7 @@ def _attempt(
     else:
         scale = high - low
     _fill(work, a, low, high, scale)
-    _primal(work, m, n, SLACKS[attempt], PATIENCE[attempt])
+    _primal(work, m, n, SLACKS[attempt])
     _read(work, x, y)
     least, most = _bounds(work.turned, work.level, a, x, y)
     if most - least > enough:
@@ -430,71 +427,40 @@ def _subtract(part: Floats, factor: float, row: Floats) -> None:
 
 
 @inner
-def _primal(work: Work, m: int, n: int, slack: float, patience: int) -> bool:
-    """Primal simplex from levels that are not negative; whether it came to an optimum."""
+def _primal(work: Work, m: int, n: int, slack: float) -> bool:
+    """Primal simplex from levels that are not negative; whether it came to an optimum.
+
+    Written out, as calls count references to arrays, and without branches, as processors guess them
+    wrong.
+    """
     k, l = min(m, n), max(m, n)
     tableau, weight = work.tableau, work.weight
-    degenerate = 0
     for _ in range(STEPS_PER_LINE * (k + l)):
-        if degenerate < patience:
-            # Written out, as calls count references to arrays, and without branches, as processors
-            # guess them wrong. The column of least reduced cost by length enters; lengths are those
-            # of the first tableau, which is nearly the steepest edge and costs nothing.
-            c, least = -1, -OPTIMAL
-            for j in range(l):
-                cost = tableau[k, j] * weight[j]
-                c = j if cost < least else c
-                least = min(least, cost)
-            if c < 0:
-                return True
-            # How far it can enter until a level falls below minus the slack; of the constraints
-            # within the limit that of the largest pivot leaves (Harris).
-            limit = np.inf
-            for i in range(k):
-                entry = tableau[i, c] if tableau[i, c] > LEAST_PIVOT else 0.0
-                limit = min(limit, (max(tableau[i, l], 0.0) + slack) / np.float64(entry))
-            r, largest = -1, LEAST_PIVOT
-            for i in range(k):
-                entry = tableau[i, c]
-                pivot = entry if tableau[i, l] <= limit * entry else 0.0
-                r = i if pivot > largest else r
-                largest = max(largest, pivot)
-        else:
-            c = _entering_by_index(work, k, l)
-            if c < 0:
-                return True
-            r = _leaving_by_index(work, c, k, l, slack)
+        # The column of least reduced cost by length enters; lengths are those of the first tableau,
+        # which is nearly the steepest edge and costs nothing.
+        c, least = -1, -OPTIMAL
+        for j in range(l):
+            cost = tableau[k, j] * weight[j]
+            c = j if cost < least else c
+            least = min(least, cost)
+        if c < 0:
+            return True
+        # How far it can enter until a level falls below minus the slack; of the constraints within
+        # the limit that of the largest pivot leaves (Harris).
+        limit = np.inf
+        for i in range(k):
+            entry = tableau[i, c] if tableau[i, c] > LEAST_PIVOT else 0.0
+            limit = min(limit, (max(tableau[i, l], 0.0) + slack) / np.float64(entry))
+        r, largest = -1, LEAST_PIVOT
+        for i in range(k):
+            entry = tableau[i, c]
+            pivot = entry if tableau[i, l] <= limit * entry else 0.0
+            r = i if pivot > largest else r
+            largest = max(largest, pivot)
         if r < 0:
             return False
-        degenerate = degenerate + 1 if tableau[r, l] <= OPTIMAL else 0
         _exchange(work, r, c, k)
     return False
-
-
-@inner
-def _entering_by_index(work: Work, k: int, l: int) -> int:
-    """Return the column with a negative reduced cost and the first variable (Bland's rule)."""
-    c = -1
-    for j in range(l):
-        if work.tableau[k, j] < -OPTIMAL and (c < 0 or work.free[j] < work.free[c]):
-            c = j
-    return c
-
-
-@inner
-def _leaving_by_index(work: Work, c: int, k: int, l: int, slack: float) -> int:
-    """Return the constraint within the limit with the first variable (Bland), or -1."""
-    limit = np.inf
-    for i in range(k):
-        entry = work.tableau[i, c] if work.tableau[i, c] > LEAST_PIVOT else 0.0
-        limit = min(limit, (max(work.tableau[i, l], 0.0) + slack) / np.float64(entry))
-    r = -1
-    for i in range(k):
-        entry = work.tableau[i, c]
-        within = entry > LEAST_PIVOT and work.tableau[i, l] <= limit * entry
-        if within and (r < 0 or work.basic[i] < work.basic[r]):
-            r = i
-    return r
 
 
 @inner

@@ -143,15 +143,8 @@ class RayWorkers:
         """
         call = self._ray.remote(num_cpus=1, max_retries=RETRIES)(function)
         with self._reached():
-            waiting = [call.remote(argument) for argument in arguments]
-            try:
-                while waiting:
-                    done = self._next_done(waiting)
-                    waiting.remove(done)
-                    yield self._ray.get(done)
-            finally:
-                for left in waiting:
-                    self._ray.cancel(left, force=True)
+            for done in self._done([call.remote(argument) for argument in arguments]):
+                yield self._ray.get(done)
 
     def close(self) -> None:
         """Leave the cluster."""
@@ -196,24 +189,26 @@ class RayWorkers:
             ]
             asked = _Asked(build, number, task.layer, reads, part, starts)
             of_ray[self._solve.remote(asked, game, *values)] = part
-        while of_ray:
-            done = self._next_done(list(of_ray))
-            yield from zip(of_ray.pop(done), self._ray.get(done), strict=True)
+        for done in self._done(list(of_ray)):
+            yield from zip(of_ray[done], self._ray.get(done), strict=True)
 
-    def _next_done(self, tasks: list[Any]) -> Any:
-        """A task that is done, as soon as there is one."""
+    def _done(self, waiting: list[Any]) -> Iterator[Any]:
+        """Yield each task when it is done; what is left before its end cancels the others."""
         lost = monotonic()
-        while True:
-            done, _ = self._ray.wait(tasks, timeout=PATIENCE / 10)
-            if done:
-                return done[0]
-            if self.processors:
-                lost = monotonic()
-            elif monotonic() - lost > PATIENCE:
-                raise ClusterError(
-                    f"the cluster at {self.address} has had no processor for {PATIENCE:.0f} "
-                    f"seconds; what is finished is kept"
-                )
+        try:
+            while waiting:
+                done, waiting = self._ray.wait(waiting, timeout=PATIENCE / 10)
+                yield from done
+                if done or self.processors:
+                    lost = monotonic()
+                elif monotonic() - lost > PATIENCE:
+                    raise ClusterError(
+                        f"the cluster at {self.address} has had no processor for {PATIENCE:.0f} "
+                        f"seconds; what is finished is kept"
+                    )
+        finally:
+            for left in waiting:
+                self._ray.cancel(left, force=True)
 
     def _put(self, game: LayeredGame) -> Any:
         """The reference to a game, which is put into the object store once."""

@@ -61,7 +61,7 @@ def test_a_state_outside_its_layer_has_no_value(stock: int) -> None:
 
 
 def test_every_value_is_that_of_the_table() -> None:
-    game = Inventory(horizon=6, capacity=70)
+    game = Inventory(horizon=5, capacity=30)
     table = compile_game(game)
     wanted, found = solve(table), solved(game)
     assert found.value == pytest.approx(wanted.value, abs=1e-12)

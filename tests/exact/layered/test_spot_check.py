@@ -50,7 +50,7 @@ def evidence(originals: dict[str, Path], tmp_path: Path) -> Path:
     return folder
 
 
-def checked(folder: Path, layers: InventoryLayers, count: int = 1000) -> list[CheckedState]:
+def checked(folder: Path, layers: InventoryLayers, count: int = 300) -> list[CheckedState]:
     return spot_check(LayerFolder.open(folder, layers, manifest_only=True), count, "a seed")
 
 
