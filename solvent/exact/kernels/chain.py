@@ -18,9 +18,7 @@ LEAST_GOAL = 1e-12
 
 @kernel(allocates=True)
 def merge_rows(transitions: Transitions, weight: Floats) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return the chain in which each row is played with the given weight.
-
-    What stays in a state is left out.
+    """Return the chain in which each row has the given weight, without what stays in a state.
 
     Returns:
         Entries of each state ([S+1]), where they lead (distinct within a state, never the state
