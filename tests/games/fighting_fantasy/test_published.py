@@ -11,7 +11,9 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -26,8 +28,16 @@ from johnston import (
 import solvent  # noqa: F401 (registers the environments)
 from solvent import make_game
 from solvent.baselines import baseline_names, make_baseline
-from solvent.exact import Score, score, solve, state_visitation
-from solvent.games.fighting_fantasy.rules import DAMAGE, luck_succeeds, round_probabilities
+from solvent.exact import GameTree, Score, policy_value, score, solve, solve_tree, state_visitation
+from solvent.games import FightingFantasy
+from solvent.games.fighting_fantasy.rules import (
+    DAMAGE,
+    check_rounds,
+    decided,
+    decided_round,
+    luck_succeeds,
+    round_probabilities,
+)
 from solvent.model import compile_game
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -337,3 +347,102 @@ def test_the_damage_on_the_page_is_the_damage_of_the_rules() -> None:
     damage = DAMAGE["standard"]
     assert won == (damage.won, damage.won_lucky, damage.won_unlucky)
     assert lost == (damage.lost, damage.lost_lucky, damage.lost_unlucky)
+
+
+@pytest.fixture(scope="module")
+def value() -> Any:
+    """[21, 24, 24, 13] by difference, STAMINAs from 1, and LUCK."""
+    return paper.box().value
+
+
+def test_more_skill_stamina_or_luck_never_hurts(value: Any) -> None:
+    # Play by the paper's rule gives up a relative 1e-10 where victory is all but certain.
+    for axis, sign in enumerate((1, 1, -1, 1)):
+        assert (sign * np.diff(value, axis=axis) >= -1e-9).all()
+
+
+def test_without_luck_one_side_wins_as_often_as_the_other_loses(value: Any) -> None:
+    without = value[..., 0]
+    mirrored = without[::-1].swapaxes(1, 2)
+    np.testing.assert_allclose(without + mirrored, 1, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", paper.FIGURES)
+def test_the_picture_in_the_documentation_is_that_of_the_simulation(name: str) -> None:
+    text = paper.picture(name) + "\n"
+    assert (DOCS / "games" / f"{name}.svg").read_text() == text
+    assert len(text) < 20_000
+    assert f"](../games/{name}.svg)" in (DOCS / "notes/fighting-fantasy.md").read_text("utf-8")
+    assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
+
+
+@pytest.mark.parametrize("name", paper.FIGURES)
+def test_combats_are_won_as_often_as_the_equation_says(name: str) -> None:
+    figure, tally = paper.FIGURES[name], paper.simulated(name)
+    assert np.mean([found.fought for found in tally.values()]) == 1000
+    squares = []
+    for start, found in tally.items():
+        expected = found.fought * figure.equation(start)
+        variance = expected * (1 - figure.equation(start))
+        if variance > 5:
+            squares.append((found.score - expected) ** 2 / variance)
+    # The mean of n squares of standard normal numbers, within four of its standard deviations.
+    assert len(squares) > 30
+    assert np.mean(squares) == pytest.approx(1, abs=4 * np.sqrt(2 / len(squares)))
+    assert max(squares) < 25
+
+
+GRID = [(hero, opponent) for hero in range(1, 25, 3) for opponent in range(1, 25, 3)]
+
+
+def test_equation_6_equals_the_solver_exactly() -> None:
+    for difference, hero, opponent in product((-10, -3, 0, 2, 10), (1, 4, 7), (2, 5, 8)):
+        game = GameTree(FightingFantasy(difference, hero, opponent, 0))
+        exact = solve_tree(game.choices, game.score, game.start).value
+        assert victory_without_luck(round_probabilities(difference), hero, opponent) == exact
+
+
+@pytest.mark.parametrize(
+    "rounds", [("1/3", "1/6", "1/2"), (0.7, 0, 0.3), (0, "1/2", "1/2"), ("1/4", "3/4", 0)]
+)
+def test_equations_6_and_13_hold_for_any_probabilities_of_a_round(rounds: tuple[Any, ...]) -> None:
+    exact = check_rounds(rounds)
+    for hero, opponent in np.ndindex(7, 7):
+        value = victory_without_luck(exact, hero + 1, opponent + 1)
+        # Without LUCK nothing is decided, so that the game itself is worth the same.
+        game = FightingFantasy(0, hero + 1, opponent + 1, 0, round_probabilities=rounds)
+        if (hero + opponent) % 5 == 0:
+            assert solve(compile_game(game)).value == pytest.approx(float(value), abs=1e-14)
+    game = FightingFantasy(0, [1, 7], [1, 7], 8, round_probabilities=rounds, luck_cost=0)
+    table = compile_game(game)
+    values = policy_value(table, make_baseline("offensive", table))
+    for hero, opponent in np.ndindex(7, 7):
+        expected = sum(
+            float(p) * values[table.index[(0, hero + 1, opponent + 1, 8, outcome)]]
+            for outcome, p in decided(exact).items()
+        )
+        formula = victory_with_constant_luck(exact, luck_succeeds(8), hero + 1, opponent + 1)
+        assert float(formula) == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize(("difference", "luck"), [(-2, 12), (-2, 7), (0, 9), (3, 5), (0, 1)])
+def test_equation_13_equals_exact_policy_evaluation(difference: int, luck: int) -> None:
+    table = compile_game(FightingFantasy(difference, [1, 14], [1, 14], luck, luck_cost=0))
+    values = policy_value(table, make_baseline("offensive", table))
+    start = decided_round(difference).items()
+    rounds = round_probabilities(difference)
+    for hero, opponent in np.ndindex(14, 14):
+        expected = sum(
+            float(p) * values[table.index[(difference, hero + 1, opponent + 1, luck, outcome)]]
+            for outcome, p in start
+        )
+        formula = victory_with_constant_luck(rounds, luck_succeeds(luck), hero + 1, opponent + 1)
+        assert float(formula) == pytest.approx(expected, abs=1e-13)
+
+
+def test_equation_13_as_printed_is_no_probability() -> None:
+    rounds = round_probabilities(0)
+    mended = victory_with_constant_luck(rounds, luck_succeeds(11), 12, 12)
+    printed = victory_with_constant_luck(rounds, luck_succeeds(11), 12, 12, as_printed=True)
+    assert float(mended) == pytest.approx(0.846031, abs=5e-7)
+    assert float(printed) == pytest.approx(10.643652, abs=5e-7)

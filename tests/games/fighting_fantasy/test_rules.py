@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -18,14 +19,13 @@ from hypothesis import strategies as st
 
 import solvent  # noqa: F401 (registers the environments)
 from solvent import make_game
-from solvent.exact import solve, state_visitation
-from solvent.games import FightingFantasy
+from solvent.exact import solve
 from solvent.games.fighting_fantasy.rules import (
     KEEP,
     TEST,
     Combat,
     Damage,
-    decided_round,
+    FightingFantasy,
     ff_combat,
     round_probabilities,
 )
@@ -136,11 +136,6 @@ def test_who_falls_to_0_stamina_has_lost(state: Combat, action: int, over: Comba
     assert outcome.reward == (1 if over.opponent == 0 else 0)
 
 
-def test_the_decision_comes_after_the_outcome_of_the_round() -> None:
-    starts = {o.state.round: o.probability for o in GAME.initial()}
-    assert starts == decided_round(0)
-
-
 @pytest.mark.parametrize(
     ("parameters", "hero", "luck", "reward"),
     [
@@ -165,16 +160,6 @@ def test_a_victory_counts_with_enough_left_and_what_is_left_adds_to_its_score(
     assert outcome.reward == reward
     [defeat] = game.transition(Combat(0, 2, 1, luck, "lost"), (KEEP,))
     assert defeat.reward == 0
-
-
-def test_the_score_is_the_chance_of_victory_and_what_is_kept_by_the_weights() -> None:
-    game = compile_game(FightingFantasy(1, 6, 7, 4, stamina_weight="1/8", luck_weight="1/5"))
-    solution = solve(game)
-    ends = state_visitation(game, solution.policies[0]) * [s.opponent == 0 for s in game.states]
-    kept = ends @ np.array([(1, s.hero, s.luck) for s in game.states])
-    assert solution.value == pytest.approx(kept @ (1, 1 / 8, 1 / 5), abs=1e-14)
-    plain = solve(compile_game(FightingFantasy(1, 6, 7, 4)))
-    assert kept[0] < plain.value - 0.001
 
 
 def test_a_round_goes_by_the_given_probabilities() -> None:
@@ -444,3 +429,60 @@ def transcript() -> str:
 
 def test_a_combat_goes_as_written_down() -> None:
     assert transcript() == GOLDEN.read_text(encoding="utf-8")
+
+
+TOLD = FightingFantasy(skill_difference=[-2, 2], stamina=9, opponent_stamina=9, luck=7)
+
+
+def check_attacks(lines: list[str], after: Combat) -> None:
+    """The last attack is the round that follows, all before it are drawn."""
+    for number, line in enumerate(lines, 1):
+        own, own_sum, other, other_sum = re.match(
+            r"Attack: you ([\d+]+) = (\d+), opponent ([\d+]+) = (\d+)", line
+        ).groups()
+        for numbers, total, more in (
+            (own, own_sum, max(after.difference, 0)),
+            (other, other_sum, max(-after.difference, 0)),
+        ):
+            first, second, *skill = map(int, numbers.split("+"))
+            assert skill == ([more] if more else [])
+            assert {first, second} <= set(range(1, 7))
+            assert first + second + more == int(total)
+        if number < len(lines):
+            assert int(own_sum) == int(other_sum)
+            assert line.endswith("a draw.")
+        else:
+            assert (int(own_sum) > int(other_sum)) == (after.round == "won")
+            assert own_sum != other_sum
+
+
+@pytest.mark.parametrize("action", [KEEP, TEST])
+@pytest.mark.parametrize("result", ["won", "lost"])
+def test_the_dice_told_lead_to_the_state_that_follows(result: str, action: int) -> None:
+    damage = {"won": (2, 4, 1), "lost": (2, 1, 3)}[result]
+    for difference in (-2, 0, 1):
+        for hero, opponent in ((9, 9), (1, 1), (3, 3)):
+            state = Combat(difference, hero, opponent, 5, result)
+            for outcome in TOLD.transition(state, (action,)):
+                after: Combat = outcome.state
+                for seed in range(4):
+                    story = TOLD.tell(state, (action,), outcome, random.Random(seed))
+                    first, *attacks = story.split("\n")
+                    lost = state.opponent - after.opponent + state.hero - after.hero
+                    assert f" {lost} STAMINA." in first
+                    assert ("The opponent loses" in first) == (result == "won")
+                    points = damage[0]
+                    if action == TEST:
+                        one, other, verdict = re.match(
+                            r"Test: (\d)\+(\d) = \d+, LUCK 5: (\w+)\. ", first
+                        ).groups()
+                        assert (int(one) + int(other) <= 5) == (verdict == "lucky")
+                        points = damage[1 if verdict == "lucky" else 2]
+                    assert lost == min(points, opponent if result == "won" else hero)
+                    assert bool(attacks) == (after.round != "over")
+                    check_attacks(attacks, after)
+
+
+def test_the_first_round_is_told_too() -> None:
+    for outcome in TOLD.initial():
+        check_attacks(TOLD.tell(None, (), outcome, random.Random(3)).split("\n"), outcome.state)

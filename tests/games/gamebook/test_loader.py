@@ -1,4 +1,4 @@
-"""A file becomes the book that it describes."""
+"""A file becomes the book that it describes; what is dangerous or absurd is refused."""
 
 from __future__ import annotations
 
@@ -6,15 +6,24 @@ import copy
 import hashlib
 import json
 import pickle
+import re
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
-from gamebooks import HERO, MILL, changed, faults, mill, refused, small
+from gamebooks import HERO, MILL, changed, faults, mill, small
 
-from solvent.games.gamebook.book import Book, Fight, Node, Roll
+from solvent.games.gamebook import loader
+from solvent.games.gamebook.book import WAYS_ON, Book, Fight, Node, Roll
 from solvent.games.gamebook.expressions import parse
-from solvent.games.gamebook.loader import MOST_PROBLEMS, load_book, parse_book, parse_source
+from solvent.games.gamebook.loader import (
+    LARGEST_FILE,
+    MOST_PROBLEMS,
+    load_book,
+    parse_book,
+    parse_source,
+)
 from solvent.games.gamebook.rules import Gamebook
 from solvent.games.gamebook.values import BookError, read_rational
 
@@ -133,11 +142,6 @@ def test_a_book_with_errors_is_not_loaded(tmp_path: Path) -> None:
         load_book(tmp_path / "none.yaml")
 
 
-def test_what_is_no_book_at_all() -> None:
-    for value in ("[]", "3", "x", "{}", "{sections: 3}", "{sections: {}}", "{endings: []}"):
-        assert refused(value).cure
-
-
 def test_of_very_many_faults_some_are_told(tmp_path: Path) -> None:
     [found] = faults(mill() + "".join(f"key{i}: 1\n" for i in range(40_000)), tmp_path)
     assert found.message == "more than 30000 keys here"
@@ -146,3 +150,159 @@ def test_of_very_many_faults_some_are_told(tmp_path: Path) -> None:
         problems = faults(text, tmp_path)
         assert len(problems) == MOST_PROBLEMS + 1
         assert any("more errors" in problem.message for problem in problems)
+
+
+def content_of(text: str, name: str = "book.yaml") -> object:
+    return parse_source(text.encode(), name).data
+
+
+def fault(text: str | bytes, name: str = "book.yaml") -> tuple[int, str]:
+    content = text if isinstance(text, bytes) else text.encode()
+    with pytest.raises(BookError) as error:
+        parse_source(content, name)
+    [problem] = error.value.problems
+    assert problem.file == name
+    assert problem.cure
+    return problem.line, problem.message
+
+
+@pytest.fixture(params=["C", "Python"])
+def each_parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both of PyYAML's parsers: some builds have only the slow one."""
+    if request.param == "Python":
+        monkeypatch.setattr(loader, "LOADER", loader.yaml.SafeLoader)
+
+
+@pytest.mark.usefixtures("each_parser")
+def test_what_a_scalar_means() -> None:
+    for text, value in [
+        ("3", 3),
+        ("-3", -3),
+        ("true", True),
+        ("~", None),
+        # Everything else is text, whatever YAML 1.1 makes of it.
+        ("no", "no"),
+        ("1:30", "1:30"),
+        ("0x10", "0x10"),
+        ("010", "010"),
+        ("0.35", "0.35"),
+        ("1/3", "1/3"),
+        ("2026-01-01", "2026-01-01"),
+        ("<<", "<<"),
+        ("'3'", "3"),
+        ('"true"', "true"),
+        ("9" * 30, "9" * 30),
+    ]:
+        assert content_of(f"key: {text}\n") == {"key": value}
+
+
+@pytest.mark.usefixtures("each_parser")
+def test_everything_knows_its_line() -> None:
+    text = "a: 1\nb:\n  - x\n  -\n    c: [1,\n      2]\n7: |\n  long\n  text\nd: 5\n"
+    read = parse_source(text.encode(), "book.yaml")
+    assert read.data == {"a": 1, "b": ["x", {"c": [1, 2]}], 7: "long\ntext\n", "d": 5}
+    lines = {
+        (): 1,
+        ("a",): 1,
+        ("b",): 2,
+        ("b", 0): 3,
+        ("b", 1): 5,
+        ("b", 1, "c"): 5,
+        ("b", 1, "c", 1): 6,
+        (7,): 7,
+        ("7",): 7,
+        ("d",): 10,
+        # As far as it leads.
+        ("b", 1, "missing", 3): 5,
+        ("b", 9): 2,
+    }
+    assert {path: read.at(path)[0] for path in lines} == lines
+
+
+@pytest.mark.usefixtures("each_parser")
+def test_what_is_refused() -> None:
+    for text, line, message in [
+        ("a: 1\nb: &x 2\n", 2, "an anchor"),
+        ("a: [1]\nb: *x\n", 2, "an alias"),
+        ("a: 1\nb: !!python/object/apply:os.system ['true']\n", 2, "the tag"),
+        ("a: !!int 3\n", 1, "the tag"),
+        ("a: 1\nb: 2\na: 3\n", 3, "'a' stands here a second time, first in line 1"),
+        ("1: x\n2: y\n'1': z\n", 3, "'1' stands here a second time, first in line 1"),
+        ("? [a]\n: 1\n", 1, "a key that is no text"),
+        ("", 1, "the file is empty"),
+        ("a: 1\n---\nb: 2\n", 1, "several documents"),
+        ("a: 1\nb: [1, 2\nc: 3\n", 3, "not YAML"),
+        ("a: 1\n\tb: 2\n", 2, "not YAML"),
+        ('a: 1\nb: "\\e[2J"\n', 2, "the control character '\\x1b'"),
+        ("a: " + "[" * 61 + "]" * 61, 1, "nested more than 60 deep"),
+    ]:
+        found_line, found = fault(text)
+        assert message in found
+        assert found_line == line
+
+
+def test_bytes_that_are_no_text() -> None:
+    assert fault(b"a: 1\nb: \xff\n") == (2, "the text is not UTF-8")
+    line, message = fault("a: 1\nb: \x00\n")
+    assert line == 2
+    assert "not allowed" in message
+
+
+def test_a_large_file_is_refused_unread() -> None:
+    assert fault(b"x" * (LARGEST_FILE + 1)) == (1, "the file is larger than 16 MB")
+
+
+def test_nesting_without_end_is_refused() -> None:
+    assert fault("[" * 100_000) == (1, "nested more than 60 deep")
+
+
+def test_json_is_read() -> None:
+    value = {"title": 'Snow ❄ 🐺 / \\ " \t\n', "n": [1, {"a": True, "b": None}], "1": {}, "e": ""}
+    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
+        assert content_of(text, "book.json") == value
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "gamebook-format.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+ADDED: dict[str, Any] = {
+    "flags": dict.fromkeys(("drank_potion", "silver_blade", "mindshield", "from_behind")),
+}
+
+
+def data_of(text: str) -> Any:
+    return parse_source(text.encode(), "page.yaml").data
+
+
+def head() -> dict[str, Any]:
+    """The Mill's hero, with what the page's example names besides."""
+    whole = data_of(mill())
+    added = {key: whole[key] | value for key, value in ADDED.items()}
+    return {key: value for key, value in whole.items() if key != "sections"} | added
+
+
+def book_with(sections: dict[Any, Any]) -> Book:
+    """The book of the page with these sections, and those to which they lead."""
+    text = repr(sections)
+    targets = {int(n) for n in re.findall(r"'goto': (\d+)", text)}
+    targets |= {int(n) for n in re.findall(r"'(?:success|failure|victory|leave)': (\d+)", text)}
+    targets |= {int(n) for n in re.findall(r"'[-.\d]+': (\d+)", text)}
+    missing = {n: {"ending": "victory"} for n in targets if n not in sections}
+    whole = {**head(), "sections": {**sections, **missing}}
+    return parse_book(json.dumps(whole).encode(), "page.json")
+
+
+def test_the_fight_of_the_page_is_read() -> None:
+    [block] = BLOCKS
+    assert book_with({1: data_of(block)}).nodes[1, 0].inner
+
+
+def test_every_key_of_a_fight_is_described() -> None:
+    table = PAGE[PAGE.index("| `rules` | that of") : PAGE.index("Rounds are counted through")]
+    described = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE)))
+    assert sorted(described) == sorted(Fight.model_fields)
+
+
+def test_every_way_on_is_described() -> None:
+    table = PAGE[PAGE.index("| way on | meaning |") : PAGE.index("Wherever a way on leads")]
+    assert re.findall(r"^\| `(\w+):", table, re.MULTILINE) == list(WAYS_ON)

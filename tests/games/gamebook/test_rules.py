@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -14,7 +15,7 @@ from generated_books import generated_book
 from solvent.exact import solve_exactly
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import Page
-from solvent.games.gamebook.rules import Gamebook
+from solvent.games.gamebook.rules import Gamebook, absorption
 from solvent.model import TooManyStatesError, compile_game, parametrize_with_game_checks
 from solvent.model.context import modified_exactly
 
@@ -377,3 +378,25 @@ def test_observations_are_those_of_the_rules_and_tell_states_apart() -> None:
     game = Gamebook(generated_book(10, seed=3, endurance=3))
     table = game.tabulate()
     assert len(np.unique(table.observation[0], axis=0)) == table.n_states
+
+
+HALF = Fraction(1, 2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_absorption_is_the_solution_of_the_linear_equations(seed: int) -> None:
+    rng = random.Random(seed)
+    n, m = 7, 3
+    weights = [[rng.choice([0, 0, 1, 3]) for _ in range(n + m)] for _ in range(n)]
+    for row in weights:
+        row[n + rng.randrange(m)] += 1
+    probabilities = [[Fraction(w, sum(row)) for w in row] for row in weights]
+    found = absorption(
+        {i: {j: p for j, p in enumerate(row[:n]) if p} for i, row in enumerate(probabilities)},
+        {i: {j: p for j, p in enumerate(row[n:]) if p} for i, row in enumerate(probabilities)},
+    )
+    matrix = np.array(probabilities, float)
+    expected = np.linalg.solve(np.eye(n) - matrix[:, :n], matrix[:, n:])
+    for i in range(n):
+        assert sum(found[i].values()) == 1
+        assert [float(found[i].get(j, 0)) for j in range(m)] == pytest.approx(expected[i])

@@ -12,12 +12,14 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
+from small_mill import small_mill
 
 from solvent.baselines import make_baseline
 from solvent.exact import (
     Solution,
     optimal_occupancy,
     policy_value,
+    score,
     solve,
     solve_exactly,
     with_table,
@@ -27,7 +29,8 @@ from solvent.games.gamebook.loader import check_book
 from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.rules import Gamebook
 from solvent.games.gamebook.tabulation import Pages
-from solvent.model import TabularGame, parametrize_with_game_checks
+from solvent.model import TabularGame, compile_game, parametrize_with_game_checks
+from solvent.training import train
 
 DOCS = Path(__file__).parents[3] / "docs"
 TEACHING, FULL = "red-lamp", "ninth-tide"
@@ -190,3 +193,55 @@ def test_taking_the_first_wound_and_testing_luck_are_exactly_tied(
         for action in (0, 1)
     )
     assert keep == test == Fraction(341, 576)
+
+
+GAME_PAGE = (DOCS / "games" / "gamebook.md").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def table() -> TabularGame:
+    return compile_game(small_mill())
+
+
+def test_options_are_equally_likely_and_fights_are_fought_to_the_end(table: TabularGame) -> None:
+    policy = make_baseline("first-visit", table)
+    seen = set()
+    for s, page in enumerate(table.states):
+        legal = np.flatnonzero(table.mask[0][s])
+        if not len(legal):
+            continue
+        weights = policy.probabilities[s]
+        if page.step:
+            assert weights[0] == 1
+        else:
+            assert (weights[legal] == 1 / len(legal)).all()
+        seen.add((page.step, len(legal) > 1))
+    assert seen >= {("", True), ("escape", True), ("won", True), ("lost", True)}
+
+
+@pytest.mark.parametrize("book", ["red-lamp", pytest.param("ninth-tide", marks=pytest.mark.slow)])
+def test_the_page_has_the_values_of_the_baselines(book: str) -> None:
+    section = GAME_PAGE[GAME_PAGE.index("## Baselines") : GAME_PAGE.index("## Learners")]
+    rows = re.findall(
+        r"^\| `([\w-]+)` \| [^|]+ \| ([\d.]+) \| (\S+) \| ([\d.]+) \| (\S+) \|$", section, re.M
+    )
+    assert len(rows) == 4
+    table = compile_game(open_book(book))
+    solution = solve(table)
+    for name, *figures in rows:
+        value, normalized = figures[:2] if book == "red-lamp" else figures[2:]
+        result = score(table, make_baseline(name, table), solution)
+        assert result.value == pytest.approx(float(value), abs=1e-6)
+        assert result.normalized == pytest.approx(float(normalized.replace("−", "-")), abs=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_most_probable_actions_play_the_teaching_book_optimally(
+    algorithm: str, seed: int, tmp_path: Path
+) -> None:
+    result = train(
+        "solvent/Gamebook-v0", algorithm, seed=seed, folder=tmp_path, evaluations=1, progress=False
+    )
+    assert result.mode_score.optimality_gap == pytest.approx(0, abs=1e-12)

@@ -13,10 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvent.exact import CertificateError
-from solvent.games.greed.kernel import error_bound, solve_greed, sum_chances
+from solvent.exact import (
+    CertificateError,
+    SolvedGame,
+    SolvedTable,
+    solve,
+    with_table,
+)
+from solvent.games.greed.kernel import GreedSolution, error_bound, solve_greed, sum_chances
 from solvent.games.greed.rules import Greed
-from solvent.model import ways_to_sum
+from solvent.model import compile_game, ways_to_sum
 
 # Chosen for their edges: dice that always show 1, coins, dice that reach beyond the limit.
 RULESETS = [
@@ -188,3 +194,36 @@ def test_scores_beyond_the_limit_are_refused() -> None:
     for score, other in ((-1, 0), (0, 101)):
         with pytest.raises(ValueError, match="allowed are whole numbers from 0 to 100"):
             solve_greed().ratings(score, other)
+
+
+def test_the_kernel_agrees_with_the_table_in_every_state() -> None:
+    game = Greed(9, 4)
+    table = compile_game(game)
+    solved, other = solve_greed(9, 4), SolvedTable(game, table, solve(table))
+    assert isinstance(solved, SolvedGame)
+    assert solved.lower <= other.value <= solved.upper
+    for state in table.states:
+        assert solved.value_of(state) == pytest.approx(other.value_of(state), abs=1e-12)
+        if game.is_terminal(state):
+            continue
+        for player in (0, 1):
+            values = solved.action_values(state, player)
+            assert values == pytest.approx(other.action_values(state, player), abs=1e-12)
+            policy = solved.policy(state, player)
+            assert tuple(policy) == game.legal_actions(state)[player]
+            own = sum(share * values[action] for action, share in policy.items())
+            assert own == pytest.approx(solved.value_of(state), abs=1e-12)
+
+
+def test_rules_are_solved_by_the_kernel_and_have_a_table_on_demand_if_it_is_small_enough() -> None:
+    small, large = solve(Greed(9, 4)), solve(Greed(1000, 60))
+    assert isinstance(small, GreedSolution)
+    assert isinstance(large, GreedSolution)
+    assert large.value == solve_greed(1000, 60).value
+    assert with_table(large) is None
+    tabled = with_table(small)
+    assert tabled is not None
+    assert with_table(tabled) is tabled
+    assert tabled.game is small.game
+    assert tabled.value == solve(compile_game(Greed(9, 4))).value
+    assert small.lower <= tabled.lower <= tabled.upper <= small.upper

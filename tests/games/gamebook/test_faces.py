@@ -1,0 +1,272 @@
+"""A book opened by name, read in an environment, played in a terminal, and on its page."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gamebooks import MILL, small
+from small_mill import TEXT, small_mill
+from typer.testing import CliRunner
+
+from solvent import make_game
+from solvent.cli.app import app
+from solvent.envs import TabularEnv, TextObservation
+from solvent.exact import SolvedTable, solve
+from solvent.games.gamebook.library import open_book
+from solvent.games.gamebook.report import gamebook_sections, layout, reading, state_sections
+from solvent.games.gamebook.rules import Gamebook
+from solvent.games.gamebook.values import BookError
+from solvent.model import TabularPolicy, compile_game
+from solvent.model.game import words
+from solvent.model.scene import Gauge
+from solvent.play import Record, play
+from solvent.registration import register_envs
+from solvent.report.solved import game_task
+
+
+def test_the_parameters_make_the_game_again(tmp_path: Path) -> None:
+    path = tmp_path / "Small.YAML"
+    path.write_text(TEXT, encoding="utf-8")
+    game = make_game("gamebook", book=str(path))
+    again = make_game(game.info.name, **dict(game.info.parameters))
+    assert compile_game(again).model_hash == compile_game(game).model_hash
+
+
+def test_what_is_no_book_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"book is 'The Mill'; allowed are .*paths of files"):
+        open_book("The Mill")
+    with pytest.raises(FileNotFoundError):
+        open_book(str(tmp_path / "none.yaml"))
+    path = tmp_path / "empty.json"
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(BookError, match=r"empty\.json:1: error"):
+        open_book(str(path))
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in [name for name in sys.modules if name.startswith("solvent.games.gamebook.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(ModuleNotFoundError, match=r"needs yaml: pip install 'solvent\[books\]'"):
+        open_book(str(MILL))
+
+
+def test_the_reader_sees_what_the_solver_forgets() -> None:
+    game = small_mill()
+    reader = game.for_reader()
+    table = compile_game(game)
+    rng = np.random.default_rng(0)
+    forgotten = 0
+    for _ in range(50):
+        [first, *_] = reader.initial()
+        state = first.state
+        while not reader.is_terminal(state):
+            known = game.from_reader(state)
+            assert known in table.index
+            assert None not in state.values
+            forgotten += known.values.count(None)
+            [actions] = reader.legal_actions(state)
+            assert game.legal_actions(known) == (actions,)
+            action = int(rng.choice(actions))
+            outcomes = reader.transition(state, (action,))
+            # Both games agree on what follows, with its rewards, once the rest is forgotten.
+            merged: dict[tuple[object, object], Fraction] = {}
+            for outcome in outcomes:
+                key = game.from_reader(outcome.state), outcome.reward
+                merged[key] = merged.get(key, Fraction(0)) + outcome.probability
+            theirs = {(o.state, o.reward): o.probability for o in game.transition(known, (action,))}
+            assert merged == theirs
+            state = outcomes[int(rng.integers(len(outcomes)))].state
+        assert game.from_reader(state) in table.index
+    assert forgotten > 0
+
+
+register_envs()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file: Path = tmp_path_factory.mktemp("books") / "small.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    return str(file)
+
+
+def test_a_text_is_what_the_rules_draw() -> None:
+    game = small_mill()
+    env = TextObservation(TabularEnv(game))
+    text, info = env.reset(seed=2)
+    rng = np.random.default_rng(2)
+    over, pages = False, set()
+    while not over:
+        assert text == game.draw(env.unwrapped.state)
+        assert env.observation_space.contains(text)
+        pages.add(text)
+        text, _, over, _, info = env.step(int(rng.choice(np.flatnonzero(info["action_mask"]))))
+    assert len(pages) > 5
+    assert "A pedlar sits by the road" in "".join(pages)
+
+
+def test_an_environment_that_is_read_survives_its_spec(path: str) -> None:
+    env = TextObservation(gym.make("solvent/Gamebook-v0", book=path), max_length=9000)
+    again: gym.Env[Any, Any] = gym.make(env.spec)
+    assert again.observation_space == env.observation_space
+    assert again.reset(seed=5)[0] == env.reset(seed=5)[0]
+
+
+GAME = small_mill()
+
+
+def session(answers: list[str]) -> tuple[Record, list[str], list[str]]:
+    shown: list[str] = []
+    asked: list[str] = []
+    left = iter(answers)
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        try:
+            return next(left)
+        except StopIteration:
+            raise EOFError from None
+
+    return play(GAME, seed=3, input=ask, output=shown.append), shown, asked
+
+
+def test_options_stand_on_the_page_in_the_books_words() -> None:
+    _, shown, asked = session(["0", "0", "0"])
+    text = "\n".join(shown)
+    assert "  0. Sleep in the hay.\n  1. Go on in the dark." in text
+    assert set(asked) == {"> "}
+    assert "There is no choice" not in text
+
+
+def test_what_changed_on_the_sheet_is_told() -> None:
+    reader = GAME.for_reader()
+    told = 0
+    pages = [outcome.state for outcome in reader.initial()]
+    for page in pages:
+        if reader.is_terminal(page) or len(pages) > 400:
+            continue
+        for action in reader.legal_actions(page)[0]:
+            for outcome in reader.transition(page, (action,)):
+                pages.append(outcome.state)
+                words = reader.tell(page, (action,), outcome, random.Random(1))
+                numbers = re.findall(r"(\w+) (-?\d+) -> (-?\d+)", words)
+                told += len(numbers)
+                sheet = list(GAME.book.fields)
+                changed = {
+                    (name, str(before), str(after))
+                    for name, before, after in zip(
+                        sheet, page.values, outcome.state.values, strict=True
+                    )
+                    if None not in (before, after) and before != after
+                }
+                assert set(numbers) == changed
+    assert told > 10
+
+
+def test_the_command_takes_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "small.yaml"
+    path.write_text(TEXT, encoding="utf-8")
+    for line in (["book", str(path)], ["gamebook", "--book", str(path)]):
+        result = CliRunner().invoke(
+            app, ["play", *line, "--seed", "3"], prog_name="solvent", input="0\nq\n"
+        )
+        assert result.exit_code == 0
+        assert "A pedlar sits by the road" in result.stdout
+
+
+FORK = Gamebook(
+    small(
+        """\
+  1:
+    choices:
+      - {label: Left., goto: 2}
+      - {label: Right <b>., goto: 3}
+  2:
+    do: [{lose: {gold: 1}}]
+    chances:
+      - {probability: 1/4, goto: 3}
+      - {probability: 3/4, text: A stair., goto: 4}
+  3:
+    text: Here.
+    choices:
+      - {label: Wait., ending: lost}
+      - {label: Run., goto: 4}
+  4:
+    roll:
+      dice: digit
+      results:
+        ..5: {ending: won}
+        6..: {ending: lost}
+  """
+    )
+)
+"""Best play is worth 0.6 wherever it goes; uniform play loses in section 3 only."""
+
+
+def test_a_reading_is_what_one_calculates_by_hand() -> None:
+    table = compile_game(FORK)
+    uniform = TabularPolicy.uniform(table)
+    found = reading(FORK, table, uniform, solve(table).values)
+    # Section 3: half of all plays go there at once, and a quarter of the others.
+    assert found.reached == pytest.approx({1: 1, 2: 0.5, 3: 0.625, 4: 0.375 + 0.3125})
+    assert found.value == pytest.approx(dict.fromkeys((1, 2, 3, 4), 0.6))
+    assert found.endings == pytest.approx({"won": 0.4125, "lost": 0.5875})
+
+
+def test_sections_that_are_not_reached_have_no_worth() -> None:
+    table = compile_game(FORK)
+    solution = solve(table)
+    right = table.mask[0][:, 1].astype(int)
+    found = reading(FORK, table, TabularPolicy.deterministic(table, right), solution.values)
+    assert found.reached[2] == 0
+    assert found.value[2] != found.value[2]
+
+
+@pytest.mark.parametrize("game", [FORK, small_mill()])
+def test_every_line_of_the_map_leads_to_the_right(game: Gamebook) -> None:
+    place = layout(game.book)
+    assert place.keys() == game.book.sections.keys()
+    assert len(set(place.values())) == len(place)
+    for number in place:
+        for target in game.book.targets[number]:
+            assert place[number][0] < place[target][0]
+
+
+def test_the_page_of_a_book_has_its_sections_and_no_markup_of_its_labels() -> None:
+    solved = game_task(cast(SolvedTable, solve(FORK)))
+    html = "".join(section.html for section in gamebook_sections(solved))
+    assert sorted(re.findall(r'data-section="(\d+)"', html)) == ["1", "2", "3", "4"]
+    numbered = re.findall(
+        r'cx="([\d.]+)"[^>]*data-section="(\d+)".*?x="([\d.]+)"[^>]*>(\d+)<', html
+    )
+    assert len(numbered) == 4
+    assert all(dot == text and n == shown for dot, n, text, shown in numbered)
+    assert "<b>" not in html
+    assert re.search(r"<td>uniform</td><td class=\"n\">0\.4125</td>", html)
+    assert re.search(r"<td>section 3</td><td>Run</td>", html)
+
+
+def test_a_page_has_its_text_and_its_place_on_the_map() -> None:
+    solved = solve(make_game("gamebook"))
+    game = solved.game
+    state = game.initial()[0].state
+    state = game.transition(state, (0,))[0].state
+    text, *gauges = words(game).scene(state)
+    assert text.title == "1. The bridge"
+    assert text.paragraphs[0].startswith("The beck has taken the bridge at Hollin, and at nine")
+    assert [cell.action for cell in text.options] == list(game.legal_actions(state)[0])
+    assert gauges[0] == Gauge("stamina", 4, 4)
+    [book_map] = state_sections(solved, state, True)
+    assert '[data-section="1"]' in book_map.html
+    assert 'data-section="1"' in book_map.html.partition("</style>")[2]
+    # The colours of the map tell what is optimal.
+    assert state_sections(solved, state, False) == []
