@@ -74,6 +74,13 @@ class Score:
     worst_start: Any
     discount: float = 1.0
 
+    def __str__(self) -> str:
+        """Return the value, the optimum, the gap and the exploitability in one line."""
+        said = f"value {self.value:.6g}, optimum {self.optimum:.6g}, gap {self.optimality_gap:.6g}"
+        if self.exploitability is not None:
+            said += f", exploitability {self.exploitability:.6g}"
+        return said
+
 
 @dataclass(frozen=True, eq=False)
 class GapLocation:

@@ -148,9 +148,17 @@ def test_exploitability_is_the_gap_of_a_game_for_two(combat: Any, pig: Any) -> N
     for player in (0, 1):
         mine = score(table, TabularPolicy.uniform(table, player=player), solution)
         assert mine.exploitability == mine.optimality_gap > 0
+        assert str(mine).endswith(
+            f"gap {mine.optimality_gap:.6g}, exploitability {mine.exploitability:.6g}"
+        )
         assert mine.optimum == (solution.value if player == 0 else -solution.value)
     table, solution = combat
-    assert score(table, TabularPolicy.uniform(table), solution).exploitability is None
+    alone = score(table, TabularPolicy.uniform(table), solution)
+    assert alone.exploitability is None
+    assert (
+        str(alone)
+        == f"value {alone.value:.6g}, optimum {alone.optimum:.6g}, gap {alone.optimality_gap:.6g}"
+    )
 
 
 def test_the_worst_start_is_the_start_with_the_largest_gap(combat: Any) -> None:
