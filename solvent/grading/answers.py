@@ -89,28 +89,23 @@ def read_answer(
             else.
     """
     path = Path(path)
-    largest = largest_file(shapes)
+    largest, kind = largest_file(shapes), path.suffix.lower()
     try:
         about = path.lstat()
-        if stat.S_ISLNK(about.st_mode):
-            raise StoreError(f"{path}: is a link; expected a file")
         if not stat.S_ISREG(about.st_mode):
-            raise StoreError(f"{path}: is no regular file")
+            raise StoreError(f"{path}: is a link or no regular file")
         if about.st_size > largest:
             raise StoreError(f"{path}: has {about.st_size:,} bytes; at most {largest:,} are read")
-        kind = path.suffix.lower()
+        if kind not in (".npz", ".csv"):
+            raise StoreError(f"{path}: ends in {shown(path.suffix)}; allowed are .npz and .csv")
         if kind == ".npz":
             return read_array(path, shapes)
-        if kind == ".csv":
-            return _read_csv(path, shapes, largest, actions)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except ValueError as error:
-        if isinstance(error, StoreError):
-            raise
-        # A path with a null character in it is none.
-        raise StoreError(f"{path}: cannot be read ({error})") from error
-    raise StoreError(f"{path}: ends in {shown(path.suffix)}; allowed are .npz and .csv")
+        return _read_csv(path, shapes, largest, actions)
+    except StoreError:
+        raise
+    except (OSError, ValueError) as error:  # A path with a null character in it is none.
+        why = getattr(error, "strerror", None) or error
+        raise StoreError(f"{path}: cannot be read ({why})") from error
 
 
 def _read_csv(
@@ -124,9 +119,10 @@ def _read_csv(
     rows = max(shape[0] for shape in shapes)
     widths = sorted({1 if len(shape) == 1 else shape[1] for shape in shapes})
     names: list[str] = []
-    read, found = 0, np.empty((0, 0))
+    read: list[list[float]] = []
     for number, cells in _lines(path, text, widths[-1]):
-        if not (names or read) and not any(map(_is_number, cells)):
+        numbers = [_number(cell) for cell in cells]
+        if not (names or read) and all(one is None for one in numbers):
             names = [cell.strip("# ") for cell in cells]
             continue
         if len(cells) not in widths:
@@ -135,24 +131,22 @@ def _read_csv(
                 f"{path}: line {number} has {shown(cells)}; expected "
                 f"{' or '.join(map(str, widths))} columns, a line for each state{hint}"
             )
-        for cell in cells:
-            if not _is_number(cell):
-                raise StoreError(
-                    f"{path}: line {number} has {shown(cell)}; expected are numbers such as 0.25, "
-                    f"with commas between columns"
-                )
-        if read == rows:
+        if None in numbers:
+            raise StoreError(
+                f"{path}: line {number} has {shown(cells[numbers.index(None)])}; expected are "
+                f"numbers such as 0.25, with commas between columns"
+            )
+        if len(read) == rows:
             raise StoreError(f"{path}: has more than {rows} lines of numbers; expected {rows}")
-        if read == 0:
-            # All lines are as wide as the first.
-            widths, found = [len(cells)], np.empty((rows, len(cells)))
-        found[read] = [float(cell) for cell in cells]
-        read += 1
-    titled = f" below the names {shown(names)}" if names else ""
-    if read != rows:
+        read.append([one for one in numbers if one is not None])
+        # All lines are as wide as the first.
+        widths = [len(cells)]
+    if len(read) != rows:
+        titled = f" below the names {shown(names)}" if names else ""
         raise StoreError(
-            f"{path}: has {read} lines of numbers{titled}; expected {rows}, one for each state"
+            f"{path}: has {len(read)} lines of numbers{titled}; expected {rows}, one for each state"
         )
+    found = np.array(read)
     # NumPy's header is one cell, a title or the names with spaces between them.
     listed = names[0].split() if len(names) == 1 else names
     mixed = sorted(listed) == sorted(actions) and listed != list(actions)
@@ -179,9 +173,8 @@ def _lines(path: Path, text: str, width: int) -> Iterator[tuple[int, list[str]]]
             yield number, cells
 
 
-def _is_number(cell: str) -> bool:
+def _number(cell: str) -> float | None:
     try:
-        float(cell)
+        return float(cell)
     except ValueError:
-        return False
-    return True
+        return None

@@ -28,24 +28,26 @@ last there are none. The gap is in the units of the rewards. It is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint
+from itertools import pairwise
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from solvent.benchmark.json_files import validated
 from solvent.benchmark.suites import Task
 from solvent.benchmark.task_game import task_game
-from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import Solution, cached_solution, policy_value
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.data_files import find_data, read_data, text_of
+from solvent.model.data_files import find_data, read_data
 from solvent.model.discount import discounted
 from solvent.model.gymnasium_table import GymnasiumTable
-from solvent.model.parameters import check_choice, check_integer, is_number, shown
+from solvent.model.parameters import check_choice, check_integer, shown
 from solvent.model.registry import check_registered, declared_names, make_game
 
 GROUP = "solvent.exercises"
@@ -87,6 +89,8 @@ class Exercise:
         ValueError: If one is not allowed.
     """
 
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
     name: str
     title: str
     asks: str
@@ -101,23 +105,11 @@ class Exercise:
     of: str = "optimal"
 
     def __post_init__(self) -> None:
-        """Check the form of all that a file may state."""
-        for name in ("name", "title"):
-            text_of(vars(self), name)
+        """Check the values; their types are checked where a file is read."""
         check_choice(self.asks, "asks", ASKS)
         check_choice(self.of, "of", OF)
         check_integer(self.player, "player", 0, 1)
-        texts = {name: getattr(self, name) for name in ("question", "game", "environment")}
-        tables = {name: getattr(self, name) for name in ("parameters", "env_kwargs")}
         for is_wrong, said in (
-            *(
-                (not isinstance(text, str), f"{name} is {shown(text)}; expected a text")
-                for name, text in texts.items()
-            ),
-            *(
-                (not isinstance(held, Mapping), f"{name} is {shown(held)}; allowed is a table")
-                for name, held in tables.items()
-            ),
             (
                 bool(self.game) == bool(self.environment),
                 f"game is {shown(self.game)} and environment {shown(self.environment)}; expected "
@@ -132,13 +124,17 @@ class Exercise:
                 "player is 1; the seat of an environment is in env_kwargs: seat = 1",
             ),
             (
-                not is_number(self.discount) or not 0 < self.discount <= 1,
+                not 0 < self.discount <= 1,
                 f"discount is {shown(self.discount)}; allowed are numbers above 0 and up to 1",
+            ),
+            (
+                not _is_scale(self.points),
+                f"points is {shown(self.points)}; expected are 1 to {MOST_STEPS} pairs "
+                f"[gap, points], gaps ascending above 0 and points descending above 0",
             ),
         ):
             if is_wrong:
                 raise ValueError(said)
-        object.__setattr__(self, "points", _checked_points(self.points))
 
     @property
     def out_of(self) -> float:
@@ -167,22 +163,12 @@ class Exercise:
             raise ValueError(f"exercise {self.name}: {error}") from error
 
 
-def _checked_points(points: Any) -> tuple[tuple[float, float], ...]:
-    """The steps of the scale, as pairs of floats."""
-    allowed = "a list of pairs [gap, points], gaps ascending above 0 and points descending above 0"
-    if not isinstance(points, (list, tuple)) or not 0 < len(points) <= MOST_STEPS:
-        raise ValueError(f"points is {shown(points)}; expected {allowed}")
-    pairs: list[tuple[float, float]] = []
-    for pair in points:
-        if (
-            not isinstance(pair, (list, tuple))
-            or len(pair) != 2
-            or not all(is_number(x) and x > 0 for x in pair)
-            or (pairs and not (pairs[-1][0] < pair[0] and pairs[-1][1] > pair[1]))
-        ):
-            raise ValueError(f"points has {shown(pair)}; expected {allowed}")
-        pairs.append((float(pair[0]), float(pair[1])))
-    return tuple(pairs)
+def _is_scale(points: Sequence[tuple[float, float]]) -> bool:
+    """Return whether gaps ascend and points descend, all of them finite and above 0."""
+    falling = [(-gap, own) for gap, own in points]
+    ordered = all(b < a for one, two in pairwise(falling) for a, b in zip(one, two, strict=True))
+    above = all(0 < x < inf for pair in points for x in pair)
+    return 0 < len(points) <= MOST_STEPS and ordered and above
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,14 +215,10 @@ def _subject(exercise: Exercise) -> Subject:
     if exercise.game:
         rules = make_game(exercise.game, **exercise.parameters)
         table = played = cached_table(rules)
-    elif exercise.environment in ENVIRONMENTS:
+    else:
         task = task_game(Task(environment=exercise.environment, env_kwargs=exercise.env_kwargs))
         rules, table, played = task.rules, task.table, task.played
         [player] = task.seats
-    else:
-        name = check_registered(exercise.environment, "environment")
-        rules = make_game(name, **exercise.env_kwargs)
-        table = played = cached_table(rules)
     if player >= rules.info.players:
         raise ValueError(f"player is {player}; {rules.info.name} is a game for one")
     row, rows = np.arange(table.n_states), table.n_states
@@ -249,7 +231,7 @@ def _subject(exercise: Exercise) -> Subject:
     subject = Subject(rules, table, played, player, row, rows)
     if exercise.asks == "policy":
         return subject
-    return Subject(rules, table, played, player, row, rows, _expected(subject, exercise))
+    return replace(subject, expected=_expected(subject, exercise))
 
 
 def _expected(subject: Subject, exercise: Exercise) -> Floats:
@@ -312,15 +294,9 @@ def _declared(name: str) -> Exercise:
 
 
 def _exercise(held: Mapping[str, Any], where: str, *, trust: bool) -> Exercise:
-    known = [one.name for one in fields(Exercise)]
+    exercise = validated(Exercise, {key: held[key] for key in held if key != "format"}, where)
     try:
-        for key in held:
-            check_choice(key, "key", ["format", *known])
-        for key in ("name", "title", "asks"):
-            text_of(held, key)
-        given = {key: value for key, value in held.items() if key != "format"}
-        exercise = Exercise(**{"points": None, **given})
         check_registered(exercise.game, "game", trust=trust)
-        return exercise
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
+    return exercise

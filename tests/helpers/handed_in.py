@@ -282,10 +282,10 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
         "large.npz": (saved(np.zeros((1000, 100))), "bytes; at most"),
         "long-line.csv": (text("0," * 30_000), "characters; at most"),
         "digits.csv": (text("9" * 60_000), "characters; at most"),
-        "link.npz": (link, "is a link"),
-        "endless.csv": (endless, "is a link"),
-        "folder.npz": (Path.mkdir, "no regular file"),
-        "pipe.npz": (os.mkfifo, "no regular file"),
+        "link.npz": (link, "is a link or no"),
+        "endless.csv": (endless, "is a link or no"),
+        "folder.npz": (Path.mkdir, "or no regular file"),
+        "pipe.npz": (os.mkfifo, "or no regular file"),
         "missing.npz": (lambda path: None, "No such file"),
     }  # fmt: skip
 
