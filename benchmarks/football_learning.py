@@ -38,9 +38,8 @@ from rich.table import Table
 from solvent.baselines import make_baseline
 from solvent.baselines.stage_games import RegretMatching
 from solvent.benchmark.policies import learned_exploitability
-from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
-from solvent.benchmark.suites import Task
-from solvent.benchmark.task_game import task_game
+from solvent.benchmark.run_folder import IMPORTANCE, UNIFORM
+from solvent.benchmark.suites import Task, task_game
 from solvent.exact import Solution, best_response, policy_value, solve
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation

@@ -46,8 +46,7 @@ from stable_baselines3 import DQN
 from torch import Tensor
 
 from solvent import microscope
-from solvent.benchmark.suites import Task, find_suite, read_settings
-from solvent.benchmark.task_game import task_game
+from solvent.benchmark.suites import Task, find_suite, read_settings, task_game
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.training.algorithms import Learner, find_algorithm
 from solvent.training.hyperparameters import tuned

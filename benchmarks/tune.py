@@ -36,8 +36,15 @@ from optuna.trial import TrialState
 
 from solvent.benchmark.algorithms import find_algorithm
 from solvent.benchmark.run import Run, attempted
-from solvent.benchmark.suites import Setting, Suite, Task, find_suite, suite_hash, tuning_seed
-from solvent.benchmark.task_game import task_game
+from solvent.benchmark.suites import (
+    Setting,
+    Suite,
+    Task,
+    find_suite,
+    suite_hash,
+    task_game,
+    tuning_seed,
+)
 
 WORST = 2.0
 """Largest normalized gap that counts."""

@@ -5,23 +5,27 @@ from __future__ import annotations
 import inspect
 import io
 import json
+import math
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 import pytest
+from bad_files import CONTENTS, bad_files, forge
+from gamebooks import changed, mill
 from numba.core.compiler_lock import global_compiler_lock
 from rich.console import Console
 from typer.testing import CliRunner
 
 from solvent import GAMES, __version__, make_game
-from solvent.cli import progress
+from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
+from solvent.cli import terminal
 from solvent.cli.app import app
 from solvent.cli.listing import ALGORITHMS
 from solvent.cli.parameters import (
@@ -30,7 +34,8 @@ from solvent.cli.parameters import (
     parse_parameters,
     read_game,
 )
-from solvent.cli.printing import show_solution, value_text
+from solvent.cli.printing import show_results, show_solution, value_text
+from solvent.cli.terminal import show_blocks, show_rows
 from solvent.exact import (
     ImproperGameError,
     SolvedTable,
@@ -40,6 +45,8 @@ from solvent.exact import (
     score,
     solve,
 )
+from solvent.games import Pig
+from solvent.games.gamebook.loader import check_book
 from solvent.model import TabularPolicy, compile_game, registry
 from solvent.model.progress import Progress
 from solvent.model.registry import Command, GameSpec
@@ -264,18 +271,6 @@ def test_solve_prints_the_published_value_of_the_hell_demon() -> None:
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
-def test_solve_takes_the_probabilities_of_a_round_and_weights_of_what_is_kept() -> None:
-    duel = ["ff-combat", "--stamina", "2", "--opponent-stamina", "2", "--luck", "0"]
-    rounds = ["--round-probabilities", '["1/2", "1/4", 0.25]']
-    assert answer("solve", *duel, *rounds, "--json")["value"] == pytest.approx(2 / 3, abs=1e-15)
-    kept = answer("solve", *duel, *rounds, "--stamina-weight", "1/2", "--json")
-    assert kept["value"] == pytest.approx(4 / 3, abs=1e-15)
-    assert kept["parameters"]["round_probabilities"] == ["1/2", "1/4", 0.25]
-    assert "chance of winning" in run("solve", *duel, *rounds).stdout
-    assert "chance of winning" not in run("solve", *duel, "--stamina-weight", "1").stdout
-    assert refusal("solve", *duel, "--skill", "12", *rounds).startswith("skill is 12 and")
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -290,18 +285,6 @@ def test_only_a_probability_is_called_a_chance_of_winning(words: str, says: bool
     assert "value" in output
     assert ("(chance of winning)" in output) == says
     assert ("a tie counts half" in output) == words.startswith("greed")
-
-
-def test_a_value_of_0_is_printed_without_its_rounding() -> None:
-    found = solve(make_game("rock-paper-scissors"))
-    assert isinstance(found, SolvedTable)
-    noise = replace(found.solution, value=-1e-17, values=found.solution.values - 1e-17, lower=-0.0)
-    file = io.StringIO()
-    show_solution(Console(file=file), replace(found, solution=noise))
-    told = file.getvalue()
-    assert re.search(r"^value +0  \(to player A\)", told, re.MULTILINE)
-    assert "[0, " in told
-    assert not re.search(r"[-−]0", told)
 
 
 def test_a_small_value_that_is_proved_is_no_rounding() -> None:
@@ -340,13 +323,6 @@ def test_score_takes_the_name_of_a_baseline_in_a_game_for_two_of_player_0(small:
     ):
         expected = score(table, TabularPolicy.uniform(table, player=0))
         assert answer("score", "uniform", *words, "--json")["value"] == expected.value
-
-
-def test_score_shows_where_the_gap_is_lost(policy_file: Path) -> None:
-    shown = run("score", str(policy_file), *SMALL, "--top", "3").stdout
-    table = shown.partition("Where the gap is lost")[2].strip().splitlines()
-    assert len([line for line in table if re.match(r" *[\d.]+% +\d", line)]) == 3
-    assert re.search(r"3 of \d+ losing states, [\d.]+% of what is lost", table[-1])
 
 
 def test_a_score_without_an_account_where_play_never_ends(
@@ -461,8 +437,8 @@ def test_the_help_of_train_names_the_arguments_of_the_environment() -> None:
 
 def watched(monkeypatch: pytest.MonkeyPatch, *texts: str) -> list[Event]:
     """Events that are set when a line of progress with one of some texts is written."""
-    monkeypatch.setattr(progress, "PERIOD", 0.01)
-    line, written = progress._line, [Event() for _ in texts]
+    monkeypatch.setattr(terminal, "PERIOD", 0.01)
+    line, written = terminal._line, [Event() for _ in texts]
 
     def noted(bar: Any) -> str:
         told = line(bar)
@@ -471,7 +447,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, *texts: str) -> list[Event]:
                 event.set()
         return told
 
-    monkeypatch.setattr(progress, "_line", noted)
+    monkeypatch.setattr(terminal, "_line", noted)
     return written
 
 
@@ -480,7 +456,7 @@ def test_long_work_tells_how_far_it_is_where_there_is_no_terminal(
 ) -> None:
     [written] = watched(monkeypatch, "25.0%")
     # A folder may have a name that Rich would read as its own markup.
-    with progress.solving("a[/b]/game.py") as tell:
+    with terminal.solving("a[/b]/game.py") as tell:
         tell(Progress(1, 4, "compiling"))
         assert written.wait(10)
     told = capsys.readouterr().err
@@ -491,14 +467,14 @@ def test_long_work_says_when_it_compiles(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     compiling, after = watched(monkeypatch, "compiling, only", "a game 25.0%")
-    with progress.working("a game") as tell:
+    with terminal.working("a game") as tell:
         with global_compiler_lock:  # what Numba holds while it compiles
             tell("a game", 1, 4)
             assert compiling.wait(10)
             assert not after.is_set()
         assert after.wait(10)
     assert "compiling, only the first time" in capsys.readouterr().err
-    with progress.working("nothing much") as tell:
+    with terminal.working("nothing much") as tell:
         tell("nothing much", 1, 2)
     assert "nothing much" not in capsys.readouterr().err
 
@@ -648,20 +624,6 @@ def test_a_training_that_cannot_be_is_one_line(tmp_path: Path) -> None:
         assert not (tmp_path / "out").exists()
 
 
-def test_damaged_policies(policy_file: Path) -> None:
-    content, arrays = policy_file.read_bytes(), dict(np.load(policy_file))
-    arrays["probabilities"] = arrays["probabilities"][:, ::-1]
-    changed = io.BytesIO()
-    np.savez(changed, **arrays)
-    for damaged, message in (
-        (content[: len(content) // 2], "not a file of solvent's, or damaged"),
-        (changed.getvalue(), "the checksum does not match"),
-        (b"", "damaged"),
-    ):
-        policy_file.write_bytes(damaged)
-        assert message in refusal("score", str(policy_file), *SMALL)
-
-
 def test_debug_shows_the_traceback() -> None:
     result = run("--debug", "solve", "ff-combat", "--luck", "100")
     assert isinstance(result.exception, ValueError)
@@ -807,3 +769,252 @@ def test_the_help_begins_with_the_six_commands_of_a_newcomer() -> None:
     named = [re.findall(r"^│ (\w+) ", part, re.MULTILINE) for part in (first, more)]
     assert named[0] == ["list", "solve", "play", "explore", "train", "score"]
     assert {"bench", "report", "grade", "submit", "book"} < set(named[1])
+
+
+DEEP = "[" * 100_000
+
+
+def line(*words: object) -> str:
+    """The one line with which a command refuses."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert result.exit_code == 2
+    [told] = result.stderr.splitlines()
+    assert told.startswith("solvent: ")
+    longest = max((len(str(word)) for word in words if Path(str(word)).is_absolute()), default=0)
+    assert len(told) < 600 + longest
+    return told
+
+
+@pytest.mark.parametrize(
+    ("command", "suffix"),
+    [
+        ("score FILE", ".npz"),
+        ("score FILE pig --target 4", ".npz"),
+        ("play pig --target 4 --against FILE", ".npz"),
+        ("chart check FILE", ".csv"),
+        ("chart points FILE", ".json"),
+        ("solve football-drive --chart FILE", ".json"),
+        ("solve football-strategy --expected-points FILE", ".json"),
+        ("book import FILE --out OUT", ".twee"),
+        ("book import FILE --out OUT", ".json"),
+        ("report --in FILE", ""),
+        ("report --solution FILE", ""),
+        ("score optimal --solution FILE", ""),
+    ],
+)
+def test_a_bad_file_is_one_line(command: str, suffix: str, tmp_path: Path) -> None:
+    for path in bad_files(tmp_path, suffix):
+        # A line of text is a story of one passage, and so on: what is read without an error.
+        if (command.split()[0], suffix) == ("book", ".twee") and path.stem in CONTENTS:
+            continue
+        line(*command.replace("FILE", str(path)).replace("OUT", str(tmp_path / "out")).split())
+
+
+def test_a_book_of_faults_is_not_read_to_the_end(tmp_path: Path) -> None:
+    """Neither one of 300,000 unknown keys at one place, which took a minute, nor at many."""
+    keys = [f"unknown{number}: 1" for number in range(300_000)]
+    flags = [f"  x{number}: {{{', '.join(keys[:10])}}}" for number in range(2_000)]
+    path = tmp_path / "book.yaml"
+    for text, least in (
+        ("\n".join([mill(), *keys]), 1),
+        (changed(("flags:\n", "\n".join(["flags:", *flags, ""]))), 100),
+    ):
+        path.write_text(text, encoding="utf-8")
+        assert least <= len(check_book(path)) <= 101
+        assert f"{path} has " in line("book", "check", path)
+
+
+def test_bad_results_are_one_line(tmp_path: Path) -> None:
+    for content in CONTENTS.values():
+        (tmp_path / "results.json").write_bytes(content)
+        line("report", "--in", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"request": 3},
+        {"request": {"environment": ["a"]}},
+        {"request": {"environment": "solvent/Pig-v0", "env_kwargs": [1]}},
+        {"request": {"environment": "nothing"}},
+        {"request": {}},
+    ],
+)
+def test_metadata_is_not_believed(metadata: dict[str, object], tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    save_policy(path, TabularPolicy.uniform(compile_game(Pig(target=4))))
+    forge(path, {"metadata": metadata})
+    assert str(path) in line("score", path)
+    forge(path, {"kind": "network"})
+    told = line("score", path)
+    assert str(path) in told
+    assert "is 'nothing'" in told or metadata != {"request": {"environment": "nothing"}}
+    forge(path, {"kind": "checkpoint"})
+    assert "holds a checkpoint, not a policy" in line("score", path)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"environment": ["a"]},
+        {"environment": {}},
+        {"environment": None},
+        {"environment": "solvent/FFCombat-v0", "env_kwargs": []},
+        {"environment": "solvent/FFCombat-v0", "env_kwargs": "luck"},
+        {"environment": "solvent/FFCombat-v0", "env_kwargs": {"luck": {}}},
+        {"environment": "solvent/FFCombat-v0"},
+        {"env_kwargs": None},
+        {},
+        3,
+    ],
+)
+def test_the_record_beside_a_network_is_not_believed(asked: object, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "model.zip").write_bytes(b"")
+    record = {"request": asked, "result": None}
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    line("score", tmp_path / "model.zip", "ff-combat", "--luck", "3", "--trust")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["solve", "FrozenLake-v1", "--map-name", "x"], "FrozenLake-v1 cannot be made (KeyError"),
+        (["solve", "FrozenLake-v1", "--desc", '["x"]'], "FrozenLake-v1"),
+        (["solve", "FrozenLake-v1", "--desc", DEEP], "nested too deeply"),
+        (["solve", "ff-combat", "--luck", DEEP], "nested too deeply"),
+        (["solve", "ff-combat", "--luck", "9" * 5000], "luck is '999"),
+        (["solve", "ff-combat", "--luck", "x" * 100_000], "luck is 'xxx"),
+        (["solve", "ff-combat", "--modifiers", "3"], "modifiers is 3; allowed is a mapping"),
+        (["solve", "ff-combat", "--luck", json.dumps({"1": "1e999999999"})], "has weight '1e99"),
+        (["solve", "football-strategy", "--expected-points", "3"], "expected_points is 3; allowed"),
+        (["solve", "x" * 100_000], "no game or environment 'xxx"),
+        (["list", "x" * 100_000], "no game or environment 'xxx"),
+        (["solve", "pig", "y" * 100_000], "the word 'yyy"),
+        (["solve", "pig", f"--{'z' * 100_000}"], "zzz"),
+        (["play", "pig", "--target", "4", "--against", "x" * 100_000], "baseline of pig is 'xxx"),
+    ],
+)
+def test_a_bad_parameter_is_one_line(words: list[str], message: str) -> None:
+    assert message in line(*words)
+
+
+WIDTH = 80
+
+
+def check_fits(output: Callable[[int], str], width: int = WIDTH) -> None:
+    """What is printed has no line too long, and every word that it has with room enough."""
+    narrow, wide = output(width), output(1000)
+    assert max(map(len, narrow.splitlines())) <= width
+    lost = set(wide.split()) - set(narrow.split())
+    assert not lost
+
+
+def told_by(*words: str) -> Callable[[int], str]:
+    """A told_by's output at a width."""
+
+    def output(width: int) -> str:
+        result = CliRunner().invoke(
+            app, list(words), prog_name="solvent", env={"COLUMNS": str(width)}
+        )
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    return output
+
+
+def printed(show: Callable[..., None], *arguments: Any) -> Callable[[int], str]:
+    """What a function prints at a width."""
+
+    def output(width: int) -> str:
+        console = Console(file=io.StringIO(), width=width)
+        show(console, *arguments)
+        file = console.file
+        assert isinstance(file, io.StringIO)
+        return file.getvalue()
+
+    return output
+
+
+SOLVED = {
+    "ff-combat": "--stamina 4 --opponent-stamina 4 --luck 2:3",
+    "gamebook": "",
+    "goofspiel": "--cards 3",
+    "greed": "--limit 8 --sides 4",
+    "pig": "--target 8",
+    "yahtzee": "--boxes aces,chance --dice 2 --faces 3",
+}
+"""Games of different kinds, with parameters with which each is solved at once."""
+
+
+def test_what_is_listed_fits() -> None:
+    for words in (["list"], *(["list", game] for game in (*SOLVED, "football", "FrozenLake-v1"))):
+        check_fits(told_by(*words))
+    check_fits(told_by("list"), 60)
+    check_fits(told_by("chart", "show", "standard"), 60)
+
+
+def test_a_solution_and_a_score_fit(tmp_path: Path) -> None:
+    for game, words in SOLVED.items():
+        solved = solve(make_game(game, **parse_parameters(words.split())))
+        check_fits(printed(show_solution, solved))
+        if isinstance(solved, SolvedTable) and game != "goofspiel":
+            save_policy(tmp_path / f"{game}.npz", TabularPolicy.uniform(solved.table))
+            check_fits(told_by("score", str(tmp_path / f"{game}.npz"), game, *words.split()))
+
+
+def test_a_table_that_is_too_wide_is_laid_out_in_another_way() -> None:
+    names = [f"column-{n}" for n in range(8)]
+    rows = [[f"{n}.123456789" for n in range(8)] for _ in range(2)]
+    check_fits(printed(show_blocks, names, rows), 40)
+    output = printed(lambda console: show_rows(console, names, rows, numbers=names))
+    check_fits(output, 40)
+    assert output(40).count("column-7  7.123456789") == 2
+
+
+OPTIMUM = 0.5138417330406193
+
+
+def agent(name: str, lost: tuple[float, float] | None) -> AgentRecord:
+    numbers: dict[str, Any] = dict.fromkeys(
+        ("value", "gap", "normalized", "worst_start_gap"), -0.012345678
+    )
+    numbers |= {f"mode_{key}": value for key, value in numbers.items()}
+    return AgentRecord(
+        name=name, algorithm="ppo", seed=0, timesteps=1, cpu_seconds=1.0, folder=name,
+        exploitability=lost, mode_exploitability=lost, **numbers,
+    )  # fmt: skip
+
+
+def test_the_results_of_a_bench_fit_and_give_a_value_to_each_seat() -> None:
+    for_two = TaskRecord(
+        env="solvent/Greed-v0",
+        game="greed",
+        parameters={"limit": 100, "sides": 6},
+        optimum=OPTIMUM,
+        bracket=(OPTIMUM, OPTIMUM),
+        agents=(agent("maskable_ppo 0", (0.1, 0.2)),),
+        baselines=(BaselineRecord("optimal", 0.0, 0.0, 1.0, 0.0, (0.0, 0.0)),),
+    )
+    for_one = TaskRecord(
+        env="solvent/FFCombatRandom-v0",
+        game="ff-combat",
+        parameters={},
+        optimum=0.7372926032646748,
+        bracket=(0.7372926, 0.7372927),
+        agents=(agent("maskable_ppo 0", None),),
+        baselines=(
+            BaselineRecord("one-step-lookahead", 0.7, 0.037, 0.9, 0.05),
+            BaselineRecord("never-ends", -math.inf, math.inf, -math.inf, math.inf),
+        ),
+    )
+    output = printed(show_results, [for_two, for_one])
+    check_fits(output)
+    told = output(WIDTH)
+    # One scale in both seats, on which the optimal player is at the optimum.
+    assert re.search(r"^optimal +0\.513842 +0\.486158 ", told, re.MULTILINE)
+    assert re.search(r"^maskable_ppo 0 +0\.413842 +0\.286158 ", told, re.MULTILINE)
+    assert re.search(r"^never-ends +−∞ +unbounded +−∞ +unbounded", told, re.MULTILINE)
+    assert "optimum 0.513842 (chance of winning, a tie counts half)" in told
+    assert "optimum 0.737293 (chance of winning)" in told

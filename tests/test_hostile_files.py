@@ -25,8 +25,7 @@ from solvent.baselines.network import load_network
 from solvent.benchmark.policies import read_policies
 from solvent.benchmark.records import read_bench
 from solvent.benchmark.submissions import check_submission, pack_submission
-from solvent.benchmark.suites import find_suite
-from solvent.benchmark.task_game import task_game
+from solvent.benchmark.suites import find_suite, task_game
 from solvent.cli.app import app
 from solvent.cli.parameters import game_of_training
 from solvent.exact import load_policy, load_solution, save_policy

@@ -37,8 +37,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
-from solvent.benchmark.suites import Task
-from solvent.benchmark.task_game import TaskGame
+from solvent.benchmark.suites import Task, TaskGame
 from solvent.envs.env import TabularEnv
 from solvent.envs.registration import ENVIRONMENTS, aec_env, parallel_env
 from solvent.exact.layered.cluster import source_hash
@@ -85,7 +84,7 @@ class Algorithm:
         masked: Whether it is told the legal actions.
         observation: Default observation type of environments, and that of a policy that it returns
             as a function: ``"vector"``, ``"onehot"`` or ``"index"``.
-        refuses: A function from a :class:`solvent.benchmark.task_game.TaskGame` to the reason why
+        refuses: A function from a :class:`solvent.benchmark.suites.TaskGame` to the reason why
             it cannot be learned, or to None if it can.
         timesteps: A function from a task to the steps that it is tuned for, for tasks without a
             budget; None if it is tuned for none.

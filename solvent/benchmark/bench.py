@@ -16,6 +16,7 @@ import multiprocessing
 import pickle
 import re
 import sys
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,37 +29,45 @@ from concurrent.futures import (
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from multiprocessing.managers import SyncManager
 from pathlib import Path
-from queue import Queue
 from typing import Any
 
 from solvent.benchmark.algorithms import Algorithm, as_algorithm, find_algorithm, plain_name
-from solvent.benchmark.policies import best_constant, score_baselines
+from solvent.benchmark.policies import task_record
 from solvent.benchmark.processes import live_with_parent
-from solvent.benchmark.progress import BenchProgress, Finished, Moment
+from solvent.benchmark.progress import BenchProgress, Moment, Outcome
 from solvent.benchmark.records import (
     FILE,
     AgentRecord,
-    BaselineRecord,
     BenchRecord,
     FailureRecord,
     SuiteRecord,
     TaskRecord,
     write_results,
 )
-from solvent.benchmark.run import OWN, Outcome, Run, Stopped, attempted, end_of
-from solvent.benchmark.run_folder import RunFolder
-from solvent.benchmark.suites import Setting, Suite, Task, check_tasks, suite_hash, suite_seeds
-from solvent.benchmark.task_game import TaskGame, task_game
-from solvent.exact import CertificateError, ImproperGameError, StoreError
-from solvent.exact.learning_curve import Evaluation, read_curve
-from solvent.exact.store import locked, remove_temporary
+from solvent.benchmark.run import Run, Stopped, attempted
+from solvent.benchmark.suites import (
+    Setting,
+    Suite,
+    Task,
+    TaskGame,
+    suite_hash,
+    suite_seeds,
+    task_game,
+)
+from solvent.exact import CertificateError, ImproperGameError
+from solvent.exact.layered.cluster import Build, RayWorkers, check_build, this_build
+from solvent.exact.store import locked, remove_temporary, write_atomically
 from solvent.model.parameters import check_integer, shown
 
-Event = tuple[str, Moment | Finished]
+Event = tuple[str, Moment | Outcome]
 """A report of a worker: the name of a run, and its progress or end."""
+
+Files = dict[str, bytes]
+"""The content of the files of a run, by their paths within its folder."""
 
 Source = str | Callable[..., Any] | Algorithm
 """An algorithm, or its name or place."""
@@ -90,7 +99,7 @@ def bench(
             place of those of the suite.
         workers: Number of runs at the same time.
         on: Address of a Ray cluster that does the runs, instead of processes of this machine
-            (:mod:`solvent.benchmark.cluster`).
+            (:mod:`solvent.exact.layered.cluster`).
         progress: Whether to show progress: bars on a terminal, lines on the standard output
             elsewhere.
 
@@ -106,7 +115,7 @@ def bench(
     """
     out = Path(out)
     suite = tasks if isinstance(tasks, Suite) else None
-    chosen = check_tasks(suite.tasks if suite else tuple(tasks))  # type: ignore[arg-type]
+    chosen = (tasks if isinstance(tasks, Suite) else Suite("", "", tuple(tasks))).tasks
     check_integer(workers, "workers", 1, 10_000)
     games = {task.name: task_game(task) for task in chosen}
     whole = None
@@ -114,58 +123,49 @@ def bench(
         hashes = [games[task.name].table.model_hash for task in suite.tasks]
         whole = SuiteRecord(suite.name, suite_hash(suite.tasks, hashes))
     settings = {**(suite.algorithms if suite else {}), **(settings or {})}
-    runs, left_out = plan(chosen, algorithms, seeds, games, whole, settings)
+    runs, left_out = _plan(chosen, algorithms, seeds, games, whole, settings)
     with locked(out):
         remove_temporary(out)
         totals = {run.name: run.budget.timesteps for run in runs}
         with BenchProgress(totals, shown=progress) as told:
             for line in left_out:
                 told.write(f"left out  {line}")
-            for run in runs:
-                _keep(out / run.folder, run.name, told)
             with _started(out, runs, workers, on, told) as outcomes:
                 # While the runs go on elsewhere, this process solves games and scores baselines.
-                baselines = _baselines(games, told)
-                ended = outcomes()
+                references = _references(games, told)
+                by_name = outcomes()
+            ended = [(run.task.name, by_name[run.name]) for run in runs]
             record = BenchRecord(
                 tasks=tuple(
-                    _task_record(games[name], found, runs, ended)
-                    for name, found in baselines.items()
+                    replace(
+                        task,
+                        agents=tuple(
+                            outcome
+                            for name, outcome in ended
+                            if name == task.name and isinstance(outcome, AgentRecord)
+                        ),
+                    )
+                    for task in references
                 ),
                 suite=whole,
-                failures=tuple(
-                    one for run in runs if isinstance(one := ended[run.name], FailureRecord)
-                ),
+                failures=tuple(own for _, own in ended if isinstance(own, FailureRecord)),
             )
             write_results(out, record)
             told.write(f"written   {out / FILE}")
     return record
 
 
-def plan(
+def _plan(
     tasks: Sequence[Task],
     algorithms: Mapping[str, Source] | Sequence[str] | None,
     seeds: int | None,
     games: Mapping[str, TaskGame],
-    suite: SuiteRecord | None = None,
-    settings: Mapping[str, Setting] | None = None,
+    suite: SuiteRecord | None,
+    settings: Mapping[str, Setting],
 ) -> tuple[list[Run], list[str]]:
-    """Return the runs to do, and the pairs that are left out.
+    """Return the runs to do, and a line for each pair of algorithm and task that is left out.
 
-    Args:
-        tasks: The tasks.
-        algorithms: The algorithms, as for :func:`bench`.
-        seeds: Number of seeds, as for :func:`bench`.
-        games: Games of the tasks, by the names of the tasks.
-        suite: Suite of the tasks, of which an algorithm does those that it can. Without a suite, a
-            task that an algorithm cannot do is refused.
-        settings: Settings of algorithms, as for :func:`bench`.
-
-    Returns:
-        The runs, and a line for each pair of an algorithm and a task that is left out.
-
-    Raises:
-        ValueError: As for :func:`bench`.
+    Of a suite, an algorithm does the tasks that it can; without one, others are refused.
     """
     if seeds is not None:
         check_integer(seeds, "seeds", 1, 10**6)
@@ -179,13 +179,12 @@ def plan(
         if len(named) < len(algorithms):
             raise ValueError("two algorithms have the same name; give them others by a mapping")
     found: dict[str, Algorithm] = {}
-    own = settings or {}
     runs: list[Run] = []
     left_out: list[str] = []
     for task in tasks:
         for name, source in (named or {name: name for name in task.seeds}).items():
+            setting = settings.get(name, Setting())
             if name not in found:
-                setting = own.get(name, Setting())
                 found[name] = _checked(name, source).with_settings(setting.settings)
             reason = found[name].refusal(games[task.name])
             if reason is not None and suite is None:
@@ -196,7 +195,6 @@ def plan(
             count = seeds or task.seeds.get(name, 1)
             budget = found[name].budget(task)
             numbers = range(count) if suite is None else suite_seeds(suite.hash, count)
-            setting = own.get(name, Setting())
             runs += [Run(task, name, source, seed, budget, setting) for seed in numbers]
     if not runs:
         raise ValueError("there is nothing to do: " + ("; ".join(left_out) or "no algorithm"))
@@ -231,23 +229,16 @@ def _checked(name: str, source: Source) -> Algorithm:
     return algorithm
 
 
-def _baselines(
-    games: Mapping[str, TaskGame], told: BenchProgress
-) -> dict[str, tuple[BaselineRecord, ...]]:
-    """Solve games and score their baselines, the best constant policy last.
-
-    A game without a proved optimum is left out.
+def _references(games: Mapping[str, TaskGame], told: BenchProgress) -> list[TaskRecord]:
+    """Solve games and score their baselines; a game without a proved optimum is left out.
 
     Raises:
         CertificateError, ImproperGameError: If all are left out.
     """
-    found, refused = {}, None
+    found, refused = [], None
     for name, game in games.items():
         try:
-            found[name] = (
-                *score_baselines(game.table, game.solution, seats=game.seats),
-                best_constant(game.table, game.solution, game.seats),
-            )
+            found.append(task_record(game))
         except (CertificateError, ImproperGameError) as error:
             told.write(f"failed    {name}: no optimum is proved: {error}")
             refused = error
@@ -256,46 +247,6 @@ def _baselines(
     if refused is not None and not found:
         raise refused
     return found
-
-
-def _task_record(
-    game: TaskGame,
-    baselines: tuple[BaselineRecord, ...],
-    runs: Sequence[Run],
-    ended: Mapping[str, Outcome],
-) -> TaskRecord:
-    ends = [ended[run.name] for run in runs if run.task.name == game.task.name]
-    value, lower, upper = game.optimum
-    return TaskRecord(
-        env=game.task.environment,
-        game=game.table.info.name,
-        parameters=dict(game.table.info.parameters),
-        optimum=value,
-        bracket=(lower, upper),
-        agents=tuple(one for one in ends if isinstance(one, AgentRecord)),
-        baselines=baselines[:-1],
-        task=game.task,
-        model_hash=game.table.model_hash,
-        constant=baselines[-1],
-    )
-
-
-def _keep(folder: Path, name: str, told: BenchProgress) -> None:
-    """Report the kept progress of a run from an earlier bench; nothing if its files are damaged.
-
-    Args:
-        folder: Folder of the run, which reports its own errors later.
-        name: Name of the run.
-        told: The display to report to.
-    """
-    run = RunFolder(folder, {})
-    try:
-        if run.read()["result"] is not None:
-            told.keep(name, read_curve(folder / "curve.csv", Evaluation)[-1])
-        elif any((folder / OWN).iterdir()):
-            told.resume(name)
-    except (StoreError, OSError, IndexError):
-        return
 
 
 @contextmanager
@@ -310,10 +261,8 @@ def _started(
     # The last tasks are the longest; begun first, they leave no processor idle at the end.
     order = list(reversed(runs))
     if on is not None:
-        from solvent.benchmark.cluster import on_cluster
-
-        with on_cluster(on, out, order, told) as outcomes:
-            yield lambda: dict(outcomes)
+        with RayWorkers(on) as machines:
+            yield partial(_on_cluster, machines, out, order, told)
         return
     context = multiprocessing.get_context("spawn")
     # What processes tell each other goes through one of its own: one that dies at any moment takes
@@ -323,18 +272,33 @@ def _started(
     with manager:
         events, stop = manager.Queue(), manager.Event()
 
+        def tell() -> None:
+            while (event := events.get()) is not None:
+                name, what = event
+                if isinstance(what, Moment):
+                    told.move(name, what)
+                else:
+                    told.finish(name, what)
+
         def processes(number: int) -> ProcessPoolExecutor:
             return ProcessPoolExecutor(
                 number, context, initializer=_begin_worker, initargs=(events, stop)
             )
 
-        with _reader(events, told), ThreadPoolExecutor(1) as thread:
-            ended = thread.submit(_outcomes, processes, workers, partial(_work, out), order, told)
-            try:
-                yield ended.result
-            except BaseException:
-                stop.set()
-                raise
+        reader = threading.Thread(target=tell, daemon=True)
+        reader.start()
+        try:
+            with ThreadPoolExecutor(1) as thread:
+                work = partial(_work, out)
+                ended = thread.submit(_outcomes, processes, workers, work, order, told)
+                try:
+                    yield ended.result
+                except BaseException:
+                    stop.set()
+                    raise
+        finally:
+            events.put(None)
+            reader.join()
 
 
 def _outcomes(
@@ -354,15 +318,9 @@ def _outcomes(
         workers: Number of runs at the same time.
         work: The function that a process calls with a run.
         runs: The runs.
-        told: The display that reports failures.
+        told: The display for the failure of a run whose process has died.
     """
     ended: dict[str, Outcome] = {}
-
-    def end(run: Run, outcome: Outcome) -> None:
-        ended[run.name] = outcome
-        if isinstance(outcome, FailureRecord):
-            told.write(f"failed    {run.name}: {outcome.error}")
-
     waiting, suspects = deque(runs), deque[Run]()
     while waiting or suspects:
         queue, size = (suspects, 1) if suspects else (waiting, workers)
@@ -374,7 +332,7 @@ def _outcomes(
                         future = pool.submit(work, queue[0])
                         under_way[future] = queue.popleft()
                     for future in wait_for(under_way, return_when=FIRST_COMPLETED).done:
-                        end(under_way[future], future.result())
+                        ended[under_way[future].name] = future.result()
                         del under_way[future]
             except BrokenProcessPool:
                 if queue is waiting:
@@ -382,30 +340,10 @@ def _outcomes(
                     continue
                 for run in under_way.values():
                     lost = "its process died, as one does that runs out of memory"
-                    end(run, FailureRecord(run.task.name, run.algorithm, run.seed, lost))
-                    told.finish(run.name, Finished(None))
+                    failure = FailureRecord(run.task.name, run.algorithm, run.seed, lost)
+                    ended[run.name] = failure
+                    told.finish(run.name, failure)
     return ended
-
-
-@contextmanager
-def _reader(events: Queue[Event | None], told: BenchProgress) -> Iterator[None]:
-    """Run a thread that displays the reports of the workers."""
-
-    def tell() -> None:
-        while (event := events.get()) is not None:
-            name, what = event
-            if isinstance(what, Moment):
-                told.move(name, what)
-            else:
-                told.finish(name, what)
-
-    thread = threading.Thread(target=tell, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        events.put(None)
-        thread.join()
 
 
 _worker: dict[str, Any] = {}
@@ -426,5 +364,55 @@ def _work(out: Path, run: Run) -> Outcome:
         _worker["events"].put((run.name, moment))
 
     outcome = attempted(out, run, report)
-    _worker["events"].put((run.name, end_of(outcome)))
+    _worker["events"].put((run.name, outcome))
     return outcome
+
+
+def _on_cluster(
+    workers: RayWorkers, out: Path, runs: Sequence[Run], told: BenchProgress
+) -> dict[str, Outcome]:
+    """Return the outcome of each run on a Ray cluster, by its name.
+
+    A run is done in a folder of its own on the machine that does it, and its files come to the
+    bench's folder when it is finished. The files of an unfinished run stay behind: after an
+    interruption the bench resumes with whole runs. An algorithm given as a file has to be at the
+    same place on every machine.
+    """
+    build, ended = this_build(), {}
+    asked = [(n, build, run, _files_in(out / run.folder)) for n, run in enumerate(runs)]
+    for _, _, run, files in asked:
+        if "run.json" not in files:
+            told.move(run.name, Moment(0, run.budget.timesteps, None))
+    for number, outcome, files in workers.run(_work_on_cluster, asked):
+        run = runs[number]
+        # The record comes last: with it a run is finished.
+        for name in sorted(files, key=lambda name: name == "run.json"):
+            path = out / run.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, files[name])
+        told.finish(run.name, outcome)
+        ended[run.name] = outcome
+    return ended
+
+
+def _work_on_cluster(asked: tuple[int, Build, Run, Files]) -> tuple[int, Outcome, Files]:
+    """Do a run in a process of the cluster."""
+    number, build, run, files = asked
+    check_build(build)
+    with tempfile.TemporaryDirectory(prefix="solvent-bench-") as place:
+        folder = Path(place) / run.folder
+        for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        outcome = attempted(Path(place), run)
+        finished = not isinstance(outcome, FailureRecord)
+        return number, outcome, _files_in(folder) if finished else {}
+
+
+def _files_in(folder: Path) -> Files:
+    """Return the files in a folder and below it, except its lock."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.startswith(".")
+    }

@@ -43,16 +43,16 @@ from numpy.typing import NDArray
 from solvent.baselines import baseline_policies
 from solvent.baselines.functions import tabulated
 from solvent.baselines.named import remember_optimum
-from solvent.benchmark.records import BaselineRecord, figures
-from solvent.benchmark.task_game import TaskGame
+from solvent.benchmark.records import BaselineRecord, TaskRecord, figures
+from solvent.benchmark.suites import TaskGame
 from solvent.envs.spaces import observed
-from solvent.exact import CertificateError, ImproperGameError, Score, Solution
+from solvent.exact import CertificateError, ImproperGameError, Score, Solution, load_policy
 from solvent.exact.archive import ArraySchema, Schema, Shapes, read_archive, write_archive
 from solvent.exact.response import costs_for_ever, response_values
 from solvent.exact.scoring import LEARNED, comparable_score, without_value
 from solvent.exact.store import StoreError
 from solvent.model import TabularGame, TabularPolicy, against
-from solvent.model.arrays import Floats, Ints
+from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import shown
 
 UNIT, FINE_UNIT = 31, 65_535
@@ -138,6 +138,33 @@ def _own(game: TaskGame, policy: TabularPolicy, seat: int, name: str) -> Tabular
     return replace(policy, name=name)
 
 
+def policy_files(place: Path, game: TaskGame) -> list[tuple[Path, Path]]:
+    """Return the files of the sampled and the greedy policy of each seat.
+
+    Args:
+        place: The folder of a run in a bench.
+        game: The game of the task.
+    """
+    endings = ("",) if len(game.seats) == 1 else ("_0", "_1")
+    return [(place / f"policy{end}.npz", place / f"policy_mode{end}.npz") for end in endings]
+
+
+def run_policies(place: Path, game: TaskGame) -> tuple[Learned, ...]:
+    """Read the policies of a run from its folder in a bench.
+
+    Args:
+        place: The folder of the run.
+        game: The game of the task.
+
+    Raises:
+        StoreError: If one is missing, damaged, or for another game.
+    """
+    return tuple(
+        Learned(*(load_policy(path, game.table) for path in paths))
+        for paths in policy_files(place, game)
+    )
+
+
 def recorded_score(
     table: TabularGame,
     policy: TabularPolicy,
@@ -220,14 +247,11 @@ def best_constant(game: TabularGame, solution: Solution, seats: Sequence[int]) -
         solution: Solution of `game`.
         seats: Seats to score it in, each by its own best action.
     """
-
-    def score(player: int, action: int) -> Score:
-        policy = TabularPolicy.constant(game, action, player=player)
-        return recorded_score(game, policy, solution)
-
     best = []
     for player in seats:
-        scores = (score(player, action) for action in range(game.mask[player].shape[1]))
+        actions = range(game.mask[player].shape[1])
+        every = (TabularPolicy.constant(game, action, player=player) for action in actions)
+        scores = (recorded_score(game, policy, solution) for policy in every)
         best.append(max(scores, key=lambda one: -math.inf if math.isnan(one.value) else one.value))
     return BaselineRecord("constant", **figures(best))
 
@@ -262,6 +286,28 @@ def score_baselines(
         for name in sorted(policies[0], key=lambda name: name != "uniform")
     }
     return tuple(BaselineRecord(name, **figures(scores[name])) for name in policies[0])
+
+
+def task_record(game: TaskGame, names: Iterable[str] | None = None) -> TaskRecord:
+    """Return the record of a task with its optimum and baselines, without agents.
+
+    Args:
+        game: The game of the task.
+        names: Names of the baselines. Default: all that the game has.
+    """
+    optimum, lower, upper = game.optimum
+    return TaskRecord(
+        env=game.task.environment,
+        game=game.table.info.name,
+        parameters=dict(game.table.info.parameters),
+        optimum=optimum,
+        bracket=(lower, upper),
+        agents=(),
+        baselines=score_baselines(game.table, game.solution, names, seats=game.seats),
+        task=game.task,
+        model_hash=game.table.model_hash,
+        constant=best_constant(game.table, game.solution, game.seats),
+    )
 
 
 class Decisions:
@@ -323,9 +369,7 @@ class Decisions:
 
         Raises:
             ValueError: If the shares of a state have too large a sum, or a greedy action is not
-                legal, or is not the most probable one to within rounding. An illegal choice counts
-                as the lowest legal action. Where that has weight, the learner's own most probable
-                action may be any of the others' most probable one.
+                legal, or is not the most probable one to within rounding (:func:`not_greedy`).
         """
         shares = np.zeros(len(self.actions), np.int64)
         shares[self.kept] = kept
@@ -339,15 +383,10 @@ class Decisions:
         legal = actions < mask.shape[1]
         legal[legal] = mask[self.states[legal], actions[legal]]
         self._refuse(~legal, lambda at: f"takes the action {actions[at]}, which is not legal, in")
-        if len(self.states):
-            lowest = actions == self.actions[self.begins]
-            others = shares.copy()
-            others[self.begins[~lowest]] = 0
-            own = sampled[self.states, actions] * self.unit
-            self._refuse(
-                own + 1.5 < np.maximum.reduceat(others, self.begins),
-                lambda at: "is greedy with what is not the most probable action in",
-            )
+        self._refuse(
+            not_greedy(sampled[self.states], actions, mask[self.states], 1.5 / self.unit),
+            lambda at: "is greedy with what is not the most probable action in",
+        )
         taken = self._alone.copy()
         taken[self.states, actions] = 1.0
         return Learned(
@@ -367,6 +406,24 @@ class Decisions:
             at = int(np.argmax(wrong))
             state = shown(self.game.states[int(self.states[at])])
             raise ValueError(f"{what(at)} state {state}")
+
+
+def not_greedy(probabilities: Floats, actions: Ints, mask: Bools, rounding: float = 0.0) -> Bools:
+    """Return [S] where an action is not a most probable one.
+
+    An illegal choice counts as the lowest legal action. Where that has weight, the learner's own
+    most probable action may be any of the others' most probable one.
+
+    Args:
+        probabilities: [S, A] the probabilities of actions.
+        actions: [S] an action of each state.
+        mask: [S, A] the legal actions.
+        rounding: The largest probability by which another action may be more probable.
+    """
+    rows, lowest = np.arange(len(actions)), mask.argmax(axis=1)
+    others = probabilities.copy()
+    others[rows[actions != lowest], lowest[actions != lowest]] = 0.0
+    return np.asarray(probabilities[rows, actions] + rounding < others.max(axis=1))
 
 
 def decisions_of(game: TabularGame, players: Sequence[int]) -> list[Decisions]:

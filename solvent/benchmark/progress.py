@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import (
@@ -19,7 +18,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from solvent.exact.learning_curve import CurvePoint, Evaluation
+from solvent.benchmark.records import AgentRecord, FailureRecord
+from solvent.exact.learning_curve import CurvePoint
 
 PERIOD = 600.0
 """Seconds over which the speed of a training is averaged, for the time that is left."""
@@ -33,26 +33,24 @@ class Moment:
         timesteps: Steps taken.
         total: Steps to be taken.
         evaluation: Latest point of its learning curve.
+        resumed: Whether it goes on from where an earlier bench was interrupted.
     """
 
     timesteps: int
     total: int
     evaluation: CurvePoint | None
+    resumed: bool = False
+
+    @property
+    def summary(self) -> str:
+        """The gap at the latest point in words; empty before the first."""
+        return "" if self.evaluation is None else self.evaluation.summary
 
 
 Report = Callable[[Moment], None]
 
-
-class Finished(NamedTuple):
-    """The end of a run.
-
-    Attributes:
-        gap: Exact gap of the greedy policy; None if the run failed, which is reported elsewhere.
-        cpu_seconds: CPU time of the run.
-    """
-
-    gap: float | None
-    cpu_seconds: float = 0.0
+Outcome = AgentRecord | FailureRecord
+"""The outcome of a run."""
 
 
 class Bars(Progress):
@@ -102,10 +100,6 @@ def _has_bars(console: Console) -> bool:
     return console.is_interactive or console.is_jupyter
 
 
-def _summary(evaluation: CurvePoint | None) -> str:
-    return "" if evaluation is None else evaluation.summary
-
-
 def _joined(*parts: str) -> str:
     """Join the nonempty parts of a line with commas."""
     return ", ".join(part for part in parts if part)
@@ -125,7 +119,7 @@ def bar_for(description: str) -> Iterator[Report]:
 
         def report(moment: Moment) -> None:
             nonlocal tenths
-            done, total, gap = moment.timesteps, moment.total, _summary(moment.evaluation)
+            done, total, gap = moment.timesteps, moment.total, moment.summary
             bars.update(row, completed=done, total=total, gap=gap)
             if not shown and done * 10 // total > tenths:
                 tenths = done * 10 // total
@@ -154,7 +148,6 @@ class BenchProgress:
         self._lines, self._bars = not bars, Bars(console, shown=bars)
         self._totals, self._done = dict(totals), dict.fromkeys(totals, 0)
         self._rows: dict[str, TaskID] = {}
-        self._resumed: set[str] = set()
         self._ended: set[str] = set()
         self._all = self._bars.add_task("", total=sum(totals.values()), gap="")
 
@@ -172,26 +165,6 @@ class BenchProgress:
         """Report an event that belongs to no training."""
         self._bars.write(text)
 
-    def keep(self, name: str, last: Evaluation) -> None:
-        """Report a training that an earlier bench has finished.
-
-        Args:
-            name: Name of the training.
-            last: Its last evaluation.
-        """
-        self._ended.add(name)
-        self._totals[name] = 0
-        self.write(f"kept      {name}: finished, gap {last.mode_gap:.6f}")
-        self._refresh()
-
-    def resume(self, name: str) -> None:
-        """Record that a training resumes that of an earlier bench.
-
-        Args:
-            name: Name of the training.
-        """
-        self._resumed.add(name)
-
     def move(self, name: str, moment: Moment) -> None:
         """Report the progress of a training; the first time, its beginning.
 
@@ -199,36 +172,38 @@ class BenchProgress:
             name: Name of the training.
             moment: The progress.
         """
-        gap = _summary(moment.evaluation)
         if name not in self._rows:
             self._rows[name] = self._bars.add_task(name, total=moment.total, gap="")
             # Steps of an earlier bench say nothing about the speed of this one.
-            resumed = name in self._resumed
-            self._totals[name] = moment.total - moment.timesteps * resumed
+            self._totals[name] = moment.total - moment.timesteps * moment.resumed
             if self._lines:
                 steps = f"{moment.timesteps / moment.total:.0%} of {moment.total:,} steps"
-                line = f"resumed   {name}: {_joined(steps, gap)}"
-                self.write(line if resumed else f"started   {name}")
-        self._bars.update(self._rows[name], completed=moment.timesteps, gap=gap)
+                line = f"resumed   {name}: {_joined(steps, moment.summary)}"
+                self.write(line if moment.resumed else f"started   {name}")
+        self._bars.update(self._rows[name], completed=moment.timesteps, gap=moment.summary)
         self._refresh(name, self._totals[name] - moment.total + moment.timesteps)
 
-    def finish(self, name: str, end: Finished) -> None:
-        """Report the end of a training, unless it is known to have ended before.
+    def finish(self, name: str, outcome: Outcome) -> None:
+        """Report the end of a training; one that never moved was finished by an earlier bench.
 
         Args:
             name: Name of the training.
-            end: The end of the training.
+            outcome: Its result or its failure.
         """
-        if name in self._ended:
-            return
-        self._ended.add(name)
-        if name in self._rows:
+        kept = name not in self._rows
+        if kept:
+            self._totals[name] = 0
+        else:
             self._bars.remove_task(self._rows[name])
+        self._ended.add(name)
         self._refresh(name, self._totals[name])
-        if end.gap is not None:
-            left = self._bars.left(self._all)
-            text = _joined(f"gap {end.gap:.6f}", f"{end.cpu_seconds:.1f} CPU-s", left)
-            self.write(f"finished  {name}: {text}")
+        if isinstance(outcome, FailureRecord):
+            self.write(f"failed    {name}: {outcome.error}")
+        elif kept:
+            self.write(f"kept      {name}: finished, gap {outcome.mode_gap:.6f}")
+        else:
+            gap, seconds = f"gap {outcome.mode_gap:.6f}", f"{outcome.cpu_seconds:.1f} CPU-s"
+            self.write(f"finished  {name}: {_joined(gap, seconds, self._bars.left(self._all))}")
 
     def _refresh(self, name: str | None = None, done: int = 0) -> None:
         """Move the bar for all trainings, of which one has taken so many steps."""

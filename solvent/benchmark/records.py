@@ -20,13 +20,14 @@ those that the file states; :mod:`solvent.report.solved` computes them from the 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path, PurePath
 from typing import Any
 
 from solvent.benchmark.json_files import read_json, validated
-from solvent.benchmark.privilege import named, saw_solution
+from solvent.benchmark.run_folder import named, saw_solution
 from solvent.benchmark.suites import Setting, Task
 from solvent.exact.scoring import Score
 from solvent.exact.store import StoreError, write_atomically
@@ -262,6 +263,35 @@ def figures(scores: Sequence[Score]) -> dict[str, Any]:
     }
 
 
+def check_figures(stated: Any, computed: Any, where: str, tolerance: float) -> None:
+    """Refuse a record whose figures differ from those computed.
+
+    Args:
+        stated: The record as it was read.
+        computed: The same record with the figures computed from the policies.
+        where: The file and the run, for messages.
+        tolerance: The largest difference that is allowed, in units of the computed figure if that
+            is larger than 1.
+
+    Raises:
+        StoreError: If a figure is missing, or differs by more.
+    """
+    for one in fields(computed):
+        own, said = getattr(computed, one.name), getattr(stated, one.name)
+        pair = own if isinstance(own, tuple) else (own,)
+        if not (pair and all(isinstance(figure, float) for figure in pair)):
+            continue
+        for figure, claim in zip(
+            pair, said if isinstance(said, tuple) else [said] * len(pair), strict=True
+        ):
+            claim = math.nan if claim is None else claim
+            same = claim == figure or (math.isnan(claim) and math.isnan(figure))
+            if not (same or abs(claim - figure) <= tolerance * max(1.0, abs(figure)) < math.inf):
+                raise StoreError(
+                    f"{where}: {one.name} is stated as {claim!r}, but computed as {figure!r}"
+                )
+
+
 def write_results(folder: str | Path, bench: BenchRecord) -> None:
     """Write ``results.json``.
 
@@ -272,12 +302,12 @@ def write_results(folder: str | Path, bench: BenchRecord) -> None:
     Raises:
         StoreError: If the file cannot be written.
     """
-    content = {"format": FORMAT, **asdict(bench, dict_factory=_stated)}
+
+    def stated(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {key: value for key, value in items if value is not None}
+
+    content = {"format": FORMAT, **asdict(bench, dict_factory=stated)}
     write_atomically(Path(folder) / FILE, (json.dumps(content, indent=2) + "\n").encode())
-
-
-def _stated(items: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {key: value for key, value in items if value is not None}
 
 
 def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
@@ -300,11 +330,13 @@ def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
     bench = validated(BenchRecord, content, path)
     if not bench.tasks:
         raise StoreError(f"{path}: holds no task")
+    tasks = []
     for number, task in enumerate(bench.tasks):
         try:
             check_registered(task.game, "game", trust=trust)
         except ValueError as error:
             raise StoreError(f"{path}: task {number}: {error}") from None
+        agents = []
         for agent in task.agents:
             own = PurePath(agent.folder)
             if own.is_absolute() or own.drive or ".." in own.parts:
@@ -312,13 +344,10 @@ def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
                     f"{path}: task {number}: folder is {shown(agent.folder)}; expected one within "
                     f"that of the results"
                 )
-    tasks = (replace(task, agents=tuple(map(_told, task.agents))) for task in bench.tasks)
+            # Its name says whether the algorithm saw the solution.
+            name = named(agent.algorithm, agent.hyperparameters)
+            if name != agent.algorithm:
+                agent = replace(agent, algorithm=name, name=f"{name} {agent.seed}")
+            agents.append(agent)
+        tasks.append(replace(task, agents=tuple(agents)))
     return replace(bench, tasks=tuple(tasks))
-
-
-def _told(agent: AgentRecord) -> AgentRecord:
-    """Return a record under the name that says whether the algorithm saw the solution."""
-    shown_as = named(agent.algorithm, agent.hyperparameters)
-    if shown_as == agent.algorithm:
-        return agent
-    return replace(agent, algorithm=shown_as, name=f"{shown_as} {agent.seed}")

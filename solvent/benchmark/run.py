@@ -18,7 +18,7 @@ run is read back, and its policies are scored again. Neither is done once the so
 algorithm has changed: then the folder is refused.
 
 The name of an algorithm that saw the solution of its game gets an ending that says so
-(:mod:`solvent.benchmark.privilege`).
+(:mod:`solvent.benchmark.run_folder`).
 """
 
 from __future__ import annotations
@@ -38,19 +38,20 @@ from solvent.benchmark.algorithms import (
     as_algorithm,
     find_algorithm,
 )
-from solvent.benchmark.policies import Learned, figures_of_run, learned_policies
-from solvent.benchmark.privilege import named, saw_solution
-from solvent.benchmark.progress import Finished, Moment, Report
+from solvent.benchmark.policies import (
+    Learned,
+    figures_of_run,
+    learned_policies,
+    policy_files,
+    run_policies,
+)
+from solvent.benchmark.progress import Moment, Outcome, Report
 from solvent.benchmark.records import AgentRecord, FailureRecord
-from solvent.benchmark.run_folder import RunFolder, request_beside
-from solvent.benchmark.suites import Setting, Task
-from solvent.benchmark.task_game import TaskGame, task_game
-from solvent.exact import StoreError, load_policy, save_policy
+from solvent.benchmark.run_folder import RunFolder, named, request_beside, saw_solution
+from solvent.benchmark.suites import Setting, Task, TaskGame, task_game
+from solvent.exact import StoreError, save_policy
 from solvent.exact.learning_curve import CurvePoint, Evaluation, read_curve, write_curve
 from solvent.model.parameters import brief, check_integer, is_number
-
-Outcome = AgentRecord | FailureRecord
-"""The outcome of a run."""
 
 OWN = "own"
 """The folder of an algorithm's own files in that of its run."""
@@ -146,6 +147,7 @@ class RunCallback:
         self._path, self._name, self._report = folder / "curve.csv", name, report
         self.folder = folder / OWN
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._resumed = any(self.folder.iterdir())
         self.hyperparameters = algorithm.hyperparameters()
         self.curve: list[Evaluation] = (
             list(read_curve(self._path, Evaluation)) if self._path.exists() else []
@@ -206,7 +208,7 @@ class RunCallback:
             total = self._budget.timesteps
             if latest is None and self.curve:
                 latest = self.curve[-1]
-            self._report(Moment(min(timesteps, total), total, latest))
+            self._report(Moment(min(timesteps, total), total, latest, self._resumed))
 
     def note(self, **hyperparameters: Any) -> None:
         """Keep hyperparameters in the record that are not parameters of the function.
@@ -235,7 +237,10 @@ class RunCallback:
         Args:
             policy: A policy in a form that :mod:`solvent.benchmark.policies` allows.
         """
-        self._evaluate(policy, self._budget.timesteps if self._told is None else self._told)
+        if self._told is None:
+            self._told = self._budget.timesteps
+        self._evaluate(policy, self._told)
+        self.progress(self._told)
         assert self.policies is not None
         return self.policies
 
@@ -301,7 +306,7 @@ def _learn(
         if not any(callback.folder.iterdir()):
             folder.record.unlink(missing_ok=True)
         raise
-    for paths, policy in zip(_files(place, game), policies, strict=True):
+    for paths, policy in zip(policy_files(place, game), policies, strict=True):
         save_policy(paths[0], policy.sampled)
         save_policy(paths[1], policy.mode)
     last = callback.curve[-1]
@@ -326,13 +331,6 @@ def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
     finally:
         # Models of Stable-Baselines3 refer to themselves, and a replay buffer has gigabytes.
         gc.collect()
-
-
-def end_of(outcome: Outcome) -> Finished:
-    """Return the end of a run as progress displays show it."""
-    if isinstance(outcome, FailureRecord):
-        return Finished(None)
-    return Finished(outcome.mode_gap, outcome.cpu_seconds)
 
 
 def plain(hyperparameters: dict[str, Any]) -> dict[str, Any]:
@@ -364,27 +362,6 @@ def _request(run: Run, algorithm: Algorithm, game: TaskGame) -> dict[str, Any]:
         "timesteps": run.budget.timesteps,
         "hyperparameters": plain(algorithm.hyperparameters()),
     }
-
-
-def _files(place: Path, game: TaskGame) -> list[tuple[Path, Path]]:
-    """Return the files of the sampled and the greedy policy of each seat."""
-    endings = ("",) if len(game.seats) == 1 else ("_0", "_1")
-    return [(place / f"policy{end}.npz", place / f"policy_mode{end}.npz") for end in endings]
-
-
-def run_policies(place: Path, game: TaskGame) -> tuple[Learned, ...]:
-    """Read the policies of a run from its folder in a bench.
-
-    Args:
-        place: The folder of the run.
-        game: The game of the task.
-
-    Raises:
-        StoreError: If one is missing, damaged, or for another game.
-    """
-    return tuple(
-        Learned(*(load_policy(path, game.table) for path in paths)) for paths in _files(place, game)
-    )
 
 
 def _read_back(

@@ -148,7 +148,8 @@ def estimate(
     if not runs or any(np.isnan(scores).any() for scores in runs):
         return None
     mean = float(statistic(*runs))
-    if _bears_interval(runs) and not (over_tasks and len({*map(len, runs)}) > 1):
+    enough = min(map(len, runs)) >= LEAST_SEEDS and all(np.isfinite(own).all() for own in runs)
+    if enough and not (over_tasks and len({*map(len, runs)}) > 1):
         low, high = _ends([(own,) for own in runs], statistic, over_tasks=over_tasks)
         return RunStatistic(mean, float(low), float(high), is_interval=True)
     every = np.concatenate(runs)
@@ -259,7 +260,11 @@ def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -
     """
     if not curves:
         raise ValueError("a band needs runs; there are none")
-    runs = np.array([_held(curve, along) for curve in curves]).T
+    columns = [np.asarray(curve, float).T for curve in curves]
+    places = [np.searchsorted(times, along, side="right") - 1 for times, _ in columns]
+    # A run has the number of the last point that is not later.
+    held = [n[np.maximum(at, 0)] for (_, n), at in zip(columns, places, strict=True)]
+    runs = np.array(held).T
     finite = np.isfinite(runs).all(axis=1)
     mean, low, high = (np.full(len(along), np.nan) for _ in range(3))
     infinite = ~finite & ~np.isnan(runs).any(axis=1)
@@ -277,13 +282,6 @@ def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -
     return Band(np.asarray(along, float), mean, low, high, is_interval)
 
 
-def _held(curve: Sequence[tuple[float, float]], along: Floats) -> Floats:
-    """Return a run's numbers at some times, each from the last point that is not later."""
-    times, numbers = (np.asarray(column, float) for column in zip(*curve, strict=True))
-    place = np.searchsorted(times, along, side="right") - 1
-    return np.asarray(numbers[np.maximum(place, 0)])
-
-
 def _improvement(*runs: Floats, axis: int = -1) -> Floats:
     """Return the probability of improvement; the two algorithms' runs in each task take turns."""
     from scipy.stats import rankdata
@@ -298,11 +296,6 @@ def _improvement(*runs: Floats, axis: int = -1) -> Floats:
     return np.asarray(np.mean(shares, axis=0))
 
 
-def _bears_interval(runs: Sequence[Floats]) -> bool:
-    enough = min(map(len, runs)) >= LEAST_SEEDS
-    return enough and all(np.isfinite(scores).all() for scores in runs)
-
-
 def _ends(
     tasks: Sequence[tuple[Floats, ...]], statistic: Statistic, *, over_tasks: bool
 ) -> tuple[Floats, Floats]:
@@ -314,7 +307,7 @@ def _ends(
         over_tasks: Whether tasks are drawn before their runs.
     """
     if not over_tasks:
-        return _interval([own for task in tasks for own in task], statistic, REPETITIONS)
+        return _interval([own for task in tasks for own in task], statistic)
     random, samples = np.random.default_rng(0), [np.stack(own) for own in zip(*tasks, strict=True)]
     drawn = []
     for _ in tasks:
@@ -328,7 +321,7 @@ def _ends(
 
 
 def _interval(
-    runs: Sequence[Floats], statistic: Statistic, repetitions: int
+    runs: Sequence[Floats], statistic: Statistic, repetitions: int = REPETITIONS
 ) -> tuple[Floats, Floats]:
     """Return the ends of the 95% stratified bootstrap interval.
 

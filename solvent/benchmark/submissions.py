@@ -2,7 +2,7 @@
 
 A submission is a folder with three kinds of files and no others::
 
-    card.json              authors and methods (solvent.benchmark.card)
+    card.json              authors and methods, in words and numbers (Card)
     results.json           the figures claimed for every run (solvent.benchmark.records)
     policies/<task>.npz    the policies of a task's runs (solvent.benchmark.policies)
 
@@ -21,63 +21,64 @@ The figures are those of the policies in the submission, whose probabilities are
 from __future__ import annotations
 
 import itertools
+import json
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
-from math import inf, isnan, nan
+from math import inf, isnan
 from pathlib import Path
 from random import SystemRandom
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from solvent.benchmark import card as cards
 from solvent.benchmark.algorithms import algorithm_points, find_algorithm
-from solvent.benchmark.card import Card, read_card, write_card
+from solvent.benchmark.json_files import read_json, validated
 from solvent.benchmark.policies import (
     Learned,
-    best_constant,
     decisions_of,
     figures_of_run,
     read_policies,
+    run_policies,
+    task_record,
     write_policies,
 )
-from solvent.benchmark.privilege import MARK, saw_solution
 from solvent.benchmark.records import (
     FILE,
     AgentRecord,
     BenchRecord,
     SuiteRecord,
     TaskRecord,
+    check_figures,
     read_bench,
     write_results,
 )
-from solvent.benchmark.run import Run, perform, run_policies
-from solvent.benchmark.run_folder import request_beside
+from solvent.benchmark.run import Run, perform
+from solvent.benchmark.run_folder import MARK, request_beside, saw_solution
 from solvent.benchmark.suites import (
+    GROUP,
     Suite,
+    TaskGame,
     find_suite,
     suite_hash,
-    suite_points,
     suite_seeds,
+    task_game,
     with_budget,
 )
 from solvent.benchmark.summary import UNTUNED, all_of
-from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact.scoring import LEARNED, comparable_score
-from solvent.exact.store import StoreError
+from solvent.exact.store import StoreError, write_atomically
 from solvent.model.parameters import brief, check_choice, check_integer, shown
+from solvent.model.registry import declared_names
 
 POLICIES = "policies"
 """The folder of the policies."""
 
-LARGEST_SUBMISSION = 2**26
-"""Largest total size of the files of a submission, in bytes."""
-
-MOST_FILES = 1_000
-"""Largest number of files in the folder of a submission."""
+LARGEST_FILE = 2**26
+"""Largest size of a file of a submission, in bytes."""
 
 TOLERANCE = 1e-7
 """Largest difference between a claimed and the computed figure, in units of the computed one if
@@ -90,6 +91,133 @@ whole rollout."""
 NEAR_OPTIMAL = 1e-4
 """The distance of a normalized score from 1 below which a policy counts as optimal: the optimum
 itself, rounded as policies are here, is as far away."""
+
+
+CARD = "card.json"
+"""The name of the file in the folder of a submission."""
+
+PROVED = "The policies of this folder are for the games of the suite and have the scores claimed."
+STATED = (
+    "Who learned them, by which algorithm, from how many steps, in what time, on which machine, "
+    "and what the learner was given."
+)
+SAME = {"format": 3, "proved": PROVED, "stated": STATED}
+"""Entries that are the same on every card."""
+
+LARGEST_CARD = 2**16
+"""Largest size of a file that is read, in bytes."""
+
+MOST_SEEDS = 1_000
+"""Largest number of seeds of a submission."""
+
+LONGEST_TEXT = 300
+"""Largest length of a text, in characters."""
+
+_NAME = r"[\w.+@-]{1,60}"
+_NAMES = "up to 60 letters, digits, '.', '+', '@', '-' and '_'"
+_TEXT = rf"(?=.*\S).{{1,{LONGEST_TEXT}}}"
+_TEXTS = f"a text of up to {LONGEST_TEXT} characters that can be printed"
+_FORMS = {
+    "algorithm": (_NAME, _NAMES),
+    "suite": (_NAME, _NAMES),
+    "suite_hash": ("[0-9a-f]{64}", "64 hexadecimal digits"),
+    "source": ("([0-9a-f]{12})?", "12 hexadecimal digits, or nothing"),
+    "code": (r"(https?://[^\s\"'<>\\^`{|}]{1,290})?", "a link, https://…, or nothing"),
+}
+"""The forms of texts that are not any :data:`_TEXT`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """The description of a submission by its authors.
+
+    Attributes:
+        algorithm: Name of the algorithm, as in the results.
+        suite: Name of the suite whose tasks were learned.
+        suite_hash: Hash of the suite (:func:`solvent.benchmark.suites.suite_hash`).
+        seeds: Seeds of the runs, the same in every task, in ascending order.
+        authors: Authors of the submission.
+        code: Link to the code; empty if it is not available.
+        source: A hash of the code (:attr:`solvent.benchmark.algorithms.Algorithm.source`); empty if
+            the runs have no record of it.
+        budget: Budget of a run, in words.
+        tuning: Description of how the settings of the algorithm were chosen.
+        hardware: Hardware of the runs, in words.
+        uses_model: Whether a learner was given the probabilities and rewards of its game, instead
+            of samples alone.
+        saw_solution: Whether a learner, or the person who tuned it, was given values or policies of
+            the solution.
+        solvent: The version of this package that made the submission.
+
+    Raises:
+        ValueError: If one is not allowed.
+    """
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    algorithm: str
+    suite: str
+    suite_hash: str
+    seeds: tuple[int, ...]
+    authors: str
+    code: str
+    source: str
+    budget: str
+    tuning: str
+    hardware: str
+    uses_model: bool
+    saw_solution: bool
+    solvent: str
+
+    def __post_init__(self) -> None:
+        """Check the values; their types are checked where a file is read."""
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.type == "str":
+                form, expected = _FORMS.get(one.name, (_TEXT, _TEXTS))
+                # No controls, and nothing that turns the direction of writing.
+                if not value.isprintable() or not re.fullmatch(form, value):
+                    raise ValueError(f"{one.name} is {shown(value)}; expected {expected}")
+        ordered = list(self.seeds) == sorted({seed for seed in self.seeds if 0 <= seed < 2**63})
+        if not ordered or not 0 < len(self.seeds) <= MOST_SEEDS:
+            raise ValueError(
+                f"seeds is {shown(self.seeds)}; expected 1 to {MOST_SEEDS} whole numbers from 0 to "
+                f"2^63 - 1, in ascending order"
+            )
+
+
+def write_card(folder: str | Path, card: Card) -> None:
+    """Write ``card.json``.
+
+    Args:
+        folder: Folder of the submission.
+        card: The card to write.
+
+    Raises:
+        StoreError: If the file cannot be written.
+    """
+    text = json.dumps({**SAME, **asdict(card)}, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(Path(folder) / CARD, text.encode())
+
+
+def read_card(folder: str | Path) -> Card:
+    """Read ``card.json``.
+
+    Args:
+        folder: Folder of the submission.
+
+    Raises:
+        StoreError: If it is missing or damaged, has an entry that no card has, lacks one, or one is
+            not allowed.
+    """
+    path = Path(folder) / CARD
+    content = read_json(path, LARGEST_CARD, "JSON of a card")
+    if not isinstance(content, dict):
+        raise StoreError(f"{path}: not JSON of a card, or damaged")
+    for name, expected in SAME.items():
+        if (found := content.pop(name, None)) != expected:
+            raise StoreError(f"{path}: {name} is {shown(found)}; expected {shown(expected)}")
+    return validated(Card, content, path)
 
 
 @dataclass(frozen=True)
@@ -122,7 +250,6 @@ def read_submission(folder: str | Path) -> Submission:
             submission, or the card and the claims contradict each other.
     """
     folder = Path(folder)
-    names = _names(folder)
     card, bench = read_card(folder), read_bench(folder)
     where = str(folder / FILE)
     if bench.suite != SuiteRecord(card.suite, card.suite_hash):
@@ -138,10 +265,7 @@ def read_submission(folder: str | Path) -> Submission:
         )
     for task in bench.tasks:
         _check_agents(task, card, where)
-    expected = {cards.FILE, FILE, *(f"{POLICIES}/{task.name}.npz" for task in bench.tasks)}
-    for name in sorted(names ^ expected):
-        what = "lacks" if name in expected else "has what no submission to these tasks has:"
-        raise StoreError(f"{folder}: {what} {shown(name)}")
+    _check_files(folder, {CARD, FILE, *(f"{POLICIES}/{task.name}.npz" for task in bench.tasks)})
     return Submission(folder, card, bench.tasks)
 
 
@@ -203,7 +327,7 @@ def pack_submission(
         algorithm: Name of the algorithm; runs of others are left out.
         out: Folder of the submission; new or empty. It is written completely or not at all.
         suite: Suite of the bench. Default: the installed one that the results name.
-        words: Further fields of the :class:`solvent.benchmark.card.Card`: `authors`, and if they
+        words: Further fields of the :class:`Card`: `authors`, and if they
             differ from the records of the bench, `code`, `budget`, `tuning`, `hardware`,
             `uses_model` and `saw_solution`.
 
@@ -238,7 +362,7 @@ def pack_submission(
     given = {
         "code": "",
         "budget": "as the suite says",
-        "tuning": brief(tuning, cards.LONGEST_TEXT),
+        "tuning": brief(tuning, LONGEST_TEXT),
         "hardware": _hardware(agents),
         **words,
     }
@@ -293,7 +417,7 @@ def suite_of(card: Card, where: str, suite: Suite | None = None) -> Suite:
     try:
         if suite is not None:
             return with_budget(suite, card.suite)
-        check_choice(card.suite.partition("@")[0], "suite", suite_points())
+        check_choice(card.suite.partition("@")[0], "suite", declared_names(GROUP))
         return find_suite(card.suite)
     except ValueError as error:
         raise StoreError(f"{where}: {error}") from error
@@ -307,22 +431,16 @@ def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRe
     write_policies(path, task.name, game.table, runs)
     # What is scored is what the file gives back.
     back = read_policies(path, task.name, game.table, game.seats, list(runs))
-    optimum, low, high = game.optimum
-    return replace(
-        task,
-        optimum=optimum,
-        bracket=(low, high),
-        constant=best_constant(game.table, game.solution, game.seats),
-        agents=tuple(
-            replace(
-                agent,
-                folder=f"{POLICIES}/{task.name}.npz",
-                system={},
-                **_scored(game, back[agent.seed], str(folder / agent.folder)),
-            )
-            for agent in agents
-        ),
+    scored = (
+        replace(
+            agent,
+            folder=f"{POLICIES}/{task.name}.npz",
+            system={},
+            **_scored(game, back[agent.seed], str(folder / agent.folder)),
+        )
+        for agent in agents
     )
+    return replace(task_record(game, ()), agents=tuple(scored))
 
 
 def _checked(
@@ -338,24 +456,15 @@ def _checked(
             f"{where}: is of {shown(stated.env)}, model {shown(stated.model_hash)}; expected "
             f"{game.task.environment}, model {game.table.model_hash[:12]}"
         )
-    optimum, low, high = game.optimum
-    own = replace(
-        stated,
-        optimum=optimum,
-        bracket=(low, high),
-        task=game.task,
-        agents=(),
-        baselines=(),
-        constant=best_constant(game.table, game.solution, game.seats),
-    )
-    _compare(stated, own, where)
+    own = task_record(game, ())
+    check_figures(stated, own, where, TOLERANCE)
     budget, agents = game.task.timesteps, []
     for agent in stated.agents:
         at = f"{where}, seed {agent.seed}"
         if budget is not None and agent.timesteps > budget + LONGEST_ROLLOUT:
             raise StoreError(f"{at}: took {agent.timesteps:,} steps; the suite allows {budget:,}")
         agents.append(replace(agent, **_scored(game, runs[agent.seed], at)))
-        _compare(agent, agents[-1], at)
+        check_figures(agent, agents[-1], at, TOLERANCE)
     return replace(own, agents=tuple(agents))
 
 
@@ -381,30 +490,27 @@ def _scored(game: TaskGame, policies: Sequence[Learned], where: str) -> dict[str
     return found
 
 
-def _names(folder: Path) -> set[str]:
-    """Return the names of the files of a submission, all of which must be regular files.
-
-    Raises:
-        StoreError: If there is anything else, or too much.
-    """
-    names, total = set(), 0
+def _check_files(folder: Path, expected: set[str]) -> None:
+    """Refuse a folder that lacks a file, or has anything else or too large a one."""
     try:
-        for path in itertools.islice(folder.rglob("*"), MOST_FILES + 1):
-            about, name = path.lstat(), path.relative_to(folder).as_posix()
-            if name == POLICIES and stat.S_ISDIR(about.st_mode):
-                continue
-            if not stat.S_ISREG(about.st_mode):
-                raise StoreError(f"{folder}: {shown(name)} is no regular file")
-            names.add(name)
-            total += about.st_size
+        # One more than there may be, the folder of the policies included.
+        every = itertools.islice(folder.rglob("*"), len(expected) + 2)
+        found = {path.relative_to(folder).as_posix(): path.lstat() for path in every}
     except OSError as error:
         raise StoreError(f"{folder}: cannot be read ({error.strerror or error})") from error
-    if total > LARGEST_SUBMISSION or len(names) >= MOST_FILES:
-        raise StoreError(
-            f"{folder}: has {len(names):,} files of {total:,} bytes; fewer than {MOST_FILES:,} of "
-            f"{LARGEST_SUBMISSION:,} bytes are read"
-        )
-    return names
+    if POLICIES in found and stat.S_ISDIR(found[POLICIES].st_mode):
+        del found[POLICIES]
+    for what, names in (
+        ("has what no submission to these tasks has:", found.keys() - expected),
+        ("lacks", expected - found.keys()),
+    ):
+        if names:
+            raise StoreError(f"{folder}: {what} {shown(min(names))}")
+    for name, about in found.items():
+        if not stat.S_ISREG(about.st_mode):
+            raise StoreError(f"{folder}: {shown(name)} is no regular file")
+        if about.st_size > LARGEST_FILE:
+            raise StoreError(f"{folder}: {shown(name)} has more than {LARGEST_FILE:,} bytes")
 
 
 def _hardware(agents: Sequence[AgentRecord]) -> str:
@@ -415,7 +521,7 @@ def _hardware(agents: Sequence[AgentRecord]) -> str:
         for one in about
         if isinstance(one, dict) and "processor" in one
     )
-    return brief("; ".join(machines) or "not recorded", cards.LONGEST_TEXT)
+    return brief("; ".join(machines) or "not recorded", LONGEST_TEXT)
 
 
 def _source(folder: Path, agents: Sequence[AgentRecord]) -> str:
@@ -458,25 +564,6 @@ def _check_agents(task: TaskRecord, card: Card, where: str) -> None:
         ):  # fmt: skip
             if wrong:
                 raise StoreError(f"{where}: {shown(task.name)}, seed {agent.seed}: {what}")
-
-
-def _compare(stated: Any, computed: Any, where: str) -> None:
-    """Refuse a record whose figures differ from those computed."""
-    for one in fields(computed):
-        own = getattr(computed, one.name)
-        pair = own if isinstance(own, tuple) else (own,)
-        if not pair or not all(isinstance(number, float) for number in pair):
-            continue
-        said = getattr(stated, one.name)
-        claims = said if isinstance(said, tuple) else [said] * len(pair)
-        for claim, figure in zip(claims, pair, strict=True):
-            claim = nan if claim is None else claim
-            if claim == figure or (isnan(claim) and isnan(figure)):
-                continue
-            if not abs(claim - figure) <= TOLERANCE * max(1.0, abs(figure)) < inf:
-                raise StoreError(
-                    f"{where}: {one.name} is claimed as {claim!r}, but computed as {figure!r}"
-                )
 
 
 def train_again(

@@ -45,14 +45,19 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import EntryPoint
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from solvent.baselines.environments import make_vector_env
 from solvent.benchmark.json_files import validated
+from solvent.envs.env import learned_seat
+from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
+from solvent.exact import Solution, cached_solution
+from solvent.model import Game, TabularGame, cached_table
 from solvent.model.data_files import find_data, read_data
 from solvent.model.parameters import check_integer, is_number, shown
-from solvent.model.registry import declared_names, names_a_place
+from solvent.model.registry import check_registered, make_game, names_a_place
 
 GROUP = "solvent.suites"
 """The group of entry points under which packages declare their suites."""
@@ -172,7 +177,10 @@ class Suite:
 
     def __post_init__(self) -> None:
         """Check that the names of the tasks differ."""
-        check_tasks(self.tasks)
+        names = [task.name for task in self.tasks]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two tasks are called {name}; give one of them another name")
 
     def with_timesteps(self, timesteps: int) -> Suite:
         """Return the suite with another budget, called ``NAME@STEPS``.
@@ -182,11 +190,6 @@ class Suite:
         """
         tasks = tuple(replace(task, timesteps=timesteps) for task in self.tasks)
         return replace(self, name=f"{self.name.partition('@')[0]}@{timesteps}", tasks=tasks)
-
-
-def suite_points() -> dict[str, EntryPoint]:
-    """Return the suites of all installed packages, by name."""
-    return declared_names(GROUP)
 
 
 def find_suite(name: str) -> Suite:
@@ -200,7 +203,7 @@ def find_suite(name: str) -> Suite:
         ValueError: If there is no such suite, or its file is not one of a suite.
     """
     if name.endswith(".toml"):
-        return read_suite(Path(name))
+        return _suite(read_data(Path(name)), name)
     return with_budget(_suite(*find_data(name.partition("@")[0], GROUP, "suite")), name)
 
 
@@ -239,18 +242,6 @@ def read_settings(path: Path) -> Mapping[str, Setting]:
     return validated(Settings, read_data(path), path).algorithms
 
 
-def read_suite(path: Path) -> Suite:
-    """Read the suite in a file.
-
-    Args:
-        path: Path of the file.
-
-    Raises:
-        ValueError: If it cannot be read or is not a suite's; the message names file and task.
-    """
-    return _suite(read_data(path), str(path))
-
-
 def _suite(held: Mapping[str, Any], where: str) -> Suite:
     own = {key: held[key] for key in held if key != "format"}
     if "tasks_of" in own:
@@ -261,19 +252,6 @@ def _suite(held: Mapping[str, Any], where: str) -> Suite:
     if not suite.tasks or not suite.name:
         raise ValueError(f"{where}: a suite has a name and at least one of [[tasks]]")
     return suite
-
-
-def check_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """Return the same tasks if their names differ.
-
-    Raises:
-        ValueError: If two have the same name.
-    """
-    names = [task.name for task in tasks]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two tasks are called {name}; give one of them another name")
-    return tuple(tasks)
 
 
 def suite_hash(tasks: Sequence[Task], model_hashes: Sequence[str]) -> str:
@@ -319,3 +297,83 @@ def tuning_seed(hash_of_suite: str, number: int) -> int:
     digest = hashlib.sha256(f"{hash_of_suite} tuning {number}".encode()).digest()
     # Seeds of a suite have three bytes, so that one above them is not among them.
     return 2**24 + int.from_bytes(digest[:3])
+
+
+@dataclass(frozen=True, eq=False)
+class TaskGame:
+    """The tables of a task.
+
+    Attributes:
+        task: The task.
+        rules: Rules of the game that is played.
+        table: The table on which policies are scored; with one opponent, that opponent is folded
+            into chance.
+        played: The table of the game that is played.
+        seats: The players that learn: one, or both in self-play.
+    """
+
+    task: Task
+    rules: Game
+    table: TabularGame
+    played: TabularGame
+    seats: tuple[int, ...]
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The optimum of `table`, solved once on each machine, and read once."""
+        return cached_solution(self.table)
+
+    @property
+    def optimum(self) -> tuple[float, float, float]:
+        """The value of `table` to the first learner, and its certified bracket."""
+        found = self.solution
+        if self.seats[0] == 1:
+            return -found.value, -found.upper, -found.lower
+        return found.value, found.lower, found.upper
+
+
+def task_game(task: Task) -> TaskGame:
+    """Return the tables of a task.
+
+    Args:
+        task: The task.
+
+    Raises:
+        ValueError: If there is no such environment, it has no table, or an argument is not one of
+            its own; the message names the task.
+    """
+    try:
+        return _task_game(task)
+    except ValueError as error:
+        raise ValueError(f"task {task.name}: {error}") from error
+
+
+def _task_game(task: Task) -> TaskGame:
+    if task.environment not in ENVIRONMENTS:
+        if task.self_play:
+            raise ValueError(
+                f"environment is {shown(task.environment)}; self-play needs a game for two"
+            )
+        rules = make_game(check_registered(task.environment, "environment"), **task.env_kwargs)
+        table = cached_table(rules)
+        return TaskGame(task, rules, table, table, (0,))
+    entry = ENVIRONMENTS[task.environment]
+    if not samples_table(task.environment):
+        raise ValueError(
+            f"environment is {shown(task.environment)}; allowed are those that sample a table"
+        )
+    if task.self_play:
+        rules, table = compiled_game(entry.game, {**entry.parameters, **task.env_kwargs})
+        if rules.info.players != 2:
+            raise ValueError(f"{table.info.name} is a game for one; self-play needs one for two")
+        return TaskGame(task, rules, table, table, (0, 1))
+    own = {name: value for name, value in entry.kwargs.items() if name != "game"}
+    try:
+        # A file may not put another game, whose code would run, in the place of the entry's.
+        env = make_vector_env(entry.game, **{**own, **task.env_kwargs})
+    except TypeError as error:
+        raise ValueError(f"env_kwargs is {shown(task.env_kwargs)}: {error}") from error
+    seat = learned_seat(env)
+    env.close()
+    assert env.rules is not None
+    return TaskGame(task, env.rules, seat.left, seat.game, (seat.player,))

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,6 +34,7 @@ from solvent.benchmark.statistics import (
 )
 from solvent.exact.learning_curve import Evaluation
 from solvent.exact.store import write_atomically
+from solvent.model.files import strict_json
 
 FILES = ("summary.csv", "summary.json", "summary.tex")
 """The names of the files."""
@@ -277,7 +277,7 @@ def as_json(summary: Summary) -> str:
         **asdict(summary),
         "citation": bibtex(summary.suite),
     }
-    return json.dumps(_finite(content), indent=2, allow_nan=False) + "\n"
+    return strict_json(content) + "\n"
 
 
 def as_latex(summary: Summary) -> str:
@@ -431,16 +431,6 @@ def _cells(row: SummaryRow) -> Iterator[tuple[str, Any]]:
         yield f"reached {percent}", time.steps.reached
         yield f"median steps to {percent}", time.steps.median
         yield f"median CPU s to {percent}", time.cpu_seconds.median
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, float):
-        return content if math.isfinite(content) else None
-    if isinstance(content, Mapping):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
-    return content
 
 
 TITLE = "Solvent: reinforcement-learning environments with known solutions"

@@ -27,7 +27,7 @@ from solvent.baselines.stage_games import (
 )
 from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv
 from solvent.benchmark.run import RunCallback
-from solvent.benchmark.task_game import TaskGame
+from solvent.benchmark.suites import TaskGame
 from solvent.model import TabularGame, TabularPolicy
 
 EVALUATIONS = 20

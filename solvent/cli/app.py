@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,9 +11,9 @@ import typer
 from rich.console import Console
 
 from solvent import __version__
-from solvent.cli.grading import grade
 from solvent.cli.groups import MORE, GameCommand, MainGroup
-from solvent.cli.submissions import leaderboard, submit
+from solvent.cli.judging import grade, leaderboard, submit
+from solvent.model.parameters import check_choice, shown
 
 app = typer.Typer(
     cls=MainGroup,
@@ -237,9 +238,21 @@ def play(
     [dim]solvent play book my-book.yaml[/]
     [dim]solvent play football --solution half[/]
     """
-    from solvent.cli.work import play as play_named
+    from solvent.cli.parameters import open_solution
+    from solvent.cli.terminal import solving
+    from solvent.cli.work import opponent_of, quick_game
+    from solvent.play import play as play_game
 
-    play_named(game, ctx.args, player, against, solution, seed=seed, hints=hints)
+    solved = None if solution is None else open_solution(solution, game, ctx.args)
+    rules = quick_game(game, ctx.args) if solved is None else solved.game
+    play_game(
+        solved or rules,
+        player=player,
+        opponent=None if against is None else opponent_of(rules, against, 1 - player),
+        seed=seed,
+        hints=hints,
+        solving=lambda: solving(f"{game} first"),
+    )
 
 
 def _is_given(ctx: typer.Context, option: str) -> bool:
@@ -593,9 +606,29 @@ def report(
     [dim]solvent report --game greed --limit 50 --sides 6 --out greed.html[/]
     [dim]solvent report --solution second-half --paper-agent --out second-half.html[/]
     """
-    from solvent.cli.work import report as write_page
+    from solvent.cli.parameters import read_subject
+    from solvent.cli.terminal import working
+    from solvent.report import write_report
 
-    write_page(results, game, solution, ctx.args, summary, out, trust=trust)
+    named = 3 - [results, game, solution].count(None)
+    if not named and ctx.args:
+        check_choice(ctx.args[0].removeprefix("--"), "parameter", ())
+    if named != 1:
+        raise ValueError(
+            "name one of the three: --in DIR for a bench, --game GAME for a game, or "
+            "--solution DIR for a game that is solved layer by layer"
+        )
+    if trust and results is None:
+        raise ValueError("--trust belongs to --in DIR; a game that you name yourself is trusted")
+    if results is not None and ctx.args:
+        raise ValueError(f"{shown(ctx.args[0])} belongs to a game; --in DIR takes no parameters")
+    subject: Any = results
+    sections: Sequence[Any] = ()
+    if results is None:
+        subject, sections = read_subject(game, solution, ctx.args)
+    with working("making the page"):
+        page = write_report(subject, out, sections=sections, summary=summary, trust=trust)
+    typer.echo(f"report: {page}")
 
 
 app.command(rich_help_panel=MORE)(grade)

@@ -43,22 +43,6 @@ def interruptible(kept: str) -> Iterator[None]:
         raise InterruptedWorkError(kept) from error
 
 
-class OneLineErrors(TyperGroup):
-    """A group of commands whose errors are one line, unless ``--debug`` asks for the traceback."""
-
-    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> Any:
-        """Read the options that stand before the command."""
-        if not args:
-            return super().make_context(info_name, args, *rest, **extra)
-        with _in_one_line(debug="--debug" in args):
-            return super().make_context(info_name, args, *rest, **extra)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
-        with _in_one_line(debug=ctx.params["debug"]):
-            return super().invoke(ctx)
-
-
 @contextmanager
 def _in_one_line(*, debug: bool) -> Iterator[None]:
     """Turn what is raised inside into a line and an exit code."""
@@ -125,8 +109,23 @@ MORE = "More commands"
 """The heading of the commands that a newcomer can do without."""
 
 
-class MainGroup(OneLineErrors):
-    """The commands of the toolkit, followed by those of the games."""
+class MainGroup(TyperGroup):
+    """The commands of the toolkit, followed by those of the games.
+
+    Their errors are one line, unless ``--debug`` asks for the traceback.
+    """
+
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> Any:
+        """Read the options that stand before the command."""
+        if not args:
+            return super().make_context(info_name, args, *rest, **extra)
+        with _in_one_line(debug="--debug" in args):
+            return super().make_context(info_name, args, *rest, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with _in_one_line(debug=ctx.params["debug"]):
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names of all commands."""

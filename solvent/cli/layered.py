@@ -17,8 +17,7 @@ from rich.console import Console
 
 from solvent.cli.groups import interruptible
 from solvent.cli.printing import deciders, game_text, show_starts, solution_rows
-from solvent.cli.progress import working
-from solvent.cli.tables import facts
+from solvent.cli.terminal import facts, working
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import (
     Plan,
@@ -166,8 +165,16 @@ def solved_store(layered: LayeredGame, options: SolveOptions) -> tuple[LayerStor
         if not store.finished:
             if not options.force:
                 _check_resources(layered, store, options)
-            with interruptible(kept):
-                solved = _solve(layered, store, options)
+            solved = len(list(store.missing))
+            workers: Workers = Local(options.threads or os.cpu_count() or 1)
+            if options.on is not None:
+                from solvent.exact.layered.cluster import RayWorkers
+
+                workers = stack.enter_context(RayWorkers(options.on))
+            with interruptible(kept), layer_bar(layered, store.missing, "solving") as tell:
+                solve_layers(
+                    layered, store, workers=workers, on_layer=lambda layer, record: tell(layer)
+                )
     if options.out is not None:
         store = LayerFolder.open(options.out, layered, verify=options.verify)
     return store, solved
@@ -196,20 +203,6 @@ def _check_disk(layered: LayeredGame, out: Path, store: LayerStore) -> None:
         with working("solving a sample"):
             packed = measure(layered).packed
         check_disk(layered, out, store, packed)
-
-
-def _solve(layered: LayeredGame, store: LayerStore, options: SolveOptions) -> int:
-    """Solve what is missing, with progress; returns how many layers that were."""
-    todo = len(list(store.missing))
-    with ExitStack() as stack:
-        workers: Workers = Local(options.threads or os.cpu_count() or 1)
-        if options.on is not None:
-            from solvent.exact.layered.cluster import RayWorkers
-
-            workers = stack.enter_context(RayWorkers(options.on))
-        tell = stack.enter_context(layer_bar(layered, store.missing, "solving"))
-        solve_layers(layered, store, workers=workers, on_layer=lambda layer, record: tell(layer))
-    return todo
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from solvent.baselines import GENERIC, Baseline
-from solvent.cli.tables import Facts, facts, note, show_rows
+from solvent.cli.terminal import Facts, facts, note, show_rows
 from solvent.model import Game, ValueScale
 from solvent.model.parameters import as_option, as_options, as_value
 from solvent.model.registry import Environment, GameSpec, broken_games, game_specs, load

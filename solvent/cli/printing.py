@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from solvent.cli.tables import facts, note, show_columns, show_rows
+from solvent.cli.terminal import facts, note, show_columns, show_rows
 from solvent.exact import Solution, SolvedGame, SolvedTable
 from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPolicy, ValueScale
+from solvent.model.files import strict_json
 from solvent.model.game import words
 from solvent.model.registry import make_game
 from solvent.model.text import (
@@ -201,7 +201,7 @@ def solution_json(solved: SolvedGame) -> str:
     }
     if isinstance(solved, SolvedTable):
         content |= {"states": solved.table.n_states, "model_hash": solved.table.model_hash}
-    return _json(content)
+    return strict_json(content)
 
 
 def show_score(
@@ -350,7 +350,7 @@ def score_json(
     from solvent.report.gap_attribution import attribute_gap
 
     losses = location and attribute_gap(game, policy, solution, location, top)
-    return _json(
+    return strict_json(
         {
             "policy": policy.name,
             "game": game.info.name,
@@ -512,16 +512,3 @@ def _best(solved: SolvedGame, state: Any, *, labels: bool = False) -> dict[str, 
     if len(choosing) == 2:
         return {words(solved.game).player_name(p): text for p, text in best.items()}
     return {"best": best[choosing[0]]}
-
-
-def _json(content: dict[str, Any]) -> str:
-    """JSON as the standard has it: what is not a number is null."""
-
-    def clean(value: Any) -> Any:
-        if isinstance(value, float) and not math.isfinite(value):
-            return None
-        if isinstance(value, dict):
-            return {key: clean(item) for key, item in value.items()}
-        return [clean(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-    return json.dumps(clean(content), indent=2)

@@ -23,8 +23,7 @@ from solvent.cli.parameters import (
     read_game,
 )
 from solvent.cli.printing import game_text, score_json, show_score
-from solvent.cli.progress import solving
-from solvent.cli.tables import facts
+from solvent.cli.terminal import facts, solving
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.discount import DiscountedGame, discounted_policy
 from solvent.model.game import words

@@ -19,14 +19,13 @@ from solvent.cli.parameters import (
     has_table,
     open_solution,
     read_game,
-    read_subject,
 )
 from solvent.cli.printing import show_results, show_solution, show_training, solution_json
-from solvent.cli.progress import solving, working
+from solvent.cli.terminal import solving, working
 from solvent.exact import SolvedGame, SolvedTable, cached_solution
 from solvent.exact import solve as solve_game
 from solvent.model import Game, TabularPolicy, cached_table
-from solvent.model.parameters import check_choice, shown
+from solvent.model.parameters import check_choice
 from solvent.model.registry import spec_of
 from solvent.registration import find_environment
 
@@ -91,46 +90,7 @@ def solve(
         show_solution(Console(emoji=False), solved)
 
 
-def play(
-    game: str,
-    words: Sequence[str],
-    player: int,
-    against: str | None,
-    solution: Path | None,
-    *,
-    seed: int | None,
-    hints: bool,
-) -> None:
-    """Let a person play a game in the terminal.
-
-    Args:
-        game: The name of the game.
-        words: The parameters written after it.
-        player: The person's side.
-        against: The opponent: a baseline or the file of a policy; None for the optimal one.
-        solution: The folder of the game's solution; solved now if None.
-        seed: The seed of the dice.
-        hints: Whether ``?`` is answered.
-
-    Raises:
-        ValueError: If there is no such game, side or opponent.
-    """
-    from solvent.play import play as play_game
-
-    solved = None if solution is None else open_solution(solution, game, words)
-    rules = _quick_game(game, words) if solved is None else solved.game
-    opponent = None if against is None else _opponent(rules, against, 1 - player)
-    play_game(
-        solved or rules,
-        player=player,
-        opponent=opponent,
-        seed=seed,
-        hints=hints,
-        solving=lambda: solving(f"{game} first"),
-    )
-
-
-def _quick_game(game: str, words: Sequence[str]) -> Game:
+def quick_game(game: str, words: Sequence[str]) -> Game:
     """Return the game that is named, unless solving it would take minutes that nobody asked for.
 
     Raises:
@@ -157,7 +117,7 @@ def _quick_game(game: str, words: Sequence[str]) -> Game:
     )
 
 
-def _opponent(rules: Game, name: str, player: int) -> TabularPolicy | None:
+def opponent_of(rules: Game, name: str, player: int) -> TabularPolicy | None:
     """A policy for a side of a game: that of a file, or a baseline; None for the optimal one."""
     from solvent.baselines import make_baseline
     from solvent.exact import load_policy
@@ -216,7 +176,7 @@ def explore(
     if solution is not None:
         solved = open_solution(solution, game, words)
     else:
-        rules = _quick_game(game, words)
+        rules = quick_game(game, words)
         with solving(game) as progress:
             solved = solve_game(rules, progress=progress)
     if export is None:
@@ -340,47 +300,3 @@ def _tasks_of_bench(
         check_choice(name, f"environment of the suite {found.name}", known)
     chosen = [task for task in found.tasks if task.environment in environments]
     return chosen if environments else found, dict(found.algorithms)
-
-
-def report(
-    results: Path | None,
-    game: str | None,
-    solution: Path | None,
-    words: Sequence[str],
-    summary: Path | None,
-    out: Path,
-    *,
-    trust: bool,
-) -> None:
-    """Write the page about a bench, a game, or a solution.
-
-    Args:
-        results: The folder of a bench.
-        game: The name of a game, in its place.
-        solution: The folder of a solution, in their place.
-        words: The parameters of the game.
-        summary: The folder for the files of a bench's summary.
-        out: The page.
-        trust: Whether the results may name games by the place of their code.
-
-    Raises:
-        ValueError: If not exactly one of the three is named, or an option belongs to another one.
-    """
-    from solvent.report import write_report
-
-    named = 3 - [results, game, solution].count(None)
-    if not named and words:
-        check_choice(words[0].removeprefix("--"), "parameter", ())
-    if named != 1:
-        raise ValueError(
-            "name one of the three: --in DIR for a bench, --game GAME for a game, or "
-            "--solution DIR for a game that is solved layer by layer"
-        )
-    if trust and results is None:
-        raise ValueError("--trust belongs to --in DIR; a game that you name yourself is trusted")
-    if results is not None and words:
-        raise ValueError(f"{shown(words[0])} belongs to a game; --in DIR takes no parameters")
-    subject, sections = read_subject(game, solution, words) if results is None else (results, ())
-    with working("making the page"):
-        page = write_report(subject, out, sections=sections, summary=summary, trust=trust)
-    typer.echo(f"report: {page}")

@@ -39,8 +39,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from solvent.benchmark.json_files import validated
-from solvent.benchmark.suites import Task
-from solvent.benchmark.task_game import task_game
+from solvent.benchmark.suites import Task, task_game
 from solvent.exact import Solution, cached_solution, policy_value
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum

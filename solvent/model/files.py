@@ -12,6 +12,7 @@ import json
 import math
 import os
 import stat
+from collections.abc import Mapping
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,23 @@ def parse_json(text: str | bytes, *, nan: bool = False, infinite: bool = False) 
         return json.loads(text, parse_float=_finite, parse_constant=constant)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def strict_json(content: Any) -> str:
+    """Return JSON as the standard has it: a number that is not finite is null.
+
+    Args:
+        content: Mappings, lists and tuples of what JSON has.
+    """
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, float):
+            return value if math.isfinite(value) else None
+        if isinstance(value, Mapping):
+            return {key: clean(item) for key, item in value.items()}
+        return [clean(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    return json.dumps(clean(content), indent=2, allow_nan=False)
 
 
 def _finite(text: str) -> float:

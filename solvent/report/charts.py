@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from html import escape
 from math import inf, isfinite, isinf, isnan
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -302,101 +303,87 @@ def ends(task: TaskRecord, curves: Curves) -> tuple[str, ...]:
 
 
 def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
-    """The value over the training, with the optimum and the baselines as lines.
+    """Draw the value over the training, with the optimum and the baselines as lines.
 
     For two it is the exploitability, the mean of both seats, with 0 as the optimum's line.
     """
-    quantity, name = ("gap", "exploitability") if task.for_two else ("value", "value")
-    numbers = _numbers(curves, quantity)
-    finite = list(filter(isfinite, numbers))
+    quantity, name, optimum = "value", "value", task.optimum
     if task.for_two:
-        largest = max(finite, default=1.0)
-        margin = 0.06 * max(largest, 1e-9)
-        y = Axis(-margin, max(largest, 1e-9) + margin, above=LANE * (inf in numbers))
-        optimum, told, least = 0.0, "optimum 0", 0.01 * largest
-    else:
-        optimum, told = task.optimum, f"optimum {task.optimum:.4g}"
-        y = _value_axis(numbers, optimum)
-        least, largest = y.low, optimum
-    panel = Panel(
-        f"Recorded {name} over the training on {task.title}",
-        named(name, unit),
-        _steps(curves),
-        y,
-        ALONG,
-    )
-    panel.level(optimum, told, "optimum")
+        quantity, name, optimum = "gap", "exploitability", 0.0
+    title = f"Recorded {name} over the training on {task.title}"
+    panel = _panel(title, named(name, unit), task.agents, curves, marks, quantity, optimum)
     for baseline in task.baselines:
         value = getattr(baseline, quantity)
-        if least < value <= largest and value != optimum:
+        # Nothing is drawn on the line of the optimum itself.
+        apart = abs(value - optimum) > 0.01 * (panel.y.high - panel.y.low)
+        if apart and panel.y.low < value <= panel.y.high:
             panel.level(value, baseline.name, "baseline")
-    return _drawn(panel, _algorithms(task), curves, marks, quantity).drawn()
-
-
-def _value_axis(numbers: Sequence[float], optimum: float) -> Axis:
-    """The axis of values up to the optimum; those of minus infinity have a lane below."""
-    least = min(filter(isfinite, numbers), default=optimum)
-    margin = 0.06 * max(optimum - least, 1e-9)
-    return Axis(least - margin, optimum + margin, below=LANE * (-inf in numbers))
+    return panel.drawn()
 
 
 def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
-    """The optimality gap over the training."""
+    """Draw the optimality gap over the training."""
     gap = "exploitability" if task.for_two else "optimality gap"
-    panel = Panel(
-        f"Recorded {gap} over the training on {task.title}",
-        named(gap, unit),
-        _steps(curves),
-        gap_axis(_numbers(curves, "gap"), unbounded=True),
-        ALONG,
-    )
-    return _drawn(panel, _algorithms(task), curves, marks, "gap").drawn()
+    title = f"Recorded {gap} over the training on {task.title}"
+    return _panel(title, named(gap, unit), task.agents, curves, marks, "gap").drawn()
 
 
-def _numbers(curves: Curves, quantity: str) -> list[float]:
-    """The value or the gap at all points, of the sampled and of the greedy policy."""
-    return [
-        getattr(point, name)
-        for curve in curves.values()
-        for point in curve
-        for name in (quantity, f"mode_{quantity}")
-    ]
+class Agent(Protocol):
+    """A training with a curve: the name under which the curve is kept, and its algorithm."""
+
+    name: str
+    algorithm: str
 
 
-def _algorithms(task: TaskRecord) -> dict[str, str]:
-    """The algorithm of each agent, by the agent's name."""
-    return {agent.name: agent.algorithm for agent in task.agents}
-
-
-def _drawn(
-    panel: Panel, algorithms: Mapping[str, str], curves: Curves, marks: Marks, quantity: str
+def _panel(
+    title: str,
+    name: str,
+    agents: Sequence[Agent],
+    curves: Curves,
+    marks: Marks,
+    quantity: str,
+    optimum: float | None = None,
 ) -> Panel:
     """Draw each agent's curves, the sampled policy's dashed, with a legend below the chart.
 
     Args:
-        panel: The chart without curves.
-        algorithms: The algorithm of each agent.
-        curves: The learning curves of the agents.
+        title: The title of the chart.
+        name: The name of the vertical axis.
+        agents: The agents.
+        curves: Their learning curves.
         marks: The marks of their algorithms.
         quantity: The quantity on the vertical axis, ``"value"`` or ``"gap"``.
+        optimum: The optimum, drawn as a line; if left out, the axis is one of gaps in decades.
     """
-    for agent, algorithm in algorithms.items():
-        colour, shape = marks[algorithm]
-        for name, attribute, dashed in (
-            (f"{agent}, sampled", quantity, True),
-            (agent, f"mode_{quantity}", False),
+    both = (quantity, f"mode_{quantity}")
+    numbers = [getattr(at, own) for curve in curves.values() for at in curve for own in both]
+    if optimum is None:
+        y = gap_axis(numbers, unbounded=True)
+    else:
+        finite = [optimum, *filter(isfinite, numbers)]
+        margin = 0.06 * max(max(finite) - min(finite), 1e-9)
+        below, above = (LANE * (end in numbers) for end in (-inf, inf))
+        y = Axis(min(finite) - margin, max(finite) + margin, below=below, above=above)
+    panel = Panel(title, name, _steps(curves), y, ALONG)
+    if optimum is not None:
+        panel.level(optimum, f"optimum {optimum:.4g}", "optimum")
+    for agent in agents:
+        colour, shape = marks[agent.algorithm]
+        for text, own, dashed in (
+            (f"{agent.name}, sampled", both[0], True),
+            (agent.name, both[1], False),
         ):
-            points = [(point.timesteps, getattr(point, attribute)) for point in curves[agent]]
+            points = [(point.timesteps, getattr(point, own)) for point in curves[agent.name]]
             last = points[-1][1]
             told = f"{last:.6g}" if not isinf(last) else f"{tick(last)} ({NEVER_ENDS})"
-            text = f"{name}: {told} in the end, as recorded"
             # What could not be proved has no place.
             known = [point for point in points if not isnan(point[1])]
             xs, ys = [x for x, _ in known], [y for _, y in known]
+            text = f"{text}: {told} in the end, as recorded"
             panel.line(xs, ys, colour, text, dashed=dashed, shape="" if dashed else shape)
             endless = [point for point in known if isinf(point[1])]
             panel.dots([x for x, _ in endless], [y for _, y in endless], colour)
-    for algorithm in dict.fromkeys(algorithms.values()):
+    for algorithm in dict.fromkeys(agent.algorithm for agent in agents):
         panel.key(algorithm, *marks[algorithm])
     return panel
 
@@ -471,13 +458,13 @@ def gap_band_panel(
 
 
 def pictures(
-    tasks: Sequence[TaskRecord], curves: Mapping[str, Mapping[str, Sequence[Evaluation]]]
+    tasks: Sequence[TaskRecord], curves: Mapping[tuple[str, str], Sequence[Evaluation]]
 ) -> dict[str, str]:
     """Draw the charts of a bench as SVG, by the name of the file.
 
     Args:
         tasks: The tasks of the bench.
-        curves: The learning curves by the name of the task and of the agent.
+        curves: The learning curves by the names of the task and the agent.
     """
     marks = algorithm_marks(algorithms_of(tasks))
     profiles = profile_panel(tasks, marks)
@@ -487,7 +474,7 @@ def pictures(
     return found | {
         f"curves-{task.name}-{policy}.svg": gap_band_panel(task, own, marks, policy).alone(ALONE)
         for task in tasks
-        if (own := curves.get(task.name))
+        if (own := {agent: curve for (name, agent), curve in curves.items() if name == task.name})
         for policy in PREFIXES
     }
 
@@ -559,24 +546,19 @@ def plot(*runs: Any, quantity: str = "value") -> Picture:
     if not runs:
         raise ValueError("no runs are given; give results of solvent.training.train or folders")
     curves: dict[str, Sequence[Evaluation]] = {}
-    algorithms: dict[str, str] = {}
+    agents: list[Any] = []
     for number, run in enumerate(runs):
         folder = Path(getattr(run, "folder", run))
         name = folder.name if folder.name not in curves else f"{folder.name} {number}"
         curves[name] = read_curve(folder / "curve.csv")
-        algorithms[name] = getattr(run, "algorithm", name)
-    marks = algorithm_marks(algorithms.values())
-    numbers = _numbers(curves, quantity)
-    if quantity == "gap":
-        y = gap_axis(numbers, unbounded=True)
-        panel = Panel("Optimality gap", quantity, _steps(curves), y, ALONG)
-    else:
+        agents.append(SimpleNamespace(name=name, algorithm=getattr(run, "algorithm", name)))
+    optimum = None
+    if quantity == "value":
         points = (point for curve in curves.values() for point in curve)
         optimum = next((best for p in points if isfinite(best := p.mode_value + p.mode_gap)), None)
         if optimum is None:
             raise ValueError("play never ends at any point of these runs; draw quantity='gap'")
-        y = _value_axis(numbers, optimum)
-        panel = Panel("Value", quantity, _steps(curves), y, ALONG)
-        panel.level(optimum, f"optimum {optimum:.4g}", "optimum")
+    marks = algorithm_marks(agent.algorithm for agent in agents)
+    title = {"value": "Value", "gap": "Optimality gap"}[quantity]
     style = f"{ALONE}.sampled{{stroke-dasharray:2 3;opacity:.6}}"
-    return Picture(_drawn(panel, algorithms, curves, marks, quantity).alone(style))
+    return Picture(_panel(title, quantity, agents, curves, marks, quantity, optimum).alone(style))

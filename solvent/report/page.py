@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from inspect import getdoc
 from math import isfinite, isnan
 from pathlib import Path
@@ -16,7 +15,6 @@ from solvent.baselines import baseline_policies, baselines_of
 from solvent.benchmark.records import (
     AgentRecord,
     BaselineRecord,
-    FailureRecord,
     TaskRecord,
     read_bench,
 )
@@ -24,9 +22,7 @@ from solvent.benchmark.statistics import LEAST_SEEDS
 from solvent.benchmark.summary import (
     POLICIES,
     PREFIXES,
-    Improvement,
     Summary,
-    SummaryRow,
     algorithms_of,
     bibtex,
     normalized_scores,
@@ -34,7 +30,6 @@ from solvent.benchmark.summary import (
     write_summary,
 )
 from solvent.exact import SolvedGame, cross_play_matrix, solve, with_table, write_atomically
-from solvent.exact.learning_curve import Evaluation
 from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
 from solvent.report.charts import (
@@ -50,9 +45,9 @@ from solvent.report.charts import (
 )
 from solvent.report.colours import BASELINE_SHAPE, CIVIDIS, Mark, algorithm_marks, shade
 from solvent.report.gap_attribution import attribute_gap
-from solvent.report.panel import Panel, write_pictures
+from solvent.report.panel import write_pictures
 from solvent.report.sections import Section, Untabled, beside, templates
-from solvent.report.solved import FIGURES, SolvedTask, game_record, game_task, solve_task
+from solvent.report.solved import SolvedTask, game_record, game_task, solve_task
 from solvent.report.state_map import state_map_section
 
 OPTIMAL = "optimal"
@@ -108,18 +103,8 @@ def write_report(
         ValueError: If there is no such game, it cannot be solved, or a summary is asked for of what
             is no bench.
     """
-    out = Path(out)
-    if not isinstance(subject, str | Path):
-        if summary is not None:
-            raise ValueError("a summary is of a bench; a game alone has none")
-        write_atomically(out, render(subject, sections=sections).encode())
-        return out
-    bench = _solve_bench(Path(subject), trust=trust)
-    write_atomically(out, _page_of_bench(bench, sections).encode())
-    if summary is not None:
-        write_summary(summary, bench.summary)
-        write_pictures(summary, pictures([one.task for one in bench.tasks], bench.curves))
-    return out
+    write_atomically(out, _render(subject, sections, summary, trust=trust).encode())
+    return Path(out)
 
 
 def render(subject: str | Path | Game | SolvedGame, *, sections: Sequence[Section] = ()) -> str:
@@ -129,61 +114,51 @@ def render(subject: str | Path | Game | SolvedGame, *, sections: Sequence[Sectio
         subject: The subject, as for :func:`write_report`.
         sections: Further sections, put after the game's own.
     """
-    if isinstance(subject, str | Path):
-        return _page_of_bench(_solve_bench(Path(subject)), sections)
-    return _page([_view_game(subject)], sections)
+    return _render(subject, sections)
 
 
-@dataclass(frozen=True, eq=False)
-class _Bench:
-    """A bench with its games solved and its policies scored."""
-
-    tasks: tuple[SolvedTask, ...]
-    summary: Summary
-    failures: tuple[FailureRecord, ...]
-
-    @property
-    def curves(self) -> dict[str, dict[str, Sequence[Evaluation]]]:
-        """The learning curves as recorded, by the name of the task and of the agent."""
-        return {
-            one.task.name: {item.agent.name: item.curve for item in one.agents}
-            for one in self.tasks
-        }
-
-
-def _solve_bench(folder: Path, *, trust: bool = False) -> _Bench:
-    bench = read_bench(folder, trust=trust)
-    tasks = tuple(solve_task(task, folder) for task in bench.tasks)
-    curves = {(one.task.name, item.agent.name): item.curve for one in tasks for item in one.agents}
-    summary = summarize([one.task for one in tasks], bench.suite, curves)
-    return _Bench(tasks, summary, bench.failures)
-
-
-def _page_of_bench(bench: _Bench, sections: Sequence[Section]) -> str:
-    tasks = [one.task for one in bench.tasks]
+def _render(
+    subject: str | Path | Game | SolvedGame,
+    sections: Sequence[Section],
+    summary: str | Path | None = None,
+    *,
+    trust: bool = False,
+) -> str:
+    """Return the page, after writing the files of a bench's summary if that is asked for."""
+    if not isinstance(subject, str | Path):
+        if summary is not None:
+            raise ValueError("a summary is of a bench; a game alone has none")
+        return _page([_view_game(subject)], sections)
+    bench = read_bench(subject, trust=trust)
+    solved = [solve_task(task, Path(subject)) for task in bench.tasks]
+    tasks = [one.task for one in solved]
+    curves = {(one.task.name, item.agent.name): item.curve for one in solved for item in one.agents}
+    found = summarize(tasks, bench.suite, curves)
     marks = algorithm_marks(algorithms_of(tasks))
-    views = [_view(one, marks, bench.summary) for one in bench.tasks]
+    views = [_view(one, marks, found) for one in solved]
     # Over all tasks only who was in more than one is compared.
     compared = [
         name for name in algorithms_of(tasks) if sum(map(bool, normalized_scores(tasks, name))) > 1
     ]
-    return _page(
+    profiles = None if len(tasks) == 1 else profile_panel(tasks, marks)
+    page = _page(
         views,
         sections,
-        overall=[
-            tuple(bench.summary.row(name, policy=policy) for policy in POLICIES)
-            for name in compared
-        ],
+        overall=[tuple(found.row(name, policy=policy) for policy in POLICIES) for name in compared],
         by_task="" if len(tasks) == 1 or not compared else tasks_chart(tasks, marks),
-        profiles=None if len(tasks) == 1 else profile_panel(tasks, marks),
-        improvements=[
-            one
-            for one in bench.summary.improvements
+        profiles="" if profiles is None else profiles.drawn(),
+        improvements={
+            (one.first, one.second): one
+            for one in found.improvements
             if one.first in compared and one.second in compared
-        ],
+        },
         failures=bench.failures,
-        citation=bibtex(bench.summary.suite),
+        citation=bibtex(found.suite),
     )
+    if summary is not None:
+        write_summary(summary, found)
+        write_pictures(summary, pictures(tasks, curves))
+    return page
 
 
 def template(name: str, **shown: Any) -> str:
@@ -206,17 +181,15 @@ def template(name: str, **shown: Any) -> str:
     )
 
 
-def _page(
-    views: Sequence[View],
-    sections: Sequence[Section],
-    *,
-    overall: Sequence[tuple[SummaryRow | None, ...]] = (),
-    by_task: str = "",
-    profiles: Panel | None = None,
-    improvements: Sequence[Improvement] = (),
-    failures: Sequence[FailureRecord] = (),
-    citation: str = "",
-) -> str:
+OF_A_GAME: View = {
+    **dict.fromkeys(("by_task", "profiles", "citation"), ""),
+    **dict.fromkeys(("overall", "failures"), ()),
+    "improvements": {},
+}
+"""The variables of the template for what only a bench has."""
+
+
+def _page(views: Sequence[View], sections: Sequence[Section], **of_bench: Any) -> str:
     for view in views:
         view["sections"] = (*view["sections"], *sections)
     scripts = dict.fromkeys(s.script for view in views for s in view["sections"] if s.script)
@@ -224,16 +197,11 @@ def _page(
         "page.html.j2",
         title=views[0]["task"].title if len(views) == 1 else f"Bench of {len(views)} environments",
         tasks=views,
-        overall=overall,
-        by_task=by_task,
-        profiles="" if profiles is None else profiles.drawn(),
-        improvements={(one.first, one.second): one for one in improvements},
-        failures=failures,
-        citation=citation,
         scripts=scripts,
         isfinite=isfinite,
         percent=lambda share: f"{100 * share:g}%",
         baseline_shape=BASELINE_SHAPE,
+        **OF_A_GAME | of_bench,
     )
 
 
@@ -342,7 +310,8 @@ def _policy(
         prefix: Prefix of their names: ``"mode_"`` for those of the greedy policy.
     """
     value, gap, normalized, worst_start, pair = (
-        getattr(record, prefix + name) for name in (*FIGURES, "exploitability")
+        getattr(record, prefix + name)
+        for name in ("value", "gap", "normalized", "worst_start_gap", "exploitability")
     )
     if pair is None:
         return PolicyRow((value,), (gap,), normalized, worst_start)

@@ -9,17 +9,23 @@ of which only the last network is kept) is as recorded, and the page says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from solvent.baselines import baseline_names
-from solvent.benchmark.policies import best_constant, recorded_score, score_baselines
-from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord, figures
-from solvent.benchmark.task_game import task_game
+from solvent.benchmark.policies import (
+    Learned,
+    best_constant,
+    figures_of_run,
+    not_greedy,
+    run_policies,
+    score_baselines,
+)
+from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord, check_figures
+from solvent.benchmark.suites import Task, TaskGame, task_game
 from solvent.exact import (
     CertificateError,
     GapLocation,
@@ -28,8 +34,6 @@ from solvent.exact import (
     SolvedGame,
     SolvedTable,
     StoreError,
-    cached_solution,
-    load_policy,
     locate_gap,
 )
 from solvent.exact.learning_curve import Evaluation, read_curve
@@ -40,9 +44,6 @@ from solvent.model.registry import make_game
 TOLERANCE = 1e-9
 """The largest allowed difference between a stated and a computed figure, in units of the computed
 one if that is larger than 1."""
-
-FIGURES = ("value", "gap", "normalized", "worst_start_gap")
-"""The figures of a policy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,55 +108,47 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
     """
     where = f"{folder}: {task.env}"
     if task.task is None:
-        game = make_game(task.game, **task.parameters)
-        table = cached_table(game)
-        solution = cached_solution(table)
-        seats = (0, 1)[: table.info.players]
-        value, *bracket = solution.value, solution.lower, solution.upper
+        rules = make_game(task.game, **task.parameters)
+        table = cached_table(rules)
+        asked = Task(environment=task.env)
+        game = TaskGame(asked, rules, table, table, (0, 1)[: table.info.players])
     else:
-        asked = task_game(task.task)
-        game, table, seats = asked.rules, asked.table, asked.seats
-        if task.model_hash != table.model_hash:
+        game = task_game(task.task)
+        if task.model_hash != game.table.model_hash:
             raise StoreError(
                 f"{where}: is of the model {task.model_hash[:12]}, where this version has "
-                f"{table.model_hash[:12]}; the rules or an opponent have changed"
+                f"{game.table.model_hash[:12]}; the rules or an opponent have changed"
             )
-        solution = asked.solution
-        value, *bracket = asked.optimum
-    _compare("optimum", task.optimum, value, where)
-    for end, computed in zip(task.bracket, bracket, strict=True):
-        _compare("bracket", end, computed, where)
+    optimum, lower, upper = game.optimum
+    found = replace(task, optimum=optimum, bracket=(lower, upper), agents=(), baselines=())
+    check_figures(task, found, where, TOLERANCE)
     for name in ("name", "folder"):
         told = [getattr(agent, name) for agent in task.agents]
         for one in told:
             if told.count(one) > 1:
                 raise StoreError(f"{where}: two agents have the {name} {one!r:.80}")
-    agents = tuple(_solve_agent(agent, folder, table, solution, seats) for agent in task.agents)
+    agents = tuple(_solve_agent(agent, folder, game) for agent in task.agents)
     names = [baseline.name for baseline in task.baselines]
     for name in names:
-        if name not in baseline_names(table, seats[0]):
+        if name not in baseline_names(game.table, game.seats[0]):
             raise StoreError(f"{where}: {task.game} has no baseline {name!r:.80}")
-    baselines = score_baselines(table, solution, names, seats=seats)
-    for stated, found in zip(task.baselines, baselines, strict=True):
-        _compare_figures(stated, found, f"{where}: {found.name}")
-    constant = None
-    if task.constant is not None:
-        constant = best_constant(table, solution, seats)
-        _compare_figures(task.constant, constant, f"{where}: constant")
+    baselines = score_baselines(game.table, game.solution, names, seats=game.seats)
+    constant = task.constant and best_constant(game.table, game.solution, game.seats)
+    references = baselines if constant is None else (*baselines, constant)
+    for stated, computed in zip(task.references, references, strict=True):
+        check_figures(stated, computed, f"{where}: {computed.name}", TOLERANCE)
     return SolvedTask(
         task=replace(
-            task,
-            optimum=value,
-            bracket=(bracket[0], bracket[1]),
+            found,
             agents=tuple(item.agent for item in agents),
             baselines=baselines,
             constant=constant,
         ),
-        game=game,
-        table=table,
-        solution=solution,
+        game=game.rules,
+        table=game.table,
+        solution=game.solution,
         agents=agents,
-        seats=seats,
+        seats=game.seats,
     )
 
 
@@ -184,38 +177,21 @@ def game_record(solved: SolvedGame, baselines: Sequence[BaselineRecord]) -> Task
     )
 
 
-def _solve_agent(
-    agent: AgentRecord,
-    folder: Path,
-    table: TabularGame,
-    solution: Solution,
-    seats: tuple[int, ...],
-) -> ScoredAgent:
-    place = folder / agent.folder
+def _solve_agent(agent: AgentRecord, folder: Path, game: TaskGame) -> ScoredAgent:
+    place, table = folder / agent.folder, game.table
     where = f"{place}: {agent.name}"
-    endings = ("_0", "_1") if len(seats) == 2 else ("",)
-    sampled, mode = (
-        tuple(load_policy(place / f"{name}{end}.npz", table) for end in endings)
-        for name in ("policy", "policy_mode")
-    )
-    for own, most_probable in zip(sampled, mode, strict=True):
-        _check_mode(table, own, most_probable, where)
-    computed: dict[str, Any] = {}
-    for prefix, policies in (("", sampled), ("mode_", mode)):
-        scores = [recorded_score(table, policy, solution) for policy in policies]
-        computed |= {f"{prefix}{name}": figure for name, figure in figures(scores).items()}
-    found = replace(agent, **computed)
-    _compare_figures(agent, found, where)
+    policies = run_policies(place, game)
+    for own in policies:
+        _check_mode(table, own, where)
+    found = replace(agent, **figures_of_run(game, policies))
+    check_figures(agent, found, where, TOLERANCE)
     curve: tuple[Evaluation, ...] = tuple(read_curve(place / "curve.csv"))
     if not curve:
         raise StoreError(f"{place / 'curve.csv'}: holds no point")
     _check_sums(curve, found.value + found.gap, str(place / "curve.csv"))
-    return ScoredAgent(
-        agent=found,
-        curve=curve,
-        policies=mode,
-        locations=tuple(_located(table, policy, solution) for policy in mode),
-    )
+    modes = tuple(own.mode for own in policies)
+    locations = tuple(_located(table, policy, game.solution) for policy in modes)
+    return ScoredAgent(found, curve, modes, locations)
 
 
 def _located(table: TabularGame, policy: TabularPolicy, solution: Solution) -> GapLocation:
@@ -227,55 +203,25 @@ def _located(table: TabularGame, policy: TabularPolicy, solution: Solution) -> G
         return GapLocation(inf, nowhere, nowhere, nowhere, 0.0)
 
 
-def _check_mode(
-    table: TabularGame, sampled: TabularPolicy, mode: TabularPolicy, where: str
-) -> None:
-    """Refuse a policy that does not take the most probable actions of another.
-
-    An illegal choice counts as the lowest legal action. Where that has weight, the network's own
-    most probable action may therefore be any of the others' most probable one.
-    """
-    chances, live = sampled.probabilities, ~table.terminal
-    rows = np.arange(len(live))
-    chosen = mode.probabilities.argmax(axis=1)
-    lowest = table.mask[mode.player].argmax(axis=1)
-    others = chances.copy()
-    others[rows, lowest] = -1.0
-    largest = np.where(chosen == lowest, chances.max(axis=1), others.max(axis=1))
-    wrong = live & ((mode.probabilities[rows, chosen] != 1) | (chances[rows, chosen] < largest))
+def _check_mode(table: TabularGame, policies: Learned, where: str) -> None:
+    """Refuse a greedy policy that does not take the most probable actions of the sampled one."""
+    mode, player = policies.mode.probabilities, policies.mode.player
+    wrong = not_greedy(policies.sampled.probabilities, mode.argmax(axis=1), table.mask[player])
+    wrong = ~table.terminal & (wrong | (mode.max(axis=1) != 1))
     if wrong.any():
         state = table.states[int(np.argmax(wrong))]
         raise StoreError(
-            f"{where}: the mode of player {mode.player} is not the most probable action of the "
-            f"policy in state {state!r}"
+            f"{where}: the mode of player {player} is not the most probable action of the policy "
+            f"in state {state!r}"
         )
 
 
 def _check_sums(curve: Sequence[Evaluation], optimum: float, where: str) -> None:
     """Refuse a curve of which a value and its gap are not the optimum together."""
     for point in curve:
-        for value, gap in ((point.value, point.gap), (point.mode_value, point.mode_gap)):
-            if isfinite(value + gap):
-                _compare(f"value + gap at {point.timesteps} steps", value + gap, optimum, where)
-
-
-def _compare_figures(stated: Any, computed: Any, where: str) -> None:
-    """Refuse a record of which any figure is not what was computed."""
-    for item in fields(computed):
-        name = item.name.removeprefix("mode_")
-        said, found = getattr(stated, item.name), getattr(computed, item.name)
-        if name in FIGURES:
-            _compare(item.name, said, found, where)
-        elif name == "exploitability":
-            if found is not None and said is None:
-                raise StoreError(f"{where}: {item.name} is missing")
-            for one, other in zip(said or (), found or (), strict=False):
-                _compare(item.name, one, other, where)
-
-
-def _compare(name: str, stated: float, computed: float, where: str) -> None:
-    if stated == computed or (stated != stated and computed != computed):
-        return
-    near = abs(stated - computed) <= TOLERANCE * max(1.0, abs(computed))
-    if not near or not isfinite(computed):
-        raise StoreError(f"{where}: {name} is stated as {stated!r}, but computed as {computed!r}")
+        for total in (point.value + point.gap, point.mode_value + point.mode_gap):
+            if isfinite(total) and abs(total - optimum) > TOLERANCE * max(1.0, abs(optimum)):
+                raise StoreError(
+                    f"{where}: value + gap at {point.timesteps} steps is {total!r}, and the "
+                    f"optimum {optimum!r}"
+                )

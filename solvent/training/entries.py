@@ -12,8 +12,7 @@ from typing import Any
 from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv
 from solvent.benchmark.policies import Learned
 from solvent.benchmark.run import RunCallback
-from solvent.benchmark.suites import Task
-from solvent.benchmark.task_game import TaskGame
+from solvent.benchmark.suites import Task, TaskGame
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS
 from solvent.training.forms import act_at_once

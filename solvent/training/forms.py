@@ -11,7 +11,7 @@ weights:
   must be right where its own episodes never go, since a best response leads it there.
 - :func:`importance`, for one player and only if asked for by name: how much the choice in a state
   matters when what follows is optimal. It is computed from the solution, so that a learner that
-  begins there has been told where to look (:mod:`solvent.benchmark.privilege`).
+  begins there has been told where to look (:mod:`solvent.benchmark.run_folder`).
 
 **Roles.** If both players have the same actions and see the game from their own side, one network
 can play either seat. Attack and defence have *roles*: each has its own actions. Then the network

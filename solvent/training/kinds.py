@@ -19,7 +19,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.baselines.network import NetworkPlayer, load_network, save_network
 from solvent.benchmark.policies import learned_exploitability, recorded_score
-from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
+from solvent.benchmark.run_folder import IMPORTANCE, UNIFORM
 from solvent.envs import SeatVectorEnv, VectorEnv
 from solvent.envs.env import learned_seat
 from solvent.envs.registration import ENVIRONMENTS

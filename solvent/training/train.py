@@ -41,9 +41,8 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from torch.utils.tensorboard.writer import SummaryWriter
 
 from solvent.baselines.network import NetworkPlayer
-from solvent.benchmark.privilege import GIVEN, UNIFORM, saw_solution, seen_of_solution
 from solvent.benchmark.progress import Report, bar_for
-from solvent.benchmark.run_folder import RunFolder
+from solvent.benchmark.run_folder import GIVEN, UNIFORM, RunFolder, saw_solution, seen_of_solution
 from solvent.envs.registration import ENVIRONMENTS, samples_table
 from solvent.exact import Score, Solution, StoreError, write_atomically
 from solvent.exact.learning_curve import CurvePoint
@@ -92,7 +91,7 @@ class TrainingResult:
         average_scores: Scores of `averages`.
         networks: The sampled and the greedy network, in a game without a table only.
         saw: Descriptions of everything that the learner was given from the solution
-            (:mod:`solvent.benchmark.privilege`); empty if nothing.
+            (:mod:`solvent.benchmark.run_folder`); empty if nothing.
     """
 
     folder: Path

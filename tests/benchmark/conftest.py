@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from submitted import SUITE, write_bench
+from submitted import SUITE, WORDS, write_bench
 
 from solvent.benchmark.submissions import pack_submission
-
-WORDS: dict[str, Any] = {
-    "authors": "A. Author",
-    "code": "https://example.org/code",
-    "budget": "as the suite says",
-    "hardware": "one processor",
-    "uses_model": False,
-    "saw_solution": False,
-}
 
 
 @pytest.fixture(scope="session")

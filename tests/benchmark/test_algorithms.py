@@ -29,9 +29,8 @@ from solvent.benchmark.policies import (
     recorded_score,
 )
 from solvent.benchmark.run import Run, RunCallback, perform
-from solvent.benchmark.suites import Task
+from solvent.benchmark.suites import Task, task_game
 from solvent.benchmark.tabular import FICTITIOUS_PLAY, REGRET_MATCHING, TABULAR_MIRROR_DESCENT
-from solvent.benchmark.task_game import task_game
 from solvent.exact import score
 from solvent.exact.learning_curve import read_curve
 from solvent.model import TabularPolicy
@@ -263,7 +262,6 @@ def test_the_callback_tells_and_records(tmp_path: Path) -> None:
     ("task", "message"),
     [
         (Task(environment="solvent/FF-v0"), "task FF-v0: no game or environment 'solvent/FF-v0'"),
-        (Task(environment="solvent/FootballHalf-v0"), "allowed are those that sample a table"),
         (Task(environment="solvent/FFCombat-v0", self_play=True), "is a game for one"),
         (Task(environment="FrozenLake-v1", self_play=True), "self-play needs a game for two"),
         (Task(environment="Blackjack-v1"), "has no P"),

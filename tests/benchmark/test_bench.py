@@ -13,15 +13,15 @@ import time
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import own_algorithms
 import pytest
 
 from solvent.benchmark.bench import bench
-from solvent.benchmark.records import BenchRecord, TaskRecord, read_bench
-from solvent.benchmark.suites import Suite, Task
-from solvent.benchmark.task_game import task_game
+from solvent.benchmark.records import AgentRecord, BenchRecord, TaskRecord, read_bench
+from solvent.benchmark.suites import Suite, Task, task_game
 from solvent.exact import ImproperGameError, StoreError, load_policy, score, solve
 from solvent.exact.learning_curve import read_curve
 from solvent.report.page import render
@@ -59,7 +59,7 @@ def lines_of(log: str) -> list[str]:
 def test_results_are_the_scores_of_the_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tasks = [Task(environment=ENV, timesteps=2_500, seeds={"ppo": 1, "dqn": 1})]
+    tasks = [Task(environment=ENV, timesteps=2_500, seeds={"q_learning": 2})]
     returned = bench(tmp_path, tasks, workers=1)
     told = lines_of(capsys.readouterr().out)
     assert read_bench(tmp_path) == returned
@@ -72,7 +72,7 @@ def test_results_are_the_scores_of_the_files(
     assert item["optimum"] == solution.value
     low, high = item["bracket"]
     assert low <= item["optimum"] <= high
-    assert [agent["name"] for agent in item["agents"]] == ["ppo 0", "dqn 0"]
+    assert [agent["name"] for agent in item["agents"]] == ["q_learning 0", "q_learning 1"]
     for agent in item["agents"]:
         folder = tmp_path / agent["folder"]
         for prefix, file in (("", "policy.npz"), ("mode_", "policy_mode.npz")):
@@ -106,10 +106,10 @@ def test_results_are_the_scores_of_the_files(
     times = {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
     assert bench(tmp_path, tasks, workers=1) == returned
     told = lines_of(capsys.readouterr().out)
-    assert [line for line in told if line[:4] in ("kept", "star", "resu", "fini")] == [
+    assert {line for line in told if line[:4] in ("kept", "star", "resu", "fini")} == {
         f"kept      FFCombat-v0 {agent['name']}: finished, gap {agent['mode_gap']:.6f}"
         for agent in item["agents"]
-    ]
+    }
     assert times == {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
 
 
@@ -158,34 +158,9 @@ def test_killed_halfway_it_ends_with_the_same_table(
     assert any(line.startswith("resumed") for line in told)
 
 
-class Troubled(NamedTuple):
-    """A bench of which much fails, and what became of it when it was called again.
-
-    Attributes:
-        folder: Of the results.
-        first: What the first call returned.
-        told: What the first call told.
-        again: What the second call returned, by algorithms that were mended.
-    """
-
-    folder: Path
-    first: BenchRecord
-    told: list[str]
-    again: BenchRecord
-
-    def errors(self, algorithm: str) -> list[str]:
-        """Why the runs of an algorithm on the combat have failed at first, by their seeds."""
-        failed = [
-            one
-            for one in self.first.failures
-            if (one.task, one.algorithm) == (COMBAT.name, algorithm)
-        ]
-        assert [one.seed for one in failed] == list(range(COMBAT.seeds.get(algorithm, 1)))
-        return [one.error for one in failed]
-
-
 @pytest.fixture(scope="module")
-def troubled(tmp_path_factory: pytest.TempPathFactory) -> Troubled:
+def troubled(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A bench of which much fails, and what came of it when it was called again, mended."""
     folder = tmp_path_factory.mktemp("troubled")
     damaged = folder / COMBAT.name / "damaged-0"
     damaged.mkdir(parents=True)
@@ -206,10 +181,11 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Troubled:
     mended = algorithms | dict.fromkeys(("fails", "leaves"), own_algorithms.walk)
     del mended["dies"]
     again = bench(folder, [COMBAT], mended, progress=False)
-    return Troubled(folder, first, lines_of(log.getvalue()), again)
+    told = lines_of(log.getvalue())
+    return SimpleNamespace(folder=folder, first=first, told=told, again=again)
 
 
-def test_those_that_failed_are_tried_again_and_the_others_are_read_back(troubled: Troubled) -> None:
+def test_those_that_failed_are_tried_again_and_the_others_are_read_back(troubled: Any) -> None:
     [task] = troubled.again.tasks
     assert [agent.name for agent in task.agents] == [
         "walk 0", "walk 1", "fails 0", "fails 1", "leaves 0", "goes_on 0",
@@ -220,7 +196,7 @@ def test_those_that_failed_are_tried_again_and_the_others_are_read_back(troubled
     assert [one.algorithm for one in troubled.again.failures] == ["damaged"]
 
 
-def test_an_optimum_that_cannot_be_proved_is_a_failure(troubled: Troubled, tmp_path: Path) -> None:
+def test_an_optimum_that_cannot_be_proved_is_a_failure(troubled: Any, tmp_path: Path) -> None:
     assert [task.name for task in troubled.first.tasks] == [COMBAT.name]
     failures = [one for one in troubled.first.failures if one.task == NONTERMINATING.name]
     assert len(failures) == 6
@@ -263,20 +239,24 @@ def test_of_a_suite_an_algorithm_does_what_it_can(
         bench(tmp_path / "none", Suite("mine", "", (both,)), algorithms)
 
 
-def test_a_failure_costs_nobody_else(troubled: Troubled) -> None:
+def test_a_failure_costs_nobody_else(troubled: Any) -> None:
     """An exception, a script that leaves, a process that dies, and a damaged folder."""
     [task] = troubled.first.tasks
     assert [agent.name for agent in task.agents] == ["walk 0", "walk 1"]
+    errors: dict[str, list[str]] = {}
+    for one in troubled.first.failures:
+        if one.task == COMBAT.name:
+            errors.setdefault(one.algorithm, []).append(one.error)
     for algorithm, messages in {
         "fails": ["RuntimeError: no seed 0", "RuntimeError: no seed 1"],
         "leaves": ["SystemExit: no data"],
         "dies": ["its process died, as one does that runs out of memory"] * 2,
         "goes_on": ["RuntimeError: halfway"],
     }.items():
-        assert troubled.errors(algorithm) == messages
+        assert errors[algorithm] == messages
         for seed, message in enumerate(messages):
             assert f"failed    {COMBAT.name} {algorithm} {seed}: {message}" in troubled.told
-    [error] = troubled.errors("damaged")
+    [error] = errors["damaged"]
     assert error.startswith("StoreError: ")
     assert "run.json: not the record" in error
 
@@ -301,3 +281,33 @@ def test_what_cannot_be_done_is_refused_at_once(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=message):
             bench(tmp_path, [task], algorithms, progress=False)
     assert list(tmp_path.iterdir()) == []
+
+
+BRIEF = Task(
+    environment="solvent/FFCombat-v0",
+    env_kwargs={"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]},
+    timesteps=500,
+    seeds={"q_learning": 2},
+)
+
+
+def untimed(agents: tuple[AgentRecord, ...]) -> list[AgentRecord]:
+    return [replace(agent, cpu_seconds=0.0) for agent in agents]
+
+
+@pytest.mark.slow
+def test_a_cluster_does_what_processes_do(tmp_path: Path) -> None:
+    from ray_machines import Machines
+
+    here = bench(tmp_path / "here", [BRIEF], progress=False)
+    machines = Machines()
+    try:
+        machines.add()
+        there = bench(tmp_path / "there", [BRIEF], on=machines.address, progress=False)
+        assert untimed(there.tasks[0].agents) == untimed(here.tasks[0].agents)
+        assert read_bench(tmp_path / "there") == there
+        # What is finished is read back, not done again.
+        again = bench(tmp_path / "there", [BRIEF], on=machines.address, progress=False)
+        assert again == there
+    finally:
+        machines.close()

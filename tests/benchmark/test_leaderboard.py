@@ -1,29 +1,33 @@
-"""The leaderboard shows what was computed, in order, and nothing of it runs."""
+"""The report of a bench and the leaderboard show what was computed, and nothing of it runs."""
 
 from __future__ import annotations
 
 import json
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from submitted import SUITE
+from submitted import NOISE, SUITE
 from typer.testing import CliRunner
 
-from solvent.benchmark.card import PROVED, STATED
+from solvent.benchmark.records import FailureRecord, read_bench, write_results
 from solvent.benchmark.statistics import estimate
-from solvent.benchmark.submissions import check_submission, read_submission
+from solvent.benchmark.submissions import PROVED, STATED, check_submission, read_submission
+from solvent.benchmark.summary import FILES, POLICIES, as_csv, bibtex, summarize
 from solvent.cli.app import app
 from solvent.model.text import brief
+from solvent.report import write_report
 from solvent.report.leaderboard import (
     KINDS,
     as_markdown,
     render_leaderboard,
     write_leaderboard,
 )
+from solvent.report.page import render
 
 ROOT = Path(__file__).parents[2]
 GREED = SUITE.tasks[1].name
@@ -179,3 +183,80 @@ def test_the_commands(bench_folder: Path, tmp_path: Path) -> None:
     refused = CliRunner().invoke(app, ["submit", "check", str(out), "--suite", str(suite)])
     assert refused.exit_code == 2
     assert f"lacks 'policies/{GREED}.npz'" in refused.stderr.replace("\n", " ")
+
+
+TASKS = [task.name for task in SUITE.tasks]
+
+
+@pytest.fixture(scope="module")
+def report_files(bench_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("report")
+    write_report(bench_folder, out / "report_page.html", summary=out / "summary")
+    return out
+
+
+@pytest.fixture(scope="module")
+def report_page(report_files: Path) -> str:
+    return (report_files / "report_page.html").read_text()
+
+
+def test_the_files_are_beside(report_files: Path) -> None:
+    names = {path.name for path in (report_files / "summary").iterdir()}
+    curves = {f"curves-{task}-{policy}.svg" for task in TASKS for policy in ("greedy", "sampled")}
+    assert names == {*FILES, *curves, "profiles.svg", "tasks.svg"}
+
+
+def test_the_page_has_the_means_of_the_summary(bench_folder: Path, report_page: str) -> None:
+    bench = read_bench(bench_folder)
+    summary = summarize(bench.tasks, bench.suite)
+    for algorithm in NOISE:
+        [row] = re.findall(rf'<tr data-overall="{algorithm}">(.*?)</tr>', report_page, re.S)
+        judged, greedy, sampled = (summary.row(algorithm, policy=name) for name in POLICIES)
+        assert judged is not None
+        assert greedy is not None
+        assert sampled is not None
+        shown = [float(value) for value in re.findall(r'data-value="([^"]+)"', row)]
+        expected = [judged.iqm, judged.iqm_over_tasks, judged.median, judged.mean]
+        expected += [judged.over_constant, greedy.iqm, sampled.iqm]
+        assert shown == pytest.approx([one.mean for one in expected if one is not None])
+        for one in expected:
+            assert one is not None
+            assert f"[{brief(one.low)}, {brief(one.high)}]" in row
+    [matrix] = re.findall(
+        r'<table class="narrow improvement">(.*?)</table>', report_page, re.DOTALL
+    )
+    shown = [float(value) for value in re.findall(r'data-value="([^"]+)"', matrix)]
+    assert shown == pytest.approx([one.probability.mean for one in summary.improvements])
+    assert bibtex(bench.suite) in report_page
+
+
+def test_the_summary_is_of_the_policies_and_not_of_the_claims(
+    bench_folder: Path, report_files: Path, tmp_path: Path
+) -> None:
+    """Figures that are not those of the policies are refused before anything is report_files."""
+    folder = Path(shutil.copytree(bench_folder, tmp_path / "bench"))
+    path = folder / "results.json"
+    text = path.read_text()
+    number = re.search(r'"mode_normalized": ([\d.]+)', text)
+    assert number is not None
+    path.write_text(text.replace(number[0], '"mode_normalized": 1.5', 1))
+    with pytest.raises(ValueError, match=r"mode_normalized is stated as 1\.5"):
+        write_report(folder, tmp_path / "report_page.html", summary=tmp_path / "summary")
+    assert not (tmp_path / "summary").exists()
+    bench = read_bench(bench_folder)
+    rows = (report_files / "summary" / "summary.csv").read_text().splitlines()
+    assert len(rows) == len(as_csv(summarize(bench.tasks)).splitlines())
+
+
+def test_runs_that_failed_are_listed(bench_folder: Path, report_page: str, tmp_path: Path) -> None:
+    assert "data-failure" not in report_page
+    folder = Path(shutil.copytree(bench_folder, tmp_path / "bench"))
+    lost = FailureRecord(TASKS[0], "steady", 10, "ValueError: <b>no</b>")
+    write_results(folder, replace(read_bench(folder), failures=(lost,)))
+    [row] = re.findall("<tr data-failure>.*?</tr>", render(folder))
+    assert re.findall(">([^<>]+)</t", row) == [
+        TASKS[0],
+        "steady",
+        "10",
+        "ValueError: &lt;b&gt;no&lt;/b&gt;",
+    ]

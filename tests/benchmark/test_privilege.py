@@ -13,9 +13,9 @@ import pytest
 
 from solvent.benchmark.algorithms import Budget
 from solvent.benchmark.bench import bench
-from solvent.benchmark.privilege import OPPONENT, STARTS, saw_solution, seen_of_solution
 from solvent.benchmark.records import read_bench, write_results
 from solvent.benchmark.run import Run, perform
+from solvent.benchmark.run_folder import OPPONENT, STARTS, saw_solution, seen_of_solution
 from solvent.benchmark.suites import Task
 from solvent.benchmark.summary import as_csv, as_latex, summarize
 from solvent.report.page import render

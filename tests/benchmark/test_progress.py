@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 
 from solvent.benchmark import progress
-from solvent.benchmark.progress import BenchProgress, Finished, Moment, bar_for
+from solvent.benchmark.progress import BenchProgress, Moment, bar_for
+from solvent.benchmark.records import AgentRecord, FailureRecord
 from solvent.exact.learning_curve import Evaluation
 
 
@@ -26,9 +27,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def at(timesteps: int, seconds: float, total: int = 1000) -> Moment:
-    """A moment of a training that has just been evaluated."""
-    return Moment(timesteps, total, Evaluation(timesteps, 0.5, 0.2, 0.6, 0.1, seconds))
+def at(timesteps: int, seconds: float, *, resumed: bool = False) -> Moment:
+    """A moment of a training of 1,000 steps that has just been evaluated."""
+    return Moment(timesteps, 1000, Evaluation(timesteps, 0.5, 0.2, 0.6, 0.1, seconds), resumed)
+
+
+def ended(gap: float, seconds: float) -> AgentRecord:
+    numbers = 0.5, 0.2, 0.5, 0.2, 0.6, gap, 0.6, gap
+    return AgentRecord("ppo 0", "ppo", 0, *numbers, 1000, seconds, "ppo-0")
 
 
 def test_a_bench_tells_what_happens_and_the_time_that_is_left(
@@ -36,38 +42,30 @@ def test_a_bench_tells_what_happens_and_the_time_that_is_left(
 ) -> None:
     totals = {"A-v0 ppo 0": 1000, "A-v0 ppo 1": 1000, "B-v0 dqn 0": 1000, "B-v0 dqn 1": 1000}
     with BenchProgress(totals) as told:
-        told.keep("A-v0 ppo 0", Evaluation(1000, 0.5, 0.2, 0.6, 0.1, 10.0))
-        told.resume("B-v0 dqn 0")
+        told.finish("A-v0 ppo 0", ended(0.1, 10.0))
         clock.now = 5.0
-        told.move("B-v0 dqn 0", at(500, 20.0))
-        told.move("A-v0 ppo 1", at(0, 0.0))
+        told.move("B-v0 dqn 0", at(500, 20.0, resumed=True))
+        told.move("A-v0 ppo 1", at(50, 0.0))
         told.move("B-v0 dqn 0", at(510, 20.0))
         clock.now = 25.0
         told.move("B-v0 dqn 0", at(1000, 40.0))
-        told.finish("B-v0 dqn 0", Finished(gap=0.01, cpu_seconds=40.0))
-        told.finish("A-v0 ppo 0", Finished(gap=0.1, cpu_seconds=10.0))
-    # 490 steps took 20 s, and 2,000 are left.
+        told.finish("B-v0 dqn 0", ended(0.01, 40.0))
+        told.finish("A-v0 ppo 1", FailureRecord("A-v0", "ppo", 1, "ValueError: no"))
+    # One that first tells late is not taken for one resumed.
     assert capsys.readouterr().out.splitlines() == [
         "[0:00:00] kept      A-v0 ppo 0: finished, gap 0.100000",
         "[0:00:05] resumed   B-v0 dqn 0: 50% of 1,000 steps, gap 0.1000",
         "[0:00:05] started   A-v0 ppo 1",
-        "[0:00:25] finished  B-v0 dqn 0: gap 0.010000, 40.0 CPU-s, 0:01:22 left",
+        "[0:00:25] finished  B-v0 dqn 0: gap 0.010000, 40.0 CPU-s, 0:01:18 left",
+        "[0:00:25] failed    A-v0 ppo 1: ValueError: no",
     ]
-
-
-def test_a_training_that_first_tells_late_is_not_taken_for_one_resumed(
-    clock: Clock, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with BenchProgress({"A-v0 q 0": 1000}) as told:
-        told.move("A-v0 q 0", at(50, 2.0))
-    assert capsys.readouterr().out == "[0:00:00] started   A-v0 q 0\n"
 
 
 def test_a_quiet_bench_tells_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with BenchProgress({"A-v0 ppo 0": 1000}, shown=False) as told:
         told.write("anything")
         told.move("A-v0 ppo 0", at(500, 20.0))
-        told.finish("A-v0 ppo 0", Finished(0.0, 1.0))
+        told.finish("A-v0 ppo 0", ended(0.0, 1.0))
     assert capsys.readouterr() == ("", "")
 
 
@@ -93,4 +91,4 @@ def test_work_goes_on_when_nobody_reads_its_output(monkeypatch: pytest.MonkeyPat
     with BenchProgress({"A-v0 ppo 0": 1000}) as told:
         monkeypatch.setattr(Console, "print", closed)
         told.move("A-v0 ppo 0", at(500, 20.0))
-        told.finish("A-v0 ppo 0", Finished(gap=0.01, cpu_seconds=40.0))
+        told.finish("A-v0 ppo 0", ended(0.01, 40.0))

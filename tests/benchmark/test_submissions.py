@@ -1,4 +1,4 @@
-"""A submission is what it says, or is refused with the reason."""
+"""A submission is what it says, or is refused with the reason, and its runs can be done again."""
 
 from __future__ import annotations
 
@@ -7,33 +7,36 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from submitted import SUITE
+from submitted import SUITE, WORDS
+from typer.testing import CliRunner
 
 from solvent.benchmark import submissions
+from solvent.benchmark.bench import bench
 from solvent.benchmark.policies import FINE_UNIT, POLICIES, UNIT, Decisions, Learned
-from solvent.benchmark.records import read_bench
-from solvent.benchmark.submissions import check_submission, pack_submission, read_submission
-from solvent.benchmark.suites import Suite
-from solvent.benchmark.task_game import task_game
-from solvent.exact import StoreError
+from solvent.benchmark.records import read_bench, write_results
+from solvent.benchmark.submissions import (
+    SAME,
+    Card,
+    check_submission,
+    pack_submission,
+    read_card,
+    read_submission,
+    train_again,
+    write_card,
+)
+from solvent.benchmark.suites import Setting, Suite, find_suite, suite_seeds, task_game
+from solvent.cli.app import app
+from solvent.exact import StoreError, save_policy
 from solvent.exact.archive import read_archive, write_archive
 from solvent.model import TabularPolicy
 
-WORDS: dict[str, Any] = {
-    "authors": "A. Author",
-    "code": "https://example.org/code",
-    "budget": "as the suite says",
-    "hardware": "one processor",
-    "uses_model": False,
-    "saw_solution": False,
-}
 COMBAT, GREED = (task.name for task in SUITE.tasks)
 
 
@@ -155,7 +158,7 @@ def pickled(folder: Path) -> None:
 
 def large(folder: Path) -> None:
     with (folder / "policies" / f"{COMBAT}.npz").open("ab") as file:
-        file.truncate(submissions.LARGEST_SUBMISSION + 1)
+        file.truncate(submissions.LARGEST_FILE + 1)
 
 
 def both_hashes(folder: Path) -> None:
@@ -172,7 +175,7 @@ TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda f: (f / "train.py").write_text("import os"),
         "has what no submission to these tasks has: 'train.py'",
     ),
-    "a folder": (lambda f: (f / "more").mkdir(), "'more' is no regular file"),
+    "a folder": (lambda f: (f / "more").mkdir(), "no submission to these tasks has: 'more'"),
     "a policy of no task": (
         lambda f: shutil.copy(f / "policies" / f"{COMBAT}.npz", f / "policies" / "x.npz"),
         "has what no submission to these tasks has: 'policies/x.npz'",
@@ -182,13 +185,13 @@ TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
         f"lacks 'policies/{COMBAT}.npz'",
     ),
     "a link": (linked, f"'policies/{COMBAT}.npz' is no regular file"),
-    "a linked folder": (linked_folder, "'policies' is no regular file"),
+    "a linked folder": (linked_folder, "no submission to these tasks has: 'policies'"),
     "a pipe": (
         lambda f: ((f / "card.json").unlink(), os.mkfifo(f / "card.json")),
-        "'card.json' is no regular file",
+        "card.json: cannot be read",
     ),
     "no card": (lambda f: (f / "card.json").unlink(), "card.json: cannot be read"),
-    "a large file": (large, "67,108,864 bytes are read"),
+    "a large file": (large, ".npz' has more than 67,108,864 bytes"),
     "an archive bomb": (bomb, "sampled_0 has the shape (10, 1000000); expected"),
     "a pickle": (pickled, "not a file of solvent's, or damaged"),
     "half a file": (
@@ -231,19 +234,19 @@ TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "another optimum": (
         edit("results.json", lambda c: c["tasks"][0].update(optimum=0.5)),
-        "optimum is claimed as 0.5, but computed as",
+        "optimum is stated as 0.5, but computed as",
     ),
-    "a greater value": (flattered("value", 1e-5), "seed 4: value is claimed as"),
-    "a greater score": (flattered("mode_normalized", 1e-5), "mode_normalized is claimed as"),
-    "a score without bound": (agent({"normalized": float("inf")}), "normalized is claimed as inf"),
-    "a score that is no number": (agent({"normalized": float("nan")}), "is claimed as nan"),
+    "a greater value": (flattered("value", 1e-5), "seed 4: value is stated as"),
+    "a greater score": (flattered("mode_normalized", 1e-5), "mode_normalized is stated as"),
+    "a score without bound": (agent({"normalized": float("inf")}), "normalized is stated as inf"),
+    "a score that is no number": (agent({"normalized": float("nan")}), "is stated as nan"),
     "a smaller exploitability": (
         edit("results.json", lambda c: c["tasks"][1]["agents"][0].update(exploitability=[0, 0])),
-        "seed 0: exploitability is claimed as 0.0",
+        "seed 0: exploitability is stated as 0.0",
     ),
     "no exploitability": (
         edit("results.json", lambda c: c["tasks"][1]["agents"][0].pop("exploitability")),
-        "seed 0: exploitability is claimed as nan",
+        "seed 0: exploitability is stated as nan",
     ),
     "more steps than allowed": (
         agent({"timesteps": 1_000 + 2**15 + 1}),
@@ -294,7 +297,7 @@ TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "swapped runs": (
         arrays(lambda header, held: held.update(
             {name: np.roll(array, 1, axis=0) for name, array in held.items()})),
-        "seed 0: value is claimed as",
+        "seed 0: value is stated as",
     ),
 }  # fmt: skip
 
@@ -358,3 +361,221 @@ def test_only_whole_results_are_packed(bench_folder: Path, tmp_path: Path) -> No
         damage(folder)
         with pytest.raises((StoreError, ValueError), match=message):
             pack_submission(folder, algorithm, tmp_path / out, SUITE, **WORDS)
+
+
+CARD = Card(
+    algorithm="ppo",
+    suite="core",
+    suite_hash="ab" * 32,
+    seeds=(0, 1, 5),
+    authors="Ä. Author & others",
+    code="https://example.org/ppo?a=1#b",
+    source="0123456789ab",
+    budget="a million steps",
+    tuning="30 trials",
+    hardware="one processor",
+    uses_model=False,
+    saw_solution=True,
+    solvent="0.2.0",
+)
+
+
+def test_a_card_comes_back(tmp_path: Path) -> None:
+    write_card(tmp_path, CARD)
+    assert read_card(tmp_path) == CARD
+    write_card(tmp_path, replace(CARD, code=""))
+    assert read_card(tmp_path).code == ""
+    written = json.loads((tmp_path / "card.json").read_text())
+    assert set(written) == {"format", "proved", "stated", *asdict(CARD)}
+    assert written.items() >= SAME.items()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"algorithm": "<script>alert(1)</script>"}, "algorithm is '<script>"),
+        (
+            {"algorithm": "../../etc/passwd"},
+            "algorithm is '../../etc/passwd'; expected up to 60 letters",
+        ),
+        ({"authors": " "}, "authors is ' '; expected a text"),
+        ({"authors": ""}, "authors is ''; expected a text"),
+        ({"source": "0123456789AB"}, "source is '0123456789AB'; expected 12 hexadecimal digits"),
+        ({"suite": "/tmp/own.toml"}, "suite is '/tmp/own.toml'; expected up to 60 letters"),
+        ({"suite_hash": "AB" * 32}, "suite_hash is 'ABAB"),
+        ({"code": "javascript:alert(1)"}, "code is 'javascript:alert(1)'; expected a link"),
+        ({"code": 'https://x" onclick="alert(1)'}, "expected a link"),
+        (
+            {"authors": "a\nb"},
+            "authors is 'a\\nb'; expected a text of up to 300 characters that can be printed",
+        ),
+        ({"authors": "a\u202eb"}, "characters that can be printed"),
+        ({"hardware": "\x1b[2J"}, "characters that can be printed"),
+        ({"hardware": "x" * 301}, "characters that can be printed"),
+        ({"budget": 7}, "budget is 7; input should be a valid string"),
+        ({"uses_model": "no"}, "uses_model is 'no'; input should be a valid boolean"),
+        ({"saw_solution": 0}, "saw_solution is 0; input should be a valid boolean"),
+        ({"seeds": []}, "seeds is (); expected 1 to 1000 whole numbers"),
+        ({"seeds": [0, 10**400]}, "seeds is "),
+        ({"seeds": [0, True]}, "seeds.1 is True"),
+        ({"seeds": [-1]}, "seeds is (-1,)"),
+        ({"seeds": [1, 0]}, "in ascending order"),
+        ({"seeds": [1, 1]}, "in ascending order"),
+        ({"seeds": list(range(1001))}, "expected 1 to 1000 whole numbers"),
+        ({"seeds": {"0": 1}}, "seeds is {'0': 1}"),
+        ({"format": 1}, "format is 1; expected 3"),
+        (
+            {"proved": "That it has learned."},
+            "proved is 'That it has learned.'; expected 'The poli",
+        ),
+        ({"run": "rm -rf"}, "run is 'rm -rf'; unexpected"),
+    ],
+)
+def test_a_card_that_is_not_allowed(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    write_card(tmp_path, CARD)
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(StoreError) as caught:
+        read_card(tmp_path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 300 + len(str(path))
+
+
+SUITE_FILE = """
+format = 1
+name = "small"
+title = "One short combat"
+[[tasks]]
+environment = "solvent/FFCombat-v0"
+timesteps = 500
+env_kwargs = { stamina = 4, opponent_stamina = [3, 5], luck = [0, 3] }
+"""
+
+MINE = """
+import numpy as np
+
+
+def mine(make, seed, budget, callback):
+    '''Learns nothing, and prefers one action by chance.'''
+    share = np.random.default_rng(seed).random()
+    return lambda seen: np.tile([share, 1 - share], (len(seen), 1))
+"""
+
+CHANGED = MINE.replace("share = ", "share = 0.5 * ")
+
+
+@pytest.fixture(scope="module")
+def suite_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("suite") / "small.toml"
+    file.write_text(SUITE_FILE)
+    return file
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("code") / "mine.py"
+    file.write_text(MINE)
+    return f"{file}:mine"
+
+
+@pytest.fixture(scope="module")
+def honest(suite_file: Path, place: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("honest")
+    suite = find_suite(str(suite_file))
+    bench(folder / "bench", suite, [place], seeds=3, progress=False)
+    pack_submission(folder / "bench", "mine", folder / "mine", suite, authors="A. Author")
+    return folder / "mine"
+
+
+def test_runs_of_changed_code_are_not_gone_on_with_nor_packed(
+    suite_file: Path, tmp_path: Path
+) -> None:
+    suite, file, out = find_suite(str(suite_file)), tmp_path / "mine.py", tmp_path / "bench"
+    file.write_text(MINE)
+    before = bench(out, suite, [f"{file}:mine"], seeds=1, progress=False)
+    file.write_text(CHANGED)
+    after = bench(out, suite, [f"{file}:mine"], seeds=2, progress=False)
+    [failure], [new], [old] = after.failures, after.tasks[0].agents, before.tasks[0].agents
+    assert failure.seed == old.seed != new.seed
+    assert "holds another training: its source is" in failure.error
+    # A table with both, as an earlier bench made it.
+    task = replace(after.tasks[0], agents=(old, new))
+    write_results(out, replace(after, tasks=(task,), failures=()))
+    with pytest.raises(StoreError, match=f"{old.folder} and {new.folder} were made by different"):
+        pack_submission(out, "mine", tmp_path / "mine", suite, authors="A. Author")
+    assert not (tmp_path / "mine").exists()
+
+
+def test_the_runs_of_a_submission_end_as_they_did(
+    honest: Path, suite_file: Path, place: str
+) -> None:
+    suite = find_suite(str(suite_file))
+    checked = check_submission(honest, suite)
+    assert checked.doubts == ()
+    assert checked.card.seeds == tuple(sorted(suite_seeds(checked.card.suite_hash, 3)))
+    again = list(train_again(checked, 5, place, suite))
+    assert sorted(again) == [("FFCombat-v0", seed) for seed in checked.card.seeds]
+
+
+def test_another_budget_and_settings_are_packed_and_run_again(
+    suite_file: Path, tmp_path: Path
+) -> None:
+    suite, settings = find_suite(str(suite_file)), {"q_learning": Setting({"epsilon": 0.9}, "hand")}
+    tier = suite.with_timesteps(200)
+    out = tmp_path / "bench"
+    record = bench(out, tier, ["q_learning"], seeds=1, settings=settings, progress=False)
+    [agent] = record.tasks[0].agents
+    assert agent.setting == settings["q_learning"]
+    assert agent.hyperparameters["epsilon"] == 0.9
+    pack_submission(out, "q_learning", tmp_path / "q", suite, authors="A. Author")
+    checked = check_submission(tmp_path / "q", suite)
+    assert checked.card.suite == "small@200"
+    assert list(train_again(checked, 1, suite=suite)) == [("FFCombat-v0", agent.seed)]
+    wrong = {"q_learning": Setting({"epsilons": 0.9})}
+    with pytest.raises(ValueError, match="hyperparameter is 'epsilons'; allowed are"):
+        bench(tmp_path / "no", tier, ["q_learning"], settings=wrong, progress=False)
+
+
+def test_only_a_person_says_where_code_is(
+    honest: Path, suite_file: Path, place: str, tmp_path: Path
+) -> None:
+    suite = find_suite(str(suite_file))
+    checked = check_submission(honest, suite)
+    with pytest.raises(ValueError, match=r"algorithm is 'mine'; allowed are a2c, "):
+        next(train_again(checked, 1, suite=suite))
+    named = replace(checked, card=replace(checked.card, algorithm=Path(place[:-5]).name))
+    with pytest.raises(ValueError, match=r"algorithm is 'mine.py'; allowed are a2c, "):
+        next(train_again(named, 1, suite=suite))
+    (tmp_path / "mine.py").write_text(CHANGED)
+    with pytest.raises(StoreError, match=r"was made by code of the source \w+; .*mine.py:mine has"):
+        next(train_again(checked, 1, f"{tmp_path / 'mine.py'}:mine", suite))
+
+
+def test_the_optimum_packed_as_if_learned_is_proved_doubted_and_found_out(
+    honest: Path, suite_file: Path, place: str, tmp_path: Path
+) -> None:
+    suite = find_suite(str(suite_file))
+    shutil.copytree(honest.parent / "bench", tmp_path / "bench")
+    game = task_game(suite.tasks[0])
+    [task] = read_bench(tmp_path / "bench").tasks
+    for agent in task.agents:
+        for name in ("policy.npz", "policy_mode.npz"):
+            save_policy(tmp_path / "bench" / agent.folder / name, game.solution.policies[0])
+    pack_submission(tmp_path / "bench", "mine", tmp_path / "super", suite, authors="A. Author")
+    checked = check_submission(tmp_path / "super", suite)
+    assert [agent.mode_gap for agent in checked.tasks[0].agents] == pytest.approx([0] * 3, abs=1e-9)
+    assert checked.doubts == (
+        f"FFCombat-v0: the policies of the seeds {list(checked.card.seeds)} are equal",
+        "FFCombat-v0: 3 of 3 policies are optimal",
+    )
+    with pytest.raises(StoreError, match="trained again, it ends with other policies or steps"):
+        next(train_again(checked, 1, place, suite))
+
+
+def test_the_command_trains_runs_again(honest: Path, suite_file: Path, place: str) -> None:
+    words = ["submit", "check", str(honest), "--suite", str(suite_file)]
+    words += ["--rerun", "2", "--algorithm", place]
+    told = CliRunner().invoke(app, words)
+    assert told.exit_code == 0, told.output
+    assert told.stdout.count("trained again: FFCombat-v0, seed ") == 2

@@ -11,14 +11,13 @@ import pytest
 from solvent.benchmark.suites import (
     Setting,
     Task,
-    check_tasks,
     find_suite,
     read_settings,
     suite_hash,
-    suite_points,
     suite_seeds,
     tuning_seed,
 )
+from solvent.model.registry import declared_names
 
 GOOD = """
 format = 1
@@ -110,10 +109,9 @@ def test_the_suites_of_this_package_are_those_that_it_declares() -> None:
     declared = tomllib.loads((folder.parents[2] / "pyproject.toml").read_text())
     group = declared["project"]["entry-points"]["solvent.suites"]
     assert {file.stem for file in folder.glob("*.toml")} == set(group)
-    assert set(group) <= set(suite_points())
+    assert set(group) <= set(declared_names("solvent.suites"))
     for name in group:
         suite = find_suite(name)
-        assert check_tasks(suite.tasks) == suite.tasks
         assert all(task.timesteps and task.seeds for task in suite.tasks)
 
 

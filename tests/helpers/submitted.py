@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from solvent.benchmark.policies import best_constant
+from solvent.benchmark.policies import task_record
 from solvent.benchmark.records import (
     AgentRecord,
-    BaselineRecord,
     BenchRecord,
     SuiteRecord,
     TaskRecord,
     figures,
     write_results,
 )
-from solvent.benchmark.suites import Suite, Task, suite_hash
-from solvent.benchmark.task_game import TaskGame, task_game
+from solvent.benchmark.suites import Suite, Task, TaskGame, suite_hash, task_game
 from solvent.exact import Solution, save_policy
 from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.exact.scoring import LEARNED, comparable_score
@@ -37,6 +37,16 @@ SUITE = Suite(
     ),
 )
 
+WORDS: dict[str, Any] = {
+    "authors": "A. Author",
+    "code": "https://example.org/code",
+    "budget": "as the suite says",
+    "hardware": "one processor",
+    "uses_model": False,
+    "saw_solution": False,
+}
+"""The words of a submission."""
+
 NOISE = {"steady": 1.5, "wild_one": 6.0}
 """How noisy the policies of the last of ten seeds are; those of earlier ones are less."""
 
@@ -50,35 +60,18 @@ def write_bench(folder: Path, seeds: int) -> None:
     """
     games = [task_game(task) for task in SUITE.tasks]
     found = suite_hash(SUITE.tasks, [game.table.model_hash for game in games])
-    tasks = tuple(task_record(folder, game, seeds) for game in games)
+    tasks = tuple(with_agents(folder, game, seeds) for game in games)
     write_results(folder, BenchRecord(tasks, SuiteRecord(SUITE.name, found)))
 
 
-def task_record(folder: Path, game: TaskGame, seeds: int) -> TaskRecord:
+def with_agents(folder: Path, game: TaskGame, seeds: int) -> TaskRecord:
     """Write the files of a task's agents and return its record."""
-    solution, (optimum, low, high) = game.solution, game.optimum
-    uniform = [TabularPolicy.uniform(game.table, player=seat) for seat in game.seats]
-    return TaskRecord(
-        env=game.task.environment,
-        game=game.rules.info.name,
-        parameters=dict(game.rules.info.parameters),
-        optimum=optimum,
-        bracket=(low, high),
-        agents=tuple(
-            agent_record(folder, game, solution, algorithm, seed)
-            for algorithm in NOISE
-            for seed in range(seeds)
-        ),
-        baselines=(BaselineRecord("uniform", **scored(game, solution, uniform)),),
-        task=game.task,
-        model_hash=game.table.model_hash,
-        constant=best_constant(game.table, solution, game.seats),
-    )
+    agents = (agent_record(folder, game, name, seed) for name in NOISE for seed in range(seeds))
+    return replace(task_record(game, ["uniform"]), agents=tuple(agents))
 
 
-def agent_record(
-    folder: Path, game: TaskGame, solution: Solution, algorithm: str, seed: int
-) -> AgentRecord:
+def agent_record(folder: Path, game: TaskGame, algorithm: str, seed: int) -> AgentRecord:
+    solution = game.solution
     place = f"{game.task.name}/{algorithm}-{seed}"
     (folder / place).mkdir(parents=True)
     random = np.random.default_rng([seed, *algorithm.encode()])

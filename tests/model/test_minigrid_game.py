@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import solvent
-from solvent.benchmark.suites import Task
-from solvent.benchmark.task_game import task_game
+from solvent.benchmark.suites import Task, task_game
 from solvent.model import check_game, compile_game, make_game
 from solvent.model.minigrid_game import MiniGridGame
 

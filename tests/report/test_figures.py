@@ -13,15 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvent import report
-from solvent.benchmark.records import AgentRecord, TaskRecord
 from solvent.benchmark.statistics import estimate
 from solvent.exact import locate_gap, solve
-from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy, Greed
 from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.text import brief, choice_text, exact, interval, precise, small, tick, whole
-from solvent.report.charts import panels
 from solvent.report.colours import (
     ALGORITHMS,
     CIVIDIS,
@@ -47,23 +44,6 @@ def test_fewer_than_ten_seeds_have_their_range() -> None:
     ten = estimate([scores.tolist()])
     assert ten.is_interval
     assert scores.min() < ten.low < ten.mean < ten.high < scores.max()
-
-
-def test_what_cannot_be_averaged_has_no_estimate() -> None:
-    assert [estimate(scores) for scores in ([], [[]], [[0.1, math.nan]])] == [None] * 3
-
-
-def test_an_interval_shrinks_with_more_seeds_and_tasks_are_drawn_from_apart() -> None:
-    random = np.random.default_rng(0)
-    few, many = estimate([random.random(12)]), estimate([random.random(200)])
-    assert few.low < few.mean < few.high
-    assert many.low < many.mean < many.high
-    assert many.high - many.low < (few.high - few.low) / 2
-    # Of tasks with constant scores every stratified draw is the same, so there is no spread.
-    for tasks in ([[0.5] * 10], [[0.0] * 10, [1.0] * 10]):
-        constant = estimate(tasks)
-        assert constant.is_interval
-        assert (constant.low, constant.mean, constant.high) == (0.5, 0.5, 0.5)
 
 
 @given(
@@ -202,23 +182,6 @@ def test_an_attribution_splits_the_whole_gap_by_each_field() -> None:
         assert state.share == pytest.approx(state.contribution / losses.gap)
         assert state.chosen == "keep 50%, test luck 50%"
         assert state.best in ("keep", "test luck")
-
-
-@pytest.mark.parametrize("pair", [None, (0.1, 0.3)])
-def test_what_could_not_be_proved_has_no_place_in_a_curve(pair: tuple[float, float] | None) -> None:
-    unknown = Evaluation(0, math.nan, math.nan, math.nan, math.nan, 1.0)
-    known = [Evaluation(n, 0.3, 0.2, 0.4, 0.1, 2.0) for n in (100, 200)]
-    agent = AgentRecord(
-        "ppo 0", "ppo", 0, 0.3, 0.2, 0.5, 0.2, 0.4, 0.1, 0.8, 0.1, 300, 3.0, "ppo", pair, pair
-    )
-    task = TaskRecord("solvent/Test-v0", "test", {}, 0.5, (0.5, 0.5), (agent,), ())
-    for curve in ([unknown, *known], [known[0], unknown, known[1]]):
-        for drawn in panels(task, {agent.name: curve}, algorithm_marks(["ppo"])):
-            [*lines] = re.findall(r'points="([^"]*)"', drawn)
-            assert len(lines) == 2
-            for line in lines:
-                assert len(line.split()) == 2
-            assert "nan" not in drawn
 
 
 def test_of_a_mix_the_most_probable_actions_are_named() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from html.parser import HTMLParser
 from math import inf
 from pathlib import Path
@@ -17,11 +16,9 @@ from solvent import make_game
 from solvent.baselines import GENERIC, baseline_policies
 from solvent.benchmark.policies import score_baselines
 from solvent.benchmark.records import BenchRecord, TaskRecord, read_bench, write_results
-from solvent.benchmark.statistics import estimate
 from solvent.exact import StoreError, score, solve
 from solvent.model import GymnasiumTable, compile_game
 from solvent.model.text import small
-from solvent.report import page as page_module
 from solvent.report import write_report
 from solvent.report.page import render
 
@@ -192,22 +189,6 @@ def test_below_ten_seeds_there_is_a_range_and_no_interval(text: str, tasks: Any)
     assert text.count('data-ends="range"') == 3 + 3 + 6
 
 
-def test_from_ten_seeds_on_there_is_an_interval(
-    tmp_path: Path, task_maker: Callable[..., dict[str, Any]]
-) -> None:
-    parameters = {"skill_difference": 0, "stamina": 3, "opponent_stamina": 2, "luck": 2}
-    runs = [("ppo", 10), ("dqn", 9)]
-    task = task_maker(tmp_path, "solvent/Combat-v0", "ff-combat", parameters, runs)
-    (tmp_path / "results.json").write_text(json.dumps({"tasks": [task]}))
-    text = render(tmp_path)
-    found = dict(re.findall(r'<tr data-seeds="(\d+)">(.*?)</tr>', text, re.DOTALL))
-    for seeds, kind in (("10", "interval"), ("9", "range")):
-        assert set(re.findall(r'data-ends="(\w+)"', found[seeds])) == {kind}
-    gaps = [agent["mode_gap"] for agent in task["agents"] if agent["algorithm"] == "ppo"]
-    expected = estimate([gaps])
-    assert f"[{small(expected.low)}, {small(expected.high)}]" in found["10"]
-
-
 def test_the_summary_has_the_best_of_the_tables(page: Page, text: str, tasks: Any) -> None:
     """The best have the least gaps; by self-play those of the sampled policies count."""
     rows = re.findall(r'<tr data-summary="([^"]+)">(.*?)</tr>', text, re.DOTALL)
@@ -230,15 +211,6 @@ def test_the_summary_has_the_best_of_the_tables(page: Page, text: str, tasks: An
         assert f'href="#{anchor}"' in row
 
 
-def test_a_page_says_what_it_is_of(text: str) -> None:
-    for tag in ("title", "h1"):
-        assert re.search(rf"<{tag}>Bench of 3 environments\b", text)
-    of_a_game = render(make_game("pig", target=5))
-    assert re.search(r"<title>pig\b", of_a_game)
-    assert "<h1>pig</h1>" in of_a_game
-    assert "<h2>Summary</h2>" not in of_a_game
-
-
 def test_baselines_are_explained_where_they_are_named(text: str) -> None:
     rows = re.findall(
         r'<tr data-baseline="([^"]+)">.*?<span class="about">([^<]*)<', text, re.DOTALL
@@ -246,17 +218,6 @@ def test_baselines_are_explained_where_they_are_named(text: str) -> None:
     assert {name for name, _ in rows} == {"optimal", "uniform", "first-legal"}
     for name, said in rows:
         assert said == GENERIC[name].description
-
-
-def test_every_ink_has_a_light_and_a_dark_form_and_paper_is_light() -> None:
-    style = Path(page_module.__file__).with_name("page.css").read_text("utf-8")
-    light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
-    inks, others = (set(re.findall(r"(--[\w-]+): (?=#)", block)) for block in (light, dark))
-    assert inks == others
-    assert "@media screen and (prefers-color-scheme: dark)" in style
-    rest = style.replace(light, "").replace(dark, "")
-    assert re.findall(r"#[0-9a-f]{3,6}\b", rest) == []
-    assert set(re.findall(r"var\((--[\w-]+)", style)) - {"--share"} <= inks
 
 
 def test_a_game_without_sections_of_its_own_has_the_general_ones(text: str) -> None:

@@ -293,18 +293,10 @@ def test_states_without_fields_are_wrapped_into_rows() -> None:
         assert found.value[n] == number - 1 - state
 
 
-class Bag(NamedTuple):
-    """A field without an order."""
-
-    holds: frozenset[str]
-    left: int | None
-
-
 def test_values_without_an_order_have_the_same_order_always() -> None:
     values = {frozenset({"b", "a"}), frozenset({"c"}), frozenset()}
     assert [state_map.field_text(v) for v in state_map.ordered(values)] == ["{a, b}", "{c}", "{}"]
     assert state_map.ordered({3, None, 1}) == (None, 1, 3)
-    assert dict(state_map.leaves(Bag(frozenset("a"), None), {})) == {"holds": {"a"}, "left": None}
 
 
 def test_a_large_game_is_shown_in_part_and_says_so() -> None:
@@ -363,19 +355,6 @@ def test_every_action_that_is_chosen_has_a_colour_of_its_own() -> None:
     many = action_colours([np.arange(30)], 30)
     assert len(set(many)) == 30
     assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in (*many, few[1], few[3]))
-
-
-class Overlaid(GymnasiumTable):
-    """A board that is too small."""
-
-    def coordinates(self, state: Any) -> dict[str, Any]:
-        return {"row": 0, "column": 0}
-
-
-def test_two_states_on_one_place_are_refused() -> None:
-    game = lake()
-    with pytest.raises(ValueError, match="two states on one place"):
-        state_map_section(solved_task(Overlaid(game.transitions, game.start)))
 
 
 def test_every_game_without_sections_of_its_own_has_the_page() -> None:

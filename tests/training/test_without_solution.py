@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import solvent
-from solvent.benchmark.privilege import STARTS, saw_solution
+from solvent.benchmark.run_folder import STARTS, saw_solution
 from solvent.exact import Score
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.games import FightingFantasy
