@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from html import escape
 from math import inf, isfinite, isinf, isnan
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -311,13 +310,9 @@ def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") 
     if task.for_two:
         quantity, name, optimum = "gap", "exploitability", 0.0
     title = f"Recorded {name} over the training on {task.title}"
-    panel = _panel(title, named(name, unit), task.agents, curves, marks, quantity, optimum)
-    for baseline in task.baselines:
-        value = getattr(baseline, quantity)
-        # Nothing is drawn on the line of the optimum itself.
-        apart = abs(value - optimum) > 0.01 * (panel.y.high - panel.y.low)
-        if apart and panel.y.low < value <= panel.y.high:
-            panel.level(value, baseline.name, "baseline")
+    levels = {baseline.name: getattr(baseline, quantity) for baseline in task.baselines}
+    own = _algorithms(task)
+    panel = _panel(title, named(name, unit), own, curves, marks, quantity, optimum, levels)
     return panel.drawn()
 
 
@@ -325,35 +320,34 @@ def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") ->
     """Draw the optimality gap over the training."""
     gap = "exploitability" if task.for_two else "optimality gap"
     title = f"Recorded {gap} over the training on {task.title}"
-    return _panel(title, named(gap, unit), task.agents, curves, marks, "gap").drawn()
+    return _panel(title, named(gap, unit), _algorithms(task), curves, marks, "gap").drawn()
 
 
-class Agent(Protocol):
-    """A training with a curve: the name under which the curve is kept, and its algorithm."""
-
-    name: str
-    algorithm: str
+def _algorithms(task: TaskRecord) -> dict[str, str]:
+    return {agent.name: agent.algorithm for agent in task.agents}
 
 
 def _panel(
     title: str,
     name: str,
-    agents: Sequence[Agent],
+    algorithms: Mapping[str, str],
     curves: Curves,
     marks: Marks,
     quantity: str,
     optimum: float | None = None,
+    levels: Mapping[str, float] = {},
 ) -> Panel:
     """Draw each agent's curves, the sampled policy's dashed, with a legend below the chart.
 
     Args:
         title: The title of the chart.
         name: The name of the vertical axis.
-        agents: The agents.
-        curves: Their learning curves.
+        algorithms: The algorithm of each agent, by the agent's name.
+        curves: The learning curves of the agents.
         marks: The marks of their algorithms.
         quantity: The quantity on the vertical axis, ``"value"`` or ``"gap"``.
         optimum: The optimum, drawn as a line; if left out, the axis is one of gaps in decades.
+        levels: Further lines by their names, of which those on the axis are drawn.
     """
     both = (quantity, f"mode_{quantity}")
     numbers = [getattr(at, own) for curve in curves.values() for at in curve for own in both]
@@ -367,13 +361,18 @@ def _panel(
     panel = Panel(title, name, _steps(curves), y, ALONG)
     if optimum is not None:
         panel.level(optimum, f"optimum {optimum:.4g}", "optimum")
-    for agent in agents:
-        colour, shape = marks[agent.algorithm]
+        for text, value in levels.items():
+            # Nothing is drawn on the line of the optimum itself.
+            apart = abs(value - optimum) > 0.01 * (y.high - y.low)
+            if apart and y.low < value <= y.high:
+                panel.level(value, text, "baseline")
+    for agent, algorithm in algorithms.items():
+        colour, shape = marks[algorithm]
         for text, own, dashed in (
-            (f"{agent.name}, sampled", both[0], True),
-            (agent.name, both[1], False),
+            (f"{agent}, sampled", both[0], True),
+            (agent, both[1], False),
         ):
-            points = [(point.timesteps, getattr(point, own)) for point in curves[agent.name]]
+            points = [(point.timesteps, getattr(point, own)) for point in curves[agent]]
             last = points[-1][1]
             told = f"{last:.6g}" if not isinf(last) else f"{tick(last)} ({NEVER_ENDS})"
             # What could not be proved has no place.
@@ -383,7 +382,7 @@ def _panel(
             panel.line(xs, ys, colour, text, dashed=dashed, shape="" if dashed else shape)
             endless = [point for point in known if isinf(point[1])]
             panel.dots([x for x, _ in endless], [y for _, y in endless], colour)
-    for algorithm in dict.fromkeys(agent.algorithm for agent in agents):
+    for algorithm in dict.fromkeys(algorithms.values()):
         panel.key(algorithm, *marks[algorithm])
     return panel
 
@@ -546,19 +545,21 @@ def plot(*runs: Any, quantity: str = "value") -> Picture:
     if not runs:
         raise ValueError("no runs are given; give results of solvent.training.train or folders")
     curves: dict[str, Sequence[Evaluation]] = {}
-    agents: list[Any] = []
+    algorithms: dict[str, str] = {}
     for number, run in enumerate(runs):
         folder = Path(getattr(run, "folder", run))
         name = folder.name if folder.name not in curves else f"{folder.name} {number}"
         curves[name] = read_curve(folder / "curve.csv")
-        agents.append(SimpleNamespace(name=name, algorithm=getattr(run, "algorithm", name)))
+        algorithms[name] = getattr(run, "algorithm", name)
     optimum = None
     if quantity == "value":
         points = (point for curve in curves.values() for point in curve)
         optimum = next((best for p in points if isfinite(best := p.mode_value + p.mode_gap)), None)
         if optimum is None:
             raise ValueError("play never ends at any point of these runs; draw quantity='gap'")
-    marks = algorithm_marks(agent.algorithm for agent in agents)
+    marks = algorithm_marks(algorithms.values())
     title = {"value": "Value", "gap": "Optimality gap"}[quantity]
     style = f"{ALONE}.sampled{{stroke-dasharray:2 3;opacity:.6}}"
-    return Picture(_panel(title, quantity, agents, curves, marks, quantity, optimum).alone(style))
+    return Picture(
+        _panel(title, quantity, algorithms, curves, marks, quantity, optimum).alone(style)
+    )

@@ -12,11 +12,11 @@ import own_algorithms
 import pytest
 
 from solvent.benchmark.algorithms import Budget
-from solvent.benchmark.bench import bench
-from solvent.benchmark.records import read_bench, write_results
+from solvent.benchmark.policies import task_record
+from solvent.benchmark.records import BenchRecord, read_bench, write_results
 from solvent.benchmark.run import Run, perform
 from solvent.benchmark.run_folder import OPPONENT, STARTS, saw_solution, seen_of_solution
-from solvent.benchmark.suites import Task
+from solvent.benchmark.suites import Task, task_game
 from solvent.benchmark.summary import as_csv, as_latex, summarize
 from solvent.report.page import render
 
@@ -55,7 +55,9 @@ def told_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env_kwargs={"stamina": 4, "opponent_stamina": 6, "luck": 3},
         timesteps=64,
     )
-    bench(folder, [task], {"is_told": own_algorithms.is_told}, progress=False)
+    agent = perform(folder, Run(task, "is_told", own_algorithms.is_told, 0, Budget(64)))
+    record = replace(task_record(task_game(task)), agents=(agent,))
+    write_results(folder, BenchRecord((record,)))
     return folder
 
 

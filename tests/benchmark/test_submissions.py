@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from submitted import SUITE, WORDS
+from submitted import SUITE, WORDS, bench_here
 from typer.testing import CliRunner
 
 from solvent.benchmark import submissions
@@ -483,7 +483,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> str:
 def honest(suite_file: Path, place: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("honest")
     suite = find_suite(str(suite_file))
-    bench(folder / "bench", suite, [place], seeds=3, progress=False)
+    bench_here(folder / "bench", suite, "mine", place, 3)
     pack_submission(folder / "bench", "mine", folder / "mine", suite, authors="A. Author")
     return folder / "mine"
 
@@ -524,7 +524,7 @@ def test_another_budget_and_settings_are_packed_and_run_again(
     suite, settings = find_suite(str(suite_file)), {"q_learning": Setting({"epsilon": 0.9}, "hand")}
     tier = suite.with_timesteps(200)
     out = tmp_path / "bench"
-    record = bench(out, tier, ["q_learning"], seeds=1, settings=settings, progress=False)
+    record = bench_here(out, tier, "q_learning", "q_learning", 1, settings["q_learning"])
     [agent] = record.tasks[0].agents
     assert agent.setting == settings["q_learning"]
     assert agent.hyperparameters["epsilon"] == 0.9

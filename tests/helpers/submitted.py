@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from solvent.benchmark.algorithms import Budget
 from solvent.benchmark.policies import task_record
 from solvent.benchmark.records import (
     AgentRecord,
@@ -17,7 +18,16 @@ from solvent.benchmark.records import (
     figures,
     write_results,
 )
-from solvent.benchmark.suites import Suite, Task, TaskGame, suite_hash, task_game
+from solvent.benchmark.run import Run, perform
+from solvent.benchmark.suites import (
+    Setting,
+    Suite,
+    Task,
+    TaskGame,
+    suite_hash,
+    suite_seeds,
+    task_game,
+)
 from solvent.exact import Solution, save_policy
 from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.exact.scoring import LEARNED, comparable_score
@@ -113,3 +123,22 @@ def scored(game: TaskGame, solution: Solution, policies: list[TabularPolicy]) ->
     return figures(
         [comparable_score(game.table, own, solution, tolerance=LEARNED) for own in policies]
     )
+
+
+def bench_here(
+    out: Path, suite: Suite, name: str, source: str, seeds: int, setting: Setting | None = None
+) -> BenchRecord:
+    """Do in this process what a bench does in others, which take seconds to start."""
+    games = [task_game(task) for task in suite.tasks]
+    found = suite_hash(suite.tasks, [game.table.model_hash for game in games])
+    tasks = []
+    for game in games:
+        budget = Budget(game.task.timesteps or 0)
+        agents = [
+            perform(out, Run(game.task, name, source, seed, budget, setting or Setting()))
+            for seed in suite_seeds(found, seeds)
+        ]
+        tasks.append(replace(task_record(game), agents=tuple(agents)))
+    record = BenchRecord(tuple(tasks), SuiteRecord(suite.name, found))
+    write_results(out, record)
+    return record
