@@ -13,10 +13,9 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from solvent.benchmark.card import PROVED, STATED
 from solvent.benchmark.records import SuiteRecord
 from solvent.benchmark.statistics import LEAST_SEEDS, RunStatistic
-from solvent.benchmark.submissions import Submission, check_submission
+from solvent.benchmark.submissions import PROVED, STATED, Submission, check_submission
 from solvent.benchmark.suites import Setting, Suite
 from solvent.benchmark.summary import POLICIES, Summary, SummaryRow, bibtex, summarize
 from solvent.exact import write_atomically
