@@ -429,12 +429,6 @@ def test_the_list_of_a_game_without_parameters_has_no_empty_table(
     assert "Parameters" not in run("list", str(bare)).stdout
 
 
-def test_the_help_of_train_names_the_arguments_of_the_environment() -> None:
-    environment = run("train", "--help").stdout.partition("The environment")[2]
-    for option in ("--opponent", "--seat", "--observation", "--illegal", "--solution"):
-        assert f"{option} " in environment
-
-
 def watched(monkeypatch: pytest.MonkeyPatch, *texts: str) -> list[Event]:
     """Events that are set when a line of progress with one of some texts is written."""
     monkeypatch.setattr(terminal, "PERIOD", 0.01)
