@@ -226,7 +226,8 @@ def _memory() -> int | None:
         return None
 
 
-UNIFORM, IMPORTANCE = "uniform", "importance"
+UNIFORM: str = "uniform"
+IMPORTANCE: str = "importance"
 """The weights by which exploring starts are drawn: all states alike, or by what is at stake."""
 
 MARK = "+solution"
