@@ -23,7 +23,7 @@ import numpy as np
 from gymnasium.vector import SyncVectorEnv
 from vector_env import PREPARED, ROUND_SECONDS, calls_in, registered, seconds
 
-from solvent.envs import SeatEnv, SeatVectorEnv
+from solvent.envs import Env, VectorEnv
 from solvent.games import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
@@ -52,10 +52,10 @@ def measure(game: TabularGame, n_envs: int, rounds: int) -> list[Row]:
     opponent = TabularPolicy.uniform(game, player=1)
     n_sync = min(n_envs, SYNC_ENVS)
     contestants = {
-        "native": (n_envs, stepper(SeatVectorEnv(game, opponent, n_envs))),
+        "native": (n_envs, stepper(VectorEnv(game, n_envs, opponent))),
         "SyncVectorEnv": (
             n_sync,
-            stepper(SyncVectorEnv([lambda: SeatEnv(game, opponent)] * n_sync)),
+            stepper(SyncVectorEnv([lambda: Env(game, opponent)] * n_sync)),
         ),
         "Gymnasium CartPole-v1": (n_envs, registered("CartPole-v1")(n_envs)),
     }

@@ -78,12 +78,12 @@ def registered(env_id: str) -> Callable[[int], Step]:
 def sync(n_envs: int) -> Step:
     from gymnasium.vector import SyncVectorEnv
 
-    from solvent.envs import TabularEnv
+    from solvent.envs import Env
     from solvent.games import FightingFantasy
     from solvent.model import compile_game
 
     table = compile_game(FightingFantasy())
-    envs: Any = SyncVectorEnv([lambda: TabularEnv(table)] * n_envs)
+    envs: Any = SyncVectorEnv([lambda: Env(table)] * n_envs)
     envs.reset(seed=0)
     choices = actions(n_envs, 2)
     return lambda i: envs.step(choices[i % PREPARED])

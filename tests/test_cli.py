@@ -510,10 +510,10 @@ def test_a_network_that_was_normalized_wants_its_statistics(tmp_path: Path, smal
     from stable_baselines3 import PPO
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from solvent.envs import TabularVectorEnv
+    from solvent.envs import VectorEnv
     from solvent.training import NativeVecEnv, Normalization, extract
 
-    venv = VecNormalize(NativeVecEnv(TabularVectorEnv(small, 4, autoreset_mode="SameStep")))
+    venv = VecNormalize(NativeVecEnv(VectorEnv(small, 4, autoreset_mode="SameStep")))
     model = PPO("MlpPolicy", venv, n_steps=16, batch_size=64, seed=0, device="cpu").learn(64)
     model.save(tmp_path / "model.zip")
     Normalization.of(venv).save(tmp_path / "normalization.npz")

@@ -11,7 +11,7 @@ from gymnasium import wrappers
 
 import solvent
 from solvent import exact
-from solvent.envs import MaskObservation, SeatEnv, TabularEnv, pettingzoo_games
+from solvent.envs import Env, MaskObservation, pettingzoo_games
 from solvent.exact import score as score_table
 from solvent.model import TabularGame, TabularPolicy, against, compile_game
 
@@ -40,7 +40,7 @@ def test_whatever_names_the_game_the_score_is_the_same(game: TabularGame) -> Non
     f = some(5)
     expected = score_table(game, solvent.policy_from(game, f, outputs="logits"))
     envs = [gym.make(COMBAT), gym.make(COMBAT).unwrapped, gym.make_vec(COMBAT, 2), COMBAT]
-    for named in [game, solvent.make_game("ff-combat"), TabularEnv(game), *envs]:
+    for named in [game, solvent.make_game("ff-combat"), Env(game), *envs]:
         found = solvent.score(named, f, outputs="logits")
         assert found.value == pytest.approx(expected.value, abs=1e-12)
         assert found.optimum == pytest.approx(expected.optimum, abs=1e-9)
@@ -49,7 +49,7 @@ def test_whatever_names_the_game_the_score_is_the_same(game: TabularGame) -> Non
 
 @pytest.mark.parametrize("kind", ["vector", "onehot", "index"])
 def test_a_function_sees_what_the_environment_shows(kind: str, game: TabularGame) -> None:
-    env = TabularEnv(game, observation=kind)
+    env = Env(game, observation=kind)
     numbered = np.random.default_rng(0).integers(0, 2, game.n_states)
     seen = solvent.envs.spaces.observed(game, 0, kind)
     known = {row.tobytes(): action for row, action in zip(seen, numbered, strict=True)}
@@ -66,7 +66,7 @@ def test_the_opponent_of_an_environment_is_the_opponent(seat: int, greed: Tabula
     uniform = TabularPolicy.uniform(greed, player=1 - seat)
     width, actions = greed.observation[seat].shape[1], greed.mask[seat].shape[1]
     f = some(width, actions)
-    env = SeatEnv(greed, uniform, seat=seat)  # type: ignore[arg-type]
+    env = Env(greed, uniform, seat=seat)  # type: ignore[arg-type]
     found = solvent.score(env, f, outputs="logits", illegal="mask")
     policy = solvent.policy_from(greed, f, outputs="logits", illegal="mask", player=seat)
     left = against(greed, uniform)
@@ -84,17 +84,17 @@ def test_the_opponent_of_an_environment_is_the_opponent(seat: int, greed: Tabula
 def test_against_several_opponents_it_is_the_worst(greed: TabularGame) -> None:
     one, other = (TabularPolicy.uniform(greed, player=1), solvent.solve(greed).policies[1])
     f = some(greed.observation[0].shape[1], greed.mask[0].shape[1])
-    found = solvent.score(SeatEnv(greed, [one, other]), f, outputs="logits")
+    found = solvent.score(Env(greed, [one, other]), f, outputs="logits")
     assert found == solvent.score(greed, f, outputs="logits")
 
 
 def test_of_two_seats_one_is_named(greed: TabularGame) -> None:
     both = [tuple(TabularPolicy.uniform(greed, player=p) for p in (1, 0))]
-    env = SeatEnv(greed, both, seat="random")
+    env = Env(greed, both, seat="random")
     f = some(greed.observation[0].shape[1], greed.mask[0].shape[1])
     with pytest.raises(ValueError, match=r"seat is 'random'; .*say player=0 or player=1"):
         solvent.score(env, f, outputs="logits")
-    alone = SeatEnv(greed, both[0][1], seat=1)
+    alone = Env(greed, both[0][1], seat=1)
     assert solvent.score(env, f, outputs="logits", player=1) == solvent.score(
         alone, f, outputs="logits"
     )
@@ -213,7 +213,7 @@ def test_what_cannot_be_scored_is_refused(game: TabularGame, greed: TabularGame)
         *(((named, lambda seen: seen), {}, message) for named, message in NO_TABLES),
         *(((game, policy), arguments, message) for policy, arguments, message in NO_POLICIES),
         *(((greed, second), arguments, message) for arguments, message in NOT_FOR_TABLES),
-        ((SeatEnv(greed, second), second), {}, OTHER_SEAT),
+        ((Env(greed, second), second), {}, OTHER_SEAT),
         (("FrozenLake-v1", LAKE[:15]), {}, r"array of shape \(15,\); FrozenLake-v1 has 16 states"),
         (("FrozenLake-v1", second), {}, "made for the model"),
     ]

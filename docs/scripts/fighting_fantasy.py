@@ -27,7 +27,7 @@ from johnston import (
 )
 
 from solvent import compile_game, solve
-from solvent.envs import TabularVectorEnv
+from solvent.envs import VectorEnv
 from solvent.exact import policy_value
 from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.baselines import BOTH, ON_LOST, ON_WON, combat_policy
@@ -208,7 +208,7 @@ def simulate(
     """
     table = compile_game(game)
     tests = combat_policy(rule, table).probabilities.argmax(axis=1)
-    env = TabularVectorEnv(table, num_envs, rules=game, observation="index")
+    env = VectorEnv(table, num_envs, rules=game, observation="index")
     fought, score = np.zeros(table.n_states, np.int64), np.zeros(table.n_states)
     left = np.full(num_envs, combats)
     state, _ = env.reset(seed=seed)

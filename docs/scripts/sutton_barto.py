@@ -21,7 +21,7 @@ import gymnasium as gym
 import numpy as np
 
 import solvent
-from solvent.envs import TabularEnv
+from solvent.envs import Env
 from solvent.games.blackjack import HIT, STICK
 from solvent.games.car_rental.rules import MOST_MOVED
 from solvent.games.dyna_maze import MAZE
@@ -168,7 +168,7 @@ TD_ALPHAS, MC_ALPHAS = (0.05, 0.1, 0.15), (0.01, 0.02, 0.03, 0.04)
 def walk_curves(runs: int = 100) -> Curves:
     """The errors of TD(0) and constant-alpha MC in 100 episodes, from 1/2 everywhere."""
     table = table_of("random-walk")
-    env, walk = TabularEnv(table, observation="index"), TabularPolicy.uniform(table)
+    env, walk = Env(table, observation="index"), TabularPolicy.uniform(table)
     begin = {
         f"TD {alpha:g}": lambda rng, alpha=alpha: td(env, walk, alpha=alpha, initial=0.5, rng=rng)
         for alpha in TD_ALPHAS
@@ -185,7 +185,7 @@ def random_walk() -> str:
     """The values that TD(0) learns in a run, and the errors of TD(0) and constant-alpha MC."""
     table = table_of("random-walk")
     order = [table.index[(place,)] for place in range(1, 6)]
-    env, walk = TabularEnv(table, observation="index"), TabularPolicy.uniform(table)
+    env, walk = Env(table, observation="index"), TabularPolicy.uniform(table)
     run = td(env, walk, alpha=0.1, initial=0.5, rng=np.random.default_rng(0))
     means = [np.full(5, 0.5), *(e.V[order] for e in islice(run, 100))]
     learned = Panel(
@@ -230,7 +230,7 @@ STEP_SIZES = tuple(k / 10 for k in range(1, 11))
 def n_step_error(n: int, alpha: float) -> float:
     """Figure 7.2: the mean RMS error of n-step TD in 10 episodes, for a step size."""
     table = table_of("random-walk", states=19, left=-1)
-    env, walk = TabularEnv(table, observation="index"), TabularPolicy.uniform(table)
+    env, walk = Env(table, observation="index"), TabularPolicy.uniform(table)
     begin = {"": lambda rng: n_step_td(env, walk, n=n, alpha=alpha, rng=rng)}
     drawn = curves(table, begin, "rms", until=10, runs=30, values=walk)
     return float(drawn.numbers[""].mean())
@@ -267,7 +267,7 @@ def one_hand() -> tuple[TabularGame, int, TabularPolicy]:
 def off_policy_errors() -> dict[str, Floats]:
     """Figure 5.3: the mean squared error of the value of that hand, after 1 to 1,000 episodes."""
     table, state, policy = one_hand()
-    env, b = TabularEnv(table, observation="index"), TabularPolicy.uniform(table)
+    env, b = Env(table, observation="index"), TabularPolicy.uniform(table)
     begin = {
         name: lambda rng, mean=mean: importance_sampling(env, policy, b, weighted=mean, rng=rng)
         for name, mean in (("ordinary", False), ("weighted", True))
@@ -487,7 +487,7 @@ def cliff_curves() -> Curves:
     """Example 6.6: the exact values of both policies that Sarsa and Q-learning have."""
     rules = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
     table = solvent.compile_game(rules)
-    env = TabularEnv(rules, observation="index")
+    env = Env(rules, observation="index")
     # Epsilon is that of the book; it does not print the step size.
     learners = {
         name: partial(learner, env, alpha=0.5, epsilon=0.1)
@@ -514,7 +514,7 @@ def cliff_walking() -> str:
 @cache
 def dyna_curves() -> Curves:
     """Figure 8.2: the exact value of Dyna-Q's policy, by the number of planning steps."""
-    env = TabularEnv(solvent.make_game("dyna-maze", discount=1), observation="index")
+    env = Env(solvent.make_game("dyna-maze", discount=1), observation="index")
     # The settings of the book: alpha 0.1, epsilon 0.1, discount 0.95, 50 episodes.
     begin = {
         f"{n} planning steps": lambda rng, n=n: dyna_q(

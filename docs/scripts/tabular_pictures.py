@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from solvent import compile_game, make_game
-from solvent.envs import TabularEnv
+from solvent.envs import Env
 from solvent.report.panel import write_pictures
 from solvent.tabular import (
     Curves,
@@ -37,7 +37,7 @@ def step_sizes() -> Curves:
     game = compile_game(make_game("ff-combat", stamina=4, opponent_stamina=4, luck=3))
 
     def run(alpha: float | Callable[[int], float], rng: np.random.Generator) -> Iterator[Estimate]:
-        env = TabularEnv(game, observation="index")
+        env = Env(game, observation="index")
         return q_learning(env, alpha=alpha, epsilon=1.0, rng=rng)
 
     sizes = {"0.5": 0.5, "0.1": 0.1, "1/n": sample_average}

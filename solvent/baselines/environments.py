@@ -1,6 +1,6 @@
 """Environments of games by name, as ``gym.make`` makes them from an id, and opponents by name.
 
-An environment for one seat of a game for two (:class:`solvent.envs.SeatEnv`) takes policies or, in
+An environment for one seat of a game for two (:class:`solvent.envs.Env`) takes policies or, in
 a game without a table, players. Here they are named by a *specification*, which can be written as
 JSON and so be part of an environment's id:
 
@@ -26,7 +26,7 @@ from weakref import WeakKeyDictionary
 
 from solvent.baselines.named import baselines_of, make_baseline
 from solvent.baselines.network import load_network
-from solvent.envs.env import Env, Seat, SeatEnv, TabularEnv, seats_of
+from solvent.envs.env import Env, Seat, seats_of
 from solvent.envs.registration import rules_and_source
 from solvent.envs.simulation import OnePlayerSampler, Player, Sampler, Uniform
 from solvent.exact import StoreError, load_policy
@@ -57,7 +57,7 @@ def make_env(
     Args:
         game: Name of the game, as for :func:`solvent.make_game`.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
-            :class:`solvent.envs.TabularEnv`; without a table, those of the game's simulations.
+            :class:`solvent.envs.Env`; without a table, those of the game's simulations.
         illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one instead,
             ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
@@ -67,9 +67,8 @@ def make_env(
         UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.
         ValueError: If a name is unknown, a value is not allowed, or an opponent does not fit.
     """
-    kinds = (Env, SeatEnv, TabularEnv)
-    made: Env = _made(kinds, game, arguments, observation, illegal=illegal, render_mode=render_mode)
-    return made
+    source = _source(game, arguments)
+    return Env(**source, observation=observation, illegal=illegal, render_mode=render_mode)
 
 
 # Gymnasium reads here which render modes are native, as it would of a class.
@@ -92,7 +91,7 @@ def make_vector_env(
         game: Name of the game, as for :func:`solvent.make_game`.
         num_envs: Number of environments.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
-            :class:`solvent.envs.TabularEnv`; without a table, those of the game's simulations.
+            :class:`solvent.envs.Env`; without a table, those of the game's simulations.
         illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one instead,
             ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
@@ -105,35 +104,29 @@ def make_vector_env(
         ValueError: If a name is unknown, a value is not allowed, or an opponent does not fit.
     """
     # Compiled loops take a while to import.
-    from solvent.envs.vector_env import SeatVectorEnv, TabularVectorEnv, VectorEnv
+    from solvent.envs.vector_env import VectorEnv
 
-    shown = {"illegal": illegal, "render_mode": render_mode, "autoreset_mode": autoreset_mode}
-    kinds = (VectorEnv, SeatVectorEnv, TabularVectorEnv)
-    made: VectorEnv = _made(kinds, game, arguments, observation, num_envs=num_envs, **shown)
-    return made
+    return VectorEnv(
+        **_source(game, arguments),
+        num_envs=num_envs,
+        observation=observation,
+        illegal=illegal,
+        render_mode=render_mode,
+        autoreset_mode=autoreset_mode,
+    )
 
 
-def _made(
-    kinds: tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]],
-    game: str,
-    arguments: Mapping[str, Any],
-    observation: str,
-    **shown: Any,
-) -> Any:
-    """Make an environment of a simulator, of a seat against opponents, or of a table for one."""
-    of_simulator, of_seat, of_table = kinds
+def _source(game: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an environment that say what is played, and against whom."""
     own = inspect.signature(find_spec(game).maker()).parameters
     seat = {name: arguments[name] for name in OF_A_SEAT if name in arguments and name not in own}
     parameters = {name: value for name, value in arguments.items() if name not in seat}
     rules, source = rules_and_source(game, parameters)
     if rules.info.players == 2:
         assert not isinstance(source, OnePlayerSampler)
-        pool = _seat(source, **seat)
-        return of_seat(source, rules=rules, observation=observation, **pool, **shown)
+        return {"game": source, "rules": rules, **_seat(source, **seat)}
     check_arguments(seat, f"{game}, a game for one,", own)
-    if isinstance(source, OnePlayerSampler):
-        return of_simulator(source.episodes(shown.pop("num_envs", 1), observation), **shown)
-    return of_table(source, rules=rules, observation=observation, **shown)
+    return {"game": source, "rules": rules}
 
 
 def _seat(
@@ -143,7 +136,7 @@ def _seat(
     seat: Seat = 0,
     solution: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Return arguments of a :class:`~solvent.envs.SeatEnv`.
+    """Return arguments of a :class:`~solvent.envs.Env`.
 
     Args:
         source: The table or sampler of the game.
@@ -178,7 +171,7 @@ def make_opponents(
             may need.
 
     Returns:
-        The opponents and their weights, as :class:`solvent.envs.SeatEnv` takes them.
+        The opponents and their weights, as :class:`solvent.envs.Env` takes them.
 
     Raises:
         ValueError: If a name is unknown or the game has no such opponent for a seat that the

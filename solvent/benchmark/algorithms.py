@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 
 from solvent.benchmark.suites import Task, TaskGame
-from solvent.envs.env import TabularEnv
+from solvent.envs.env import Env
 from solvent.envs.registration import ENVIRONMENTS, aec_env, parallel_env
 from solvent.exact.layered.cluster import source_hash
 from solvent.model import TabularGame
@@ -264,7 +264,7 @@ class MakeEnv:
         Raises:
             ValueError: If the task is self-play.
         """
-        return self._one_seat("make()", gym.make, TabularEnv, arguments)
+        return self._one_seat("make()", gym.make, Env, arguments)
 
     def vector(self, num_envs: int, **arguments: Any) -> VectorEnv:
         """Make a vector environment.
@@ -276,10 +276,10 @@ class MakeEnv:
         Raises:
             ValueError: If the task is self-play.
         """
-        from solvent.envs.vector_env import TabularVectorEnv
+        from solvent.envs.vector_env import VectorEnv
 
         own = {"num_envs": num_envs, **arguments}
-        made: VectorEnv = self._one_seat("make.vector()", gym.make_vec, TabularVectorEnv, own)
+        made: VectorEnv = self._one_seat("make.vector()", gym.make_vec, VectorEnv, own)
         return made
 
     def aec(self, **arguments: Any) -> Any:

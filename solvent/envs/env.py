@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import BatchSimulator
 from solvent.envs.episode import OnlyEpisode, TableEpisode
-from solvent.envs.opponents import Opponents, opponent_pool
+from solvent.envs.opponents import Opponents
 from solvent.envs.random_stream import first_state
 from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
 from solvent.envs.sampling_table import SeatTable, table_for_one, table_for_two
-from solvent.envs.simulation import Player, Sampler
+from solvent.envs.simulation import OnePlayerSampler, Player, Sampler
 from solvent.envs.spaces import check_action, check_options
 from solvent.model import Game, TabularGame, against, cached_table
 from solvent.model.arrays import Bools, Floats
-from solvent.model.parameters import check_choice, shown
+from solvent.model.parameters import check_choice, check_integer, shown
 
 ILLEGAL = ("remap", "raise")
 
@@ -31,16 +31,44 @@ Seat: TypeAlias = Literal[0, 1, "random"]
 
 
 class Env(Drawn, gym.Env[Any, np.int64]):
-    """A Gymnasium environment of an episode.
+    """A Gymnasium environment of one player's game, or of one seat in a game for two.
+
+    A step draws one number and picks the outcome at which the distribution function of the
+    table's row first exceeds it; :meth:`reset` draws the start in the same way. The environment
+    thus samples the very table that a solver takes the expectation of.
 
     An illegal action is not punished: the lowest legal action is played in its place and
     ``info["illegal_action"]`` says so. Every ``info`` also has ``"action_mask"``, an int8 array
     as ``action_space.sample(mask)`` takes it (all 1 after the episode, when no action counts).
     Episodes end by the rules and are never truncated.
 
+    **A seat of a game for two.** With `opponents` a reset draws one of them, if there are several,
+    and lets it play until it is the learner's turn. A step plays the learner's action and then the
+    opponent's until the learner is on turn again or play has ended; where both act at once, the
+    opponent's action is drawn along with the outcome. The opponent's actions are drawn from its
+    policy by the environment's stream, so a seed decides everything. An opponent may end the
+    episode before the learner's first turn: the learner then sees the end, and its first action,
+    whatever it is, collects the reward. From seat 1 an episode's return is the least plus the
+    largest return of the game less what player 0 gets (:mod:`solvent.envs.sampling_table` says
+    why). Every ``info`` also has ``"seat"`` and ``"opponent"``, the latter's place in the pool.
+
     Args:
-        episode: The episode to sample; of a simulator, its only episode.
-        illegal: ``"remap"`` as above, or ``"raise"``: a ValueError, for finding mistakes.
+        game: The rules, or their table; or what samples a game that has too many states for a
+            table. Without `opponents`, the other player of a game for two must be folded into
+            chance by :func:`solvent.model.against`.
+        opponents: Policies for the other seat (:data:`solvent.envs.opponents.Opponents`); without
+            a table, players (:class:`solvent.envs.simulation.Player`).
+        weights: A positive number for each opponent, in proportion to which they are drawn;
+            equal ones unless given.
+        seat: The learner's: 0 or 1, which receives the negative rewards; with opponents also
+            ``"random"`` for one that is drawn at each reset, before the opponent.
+        rules: The rules that draw the states, if `game` is a table.
+        observation: ``"vector"`` as :meth:`solvent.model.Game.observe` gives it, ``"onehot"``
+            as :func:`solvent.model.one_hot` does, or ``"index"``, the number of the state; without
+            a table, what the game's simulations offer. The observations of both seats have the
+            same form, so one learner can take both.
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
+            place, ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
     Attributes:
@@ -50,20 +78,33 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         rules: The rules, or None.
 
     Raises:
-        ValueError: If an argument is none of these.
+        ValueError: If an argument is none of these, the other player still has a choice and there
+            are no opponents, or an opponent is for another game or for the learner's own seat.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012
 
     def __init__(
         self,
-        episode: TableEpisode | BatchSimulator,
+        game: Source,
+        opponents: Opponents | Sequence[Player] | None = None,
         *,
+        weights: Sequence[float] | None = None,
+        seat: Seat = 0,
+        rules: Game | None = None,
+        observation: str = "vector",
         illegal: str = "remap",
         render_mode: str | None = None,
     ) -> None:
         self.episode: TableEpisode | OnlyEpisode
-        self.episode = OnlyEpisode(episode) if isinstance(episode, BatchSimulator) else episode
+        source, rules = sampled(game, rules, 1, opponents, weights, seat, observation)
+        if isinstance(source, BatchSimulator):
+            self.episode = OnlyEpisode(source)
+        else:
+            table = learner_table(source, seat, observation, alone=opponents is None)
+            self.episode = TableEpisode(source, rules, table, observation)
+            if opponents is not None:
+                self.set_opponents(opponents, weights)
         self.game, self.rules = self.episode.game, self.episode.rules
         self.render_mode = check_render_mode(render_mode, RENDER_MODES, self.rules)
         self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
@@ -136,124 +177,6 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         masks: Bools = self.episode.look()[1].astype(bool)
         return masks
 
-
-class TabularEnv(Env):
-    """One player's game as a Gymnasium environment.
-
-    A step draws one number and picks the outcome at which the distribution function of the
-    table's row first exceeds it; :meth:`reset` draws the start in the same way. The environment
-    thus samples the very table that a solver takes the expectation of.
-
-    Args:
-        game: The rules, or their table. In a game for two, the other player must be folded into
-            chance by :func:`solvent.model.against`; :class:`~solvent.envs.SeatEnv` draws the
-            other player's actions instead.
-        rules: The rules that draw the states, if `game` is a table.
-        player: The player who chooses; player 1 receives the negative rewards.
-        observation: ``"vector"`` as :meth:`solvent.model.Game.observe` gives it, ``"onehot"``
-            as :func:`solvent.model.one_hot` does, or ``"index"``, the number of the state.
-        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
-            place, ``"raise"`` raises a ValueError.
-        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
-
-    Raises:
-        ValueError: If an argument is none of these, or the other player still has a choice.
-    """
-
-    game: TabularGame
-    episode: TableEpisode
-
-    def __init__(
-        self,
-        game: Game | TabularGame,
-        *,
-        rules: Game | None = None,
-        player: int = 0,
-        observation: str = "vector",
-        illegal: str = "remap",
-        render_mode: str | None = None,
-    ) -> None:
-        table, rules = table_and_rules(game, rules)
-        super().__init__(
-            TableEpisode(table, rules, table_for_one(table, player, observation), observation),
-            illegal=illegal,
-            render_mode=render_mode,
-        )
-
-    @cached_property
-    def P(self) -> TransitionDict:  # noqa: N802
-        """The model as toy-text environments publish it, ``P[s][a]``."""
-        return TransitionDict(self.game, self.episode.table)
-
-    @property
-    def initial_state_distrib(self) -> Floats:
-        """The probability of each state at the start, [S], as toy-text environments name it."""
-        return self.game.initial
-
-
-class SeatEnv(Env):
-    """One seat of a game for two, the other being played by opponents from a pool.
-
-    A reset draws an opponent, if there are several, and lets it play until it is the learner's
-    turn. A step plays the learner's action and then the opponent's until the learner is on turn
-    again or play has ended; where both act at once, the opponent's action is drawn along with
-    the outcome. The opponent's actions are drawn from its policy by the environment's stream, so
-    a seed decides everything. An opponent may end the episode before the learner's first turn: the
-    learner then sees the end, and its first action, whatever it is, collects the reward.
-
-    Rewards are those of the learner's seat; from seat 1 an episode's return is the least plus the
-    largest return of the game less what player 0 gets (:mod:`solvent.envs.sampling_table` says
-    why).
-
-    Illegal actions, masks and ends are those of :class:`Env`. Every ``info`` also has ``"seat"``
-    and ``"opponent"``, the latter's place in the pool.
-
-    Args:
-        game: The rules of a game for two, or their table; or what samples a game that has too many
-            states for a table.
-        opponents: Policies for the other seat (:data:`solvent.envs.opponents.Opponents`); without
-            a table, players (:class:`solvent.envs.simulation.Player`).
-        weights: A positive number for each opponent, in proportion to which they are drawn;
-            equal ones unless given.
-        seat: The learner's: 0, 1, or ``"random"`` for one that is drawn at each reset, before
-            the opponent.
-        rules: The rules that draw the states, if `game` is a table.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for :class:`TabularEnv`;
-            without a table, what the game's simulations offer. The observations of both seats
-            have the same form, so one learner can take both.
-        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
-            place, ``"raise"`` raises a ValueError.
-        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
-
-    Raises:
-        ValueError: If an argument is none of these, the game is for one player, or an opponent
-            is for another game or for the learner's own seat.
-    """
-
-    def __init__(
-        self,
-        game: Game | TabularGame | Sampler,
-        opponents: Opponents | Sequence[Player],
-        *,
-        weights: Sequence[float] | None = None,
-        seat: Seat = 0,
-        rules: Game | None = None,
-        observation: str = "vector",
-        illegal: str = "remap",
-        render_mode: str | None = None,
-    ) -> None:
-        # Policies for a table, players without one.
-        seats, pool = seats_of(seat), (cast(Any, opponents), weights)
-        episode: TableEpisode | BatchSimulator
-        if isinstance(game, Sampler):
-            episode = game.learners(1, *pool, seats, observation)
-        else:
-            game, rules = table_and_rules(game, rules)
-            table = table_for_two(game, seats, observation)
-            met = opponent_pool(game, table, *pool)
-            episode = TableEpisode(game, rules, table, observation, met)
-        super().__init__(episode, illegal=illegal, render_mode=render_mode)
-
     def set_opponents(
         self, opponents: Opponents | Sequence[Player], weights: Sequence[float] | None = None
     ) -> None:
@@ -269,6 +192,76 @@ class SeatEnv(Env):
                 weights are not as above.
         """
         self.episode.set_opponents(cast(Any, opponents), weights)
+
+    @cached_property
+    def P(self) -> TransitionDict:  # noqa: N802
+        """The model as toy-text environments publish it, ``P[s][a]``.
+
+        Raises:
+            AttributeError: If there are opponents, or the game has no table.
+        """
+        if self.opponents or self.game is None:
+            raise AttributeError("P is for one player's table; fold opponents in with against()")
+        assert isinstance(self.episode, TableEpisode)
+        return TransitionDict(self.game, self.episode.table)
+
+    @property
+    def initial_state_distrib(self) -> Floats:
+        """The probability of each state at the start, [S], as toy-text environments name it."""
+        table: Floats = self.P.game.initial
+        return table
+
+
+Source: TypeAlias = Game | TabularGame | Sampler | OnePlayerSampler | BatchSimulator
+"""What environments are made of: rules, a table, or what samples a game without one."""
+
+
+def sampled(
+    game: Source,
+    rules: Game | None,
+    n: int,
+    opponents: Any,
+    weights: Sequence[float] | None,
+    seat: Seat,
+    observation: str,
+) -> tuple[Any, Game | None]:
+    """What samples the episodes of an environment, and what draws their states.
+
+    Args:
+        game: The rules, a table, or what samples a game without one.
+        rules: The rules, if `game` is a table.
+        n: Number of episodes.
+        opponents: The pool, or None.
+        weights: Weights of the opponents, or None.
+        seat: The learner's.
+        observation: The form of the observations.
+
+    Returns:
+        A simulator, or a table that is still to be sampled.
+    """
+    if isinstance(game, Sampler):
+        game = game.learners(n, opponents or (), weights, seats_of(seat), observation)
+    elif isinstance(game, OnePlayerSampler):
+        game = game.episodes(n, observation)
+    return (game, None) if isinstance(game, BatchSimulator) else table_and_rules(game, rules)
+
+
+def learner_table(game: TabularGame, seat: Seat, observation: str, *, alone: bool) -> SeatTable:
+    """The game as a learner sees it.
+
+    Args:
+        game: The table of the game.
+        seat: The learner's.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+        alone: Whether no other player is to act.
+
+    Raises:
+        ValueError: If the seat or the observation is none of those allowed, or the game does not
+            fit.
+    """
+    if alone:
+        return table_for_one(game, check_integer(seat, "seat", 0, 1), observation)
+    return table_for_two(game, seats_of(seat), observation)
 
 
 def table_and_rules(
@@ -318,7 +311,7 @@ class TransitionDict(Mapping[int, dict[int, list[Branch]]]):
     """
 
     def __init__(self, game: TabularGame, table: SeatTable) -> None:
-        self._game, self._table = game, table
+        self.game, self._table = game, table
 
     def __getitem__(self, state: int) -> dict[int, list[Branch]]:
         """The branches of every action in a state.
@@ -329,13 +322,13 @@ class TransitionDict(Mapping[int, dict[int, list[Branch]]]):
         if not 0 <= state < len(self):
             raise KeyError(state)
         ranks = self._table.rank[state].tolist()
-        if self._game.terminal[state]:
+        if self.game.terminal[state]:
             return {action: [(1.0, state, 0.0, True)] for action in range(len(ranks))}
         first, own, *_ = self._table.node[state].tolist()
         return {a: self._branches(first + max(rank, 0) * own) for a, rank in enumerate(ranks)}
 
     def _branches(self, row: int) -> list[Branch]:
-        game = self._game
+        game = self.game
         start, end = game.outcome_start[row : row + 2]
         outcomes = start + np.flatnonzero(game.probability[start:end])
         target = game.next_state[outcomes]
@@ -347,7 +340,7 @@ class TransitionDict(Mapping[int, dict[int, list[Branch]]]):
         return iter(range(len(self)))
 
     def __len__(self) -> int:
-        return self._game.n_states
+        return self.game.n_states
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ Agents are ``player_0`` and ``player_1``. An observation is a dictionary of ``"o
 and the mask is in the agent's info, for tools that do not read dictionaries. It is never in both:
 some tools take it out of one and then fail over the other. An agent's info also has
 ``"illegal_action"``, which tells whether its last action was illegal and another was played in its
-place, as in :class:`solvent.envs.TabularEnv`. The mask of an agent that is not to act is all 0, and
+place, as in :class:`solvent.envs.Env`. The mask of an agent that is not to act is all 0, and
 once the episode has ended, when no action counts, all 1. Rewards are those of
-:class:`solvent.envs.SeatEnv`: the two players' returns have a constant sum, which is 0 if the
+:class:`solvent.envs.Env`: the two players' returns have a constant sum, which is 0 if the
 game's returns are symmetric.
 
 The stream of random numbers is that of the other environments, started by ``reset(seed=…)`` and
@@ -155,7 +155,7 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
             table.
         rules: The rules that draw the states, if `game` is a table.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
-            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
+            :class:`solvent.envs.Env`; without a table, what the game's simulations offer.
         illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         mask: Place of the legal actions: ``"obs"`` makes an observation a dictionary of
@@ -239,7 +239,7 @@ class TabularParallelEnv(_TwoAgents, ParallelEnv[str, Any, Any]):
             table.
         rules: The rules that draw the states, if `game` is a table.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
-            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
+            :class:`solvent.envs.Env`; without a table, what the game's simulations offer.
         illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         mask: Place of the legal actions: ``"obs"`` makes an observation a dictionary of

@@ -190,7 +190,7 @@ def table_for_two(game: TabularGame, seats: tuple[int, ...], observation: str) -
         ValueError: As :func:`seat_table`, or if the game is for one player.
     """
     if game.info.players != 2:
-        raise ValueError(f"{game.info.name} is a game for one; solvent.envs.TabularEnv plays it")
+        raise ValueError(f"{game.info.name} is a game for one; it has no opponents")
     return seat_table(game, seats, observation)
 
 

@@ -5,7 +5,7 @@ which its :class:`OnePlayerSampler` makes.
 
 In a game for two a :class:`Simulation` is a number of episodes under way. It makes their moves, and
 says who has a choice, what is legal, and what a player sees. The environments over it are those
-over a table: :class:`solvent.envs.SeatEnv`, :class:`solvent.envs.SeatVectorEnv` and
+over a table: :class:`solvent.envs.Env`, :class:`solvent.envs.VectorEnv` and
 :class:`solvent.envs.pettingzoo_env.TabularParallelEnv`.
 """
 

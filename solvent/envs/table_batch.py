@@ -25,7 +25,6 @@ from solvent.envs.sampling_table import (
     SeatTable,
     outcome_table,
     place_of,
-    table_for_one,
     table_for_two,
 )
 from solvent.envs.spaces import observation_space
@@ -93,18 +92,21 @@ class OnePlayerBatch(TableSimulator):
         game: The table of the game.
         rules: The rules that draw the states, or None.
         num_envs: Number of environments.
-        player: The player who chooses.
+        table: The game as the player sees it.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
 
     Raises:
-        ValueError: As :func:`~solvent.envs.sampling_table.table_for_one`, or if `num_envs` is
-            not positive.
+        ValueError: If `num_envs` is not positive.
     """
 
     def __init__(
-        self, game: TabularGame, rules: Game | None, num_envs: int, player: int, observation: str
+        self,
+        game: TabularGame,
+        rules: Game | None,
+        num_envs: int,
+        table: SeatTable,
+        observation: str,
     ) -> None:
-        table = table_for_one(game, player, observation)
         super().__init__(game, rules, num_envs, table, observation)
         outcomes = outcome_table(game)
         self._state = np.full(num_envs, -1, np.int32)
@@ -192,6 +194,8 @@ class SeatBatch(TableSimulator, SeatSimulator):
         game: The table of the game.
         rules: The rules that draw the states, or None.
         num_envs: Number of environments.
+        table: The game as the learner sees it.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
         opponents: See :func:`solvent.envs.opponents.opponent_pool`.
         weights: Weights with which the opponents are drawn; None draws uniformly.
         seats: The seats that the learner may have, one or both.
@@ -201,8 +205,8 @@ class SeatBatch(TableSimulator, SeatSimulator):
         pool: The opponents.
 
     Raises:
-        ValueError: As :func:`~solvent.envs.sampling_table.table_for_two` and
-            :func:`~solvent.envs.opponents.opponent_pool`, or if `num_envs` is not positive.
+        ValueError: As :func:`~solvent.envs.opponents.opponent_pool`, or if `num_envs` is not
+            positive.
     """
 
     pool: OpponentPool
@@ -212,12 +216,11 @@ class SeatBatch(TableSimulator, SeatSimulator):
         game: TabularGame,
         rules: Game | None,
         num_envs: int,
+        table: SeatTable,
+        observation: str,
         opponents: Opponents,
         weights: Sequence[float] | None,
-        seats: tuple[int, ...],
-        observation: str,
     ) -> None:
-        table = table_for_two(game, seats, observation)
         super().__init__(game, rules, num_envs, table, observation)
         sources = {**vars(outcome_table(game)), **vars(table)}
         self._table = two_player.Table(*(sources[name] for name in two_player.Table._fields))
@@ -291,7 +294,7 @@ class BothSeats(TableSimulator):
 
     Of the ``2 * episodes`` environments, number i is seat 0 of episode i and number
     ``episodes + i`` is seat 1 of it. Both begin and end together. Whoever waits has one legal
-    action. Rewards are as in :class:`solvent.envs.SeatEnv`.
+    action. Rewards are as in :class:`solvent.envs.Env`.
 
     All episodes draw from one generator of NumPy's, which the first seed starts: learners are then
     trained with the same random numbers as ever.

@@ -13,13 +13,13 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Batch, BatchSimulator
-from solvent.envs.env import ILLEGAL, Seat, illegal_action, seats_of, table_and_rules
+from solvent.envs.env import ILLEGAL, Seat, Source, illegal_action, learner_table, sampled
 from solvent.envs.opponents import Opponents
 from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
-from solvent.envs.simulation import Player, Sampler
+from solvent.envs.simulation import Player
 from solvent.envs.spaces import check_actions, check_options
 from solvent.envs.table_batch import OnePlayerBatch, SeatBatch
-from solvent.model import Game, TabularGame
+from solvent.model import Game
 from solvent.model.arrays import Bools, Ints
 from solvent.model.parameters import check_choice, shown
 
@@ -30,14 +30,24 @@ VECTOR_RENDER_MODES = tuple(mode for mode in RENDER_MODES if mode != "human")
 
 
 class VectorEnv(Drawn, vector.VectorEnv[Batch, Batch, Batch]):
-    """A Gymnasium vector environment of a simulator.
+    """Environments of one game, stepped together at compiled speed.
 
     Equal, bit for bit and in every ``info``, to ``SyncVectorEnv`` around as many single
     environments with the same arguments and seeds, in each of Gymnasium's autoreset modes. Every
-    call returns new arrays.
+    call returns new arrays. Without a table that holds if a player's action probabilities do not
+    depend on how many episodes it is asked for at once.
 
     Args:
-        simulator: The simulator of the episodes.
+        game: The game, as for :class:`solvent.envs.Env`, or a simulator of its episodes.
+        num_envs: Number of environments; that of a simulator is its own.
+        opponents: Policies or players for the other seat of a game for two, as for
+            :class:`solvent.envs.Env`.
+        weights: A positive number for each opponent, in proportion to which they are drawn;
+            equal ones unless given.
+        seat: The learner's: 0, 1, or with opponents ``"random"`` for one that is drawn for each
+            episode.
+        rules: The rules that draw the states, if `game` is a table.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for :class:`solvent.envs.Env`.
         illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
@@ -57,13 +67,28 @@ class VectorEnv(Drawn, vector.VectorEnv[Batch, Batch, Batch]):
 
     def __init__(
         self,
-        simulator: BatchSimulator,
+        game: Source,
+        num_envs: int = 1,
+        opponents: Opponents | Sequence[Player] | None = None,
         *,
+        weights: Sequence[float] | None = None,
+        seat: Seat = 0,
+        rules: Game | None = None,
+        observation: str = "vector",
         illegal: str = "remap",
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
-        self.simulator = self.episode = simulator
+        simulator, rules = sampled(game, rules, num_envs, opponents, weights, seat, observation)
+        if not isinstance(simulator, BatchSimulator):
+            table = learner_table(simulator, seat, observation, alone=opponents is None)
+            parts = simulator, rules, num_envs, table, observation
+            if opponents is None:
+                simulator = OnePlayerBatch(*parts)
+            else:
+                simulator = SeatBatch(*parts, cast(Any, opponents), weights)
+        self.simulator: BatchSimulator = simulator
+        self.episode = simulator
         self.game, self.rules = simulator.game, simulator.rules
         self.num_envs = simulator.num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -272,106 +297,6 @@ class VectorEnv(Drawn, vector.VectorEnv[Batch, Batch, Batch]):
         drawn = super()._drawn
         return tuple(drawn(state(i)) for i in range(self.num_envs))
 
-    def close(self, **kwargs: Any) -> None:
-        """Close the environment; see Gymnasium's vector environments."""
-        vector.VectorEnv.close(self, **kwargs)
-
-
-class TabularVectorEnv(VectorEnv):
-    """`num_envs` copies of :class:`solvent.envs.TabularEnv` at compiled speed.
-
-    Args:
-        game: The rules, or their table; only one player may have a choice in it.
-        num_envs: Number of environments.
-        rules: The rules that draw the states, if `game` is a table.
-        player: The player who chooses; player 1 receives the negative rewards.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
-            :class:`solvent.envs.TabularEnv`.
-        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
-            place, ``"raise"`` raises a ValueError.
-        render_mode: None, ``"ansi"`` or ``"rgb_array"``.
-        autoreset_mode: Behavior at the end of an episode, see :class:`VectorEnv`.
-
-    Raises:
-        ValueError: If an argument is not one of those allowed.
-    """
-
-    game: TabularGame
-    simulator: OnePlayerBatch
-
-    def __init__(
-        self,
-        game: Game | TabularGame,
-        num_envs: int,
-        *,
-        rules: Game | None = None,
-        player: int = 0,
-        observation: str = "vector",
-        illegal: str = "remap",
-        render_mode: str | None = None,
-        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-    ) -> None:
-        table, rules = table_and_rules(game, rules)
-        super().__init__(
-            OnePlayerBatch(table, rules, num_envs, player, observation),
-            illegal=illegal,
-            render_mode=render_mode,
-            autoreset_mode=autoreset_mode,
-        )
-
-
-class SeatVectorEnv(VectorEnv):
-    """`num_envs` copies of :class:`solvent.envs.SeatEnv`, over a table at compiled speed.
-
-    Without a table it equals ``SyncVectorEnv`` if a player's action probabilities do not depend
-    on how many episodes it is asked for at once.
-
-    Args:
-        game: The rules of a game for two, or their table; or what samples a game that has too many
-            states for a table.
-        opponents: Policies or players for the other seat, as for :class:`solvent.envs.SeatEnv`.
-        num_envs: Number of environments.
-        weights: A positive number for each opponent, in proportion to which they are drawn;
-            equal ones unless given.
-        seat: The learner's: 0, 1, or ``"random"`` for one that is drawn for each episode.
-        rules: The rules that draw the states, if `game` is a table.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
-            :class:`solvent.envs.SeatEnv`.
-        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
-            place, ``"raise"`` raises a ValueError.
-        render_mode: None, ``"ansi"`` or ``"rgb_array"``.
-        autoreset_mode: Behavior at the end of an episode, see :class:`VectorEnv`.
-
-    Raises:
-        ValueError: If an argument is not one of those allowed.
-    """
-
-    def __init__(
-        self,
-        game: Game | TabularGame | Sampler,
-        opponents: Opponents | Sequence[Player],
-        num_envs: int,
-        *,
-        weights: Sequence[float] | None = None,
-        seat: Seat = 0,
-        rules: Game | None = None,
-        observation: str = "vector",
-        illegal: str = "remap",
-        render_mode: str | None = None,
-        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-    ) -> None:
-        # Policies for a table, players without one.
-        seats, pool = seats_of(seat), (cast(Any, opponents), weights)
-        simulator: BatchSimulator
-        if isinstance(game, Sampler):
-            simulator = game.learners(num_envs, *pool, seats, observation)
-        else:
-            table, rules = table_and_rules(game, rules)
-            simulator = SeatBatch(table, rules, num_envs, *pool, seats, observation)
-        super().__init__(
-            simulator, illegal=illegal, render_mode=render_mode, autoreset_mode=autoreset_mode
-        )
-
     def set_opponents(
         self, opponents: Opponents | Sequence[Player], weights: Sequence[float] | None = None
     ) -> None:
@@ -387,6 +312,10 @@ class SeatVectorEnv(VectorEnv):
                 weights are not as above.
         """
         self.simulator.set_opponents(cast(Any, opponents), weights)
+
+    def close(self, **kwargs: Any) -> None:
+        """Close the environment; see Gymnasium's vector environments."""
+        vector.VectorEnv.close(self, **kwargs)
 
 
 def _infos(

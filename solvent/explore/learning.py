@@ -19,7 +19,7 @@ import numpy as np
 from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 
 from solvent.baselines.q_learning import EPSILON, STEP_SIZE_EXPONENT
-from solvent.envs import TabularEnv
+from solvent.envs import Env
 from solvent.exact import SolvedTable
 from solvent.exact.evaluation import policy_value
 from solvent.explore.cells import Cells, drawn, slice_cells, span_of
@@ -273,7 +273,7 @@ class Course:
                 yield estimate
             return
         env = RecordEpisodeStatistics(
-            TimeLimit(TabularEnv(self.table, observation="index"), LONGEST_EPISODE)
+            TimeLimit(Env(self.table, observation="index"), LONGEST_EPISODE)
         )
         for estimate in algorithm.run(env, *policies, **settings):
             self._steps += env.length_queue[-1]

@@ -12,7 +12,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import (
@@ -21,7 +21,7 @@ from stable_baselines3.common.vec_env.base_vec_env import (
     VecEnvStepReturn,
 )
 
-from solvent.envs import TabularVectorEnv
+from solvent.envs import VectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game
 from solvent.envs.spaces import check_options
 from solvent.model import Game, TabularGame, cached_table
@@ -44,7 +44,7 @@ class NativeVecEnv(VecEnv):
         ValueError: If it does not reset itself in the step that ends an episode.
     """
 
-    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+    def __init__(self, env: gym.vector.VectorEnv[Any, Any, Any]) -> None:
         mode = env.metadata.get("autoreset_mode")
         if mode != AutoresetMode.SAME_STEP:
             raise ValueError(
@@ -93,7 +93,7 @@ class NativeVecEnv(VecEnv):
         """Return the environment's complete state, if it supports this.
 
         Returns:
-            Arrays by name; see :meth:`solvent.envs.TabularVectorEnv.get_state`.
+            Arrays by name; see :meth:`solvent.envs.VectorEnv.get_state`.
         """
         return dict(self._native.get_state())
 
@@ -177,7 +177,7 @@ def named_environment(
 
 def make_vector_env(
     game: str | Game | TabularGame, num_envs: int, env_kwargs: Mapping[str, Any]
-) -> VectorEnv[Any, Any, Any]:
+) -> gym.vector.VectorEnv[Any, Any, Any]:
     """Make a native vector environment over a table, in the mode that training needs.
 
     Args:
@@ -191,9 +191,7 @@ def make_vector_env(
             of its own.
     """
     if not isinstance(game, str):
-        return TabularVectorEnv(
-            game, num_envs, autoreset_mode=AutoresetMode.SAME_STEP.value, **env_kwargs
-        )
+        return VectorEnv(game, num_envs, autoreset_mode=AutoresetMode.SAME_STEP.value, **env_kwargs)
     register_envs()
     register_plugin(game)
     try:
@@ -222,7 +220,7 @@ def make_vector_env(
 
 def make_registered_env(
     env_id: str, num_envs: int, env_kwargs: Mapping[str, Any]
-) -> VectorEnv[Any, Any, Any]:
+) -> gym.vector.VectorEnv[Any, Any, Any]:
     """Make the native vector environment of an id, in the mode that training needs.
 
     Args:

@@ -20,7 +20,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from solvent.baselines.network import NetworkPlayer, load_network, save_network
 from solvent.benchmark.policies import learned_exploitability, recorded_score
 from solvent.benchmark.run_folder import IMPORTANCE, UNIFORM
-from solvent.envs import SeatVectorEnv, VectorEnv
+from solvent.envs import VectorEnv
 from solvent.envs.env import learned_seat
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.envs.table_batch import BothSeats
@@ -350,7 +350,7 @@ class OneSeat(WithTable):
         name = asked.name(self.left)
         self.title = f"{name} {asked.record['algorithm']}"
         share = asked.exploring_starts
-        if self.left is self.game and isinstance(self._env.unwrapped, SeatVectorEnv):
+        if len(self._env.unwrapped.opponents) > 1:
             if share:
                 raise ValueError(
                     f"exploring_starts is {shown(share)}; it has to be 0 against several opponents"
@@ -377,7 +377,7 @@ class OneSeat(WithTable):
         begun = exploring_starts(self.left, self._share, weights)
         own = {name: kwargs[name] for name in ("observation", "illegal") if name in kwargs}
         return NativeVecEnv(
-            make_vector_env(begun, self.asked.setup.n_envs, {**own, "player": self._seat.player})
+            make_vector_env(begun, self.asked.setup.n_envs, {**own, "seat": self._seat.player})
         )
 
     def make_curve(self, *, every: int, path: Path) -> CurveCallback:
@@ -446,8 +446,8 @@ class SelfPlay(WithTable):
         else:
             # Snapshots take the place of the uniform opponents.
             first, second = (TabularPolicy.uniform(begun, player=p) for p in SEATS)
-            env = SeatVectorEnv(
-                begun, [(first, second)], n_envs, seat="random", observation=self.observation,
+            env = VectorEnv(
+                begun, n_envs, [(first, second)], seat="random", observation=self.observation,
                 autoreset_mode=AutoresetMode.SAME_STEP,
             )  # fmt: skip
         play = partial(policies_of_seats, begun, self.observation)

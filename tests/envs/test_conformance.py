@@ -27,7 +27,7 @@ from side_by_side import assert_equal, assert_steps_equal
 from table_simulation import TablePlayer, TableSampler
 from two_players import random_pool
 
-from solvent.envs import SeatEnv, SeatVectorEnv, TabularEnv, TabularVectorEnv, VectorEnv
+from solvent.envs import Env, VectorEnv
 from solvent.envs.pettingzoo_env import AGENTS, TabularAECEnv, TabularParallelEnv
 from solvent.envs.table_batch import BothSeats
 from solvent.exact import policy_value
@@ -128,8 +128,8 @@ class Case:
 def one_player(rules: Game, player: int) -> Case:
     table = compile_game(rules)
     return Case(
-        lambda **more: TabularEnv(table, player=player, **more),
-        lambda n, **more: TabularVectorEnv(table, n, player=player, **more),
+        lambda **more: Env(table, seat=player, **more),
+        lambda n, **more: VectorEnv(table, n, seat=player, **more),
         player, [(table, 1.0)], ~table.terminal,
     )  # fmt: skip
 
@@ -142,8 +142,8 @@ def in_seat(rules: Game, player: int, simulator: str) -> Case:
     pool: Any = policies if simulator == "table" else [TablePlayer(pair) for pair in policies]
     fixed: dict[str, Any] = {"weights": WEIGHTS, "seat": player}
     return Case(
-        lambda **more: SeatEnv(game, pool, **fixed | more),
-        lambda n, **more: SeatVectorEnv(game, pool, n, **fixed | more),
+        lambda **more: Env(game, pool, **fixed | more),
+        lambda n, **more: VectorEnv(game, n, pool, **fixed | more),
         player,
         [
             (against(table, pair[1 - player]), weight / sum(WEIGHTS))

@@ -21,11 +21,8 @@ from table_simulation import TableSampler
 from two_players import OneShot, random_pool
 
 from solvent.envs import (
+    Env,
     MaskObservation,
-    SeatEnv,
-    SeatVectorEnv,
-    TabularEnv,
-    TabularVectorEnv,
     VectorEnv,
 )
 from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
@@ -48,12 +45,12 @@ SAMPLER = TableSampler(RandomGame(4, "simultaneous", cyclic=True))
 KINDS = ["vector", "onehot", "index"]
 
 
-def seat_env(**arguments: Any) -> SeatEnv:
-    return SeatEnv(GREED, POOL, **({"rules": RULES} | arguments))
+def seat_env(**arguments: Any) -> Env:
+    return Env(GREED, POOL, **({"rules": RULES} | arguments))
 
 
-def alone(**arguments: Any) -> TabularEnv:
-    return TabularEnv(COMBAT, **({"rules": SMALL} | arguments))
+def alone(**arguments: Any) -> Env:
+    return Env(COMBAT, **({"rules": SMALL} | arguments))
 
 
 both_forms = pytest.mark.parametrize("make", [alone, seat_env])
@@ -96,7 +93,7 @@ def test_observations_and_masks_are_those_of_the_rules(make: Callable[..., Any])
 def test_an_episode_that_the_opponent_ends_at_once_is_paid_by_the_first_step() -> None:
     pig = compile_game(Pig(2, signed=True))
     # Whoever rolls first wins with 5 rolls in 6, unless the other has the die then.
-    env = SeatEnv(pig, TabularPolicy.uniform(pig, player=0), seat=1, observation="index")
+    env = Env(pig, TabularPolicy.uniform(pig, player=0), seat=1, observation="index")
     ended = 0
     for seed in range(200):
         at, info = env.reset(seed=seed)
@@ -115,7 +112,7 @@ def test_a_new_pool_is_met_at_once() -> None:
     always = [
         TabularPolicy.deterministic(game, np.full(game.n_states, k), player=1) for k in range(4)
     ]
-    env = SeatEnv(game, always[0], rules=OneShot())
+    env = Env(game, always[0], rules=OneShot())
     env.set_opponents(always[1])
     env.reset(seed=0)
     env.set_opponents(always[3])
@@ -177,8 +174,8 @@ BOTH: list[tuple[dict[str, Any], str]] = [
     ({"rules": None, "render_mode": "ansi"}, "a table cannot be drawn; pass its game as rules="),
 ]
 OF_ONE: list[tuple[dict[str, Any], str]] = [
-    ({"player": 2}, "player is 2; allowed are"),
-    ({"player": 1}, "player 0 of ff-combat has a choice in state"),
+    ({"seat": 2}, "seat is 2; allowed are whole numbers from 0 to 1"),
+    ({"seat": 1}, "player 0 of ff-combat has a choice in state"),
 ]
 OF_A_SEAT: list[tuple[dict[str, Any], str]] = [
     ({"seat": 2}, "seat is 2; allowed are 0, 1 and 'random'"),
@@ -203,9 +200,9 @@ OF_A_SEAT: list[tuple[dict[str, Any], str]] = [
 
 
 def test_bad_arguments() -> None:
-    def seat(**given: Any) -> SeatEnv:
+    def seat(**given: Any) -> Env:
         game, opponents = given.pop("game", GREED), given.pop("opponents", POOL)
-        return SeatEnv(game, opponents, **({"rules": RULES} | given))
+        return Env(game, opponents, **({"rules": RULES} | given))
 
     for make, rows in ((alone, BOTH + OF_ONE), (seat, BOTH + OF_A_SEAT)):
         for arguments, message in rows:
@@ -221,14 +218,14 @@ def test_bad_arguments() -> None:
 MAKERS: dict[str, Callable[[], Any]] = {
     "single": alone,
     "seat": seat_env,
-    "simulated": lambda: SeatEnv(SAMPLER, [Uniform()]),
+    "simulated": lambda: Env(SAMPLER, [Uniform()]),
     "aec": lambda: TabularAECEnv(GREED),
     "parallel": lambda: TabularParallelEnv(RandomGame(4, "simultaneous", cyclic=True)),
     "simulated parallel": lambda: TabularParallelEnv(SAMPLER),
-    "vector": lambda: TabularVectorEnv(COMBAT, 2),
+    "vector": lambda: VectorEnv(COMBAT, 2),
     "both seats, vector": lambda: VectorEnv(BothSeats(GREED, 2)),
-    "seat vector": lambda: SeatVectorEnv(GREED, POOL, 2),
-    "simulated vector": lambda: SeatVectorEnv(SAMPLER, [Uniform()], 2),
+    "seat vector": lambda: VectorEnv(GREED, 2, POOL),
+    "simulated vector": lambda: VectorEnv(SAMPLER, 2, [Uniform()]),
 }
 
 
@@ -253,9 +250,9 @@ def test_an_unknown_option_is_refused_and_changes_nothing(kind: str) -> None:
 def test_an_environment_loads_neither_numba_nor_pygame() -> None:
     code = (
         "import sys\n"
-        "from solvent.envs import TabularEnv\n"
+        "from solvent.envs import Env\n"
         "from solvent.games import Pig, FightingFantasy\n"
-        "TabularEnv(FightingFantasy()).reset(seed=1)\n"
+        "Env(FightingFantasy()).reset(seed=1)\n"
         "print([m for m in ('numba', 'pygame', 'torch') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -289,7 +286,7 @@ def test_the_model_read_back_as_a_game_has_the_same_value() -> None:
     pig = compile_game(Pig(target=8))
     folded = against(pig, TabularPolicy.uniform(pig, player=1))
     for game in (COMBAT, folded, random_table(3)):
-        env = TabularEnv(game, observation="index")
+        env = Env(game, observation="index")
         again = compile_game(GymnasiumTable.from_env(env, "again"))
         assert solve(again).value == pytest.approx(solve(game).value, abs=1e-6)
 

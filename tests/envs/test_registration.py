@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode
 from reduced_football import reduced_points
 from timed_football import CHART, CLOCK, RULES
 
-from solvent.envs import TabularVectorEnv
+from solvent.envs import VectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, without_table
 from solvent.games.football.chart import csv_text
 from solvent.games.football.ruleset import Ruleset
@@ -78,7 +78,7 @@ def test_a_spec_of_a_vector_environment_survives_json() -> None:
     assert (again.reset(seed=1)[0] == envs.reset(seed=1)[0]).all()
     for name in FOR_ONE:
         native = gym.make_vec(name, num_envs=4)
-        assert type(native.unwrapped) is TabularVectorEnv
+        assert type(native.unwrapped) is VectorEnv
         assert native.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
 
 

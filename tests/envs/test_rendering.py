@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from solvent.envs import TabularEnv
+from solvent.envs import Env
 from solvent.envs.rendering import CELL, GAUGES, MARGIN, Screen
 from solvent.games import FightingFantasy
 from solvent.games.football.field import BALL, END_ZONE, GRASS, TO_GAIN, paint_pitch, pitch
@@ -26,7 +26,7 @@ def share_of(picture: np.ndarray, colour: tuple[int, int, int]) -> int:
 
 
 def test_a_picture_is_an_rgb_array_of_constant_size() -> None:
-    env = TabularEnv(COMBAT, render_mode="rgb_array")
+    env = Env(COMBAT, render_mode="rgb_array")
     shapes = set()
     for seed in range(20):
         env.reset(seed=seed)
@@ -57,7 +57,7 @@ def test_a_gauge_is_as_long_as_its_share() -> None:
 def test_a_window_opens_follows_the_play_and_closes() -> None:
     import pygame
 
-    env = TabularEnv(COMBAT, render_mode="human")
+    env = Env(COMBAT, render_mode="human")
     env.metadata = env.metadata | {"render_fps": 1000}
     env.reset(seed=0)
     first = pygame.surfarray.array3d(pygame.display.get_surface())
@@ -92,7 +92,7 @@ def test_gymnasium_writes_an_episode_as_a_film(tmp_path: Path) -> None:
     from moviepy import VideoFileClip
 
     env = gym.wrappers.RecordVideo(
-        TabularEnv(COMBAT, render_mode="rgb_array"),
+        Env(COMBAT, render_mode="rgb_array"),
         str(tmp_path / "films"),
         episode_trigger=lambda _: True,
     )

@@ -15,7 +15,7 @@ from side_by_side import assert_equal, assert_steps_equal
 from timed_football import tiny
 
 from solvent.baselines.environments import make_opponents
-from solvent.envs import SeatEnv, SeatVectorEnv
+from solvent.envs import Env, VectorEnv
 from solvent.envs.pettingzoo_env import TabularParallelEnv
 from solvent.envs.registration import ENVIRONMENTS, parallel_env, without_table
 from solvent.envs.simulation import Uniform
@@ -29,14 +29,14 @@ def test_many_environments_are_as_many_single_ones(seat: Any) -> None:
     arguments: dict[str, Any] = {"seat": seat, "weights": [1, 2], "observation": "onehot"}
     pool = [Uniform(), Uniform()]
     for mode in AutoresetMode:
-        many = SeatVectorEnv(SAMPLER, pool, 8, autoreset_mode=mode, **arguments)
+        many = VectorEnv(SAMPLER, 8, pool, autoreset_mode=mode, **arguments)
         single: Any = SyncVectorEnv(
-            [lambda: SeatEnv(SAMPLER, pool, **arguments)] * 8, autoreset_mode=mode
+            [lambda: Env(SAMPLER, pool, **arguments)] * 8, autoreset_mode=mode
         )
         assert_equal(many.reset(seed=5), single.reset(seed=5))
         ended, _ = assert_steps_equal(many, single, 60, seed=1)
         assert ended > 20
-    again = SeatVectorEnv(SAMPLER, pool, 8, autoreset_mode=mode, **arguments)
+    again = VectorEnv(SAMPLER, 8, pool, autoreset_mode=mode, **arguments)
     again.set_state(many.get_state())
     assert_equal(again.step(np.zeros(8, int)), many.step(np.zeros(8, int)))
 
@@ -68,7 +68,7 @@ def test_bad_arguments() -> None:
             assert "\n" not in str(error.value)
     players, weights = make_opponents(SAMPLER, {"uniform": 0.0})
     with pytest.raises(ValueError, match=r"weights is .* positive number"):
-        SeatEnv(SAMPLER, players, weights=weights)
+        Env(SAMPLER, players, weights=weights)
 
 
 def test_agents_play_a_registered_form_to_its_end() -> None:

@@ -20,7 +20,7 @@ from scipy import stats
 from side_by_side import assert_equal, assert_steps_equal
 from two_players import OneShot, random_pool
 
-from solvent.envs import SeatEnv, SeatVectorEnv, TabularEnv, TabularVectorEnv, VectorEnv
+from solvent.envs import Env, VectorEnv
 from solvent.envs.kernels.rows import copy_rows
 from solvent.envs.table_batch import BothSeats
 from solvent.games import FightingFantasy, Greed
@@ -37,13 +37,13 @@ POOL = random_pool(GREED, 3)
 
 Maker = Callable[..., Any]
 FORMS: dict[str, Maker] = {
-    "one player": lambda n, **more: TabularVectorEnv(ALONE, n, **more),
-    "seat": lambda n, **more: SeatVectorEnv(GREED, POOL, n, **{"seat": "random"} | more),
+    "one player": lambda n, **more: VectorEnv(ALONE, n, **more),
+    "seat": lambda n, **more: VectorEnv(GREED, n, POOL, **{"seat": "random"} | more),
     "both seats": lambda n, **more: VectorEnv(BothSeats(AT_ONCE, n // 2), **more),
 }
 SINGLE: dict[str, Maker] = {
-    "one player": lambda **more: TabularEnv(ALONE, **more),
-    "seat": lambda **more: SeatEnv(GREED, POOL, **{"seat": "random"} | more),
+    "one player": lambda **more: Env(ALONE, **more),
+    "seat": lambda **more: Env(GREED, POOL, **{"seat": "random"} | more),
 }
 every_form = pytest.mark.parametrize("form", FORMS)
 every_mode = pytest.mark.parametrize("mode", MODES)
@@ -79,8 +79,8 @@ def test_every_observation_and_every_seat(mode: AutoresetMode, observation: str)
 def test_random_tables_of_every_shape(player: int) -> None:
     for seed in range(8):
         mode, game = MODES[seed % 3], random_table(seed, player)
-        native = TabularVectorEnv(game, 20, player=player, autoreset_mode=mode)
-        single = [lambda game=game: TabularEnv(game, player=player)] * 20
+        native = VectorEnv(game, 20, seat=player, autoreset_mode=mode)
+        single = [lambda game=game: Env(game, seat=player)] * 20
         sync: Any = SyncVectorEnv(single, autoreset_mode=mode)
         assert_equal(native.reset(seed=seed), sync.reset(seed=seed))
         assert_steps_equal(native, sync, 100, seed)
@@ -208,8 +208,8 @@ def test_an_illegal_action_can_raise_instead() -> None:
     combat, shot = compile_game(FightingFantasy(luck=0)), compile_game(OneShot())
     uniform = TabularPolicy.uniform(shot, player=1)
     for env, wrong in (
-        (TabularVectorEnv(combat, 3, illegal="raise"), 1),
-        (SeatVectorEnv(shot, uniform, 3, illegal="raise"), 2),
+        (VectorEnv(combat, 3, illegal="raise"), 1),
+        (VectorEnv(shot, 3, uniform, illegal="raise"), 2),
     ):
         env.reset(seed=0)
         before = env.get_state()
@@ -268,14 +268,12 @@ def test_bad_arguments() -> None:
 
 
 def test_masks_and_pictures_of_all_environments() -> None:
-    for rules, make, table in ((SPREAD, TabularVectorEnv, ALONE), (Greed(9, 3), None, GREED)):
-        more: dict[str, Any] = {"rules": rules, "observation": "index", "num_envs": 5}
-        envs = [
-            make(table, **more, render_mode=mode)
-            if make
-            else SeatVectorEnv(table, POOL, **more, seat="random", render_mode=mode)
-            for mode in ("ansi", "rgb_array")
-        ]
+    for rules, seats, table in (
+        (SPREAD, {}, ALONE),
+        (Greed(9, 3), {"opponents": POOL, "seat": "random"}, GREED),
+    ):
+        more: dict[str, Any] = {"rules": rules, "observation": "index", "num_envs": 5, **seats}
+        envs = [VectorEnv(table, **more, render_mode=mode) for mode in ("ansi", "rgb_array")]
         at, infos = envs[0].reset(seed=3)
         for i, state in enumerate(at.tolist()):
             legal = table.mask[infos["seat"][i] if "seat" in infos else 0][state]
@@ -291,8 +289,8 @@ def test_masks_and_pictures_of_all_environments() -> None:
 def test_seats_opponents_and_their_actions_have_the_frequencies_asked_for() -> None:
     game, weights = compile_game(OneShot()), np.array([1.0, 2.0, 0.5])
     pool = random_pool(game, 3)
-    env = SeatVectorEnv(
-        game, pool, 40_000, weights=weights.tolist(), seat="random", observation="index",
+    env = VectorEnv(
+        game, 40_000, pool, weights=weights.tolist(), seat="random", observation="index",
         autoreset_mode="Disabled",
     )  # fmt: skip
     _, infos = env.reset(seed=0)

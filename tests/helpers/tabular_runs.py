@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from random_games import RandomGame
 
-from solvent.envs import TabularEnv
+from solvent.envs import Env
 from solvent.model import GameInfo, Outcome, TabularGame, compile_game
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.tabular import Estimate
@@ -23,9 +23,9 @@ def random_table(seed: int, kind: str = "single", *, cyclic: bool = True) -> Tab
     return compile_game(RandomGame(seed, kind, cyclic=cyclic))
 
 
-def environment(game: TabularGame) -> TabularEnv:
+def environment(game: TabularGame) -> Env:
     """In which an action that is not legal is an error."""
-    return TabularEnv(game, observation="index", illegal="raise")
+    return Env(game, observation="index", illegal="raise")
 
 
 def after(estimates: Iterator[Estimate], n: int) -> Estimate:

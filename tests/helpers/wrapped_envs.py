@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import wrappers
 
-from solvent.envs import MaskObservation, TabularEnv
+from solvent.envs import Env, MaskObservation
 from solvent.envs.spaces import observations
 
 Wrap = Callable[[Any], Any]
@@ -54,7 +54,7 @@ class OwnReward(gym.RewardWrapper[Any, Any]):
         return 2 * reward
 
 
-class OwnEnv(TabularEnv):
+class OwnEnv(Env):
     """An environment of this package's whose actions are others."""
 
     def step(self, action: Any) -> Any:
@@ -95,7 +95,7 @@ REFUSED: dict[str, Wrap] = {
     "OwnEnv": lambda env: OwnEnv(env.game, observation=env.episode.observation),
     "Proxy": Proxy,
     "OrderEnforcing": lambda env: replaced(wrappers.OrderEnforcing(env)),
-    "TabularEnv": replaced,
+    "Env": replaced,
     "TransformObservation": lambda env: wrappers.TransformObservation(env, lambda o: o, None),
     "RescaleObservation": lambda env: wrappers.RescaleObservation(
         env, np.float32(0), np.float32(1)

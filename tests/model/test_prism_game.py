@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import solvent
 from solvent.cli.app import app
-from solvent.envs import TabularEnv
+from solvent.envs import Env
 from solvent.model import PrismGame, check_game, game_from_prism
 from solvent.model.prism_game import SUFFIXES, game_of, read_model
 from solvent.model.registry import FORMATS
@@ -215,7 +215,7 @@ def test_an_optimal_episode_ends_where_the_goal_is_avoided_for_ever(tmp_path: Pa
     assert solvent.solve(least).value == pytest.approx(-0.5)
     most = game_from_prism(path, property="Pmax=? [F s=3]")
     assert solvent.solve(most).value == pytest.approx(1)
-    env = TabularEnv(least)
+    env = Env(least)
     env.reset(seed=0)
     _, reward, over, _, _ = env.step(0)
     assert over

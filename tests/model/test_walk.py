@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import RandomGame
 
-from solvent.envs.env import TabularEnv
+from solvent.envs.env import Env
 from solvent.exact import solve
 from solvent.model import (
     Expansion,
@@ -214,7 +214,7 @@ def test_an_environment_steps_through_rules_for_arrays() -> None:
             onward = np.minimum(states.place[:, None] + np.array([1, 2]), 6)
             return Expansion(True, 1, Place(onward, 1), -1)
 
-    env = TabularEnv(compile_game(Alone()))
+    env = Env(compile_game(Alone()))
     env.reset(seed=0)
     total, over = 0.0, False
     while not over:

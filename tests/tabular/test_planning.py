@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tabular_runs import Finite, cliff, random_table
 
-from solvent.envs import TabularEnv
+from solvent.envs import Env
 from solvent.exact import nash_conv, policy_value, solve
 from solvent.model import TabularGame, TabularPolicy, compile_game, discounted
 from solvent.tabular import (
@@ -126,7 +126,7 @@ def test_nothing_is_discounted_twice() -> None:
     twice = r"discount is 0\.9, but .* ends at random for a discount of 0\.8 already"
     with pytest.raises(ValueError, match=twice):
         next(value_iteration(game, discount=0.9))
-    env = TabularEnv(game, observation="index")
+    env = Env(game, observation="index")
     with pytest.raises(ValueError, match=twice):
         next(q_learning(env, discount=0.9, rng=np.random.default_rng(0)))
     *_, once = value_iteration(plain, discount=0.8)

@@ -6,7 +6,7 @@ import pytest
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent import make_game
-from solvent.envs import TabularVectorEnv
+from solvent.envs import VectorEnv
 from solvent.model import TabularGame, compile_game
 from solvent.training import ALGORITHMS, NativeVecEnv
 
@@ -44,9 +44,7 @@ def make_model() -> MakeModel:
     """An untrained learner on a native environment."""
 
     def make(name: str, game: TabularGame, *, illegal: str = "remap", **kwargs: object):  # type: ignore[no-untyped-def]
-        env = TabularVectorEnv(
-            game, 8, observation="onehot", illegal=illegal, autoreset_mode="SameStep"
-        )
+        env = VectorEnv(game, 8, observation="onehot", illegal=illegal, autoreset_mode="SameStep")
         kwargs = SHORT[ALGORITHMS[name].hyperparameters] | kwargs
         arguments = {"seed": 0, "gamma": 1.0, "device": "cpu"} | kwargs
         return ALGORITHMS[name].model("MlpPolicy", NativeVecEnv(env), **arguments)  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.logger import Logger
 from torch import nn
 
-from solvent.envs import TabularVectorEnv
+from solvent.envs import VectorEnv
 from solvent.model import TabularGame
 from solvent.training import NativeVecEnv
 from solvent.training.distinct import DistinctMaskablePPO, DistinctPPO
@@ -29,7 +29,7 @@ UPDATES = 3
 
 def learned(kind: type[BaseAlgorithm], game: TabularGame, updates: int, **changes: Any) -> Any:
     """A learner after some updates, of which the learning rate would fall to 0 after ten."""
-    env = TabularVectorEnv(game, 32, observation="onehot", autoreset_mode="SameStep")
+    env = VectorEnv(game, 32, observation="onehot", autoreset_mode="SameStep")
     arguments: dict[str, Any] = {
         "n_steps": 16, "batch_size": 128, "n_epochs": 4, "gamma": 1.0, "gae_lambda": 0.6,
         "ent_coef": 0.03, "learning_rate": 0.01, "seed": 3, "device": "cpu",

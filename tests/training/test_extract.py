@@ -10,7 +10,7 @@ import torch
 from stable_baselines3 import PPO, SAC
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from solvent.envs import TabularVectorEnv
+from solvent.envs import VectorEnv
 from solvent.exact import score
 from solvent.model import TabularGame, TabularPolicy, legal_action_table, one_hot
 from solvent.training import (
@@ -47,7 +47,7 @@ def test_the_mode_is_what_predict_answers_in_every_state(
 
 def linear(game: TabularGame, weights: dict[int, float], bias: float = 0.0) -> PPO:
     """A network without hidden layers: the logit of action 1 is linear in the observation."""
-    env = NativeVecEnv(TabularVectorEnv(game, 1, observation="onehot", autoreset_mode="SameStep"))
+    env = NativeVecEnv(VectorEnv(game, 1, observation="onehot", autoreset_mode="SameStep"))
     model = PPO("MlpPolicy", env, n_steps=2, batch_size=2, policy_kwargs={"net_arch": []})
     layer = model.policy.action_net
     assert isinstance(layer, torch.nn.Linear)

@@ -11,7 +11,7 @@ import torch
 import yaml
 
 import solvent
-from solvent.envs import TabularVectorEnv
+from solvent.envs import VectorEnv
 from solvent.model import TabularGame
 from solvent.registration import register_envs
 from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, hyperparameters
@@ -71,7 +71,7 @@ def check_entry(name: str, env_id: str | None, small: TabularGame) -> None:
     raw = tuned(algorithm.hyperparameters, env_id)
     setup = prepare(raw, algorithm.model)
     env = NativeVecEnv(
-        TabularVectorEnv(small, setup.n_envs, observation="onehot", autoreset_mode="SameStep")
+        VectorEnv(small, setup.n_envs, observation="onehot", autoreset_mode="SameStep")
     )
     kwargs: dict[str, Any] = setup.arguments | (
         {"buffer_size": 1000} if "buffer_size" in setup.arguments else {}

@@ -15,7 +15,7 @@ from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.vec_env import VecNormalize
 
 import solvent
-from solvent.envs import TabularVectorEnv
+from solvent.envs import VectorEnv
 from solvent.envs.env import learned_seat
 from solvent.exact import policy_value, score, solve, state_visitation
 from solvent.model import TabularGame, TabularPolicy
@@ -246,7 +246,7 @@ def test_the_optimum_of_the_visited_model_is_the_best_policy_of_tried_actions(se
 def test_a_linear_network_cannot_single_out_a_state_in_the_middle(bandit: TabularGame) -> None:
     gaps = {}
     for layers in ([], [32]):
-        env = NativeVecEnv(TabularVectorEnv(bandit, 2, autoreset_mode="SameStep"))
+        env = NativeVecEnv(VectorEnv(bandit, 2, autoreset_mode="SameStep"))
         kwargs: Any = {"policy_kwargs": {"net_arch": layers}}
         model = PPO("MlpPolicy", env, n_steps=8, batch_size=16, gamma=1.0, **kwargs)
         gaps[len(layers)] = approximation(LearnerValues(model, bandit), solve(bandit))
@@ -317,13 +317,13 @@ def test_the_record_of_a_training_says_that_it_was_given_exact_values(
 
 
 def test_what_the_microscope_cannot_read_is_refused(small: TabularGame, make_model: Any) -> None:
-    env = NativeVecEnv(TabularVectorEnv(small, 2, observation="vector", autoreset_mode="SameStep"))
+    env = NativeVecEnv(VectorEnv(small, 2, observation="vector", autoreset_mode="SameStep"))
     normalized = PPO("MlpPolicy", VecNormalize(env), n_steps=8, batch_size=16)
     with pytest.raises(ValueError, match="VecNormalize"):
         normalized.learn(16, callback=Microscope(small, every=8))
     blind = deepcopy(small)
     object.__setattr__(blind, "observation", (np.zeros((small.n_states, 2), np.float32),))
-    env = NativeVecEnv(TabularVectorEnv(blind, 2, observation="vector", autoreset_mode="SameStep"))
+    env = NativeVecEnv(VectorEnv(blind, 2, observation="vector", autoreset_mode="SameStep"))
     with pytest.raises(ValueError, match="1 observations"):
         PPO("MlpPolicy", env, n_steps=8, batch_size=16).learn(
             16, callback=Microscope(blind, every=8)

@@ -6,7 +6,7 @@ import numpy as np
 from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from solvent.envs import TabularEnv, TabularVectorEnv
+from solvent.envs import Env, VectorEnv
 from solvent.model import TabularGame
 from solvent.training import NativeVecEnv
 
@@ -14,12 +14,12 @@ N = 6
 
 
 def native(game: TabularGame) -> NativeVecEnv:
-    return NativeVecEnv(TabularVectorEnv(game, N, observation="onehot", autoreset_mode="SameStep"))
+    return NativeVecEnv(VectorEnv(game, N, observation="onehot", autoreset_mode="SameStep"))
 
 
 def test_it_equals_the_vector_environment_of_stable_baselines3(small: TabularGame) -> None:
     ours = native(small)
-    theirs = DummyVecEnv([lambda: TabularEnv(small, observation="onehot") for _ in range(N)])
+    theirs = DummyVecEnv([lambda: Env(small, observation="onehot") for _ in range(N)])
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
     ours.seed(3)

@@ -15,7 +15,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.dqn.policies import DQNPolicy
 
 import solvent
-from solvent.envs import TabularEnv
+from solvent.envs import Env
 from solvent.model import TabularGame
 from solvent.training import ExactEvalCallback, extract
 from solvent.training.extract import network_player
@@ -66,7 +66,7 @@ class Batchwise(BaseFeaturesExtractor):
 
 
 def made(kind: Any, policy: Any, game: TabularGame, **arguments: Any) -> Any:
-    return kind(policy, TabularEnv(game), seed=0, device="cpu", **arguments)
+    return kind(policy, Env(game), seed=0, device="cpu", **arguments)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_class_that_chooses_actions_of_its_own_is_refused_with_a_state(
     plays = r"by its predict another action .* in state Combat.*: \d; pass what it plays as a func"
     for call in (
         lambda: solvent.score(small, model),
-        lambda: solvent.score(TabularEnv(small), model, deterministic=True),
+        lambda: solvent.score(Env(small), model, deterministic=True),
         lambda: extract(model, small),
         lambda: model.learn(16, callback=ExactEvalCallback(small, every=16)),
     ):

@@ -13,7 +13,7 @@ from stable_baselines3 import A2C, DQN
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 import solvent
-from solvent.envs import TabularEnv
+from solvent.envs import Env
 from solvent.model import TabularGame
 from solvent.training import extract, load_model
 
@@ -64,12 +64,12 @@ def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line() -> None:
 
 def test_what_a_network_sees_is_read_off_its_space(small: TabularGame) -> None:
     for kind in ("vector", "onehot", "index"):
-        model = made("a2c", TabularEnv(small, observation=kind))
+        model = made("a2c", Env(small, observation=kind))
         told = extract(model, small, observation=kind).sampled
         for found in (
             extract(model, small).sampled,
             solvent.policy_from(small, model),
-            solvent.policy_from(TabularEnv(small, observation="onehot"), model),
+            solvent.policy_from(Env(small, observation="onehot"), model),
         ):
             np.testing.assert_array_equal(found.probabilities, told.probabilities, err_msg=kind)
 

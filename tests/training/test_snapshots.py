@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from two_players import OneShot, random_policy
 
-from solvent.envs import SeatVectorEnv
+from solvent.envs import VectorEnv
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import ALGORITHMS, extract
@@ -28,8 +28,8 @@ def greed() -> TabularGame:
 
 def make(game: TabularGame, size: int = 3, latest: float = 0.5) -> tuple[Any, SelfPlayEnv]:
     uniform = [TabularPolicy.uniform(game, player=p) for p in (0, 1)]
-    env = SeatVectorEnv(
-        game, [uniform], 16, seat="random", observation="onehot", autoreset_mode="SameStep"
+    env = VectorEnv(
+        game, 16, [uniform], seat="random", observation="onehot", autoreset_mode="SameStep"
     )
     play = partial(policies_of_seats, game, "onehot")
     averages = [AveragePolicy(game, seat) for seat in (0, 1)]

@@ -3,7 +3,7 @@
 The arrays are those of :mod:`solvent.envs.sampling_table` and of
 :class:`solvent.envs.table_batch.Cells`. Of n environments, ``state`` [n] int32 and ``stream`` [n]
 uint64 say where they are. Everything here agrees to the last bit with
-:class:`solvent.envs.TabularEnv`.
+:class:`solvent.envs.Env`.
 
 A step is a sequence of short passes over as many environments as fit in the first cache, instead of
 one long pass. In a short pass no environment waits for the memory that another one reads, and there

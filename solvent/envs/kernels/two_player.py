@@ -1,6 +1,6 @@
 """A step of many environments in which a learner meets opponents of a pool, compiled.
 
-Everything here agrees to the last bit with :class:`solvent.envs.SeatEnv`.
+Everything here agrees to the last bit with :class:`solvent.envs.Env`.
 
 As in :mod:`solvent.envs.kernels.tabular`, a step is a sequence of short passes, so that
 environments need not wait for one another's memory. After the learners' moves the passes are

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from solvent import make_game
 from solvent.cli.app import app
-from solvent.envs import TabularEnv, TextObservation
+from solvent.envs import Env, TextObservation
 from solvent.exact import SolvedTable, solve
 from solvent.games.gamebook.library import open_book
 from solvent.games.gamebook.report import gamebook_sections, layout, reading, state_sections
@@ -101,7 +101,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_a_text_is_what_the_rules_draw() -> None:
     game = small_mill()
-    env = TextObservation(TabularEnv(game))
+    env = TextObservation(Env(game))
     text, info = env.reset(seed=2)
     rng = np.random.default_rng(2)
     over, pages = False, set()

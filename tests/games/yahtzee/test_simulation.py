@@ -12,11 +12,9 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from side_by_side import assert_equal, assert_steps_equal
 
-from solvent.envs import TabularVectorEnv
-from solvent.envs.env import Env
+from solvent.envs import Env, VectorEnv
 from solvent.envs.registration import rules_and_source
 from solvent.envs.simulation import OnePlayerSampler
-from solvent.envs.vector_env import VectorEnv
 from solvent.games.yahtzee.episodes import YahtzeeEpisodes, sampler_of
 from solvent.games.yahtzee.rules import Yahtzee
 from solvent.registration import register_envs
@@ -33,7 +31,7 @@ MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP]
 @pytest.mark.parametrize("game", SMALL, ids=str)
 def test_episodes_are_those_of_the_table_bit_for_bit(game: Yahtzee, mode: AutoresetMode) -> None:
     mine = VectorEnv(YahtzeeEpisodes(game, 32), autoreset_mode=mode)
-    other: Any = TabularVectorEnv(game, 32, autoreset_mode=mode)
+    other: Any = VectorEnv(game, 32, autoreset_mode=mode)
     assert_equal(mine.reset(seed=3), other.reset(seed=3))
     ended, illegal = assert_steps_equal(mine, other, 150, seed=0)
     assert min(ended, illegal) > 100
