@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -109,7 +110,7 @@ def game_from_prism(
         raise ModuleNotFoundError("No module named 'stormpy'", name="stormpy")
     child = subprocess.run(
         [sys.executable, "-P", "-c", CHILD],
-        input=json.dumps([str(path), property, str(constants), exact]).encode(),
+        input=pickle.dumps((path, property, str(constants), exact)),
         capture_output=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
@@ -119,25 +120,27 @@ def game_from_prism(
             f"{path.name} with the property {shown(property)} cannot be read: it ends Storm "
             f"({how}), as a division by zero does, deep nesting, or too many states for the memory"
         )
-    answer = json.loads(child.stdout)
+    answer: PrismGame | str = pickle.loads(child.stdout)  # noqa: S301  # Written by our own code.
     if isinstance(answer, str):
         raise ValueError(answer)
-    return game_of(ModelRead(**answer))
+    return answer
 
 
 def answer_parent() -> None:
-    """Read the model that the standard input asks for, and write it, or why not, as JSON."""
-    path, *asked = json.load(sys.stdin)
-    with os.fdopen(os.dup(1), "w") as back:
+    """Read the model that the standard input asks for, and write its game, or why there is none."""
+    asked = pickle.load(sys.stdin.buffer)  # noqa: S301  # Written by our own code.
+    with os.fdopen(os.dup(1), "wb") as back:
         # Storm writes its messages to the standard output, too.
         os.dup2(2, 1)
+        answer: PrismGame | str
         try:
-            json.dump(vars(read_model(Path(path), *asked)), back)
+            answer = read_model(*asked)
         except ValueError as error:
-            json.dump(str(error), back)
+            answer = str(error)
+        pickle.dump(answer, back)
 
 
-def read_model(path: Path, property: str, constants: str, exact: bool | None) -> ModelRead:
+def read_model(path: Path, property: str, constants: str, exact: bool | None) -> PrismGame:
     """Read a model in this process; as for :func:`game_from_prism`.
 
     Raises:
@@ -171,97 +174,6 @@ Args:
     exact: Whether numbers are read as rationals; by the size if none.
 """
     return make
-
-
-@dataclass(frozen=True, eq=False)
-class ModelRead:
-    """A model and a property as a game needs them, in lists that JSON can hold.
-
-    With S states, K rows and N outcomes of the model, of which those are left out that lead on from
-    where an episode ends, or to where no policy counts:
-
-    ===================  =====================================================================
-    ``name``             the model's file
-    ``parameters``       the property, and the constants
-    ``sources``          where the model comes from, for the game's page
-    ``unit``             what values are counted in
-    ``reward_range``     least and largest return of an episode
-    ``sign``             -1 if the property asks for the least, else 1
-    ``first``            the state in which episodes begin
-    ``variables``        the names of the variables
-    ``states``           [S] the values of the variables
-    ``actions``          the names of all actions
-    ``row_state``        [K] the state of each row, ascending
-    ``row_action``       [K] the action of each row, ascending within a state
-    ``length``           [K] how many outcomes a row has
-    ``next_state``       [N] where each outcome leads to
-    ``probability``      [N] index of its probability among the numbers
-    ``reward``           [N] index of its reward
-    ``numbers``          the different rationals, such as ``"1/3"``
-    ===================  =====================================================================
-    """
-
-    name: str
-    parameters: dict[str, Any]
-    sources: list[str]
-    unit: str
-    reward_range: list[float]
-    sign: int
-    first: int
-    variables: list[str]
-    states: list[list[Any]]
-    actions: list[str]
-    row_state: list[int]
-    row_action: list[int]
-    length: list[int]
-    next_state: list[int]
-    probability: list[int]
-    reward: list[int]
-    numbers: list[str]
-
-
-def game_of(read: ModelRead) -> PrismGame:
-    """The game of what was read: its states that can be reached."""
-    count, states = len(read.states), [tuple(values) for values in read.states]
-    length, next_state = np.array(read.length, np.int64), np.array(read.next_state, np.int64)
-    p_index, r_index = (np.array(index, np.int32) for index in (read.probability, read.reward))
-    numbers = tuple(map(Fraction, read.numbers))
-    floats = np.array([float(number) for number in numbers])
-    mask = np.zeros((count, len(read.actions)), bool)
-    mask[read.row_state, read.row_action] = True
-    whole = TabularGame(
-        info=GameInfo(
-            name=read.name,
-            players=1,
-            actions=(tuple(read.actions),),
-            acyclic=False,
-            reward_range=(read.reward_range[0], read.reward_range[1]),
-            sources=tuple(read.sources),
-            parameters=tuple(read.parameters.items()),
-            observation_labels=tuple(read.variables),
-            unit=read.unit,
-        ),
-        states=range(count),
-        row_start=np.concatenate(([0], np.cumsum(mask.sum(axis=1)))),
-        outcome_start=np.concatenate(([0], np.cumsum(length))),
-        next_state=next_state,
-        probability=floats[p_index],
-        outcome_reward=floats[r_index],
-        mask=(mask, (mask.sum(axis=1) > 0)[:, None]),
-        initial=np.eye(1, count, read.first)[0],
-        observation=(_scaled(states),),
-    )
-    table = reachable(whole)
-    # The outcomes that are left, in the order in which they were.
-    left = np.array([s in table.index for s in range(count)])
-    here = left[np.repeat(np.array(read.row_state, np.int64), length)]
-    table = replace(table, states=tuple(states[s] for s in np.flatnonzero(left).tolist()))
-    start = {int(np.argmax(table.initial)): Fraction(1)}
-    return PrismGame(
-        RationalGame(table, numbers, p_index[here], r_index[here], start),
-        tuple(read.variables),
-        read.sign,
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -412,8 +324,8 @@ class _Reading:
         self.row_state = np.repeat(np.arange(model.nr_states), np.diff(self.row_start))
         self.outcome_row = np.repeat(np.arange(matrix.nr_rows), np.diff(self.outcome_start))
 
-    def read(self) -> ModelRead:
-        """What a game needs of it."""
+    def read(self) -> PrismGame:
+        """Return the game: the states that can be reached, and the rows that count."""
         formula, path = self.formula, getattr(self.formula, "subformula", None)
         chance = formula.is_probability_operator_formula
         until = path is not None and path.is_until_formula and chance
@@ -442,7 +354,7 @@ class _Reading:
         if over[first]:
             value = int(goal[first]) if chance else 0
             raise self._refused(f"is {value} at the start, so that there is nothing to choose")
-        return self._model_read(first, over, allowed, rewards, chance, -1 if least else 1)
+        return self._game(first, over, allowed, rewards, chance, -1 if least else 1)
 
     def _refused(self, why: str) -> ValueError:
         return ValueError(f"{self.name}: the property {shown(self.wanted)} {why}")
@@ -560,11 +472,12 @@ class _Reading:
                         found[place[k, entry.column]] += _number(entry.value, exact)
         return found
 
-    def _model_read(
+    def _game(
         self, first: int, over: Bools, allowed: Bools, rewards: list[Any], chance: bool, sign: int
-    ) -> ModelRead:
-        """What is left: no rows where it is over, and of the others those allowed."""
+    ) -> PrismGame:
+        """The game: no rows where it is over, and of the others those allowed."""
         names, action = self._actions()
+        variables, states = self._states()
         kept = np.flatnonzero(allowed & ~over[self.row_state])
         kept = kept[np.lexsort((action[kept], self.row_state[kept]))]
         length = np.diff(self.outcome_start)[kept]
@@ -575,31 +488,53 @@ class _Reading:
             probabilities = [p for row in rows for p in rationals(row.tolist())]
         paid = [sign * Fraction(rewards[n]) for n in outcomes.tolist()]
         numbers = {number: i for i, number in enumerate(dict.fromkeys([*probabilities, *paid]))}
-        variables, states = self._states()
+        floats = np.array([float(number) for number in numbers])
+        p_index, r_index = (
+            np.array([numbers[number] for number in own], np.int32) for own in (probabilities, paid)
+        )
+        mask = np.zeros((len(states), len(names)), bool)
+        mask[self.row_state[kept], action[kept]] = True
+        whole = TabularGame(
+            info=self._info(names, variables, chance, sign),
+            states=range(len(states)),
+            row_start=np.concatenate(([0], np.cumsum(mask.sum(axis=1)))),
+            outcome_start=np.concatenate(([0], np.cumsum(length))),
+            next_state=self.target[outcomes],
+            probability=floats[p_index],
+            outcome_reward=floats[r_index],
+            mask=(mask, np.asarray(mask.any(axis=1))[:, None]),
+            initial=np.eye(1, len(states), first)[0],
+            observation=(_scaled(states),),
+        )
+        table = reachable(whole)
+        # The outcomes that are left, in the order in which they were.
+        left = np.array([s in table.index for s in range(len(states))])
+        here = left[np.repeat(self.row_state[kept], length)]
+        table = replace(table, states=tuple(states[s] for s in np.flatnonzero(left).tolist()))
+        start = {int(np.argmax(table.initial)): Fraction(1)}
+        rational = RationalGame(table, tuple(numbers), p_index[here], r_index[here], start)
+        return PrismGame(rational, tuple(variables), sign)
+
+    def _info(self, actions: list[str], variables: list[str], chance: bool, sign: int) -> GameInfo:
+        """The description of the game."""
         unit = WINS if chance and sign > 0 else ""
         if not chance and self.formula.has_reward_model_name():
             unit = self.formula.reward_name
-        return ModelRead(
+        minimised = "minimised: a value here is minus the property's"
+        return GameInfo(
             name=self.name,
-            parameters={"property": self.wanted, "constants": self.constants, "sign": sign},
-            sources=[
-                f"the model {self.name}, read by Storm",
-                *(["minimised: a value here is minus the property's"] if sign < 0 else []),
-            ],
+            players=1,
+            actions=(tuple(actions),),
+            acyclic=False,
+            reward_range=(min(0, sign), max(0, sign)) if chance else (-np.inf, np.inf),
+            sources=(f"the model {self.name}, read by Storm", *[minimised] * (sign < 0)),
+            parameters=(
+                ("property", self.wanted),
+                ("constants", self.constants),
+                ("sign", sign),
+            ),
+            observation_labels=tuple(variables),
             unit=unit,
-            reward_range=[min(0, sign), max(0, sign)] if chance else [-np.inf, np.inf],
-            sign=sign,
-            first=int(first),
-            variables=variables,
-            states=states,
-            actions=names,
-            row_state=self.row_state[kept].tolist(),
-            row_action=action[kept].tolist(),
-            length=length.tolist(),
-            next_state=self.target[outcomes].tolist(),
-            probability=[numbers[number] for number in probabilities],
-            reward=[numbers[number] for number in paid],
-            numbers=[str(number) for number in numbers],
         )
 
     def _actions(self) -> tuple[list[str], Ints]:
@@ -621,7 +556,7 @@ class _Reading:
         names = [name if copy == 1 else f"{name} #{copy}" for name, copy in order]
         return names, np.array([order[key] for key in keys], np.int64)
 
-    def _states(self) -> tuple[list[str], list[list[Any]]]:
+    def _states(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The names of the variables, and their values in each state."""
         count = self.model.nr_states
         if self.model.has_state_valuations():
@@ -631,10 +566,10 @@ class _Reading:
             except RuntimeError:  # Explicit formats may have variables that stormpy cannot read.
                 found = [{}]
             variables = list(found[0])
-            states = [[one[name] for name in variables] for one in found]
-            if variables and len(set(map(tuple, states))) == count:
+            states = [tuple(one[name] for name in variables) for one in found]
+            if variables and len(set(states)) == count:
                 return variables, states
-        return ["state"], [[s] for s in range(count)]
+        return ["state"], [(s,) for s in range(count)]
 
 
 def _fixed_point(step: Callable[[Bools], Bools], found: Bools) -> Bools:

@@ -2,8 +2,8 @@
 
 The hash of a model is known only once its table is compiled, so a table is found by its class and
 the class's fields. Only games of this package are kept, whose code is part of the key
-(:func:`solvent.model.cache.code_version`); a class with a replaced method and a game with a field
-that names a file are compiled every time.
+(:func:`solvent.model.cache.code_version`); a game with a field that names a file is compiled every
+time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -137,7 +136,7 @@ def game_identity(game: Game) -> dict[str, Any] | None:
     """
     kind = type(game)
     module = sys.modules.get(kind.__module__)
-    if not kind.__module__.startswith("solvent.") or not _as_written(kind):
+    if not kind.__module__.startswith("solvent."):
         return None
     if getattr(module, kind.__qualname__, None) is not kind:
         return None
@@ -147,30 +146,6 @@ def game_identity(game: Game) -> dict[str, Any] | None:
         return {"class": f"{kind.__module__}:{kind.__qualname__}", "fields": _fields(game)}
     except (RecursionError, TypeError):
         return None
-
-
-_FUNCTION_OF = {
-    property: "fget",
-    cached_property: "func",
-    classmethod: "__func__",
-    staticmethod: "__func__",
-}
-"""The attribute in which a kind of method holds its function."""
-
-
-def _as_written(kind: type) -> bool:
-    """Return whether every method of a class is still the one that its own file defines."""
-    for base in kind.__mro__:
-        if base.__module__.partition(".")[0] in sys.stdlib_module_names:
-            continue
-        file = sys.modules[base.__module__].__file__
-        for name, value in vars(base).items():
-            if name.startswith("__") or not (callable(value) or hasattr(value, "__get__")):
-                continue
-            inner = getattr(value, _FUNCTION_OF.get(type(value), ""), value)
-            if getattr(getattr(inner, "__code__", None), "co_filename", "") != file:
-                return False
-    return True
 
 
 def names_files(info: GameInfo) -> bool:

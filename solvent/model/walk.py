@@ -25,13 +25,10 @@ from solvent.model.game import Alternating, Game, Outcome, State
 from solvent.model.progress import OnProgress, Teller
 
 BLOCK = 2048
-"""Number of states that are expanded at a time."""
+"""The largest number of states that are expanded at a time."""
 
-MOST_OUTCOMES = 2**13
-"""Number of outcomes with which a block ends early."""
-
-CHUNK = 2**10
-"""Number of outcomes that are held as Python objects: more would leave the processor's cache."""
+CHUNK = 2**12
+"""Number of outcomes with which a block ends early: more would leave the processor's cache."""
 
 EXACT = 2**53
 """Floats hold every whole number up to this one."""
@@ -186,7 +183,7 @@ def walk(game: Game, max_states: int, progress: OnProgress | None) -> dict[str, 
 
 
 class _Walk:
-    """A walk under way: the states found so far, and what the rules said since the last flush.
+    """A walk under way: the states found so far, and the arrays of those that were expanded.
 
     Args:
         game: The rules.
@@ -201,101 +198,13 @@ class _Walk:
         for outcome in start:
             self.index[outcome.state]
         self.states: list[State] = list(self.index)
-        self.done, self.outcomes = 0, 0
-        self.chosen: list[int] = []
-        self.lengths: list[int] = []
-
-    def expand(self) -> None:
-        """Expand the next states, until there are :data:`CHUNK` outcomes or nothing is left."""
-        game, choices = self.game, self.choices
-        # Looking these up for every state would take a tenth of the time of quick rules.
-        is_terminal, legal_actions, transition = (
-            game.is_terminal, game.legal_actions, game.transition,
-        )  # fmt: skip
-        number_of, joint, chosen, lengths = (
-            choices.number, choices.joint, self.chosen, self.lengths,
-        )  # fmt: skip
-        outcomes: list[Outcome] = []
-        try:
-            for state in self.states[self.done + len(chosen) : self.done + BLOCK]:
-                number = 0 if is_terminal(state) else number_of(legal_actions(state))
-                chosen.append(number)
-                for actions in joint[number]:
-                    branches = transition(state, actions)
-                    lengths.append(len(branches))
-                    outcomes += branches
-                if len(outcomes) > CHUNK:
-                    break
-        except Exception:
-            # A wrong distribution may have led to a state that is none.
-            self._record(outcomes)
-            self._distributions()
-            raise
-        self._record(outcomes)
-
-    def _record(self, outcomes: list[Outcome]) -> None:
-        """Turn outcomes into arrays, and number the states that they lead to."""
-        count = len(outcomes)
-        self.outcomes += count
-        numerator, denominator = _parts(list(map(itemgetter(0), outcomes)))
-        index_of = self.index.__getitem__
-        self.pieces.add(
-            numerator=numerator,
-            denominator=denominator,
-            number=np.fromiter(map(index_of, map(itemgetter(1), outcomes)), np.int64, count),
-            given=np.fromiter(map(itemgetter(2), outcomes), float, count),
-        )
-        fresh = len(self.index) - len(self.states)
-        self.states += reversed(list(islice(reversed(self.index), fresh)))
-
-    def _distributions(self) -> tuple[Ints, NDArray[Any], NDArray[Any]]:
-        """Return the lengths, weights and totals of the rows since the last flush.
-
-        Raises:
-            ValueError: If one is not a distribution.
-        """
-        length = np.array(self.lengths, np.int64)
-        parts = self.pieces.joined("numerator"), self.pieces.joined("denominator")
-        weight, total, wrong = _weights(*parts, length)
-        if wrong is not None:
-            chosen = zip(self.states[self.done :], self.chosen, strict=False)
-            rows = [(state, joint) for state, c in chosen for joint in self.choices.joint[c]]
-            end = int(length[: wrong + 1].sum())
-            own = (part[end - self.lengths[wrong] : end].tolist() for part in parts)
-            chances = [Fraction(*pair) for pair in zip(*own, strict=True)]
-            where = "state {!r}, action {}".format(*rows[wrong])
-            check_distribution(self.game.info.name, chances, where)
-        return length, weight, total
-
-    def flush(self) -> None:
-        """Check the distributions since the last flush, and add their rows to the pieces."""
-        game, pieces = self.game, self.pieces
-        length, weight, total = self._distributions()
-        target, reward = pieces.joined("number"), pieces.joined("given")
-        if len(target):
-            pieces.add_rows(length, target, weight, total, reward)
-        pieces.add(chosen=np.array(self.chosen, np.int32))
-        block = self.states[self.done : self.done + len(self.chosen)]
-        for player in range(game.info.players):
-            seen = np.array([game.observe(state, player) for state in block], np.float32)
-            pieces.add(**{f"seen_{player}": seen})
-        if isinstance(game, Alternating):
-            pieces.add(turn=np.array([game.turn(state) for state in block]))
-        self.done, self.outcomes = self.done + len(block), 0
-        self.chosen, self.lengths = [], []
 
     def all_states(self, max_states: int, tell: Teller) -> tuple[State, ...]:
         """Expand all states, and return them in the order of their numbers."""
-        while self.done < len(self.states):
-            expanded = self.done + len(self.chosen)
-            tell(expanded)
-            if (
-                expanded == min(self.done + BLOCK, len(self.states))
-                or self.outcomes > MOST_OUTCOMES
-            ):
-                self.flush()
-                continue
-            self.expand()
+        done = 0
+        while done < len(self.states):
+            tell(done)
+            done += self.expand(self.states[done : done + BLOCK])
             if len(self.states) > max_states:
                 raise TooManyStatesError(
                     f"{self.game.info.name} has more than {max_states} states; allow more with "
@@ -303,6 +212,69 @@ class _Walk:
                 )
         self.index.default_factory = None
         return tuple(self.states)
+
+    def expand(self, block: Sequence[State]) -> int:
+        """Expand the first of some states, until there are :data:`CHUNK` outcomes.
+
+        Returns:
+            How many states were expanded.
+        """
+        # Looking these up for every state would take a tenth of the time of quick rules.
+        is_terminal, legal_actions, transition = (
+            self.game.is_terminal, self.game.legal_actions, self.game.transition,
+        )  # fmt: skip
+        number_of, joint = self.choices.number, self.choices.joint
+        chosen: list[int] = []
+        lengths: list[int] = []
+        outcomes: list[Outcome] = []
+        for state in block:
+            number = 0 if is_terminal(state) else number_of(legal_actions(state))
+            chosen.append(number)
+            for actions in joint[number]:
+                branches = transition(state, actions)
+                lengths.append(len(branches))
+                outcomes += branches
+            if len(outcomes) > CHUNK:
+                break
+        self._add(block[: len(chosen)], chosen, np.array(lengths, np.int64), outcomes)
+        return len(chosen)
+
+    def _add(
+        self, block: Sequence[State], chosen: list[int], length: Ints, outcomes: list[Outcome]
+    ) -> None:
+        """Check the rows of a block, number the states that they lead to, and add both.
+
+        Args:
+            block: The states.
+            chosen: The number of the legal actions of each state.
+            length: [K] the number of outcomes of each row.
+            outcomes: The outcomes of all rows.
+
+        Raises:
+            ValueError: If a row is not a distribution.
+        """
+        game, pieces, count = self.game, self.pieces, len(outcomes)
+        parts = _parts(list(map(itemgetter(0), outcomes)))
+        weight, total, wrong = _weights(parts[0], parts[1], length)
+        if wrong is not None:
+            each = zip(block, chosen, strict=True)
+            rows = [(state, joint) for state, c in each for joint in self.choices.joint[c]]
+            end = int(length[: wrong + 1].sum())
+            own = [_rational(one[0]) for one in outcomes[end - int(length[wrong]) : end]]
+            check_distribution(game.info.name, own, "state {!r}, action {}".format(*rows[wrong]))
+        if count:
+            target = map(self.index.__getitem__, map(itemgetter(1), outcomes))
+            numbers = np.fromiter(target, np.int64, count)
+            rewards = np.fromiter(map(itemgetter(2), outcomes), float, count)
+            pieces.add_rows(length, numbers, weight, total, rewards)
+        fresh = len(self.index) - len(self.states)
+        self.states += reversed(list(islice(reversed(self.index), fresh)))
+        pieces.add(chosen=np.array(chosen, np.int32))
+        for player in range(game.info.players):
+            seen = np.array([game.observe(state, player) for state in block], np.float32)
+            pieces.add(**{f"seen_{player}": seen})
+        if isinstance(game, Alternating):
+            pieces.add(turn=np.array([game.turn(state) for state in block]))
 
 
 def _weights(

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import errno
-import functools
 import io
 import os
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -21,8 +17,8 @@ from numpy.typing import NDArray
 from solvent.baselines import make_baseline
 from solvent.exact.solver import cached_solution, solve_table
 from solvent.games import FightingFantasy, FootballStrategy, Greed, Pig
-from solvent.model import Game, TabularGame, cache, cached_table, compile_game, table_cache
-from solvent.model.cache import Packed, kept, read_entry, write_entry
+from solvent.model import Game, cache, cached_table, compile_game, table_cache
+from solvent.model.cache import Packed, kept
 from solvent.model.state_columns import PackedStates, UnpackableError, find_classes, pack_states
 
 GAME = FightingFantasy(stamina=4, opponent_stamina=4, luck=3)
@@ -108,16 +104,6 @@ def test_it_can_be_switched_off(folder: Path, monkeypatch: pytest.MonkeyPatch, w
     assert not folder.exists()
 
 
-def test_without_a_name_it_is_the_user_s_folder_if_that_is_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("SOLVENT_CACHE")
-    found = cache.cache_folder()
-    assert found is None or "solvent" in found.parts
-    monkeypatch.setitem(sys.modules, "platformdirs", None)
-    assert cache.cache_folder() is None
-
-
 def test_a_folder_that_cannot_be_written_to_does_no_harm(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,22 +157,6 @@ def test_the_longest_unused_make_room_and_other_files_stay(
     monkeypatch.setattr(cache, "MOST_BYTES", 10_000)
     counted.get(other=4)
     assert len(list(folder.iterdir())) == 3
-
-
-def test_several_may_write_and_read_at_the_same_time(folder: Path) -> None:
-    path = folder / ("0" * 64)
-    packed = Packed({}, {"numbers": np.arange(50_000)})
-
-    def one(k: int) -> bool:
-        if k % 2:
-            write_entry(path, packed)
-        read = read_entry(path)
-        return read is None or bool((read.arrays["numbers"] == packed.arrays["numbers"]).all())
-
-    with ThreadPoolExecutor(8) as threads:
-        assert all(threads.map(one, range(80)))
-    assert read_entry(path) is not None
-    assert list(folder.iterdir()) == [path]
 
 
 SMALL: list[Game] = [GAME, Pig(target=6), Greed(limit=9, sides=4)]
@@ -277,31 +247,6 @@ def test_what_nothing_tells_for_certain_is_not_kept(
     assert not folder.exists()
 
 
-@pytest.mark.parametrize(
-    "replacement",
-    [
-        lambda self, state: True,
-        functools.wraps(Pig.is_terminal)(lambda self, state: True),
-        functools.lru_cache(Pig.is_terminal),
-        functools.partialmethod(Pig.is_terminal),
-        property(lambda self: lambda state: True),
-        Mock(return_value=True),
-    ],
-    ids=["function", "wrapped", "cached", "partial", "property", "mock"],
-)
-def test_a_game_with_a_replaced_method_is_not_kept(
-    monkeypatch: pytest.MonkeyPatch, replacement: Any
-) -> None:
-    assert table_cache.game_identity(Pig(target=6)) is not None
-    monkeypatch.setattr(Pig, "is_terminal", replacement)
-    assert table_cache.game_identity(Pig(target=6)) is None
-
-
-def test_the_folder_may_be_in_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOLVENT_CACHE", "~/kept")
-    assert cache.cache_folder() == Path.home() / "kept"
-
-
 PACKAGE = __name__.partition(".")[0]
 
 
@@ -358,17 +303,6 @@ def test_a_file_names_no_class_of_another_package() -> None:
         header["class"] = name
         with pytest.raises(UnpackableError, match="no class of"):
             PackedStates(header, arrays, 1, find_classes(header, PACKAGE))
-
-
-def test_a_table_with_states_of_another_kind_is_compiled(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(states: Any) -> Any:
-        raise UnpackableError("no")
-
-    monkeypatch.setattr(table_cache, "pack_states", refused)
-    assert isinstance(cached_table(GAME), TabularGame)
-    assert not folder.exists()
 
 
 def test_the_page_says_how_much_is_kept_and_what() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -374,20 +373,6 @@ def test_every_part_of_a_table_is_compared(changes: dict[str, Any], message: str
         check_game(game)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"players": 3}, "players is 3; allowed are 1 and 2"),
-        ({"players": 2}, "actions names the actions of 1 player(s), but the game has 2"),
-    ],
-)
-def test_an_info_whose_fields_do_not_fit_is_refused(
-    arguments: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        replace(Coin().info, **arguments)
-
-
 def test_what_was_made_for_another_game_is_refused_by_what_differs() -> None:
     info = replace(
         Coin().info, parameters=(("size", 3), ("ends", (1, 2)), ("odds", {"a": 1, "b": 2}))
@@ -403,12 +388,3 @@ def test_what_was_made_for_another_game_is_refused_by_what_differs() -> None:
         expected = f"^the network is for another game: {message}$"
         with pytest.raises(ValueError, match=expected):
             info.check_same(replace(info, **changes), "the network")
-
-
-def test_each_check_of_each_game_is_a_test_of_its_own() -> None:
-    names = {check.__name__ for check in checks.CHECKS}
-    mark = parametrize_with_game_checks([Coin(), Pig(target=3)]).mark
-    assert mark.args[0] == ("game", "check")
-    assert [p.values[1] for p in mark.args[1]] == [*checks.CHECKS, *checks.CHECKS]
-    assert {p.values[0].info.name for p in mark.args[1]} == {"coin", "pig"}
-    assert {p.id for p in mark.args[1]} == {f"{g}-{n}" for g in ("coin", "pig") for n in names}

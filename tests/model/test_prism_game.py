@@ -16,7 +16,7 @@ import solvent
 from solvent.cli.app import app
 from solvent.envs import Env
 from solvent.model import PrismGame, check_game, game_from_prism
-from solvent.model.prism_game import SUFFIXES, game_of, read_model
+from solvent.model.prism_game import SUFFIXES, read_model
 from solvent.model.registry import FORMATS
 
 stormpy = pytest.importorskip("stormpy")
@@ -84,7 +84,7 @@ def test_ties_that_rounding_decides_are_proved(rounds: tuple[int, ...]) -> None:
     """Hardly anything changes along most rows here, so that rounding is as large as advantages."""
     path, wanted = FOLDER / "consensus.prism", 'Pmin=? [F "finished" & "ones"]'
     for k in rounds:
-        table = game_of(read_model(path, wanted, f"K={k}", None)).tabulate()
+        table = read_model(path, wanted, f"K={k}", None).tabulate()
         solution = solvent.solve(table)
         assert solution.lower <= -storm_value(path, wanted, f"K={k}") <= solution.upper, k
         # Sweeps solve components of more than 500 states, and the certificate accepts 1e-11.
@@ -124,7 +124,7 @@ def random_model(seed: int, size: int = 7) -> str:
 def read(path: Path, wanted: str) -> tuple[PrismGame | None, str]:
     """The game, or why it is refused."""
     try:
-        return game_of(read_model(path, wanted, "", None)), ""
+        return read_model(path, wanted, "", None), ""
     except ValueError as error:
         return None, str(error)
 

@@ -56,22 +56,6 @@ def test_a_row_is_a_state_and_a_legal_joint_action(pig: Any) -> None:
             )
 
 
-def test_an_illegal_action_has_no_row(pig: Any) -> None:
-    start = int(np.argmax(pig.initial))
-    with pytest.raises(ValueError, match=r"action 1 of player 0 is not legal .* legal are \[0\]"):
-        pig.row(start, (1, 0))
-
-
-def test_rows_of_a_state_go_by_player_0s_action_first() -> None:
-    table = compile_game(RandomGame(3, "simultaneous", cyclic=False))
-    for s in np.flatnonzero(~table.terminal).tolist():
-        first, second = (np.flatnonzero(mask[s]).tolist() for mask in table.mask)
-        joint = [(a, b) for a in first for b in second]
-        rows = range(table.row_start[s], table.row_start[s + 1])
-        assert [table.row(s, pair) for pair in joint] == list(rows)
-        assert [(int(table.row_action[0][k]), int(table.row_action[1][k])) for k in rows] == joint
-
-
 def test_who_is_on_turn_acts_and_without_turns_everybody_does(pig: Any) -> None:
     for player in (0, 1):
         owned = [
@@ -366,15 +350,6 @@ def test_a_table_needs_no_more_states_than_there_are(pig: Any) -> None:
     assert compile_game(rules, reference=True, max_states=pig.n_states).n_states == pig.n_states
     with pytest.raises(TooManyStatesError, match=f"^pig has more than {pig.n_states - 1} states; "):
         compile_game(rules, reference=True, max_states=pig.n_states - 1)
-
-
-def test_a_table_of_a_games_own_is_one() -> None:
-    class Odd(Pig):
-        def tabulate(self) -> Any:
-            return [1, 2]
-
-    with pytest.raises(TypeError, match=r"^tabulate\(\) of pig returned list$"):
-        compile_game(Odd(target=3))
 
 
 def test_what_cannot_happen_is_no_outcome(pig: Any) -> None:

@@ -130,11 +130,6 @@ def test_a_wrong_distribution_is_named_by_state_and_action() -> None:
         with pytest.raises(ValueError, match=expected):
             compile_game(game)
         assert gc.isenabled()
-    # Rules that raise on one of several states of a block.
-    both = (Outcome(HALF, 1), Outcome(HALF, -1))
-    for one, error in (((Outcome(HALF, 2),), ValueError), ((Outcome(Fraction(1), 2),), KeyError)):
-        with pytest.raises(error, match=r"sum to 1/2, not 1, at state 1|-1"):
-            compile_game(Line({0: both, 1: one}))
 
 
 def test_a_float_is_the_decimal_that_it_prints() -> None:
