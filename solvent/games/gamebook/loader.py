@@ -1,14 +1,14 @@
 """Reading a gamebook file, YAML or JSON: text to plain data with its lines to the models of a book.
 
 Only the events of a YAML parser are used, never one of its loaders, so that no file can name a
-Python object. Scalars are read by the few rules of :func:`_scalar` (YAML's own turn ``no`` into a
-truth value and ``1:30`` into ninety). Anchors, aliases, tags and keys that stand twice are
-refused, and so is what is too large, before it takes up memory.
+Python object. Scalars are read by few rules (YAML's own turn ``no`` into a truth value and ``1:30``
+into ninety). Anchors, aliases, tags and keys that stand twice are refused, and so is what is too
+large, before it takes up memory.
 
- A book is validated in steps, so that what later parts name is
-known by then: constants, the hero, combat and endings, and then the whole. Every fault that the
-models find is reported at once, up to :data:`MOST_PROBLEMS`; how the parts of a book go together is
-checked when each of them is all right (:mod:`solvent.games.gamebook.checker`).
+A book is validated in steps, so that what later parts name is known by then: constants, the hero,
+combat and endings, and then the whole. Every fault that the models find is reported at once, up to
+:data:`MOST_PROBLEMS`; how the parts of a book go together is checked when each of them is all right
+(:mod:`solvent.games.gamebook.checker`).
 """
 
 from __future__ import annotations
@@ -270,42 +270,52 @@ class _Reader:
             for event in self.events
             if isinstance(event, (yaml.NodeEvent, yaml.CollectionStartEvent))
         ]
-        if len(documents) != 1:
-            many = "the file holds several documents" if documents else "the file is empty"
-            raise _error(self.file, 1, many, "one book stands in one document")
+        several = "the file holds several documents" if documents else "the file is empty"
+        self._refuse(1, (len(documents) != 1, several, "one book stands in one document"))
         if self.doubles:
             raise BookError(self.doubles)
         [(data, first)] = documents
         return Source(self.file, data, first, self.places)
 
+    def _refuse(self, line: int, *faults: tuple[Any, str, str]) -> None:
+        """Refuse the file for the first of some faults that it has, each with its cure."""
+        for found, message, cure in faults:
+            if found:
+                raise _error(self.file, line, message, cure)
+
     def _value(self, event: Any, depth: int) -> Any:
         """Return the value that an event begins, at a depth of nesting."""
-        line = _line(event)
-        if isinstance(event, yaml.AliasEvent):
-            raise _error(self.file, line, "an alias (*)", "write it out where it is used")
-        if event.anchor is not None:
-            raise _error(self.file, line, "an anchor (&)", "write it out where it is used")
-        if event.tag is not None:
-            raise _error(self.file, line, f"the tag {event.tag!r}", "a book holds plain data only")
         self.values += 1
-        if self.values > MOST_VALUES:
-            raise _error(self.file, line, f"more than {MOST_VALUES} values", "split it")
-        if isinstance(event, yaml.ScalarEvent):
-            return self._scalar(event, line)
-        if depth > DEEPEST:
-            raise _error(self.file, line, f"nested more than {DEEPEST} deep", "use more sections")
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(depth)
-        return self._mapping(depth)
+        is_alias, is_scalar = (isinstance(event, k) for k in (yaml.AliasEvent, yaml.ScalarEvent))
+        tag = getattr(event, "tag", None)
+        whole = "write it out where it is used"
+        self._refuse(
+            _line(event),
+            (is_alias, "an alias (*)", whole),
+            (event.anchor is not None, "an anchor (&)", whole),
+            (tag is not None, f"the tag {tag!r}", "a book holds plain data only"),
+            (self.values > MOST_VALUES, f"more than {MOST_VALUES} values", "split it"),
+            (depth > DEEPEST and not is_scalar, f"nested more than {DEEPEST} deep",
+             "use more sections"),
+        )  # fmt: skip
+        if is_scalar:
+            return self._scalar(event)
+        is_list = isinstance(event, yaml.SequenceStartEvent)
+        return self._sequence(depth) if is_list else self._mapping(depth)
 
-    def _scalar(self, event: yaml.ScalarEvent, line: int) -> Any:
+    def _scalar(self, event: yaml.ScalarEvent) -> Any:
+        """Return the value of a scalar: in quotes a text, otherwise perhaps a number or nothing."""
         text = str(event.value)
-        control = _CONTROL.search(text)
-        if control is not None:
-            raise _error(
-                self.file, line, f"the control character {control[0]!r} in a text", "remove it"
-            )
-        return text if event.style else _scalar(text)
+        if control := _CONTROL.search(text):
+            message = f"the control character {control[0]!r} in a text"
+            self._refuse(_line(event), (True, message, "remove it"))
+        if event.style:
+            return text
+        if text in ("", "null", "~"):
+            return None
+        if text in ("true", "false"):
+            return text == "true"
+        return int(text) if _INTEGER.fullmatch(text) else text
 
     def _inside(self) -> Iterator[yaml.Event]:
         """Yield the events up to the end of the current list or mapping."""
@@ -327,10 +337,12 @@ class _Reader:
         places = self.places[id(values)] = {}
         for event in self._inside():
             line = _line(event)
-            if not isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent)):
-                raise _error(self.file, line, "a key that is no text", "write a text")
-            if len(values) == MOST_KEYS:
-                raise _error(self.file, line, f"more than {MOST_KEYS} keys here", "split it")
+            is_key = isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent))
+            self._refuse(
+                line,
+                (not is_key, "a key that is no text", "write a text"),
+                (len(values) == MOST_KEYS, f"more than {MOST_KEYS} keys here", "split it"),
+            )
             key = self._value(event, depth)
             if str(key) in places:
                 first, _ = places[str(key)]
@@ -343,15 +355,6 @@ class _Reader:
 
 def _line(event: yaml.Event) -> int:
     return event.start_mark.line + 1 if event.start_mark else 1
-
-
-def _scalar(text: str) -> Any:
-    """The value of a scalar without quotes."""
-    if text in ("", "null", "~"):
-        return None
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if _INTEGER.fullmatch(text) else text
 
 
 def _error(file: str, line: int, message: str, cure: str) -> BookError:

@@ -29,7 +29,7 @@ from solvent.games.gamebook.commands import account
 from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Floats, Ints, grouped_sum
+from solvent.model.arrays import Floats, grouped_sum
 from solvent.model.text import exact, small
 from solvent.report.colours import VIRIDIS, shade
 from solvent.report.sections import Section
@@ -282,7 +282,8 @@ def reading(game: Gamebook, table: TabularGame, policy: TabularPolicy, best: Flo
         best: [S] the optimal values.
     """
     visits = state_visitation(table, policy)
-    section = sections_of_states(table)
+    pages = cast(Sequence[Page], table.states)
+    section = np.fromiter((page.section for page in pages), np.int64, table.n_states)
     weight = policy.probabilities[table.row_state, table.row_action[0]]
     flow = (visits[table.row_state] * weight)[table.outcome_row] * table.probability
     came_from = section[table.row_state][table.outcome_row]
@@ -293,16 +294,9 @@ def reading(game: Gamebook, table: TabularGame, policy: TabularPolicy, best: Flo
     reached = grouped_sum(section[target], flow, largest)
     total = grouped_sum(section[target], flow * value, largest)
     numbers = [number for number in game.liveness.sections if number]
-    pages = cast(Sequence[Page], table.states)
     over = [(pages[s].ending, visits[s]) for s in np.flatnonzero(table.terminal).tolist()]
     return Reading(
         {n: float(reached[n]) for n in numbers},
         {n: float(total[n] / reached[n]) if reached[n] > 0 else float("nan") for n in numbers},
         {name: float(sum(p for end, p in over if end == name)) for name in game.book.endings},
     )
-
-
-def sections_of_states(table: TabularGame) -> Ints:
-    """The section of each state, [S]."""
-    pages = cast(Sequence[Page], table.states)
-    return np.fromiter((page.section for page in pages), np.int64, table.n_states)

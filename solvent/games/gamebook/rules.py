@@ -25,7 +25,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import product, zip_longest
 from math import prod
 from typing import Any, TypeAlias, TypeVar
 
@@ -158,12 +158,9 @@ class Gamebook(Words):
 
     @cached_property
     def _most_actions(self) -> int:
-        options = [
-            len(node.exit.root)
-            for node in self.book.nodes.values()
-            if isinstance(node.exit, Choices)
-        ]
-        trades = [len(there) + 1 for there in self.shops.values()]
+        exits = (node.exit for node in self.book.nodes.values())
+        options = (len(exit_.root) for exit_ in exits if isinstance(exit_, Choices))
+        trades = (len(there) + 1 for there in self.shops.values())
         return max(2, len(self.book.picked), *options, *trades)
 
     def initial(self) -> tuple[Outcome, ...]:
@@ -339,14 +336,10 @@ class Gamebook(Words):
     @cached_property
     def _local_scale(self) -> NDArray[np.int64]:
         """The largest size of each local number in the book."""
-        scale: list[int] = []
-        for number in self.liveness.sections:
-            for node in self.book.in_section(number):
-                ends = self.local_bounds(node.place)
-                scale += [1] * (len(ends) - len(scale))
-                for i, (low, high) in enumerate(ends):
-                    scale[i] = max(scale[i], -low, high)
-        return np.array(scale, np.int64)
+        reached = (n for number in self.liveness.sections for n in self.book.in_section(number))
+        columns = zip_longest(*(self.local_bounds(n.place) for n in reached), fillvalue=(0, 1))
+        sizes = ([size for low, high in column for size in (-low, high)] for column in columns)
+        return np.array([max(1, *of_column) for of_column in sizes], np.int64)
 
     def scene(self, state: Page) -> Scene:
         """Draw the page: its text with the options, the fight, and the hero's fields."""

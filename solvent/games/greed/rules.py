@@ -67,6 +67,10 @@ LARGEST_TABLE = 100_000_000
 """`tabulate` refuses to list more outcomes than this (some 2 GB)."""
 
 
+PHASES = ("play", "last", "over")
+"""Ordinary play, the last turn, and the end."""
+
+
 class Position(NamedTuple):
     """The player on turn, both scores, and the phase: ``"play"``, ``"last"`` or ``"over"``."""
 
@@ -177,17 +181,9 @@ class Greed(Rules):
 
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:
         """Return whose turn it is, both scores over limit + 1, and flags of the phase."""
-        top = self.limit + 1
-        return np.array(
-            [
-                float(state.player == player and state.phase != "over"),
-                state.scores[player] / top,
-                state.scores[1 - player] / top,
-                float(state.phase == "last"),
-                float(state.phase == "over"),
-            ],
-            np.float32,
-        )
+        phase = PHASES.index(state.phase)
+        one = np.array([state.player]), np.array([state.scores]), np.array([phase])
+        return np.asarray(_observations(*one, self.limit + 1)[player][0])
 
     def scene(self, state: Position) -> Scene:
         """Draw both scores as bars, and the dice, with the odds of going bust, or the result.
@@ -313,13 +309,12 @@ def _tabulate(game: Greed) -> TabularGame:
     phases = np.concatenate((phase, np.full(len(ends), 2)))
     turn = np.concatenate((player, np.zeros(len(ends), np.int64)))
     row_count = np.concatenate((rolls[mine], np.zeros(len(ends), np.int64)))
-    names = ("play", "last", "over")
     initial = np.zeros(len(scores))
     initial[0] = 1.0
     return TabularGame(
         info=game.info,
         states=tuple(
-            Position(who, (first, second), names[p])
+            Position(who, (first, second), PHASES[p])
             for who, (first, second), p in zip(
                 turn.tolist(), scores.tolist(), phases.tolist(), strict=True
             )

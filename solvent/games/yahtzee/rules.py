@@ -36,9 +36,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, Words
+from solvent.model import GameInfo, JointAction, Outcome, Rules
 from solvent.model.parameters import check_choice, check_integer, shown
-from solvent.model.scene import Cell, Gauge, Pieces, Scene
+from solvent.model.scene import Cell, Gauge, Pieces, Prose, Scene
 
 UPPER = ("aces", "twos", "threes", "fours", "fives", "sixes")
 """The upper section; the n-th box is for the face n."""
@@ -144,7 +144,7 @@ def _in_a_row(dice: Sequence[int]) -> int:
 
 
 @dataclass(frozen=True)
-class Yahtzee(Words):
+class Yahtzee(Rules):
     """Yahtzee for one: roll up to three times, then fill one of thirteen boxes.
 
     Args:
@@ -409,9 +409,12 @@ class Yahtzee(Words):
         return words
 
     def scene(self, state: Turn) -> Scene:
-        """Draw the dice, which a click keeps, and the scorecard, where it fills a box."""
+        """Draw the dice, which a click keeps, and the scorecard, where it fills a box.
+
+        Filled boxes are in parentheses.
+        """
         if self.is_terminal(state):
-            return ()
+            return (Prose("", ("All boxes are filled.",)),)
         free = self.legal_actions(state)[0]
         dice = tuple(Cell(str(face)) for face in state.dice)
         keeps = {}
@@ -425,30 +428,17 @@ class Yahtzee(Words):
         scores = self.scores(state) if state.dice else {}
         boxes = []
         for number, box in enumerate(self.scorecard, self.keeps):
-            text = f"{box} {scores[box]}" if number in free else box
             kind = "" if box in state.open else "wall"
+            text = f"({box})" if kind else f"{box} {scores.get(box, '')}".rstrip()
             boxes.append(Cell(text, kind, number if number in free else None, box))
         rolls = f"dice, {state.rolls} roll{'' if state.rolls == 1 else 's'} left"
+        more = f"Another Yahtzee is {self.yahtzee_bonus} more."
         return (
             Pieces(rolls, "dice", dice or (Cell("?"),) * self.dice, keeps),
             Pieces("scorecard", "boxes", tuple(boxes)),
             Gauge("upper section", state.upper, self.bonus_at),
+            Prose("", (more,) if state.bonus else ()),
         )
-
-    def draw(self, state: Turn) -> str:
-        """Draw the dice, the open boxes, and the points that count towards the bonuses."""
-        if self.is_terminal(state):
-            return "All boxes are filled."
-        left = f"{state.rolls} roll{'' if state.rolls == 1 else 's'} left"
-        lines = [
-            f"dice {_faces(state.dice) or '-'}   {left}",
-            f"upper {', '.join(box for box in state.open if box in UPPER) or '-'}",
-            f"lower {', '.join(box for box in state.open if box in LOWER) or '-'}",
-            f"{state.upper} points in the upper section, {self.bonus_at} for the bonus",
-        ]
-        if state.bonus:
-            lines.append(f"another Yahtzee: {self.yahtzee_bonus} more")
-        return "\n".join(lines)
 
 
 def _faces(dice: Sequence[int]) -> str:
