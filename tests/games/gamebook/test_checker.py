@@ -28,7 +28,6 @@ ERRORS = [
     ("author:", "autor:", None, None, "did you mean 'author'?"),
     ("max: 20}", "maximum: 20}", None, None, "variables.gold.max: is missing"),
     ("max: 20}", "max: many}", None, None, "should be a valid integer"),
-    ("max: 20}", "max: 2000000}", None, None, "less than or equal to 1000000"),
     ("max: 20}", "min: 30, max: 20}", None, None, "variables.gold: has min 30 and max 20"),
     ("max: 20}", "max: 5}", None, None, "variables.gold.initial: is 6"),
     ("initial: 1d6 + 6", "initial: 1d6 + 9", None, None, "from 10 to 15"),
@@ -45,7 +44,6 @@ ERRORS = [
     ("pick: 1", "pick: 0", "from:", None, "disciplines of which none is picked"),
     ("c: 4.2", "c: -1", None, None, "greater than or equal to 0"),
     ("c: 4.2", "c: 1/0", None, None, "divided by 0"),
-    ("stamina: endurance", "stamina: enduranse", None, None, "did you mean 'endurance'?"),
     ("stamina: endurance", "stamina: rope", None, None, "rope is an item"),
     ("initial: 7,", "initial: 7, min: 1,", "fighting-fantasy: {", None, "it should be 0"),
     ("luck: luck}", "luck: luck, damage: {lots: 3}}", None, None, "standard or three"),
@@ -56,23 +54,15 @@ ERRORS = [
     ("[..-3, -2..2, 3..]", "[..-3, 2..-2, 3..]", None, None, "ends are in order"),
     ("0: [0/K, 2/5, 3/3]", "0: [0/K, 2/5]", None, None, "row 0 has 2 cells"),
     ("0: [0/K, 2/5, 3/3]", "0: [0/X, 2/5, 3/3]", None, None, "'0/X' is no result"),
-    ("0: [0/K, 2/5, 3/3]", "0: [0/12345, 2/5, 3/3]", None, None, "'0/12345' is no result"),
-    ("luck: luck}", "luck: luck, damage: {won: true}}", None, None, "damage.won is True"),
     ("        0: [0/K, 2/5, 3/3]\n", "", "rows:", None, "has no row 0"),
     ("endurance <= 0, ending", "endurence <= 0, ending", None, None, "'endurence' is unknown"),
-    ("ending: death}\n\nend", "ending: deth}\n\nend", None, None, "did you mean 'death'?"),
     ("score: 1/2", "score: half", None, None, "a number such as"),
     ("    shop:\n", "    text: Again.\n    shop:\n", None, None, "second time, first in line"),
-    ("    shop:\n", "    sop:\n", None, 1, "sop: is an unknown key; did you mean 'shop'?"),
     ("money: gold", "money: rope", None, 1, "a variable should stand here"),
     ("buy: 2, sell: 1", "buy: 2, sell: 2", None, 1, "could be traded for ever"),
     ("{item: rope, buy: 4}", "{item: rope}", None, 1, "has no price"),
     ("{item: rope, buy: 4}", "{item: meal, buy: 4}", None, 1, "traded twice"),
     ("buy: 5, quantity: 1", "sell: 5, quantity: 1", None, 1, "quantity without buy"),
-    ("leave: 2", "leave: 12", None, 1, "there is no section 12"),
-    ("eat: {item: meal,", "eat: {item: meel,", None, 2, "did you mean 'meal'?"),
-    ("hunger: {endurance: 3}", "hunger: {rope: 3}", None, 2, "a variable should stand here"),
-    ("gain: {endurance: 1d6}", "gian: {endurance: 1d6}", None, 2, "did you mean 'gain'?"),
     ("gain: {endurance: 1d6}", "gain: {endurance: 1d}", None, 2, "'1d' is no number"),
     ("gain: {endurance: 1d6}", "take: {meal: 1d6 - 2}", None, 2, "can be -1; write max(0, ...)"),
     ("gain: {endurance: 1d6}", "empty: sack", None, 2, "there is no slot 'sack'"),
@@ -94,38 +84,23 @@ ERRORS = [
     ("      - goto: 6\n", "", "branch:\n", 5, "no case of the branch applies with rope = 0"),
     ("    branch:\n", "    branch:\n      - {goto: 6}\n", "    branch:\n", 5, "never apply"),
     ("base: 60%", "base: 160%", None, 6, "less than or equal to 1"),
-    ("base: 60%", "base: sixty", None, 6, "such as 1, 1/3, 0.35 or 35%"),
     ("size: -5%, times", "size: -5000%, times", "modifiers:", 6, "can sum to"),
     ("times: count(bag)", "times: 1, when: rested", None, 6, "when and times"),
-    ("            then:", "            than:", None, 6, "did you mean 'then'?"),
-    ("    repeat:\n", "    repat:\n", None, 7, "did you mean 'repeat'?"),
     ("4..5: again", "4..5: {choices: [{label: a, again: true}]}", None, 7, "no repeat around it"),
     ("4..5: again", "4..5: {repeat: {goto: 8}}", None, 7, "a repeat stands in another"),
     ("dealt: 1 + (gold >= 10)", "dealt: gold - 1", None, 8, "can be -1"),
-    ("rounds: ..2", "rounds: 0..2", None, 8, "counted from 1"),
     ("dealt: 1 + (gold >= 10)", "dealt: 1 + gold * 99999", None, 8, "at most 1000000 is allowed"),
     ("dealt: 1 + (gold >= 10)", "added: {hero: gold - 9}", None, 8, "'gold - 9' can be -9"),
-    ("dealt: 1 + (gold >= 10)", "added: {enemy: -1}", None, 8, "'-1' can be -1"),
     ("dealt: 1 + (gold >= 10)", "added: {foe: 1}", None, 8, "there are enemy, hero"),
-    ("dealt: 1 + (gold >= 10)", "added: {hero: 1d6}", None, 8, "has dice in it"),
-    ("dealt: 1 + (gold >= 10)", "invulnerable: {rounds: ..0}", None, 8, "counted from 1"),
     ("dealt: 1 + (gold >= 10)", "invulnerable: {when: rope}", None, 8, "rounds: is missing"),
-    ("dealt: 1 + (gold >= 10)", "invulnerable: 3", None, 8, "valid dictionary"),
-    ("skill: skill\n    end", "skill: luck * 99999\n    end", None, None, "at most 1000000"),
-    ("{name: rested, size: 2,", "{name: a, size: gold * 99999,", None, 8, "at most 1000000"),
     ("      escape: {after: 1,", "      added: {hero: 1}\n      escape: {after: 1,", None, 4,
      "added belongs to results-table combat"),
     ("      escape: {after: 1,", "      invulnerable: {rounds: 1}\n      escape: {after: 1,",
      None, 4, "invulnerable belongs to results-table combat"),
     ("rested: You slept in the hay.", "rested: {initial: maybe}", None, None, "valid boolean"),
-    ("rested: You slept in the hay.", "rested: {start: true}", None, None, "is an unknown key"),
     ("when: gold >= toll", "when: 9 // gold", None, 2, "a divisor can be 0; it"),
-    ("when: gold >= toll", "when: 9 / gold", None, 2, "is written //"),
-    ("initial: 1d6 + 6", "initial: 1d6 // (1d2 - 1)", None, None, "a divisor can be 0"),
     ("score: 1/2", "score: 0." + 101 * "1", None, None, "at most 100 digits"),
-    ("score: 1/2", "score: 1/" + 101 * "1", None, None, "at most 100 digits"),
     ("probability: 9/10", "probability: 8/10", "chances:", 9, "1/10 is missing"),
-    ("probability: 9/10", "probability: 0", None, 9, "greater than 0"),
     ("endurance <= 0, ending", "endurance < gold, ending", "    fight:\n      rules: fighting-", 4,
      "add defeat"),
     ("  9:\n", "  09:\n", None, 9, "should be a valid integer"),
@@ -252,7 +227,7 @@ def test_whatever_a_file_says_faults_are_all_that_comes_of_it(tmp_path: Path) ->
     others = sorted({*words, "null", "true", "-1", "9" * 11, "1d6", "again", '""', "[]", "{}", "|"})
     rng = random.Random(20)
     good = 0
-    for _ in range(300):
+    for _ in range(150):
         mutated = list(words)
         for _ in range(rng.choice([1, 1, 2, 3])):
             place = rng.randrange(len(mutated))
@@ -262,7 +237,7 @@ def test_whatever_a_file_says_faults_are_all_that_comes_of_it(tmp_path: Path) ->
         good += not found
         assert all(1 <= p.line <= text.count("\n") + 1 for p in found)
         assert all(p.message and p.cure for p in found)
-    assert 10 < good < 150
+    assert 5 < good < 75
 
 
 CONDITIONS = st.lists(
