@@ -14,7 +14,7 @@ from solvent.envs.batch_simulator import Batch, BatchSimulator, check_range
 from solvent.envs.kernels.tabular import advance, draw_of
 from solvent.games.yahtzee.arrays import Int32s, Rules, rules_arrays
 from solvent.games.yahtzee.layers import YahtzeeLayers
-from solvent.games.yahtzee.rules import LARGEST_POINTS, OVER, Turn, Yahtzee
+from solvent.games.yahtzee.rules import LARGEST_POINTS, OVER, UPPER, YAHTZEE, Turn, Yahtzee
 from solvent.games.yahtzee.turn_kernel import end_of, fill
 from solvent.model.arrays import Bools, Ints
 from solvent.model.parameters import check_choice, check_integer
@@ -300,7 +300,10 @@ def drawn_states(game: Yahtzee) -> Sequence[Turn]:
         game: The rules.
     """
     dice, boxes = (game.faces,) * game.dice, game.scorecard
-    return [Turn(dice, game.rolls - 1, boxes, game.bonus_at, bonus) for bonus in (False, True)]
+    # The same dice as a joker, which may score more in the boxes that are left.
+    left = tuple(box for box in boxes if box not in (YAHTZEE, UPPER[game.faces - 1]))
+    cards = [(boxes, False), (boxes, True), (left or boxes, True)]
+    return [Turn(dice, game.rolls - 1, open_, game.bonus_at, bonus) for open_, bonus in cards]
 
 
 def sampler_of(game: Yahtzee) -> YahtzeeSampler | None:

@@ -426,17 +426,18 @@ class Yahtzee(Rules):
                     if action is not None:
                         keeps[",".join(map(str, kept))] = action
         scores = self.scores(state) if state.dice else {}
-        boxes = []
+        boxes: dict[str, list[Cell]] = {"upper section": [], "lower section": []}
         for number, box in enumerate(self.scorecard, self.keeps):
             kind = "" if box in state.open else "wall"
             text = f"({box})" if kind else f"{box} {scores.get(box, '')}".rstrip()
-            boxes.append(Cell(text, kind, number if number in free else None, box))
+            section = boxes["upper section" if box in UPPER else "lower section"]
+            section.append(Cell(text, kind, number if number in free else None, box))
         rolls = f"dice, {state.rolls} roll{'' if state.rolls == 1 else 's'} left"
         more = f"Another Yahtzee is {self.yahtzee_bonus} more."
         return (
             Pieces(rolls, "dice", dice or (Cell("?"),) * self.dice, keeps),
-            Pieces("scorecard", "boxes", tuple(boxes)),
-            Gauge("upper section", state.upper, self.bonus_at),
+            *(Pieces(name, "boxes", tuple(cells)) for name, cells in boxes.items() if cells),
+            Gauge("points for the bonus", state.upper, self.bonus_at),
             Prose("", (more,) if state.bonus else ()),
         )
 

@@ -84,7 +84,7 @@ def test_gymnasiums_checks_pass() -> None:
         warnings.simplefilter("ignore")  # Unused features of gymnasium's own.
         check_env(env.unwrapped, skip_render_check=True)
     env.reset(seed=0)
-    assert env.render().startswith("dice, 3 rolls left: ? ? ? ? ?\nscorecard: aces twos")
+    assert env.render().startswith("dice, 3 rolls left: ? ? ? ? ?\nupper section: aces twos")
 
 
 def test_a_saved_state_is_checked() -> None:
