@@ -44,7 +44,7 @@ Game = Annotated[
         "`module:Class` or `file.py`.",
     ),
 ]
-LAYER_BY_LAYER = "Games that are solved layer by layer"
+LAYER_BY_LAYER = "Games solved layer by layer"
 """The heading of the options of `solve` that are for games too large for a table."""
 
 ENVIRONMENT = "The environment"
@@ -53,7 +53,7 @@ ENVIRONMENT = "The environment"
 FILES = "Pages and pictures as files"
 """The heading of the options of `explore` that write files."""
 
-NETWORK = "A network of Stable-Baselines3, .zip"
+NETWORK = "Stable-Baselines3 networks (.zip)"
 """The heading of the options of `score` that are for such a file."""
 
 layer_option = partial(typer.Option, rich_help_panel=LAYER_BY_LAYER)

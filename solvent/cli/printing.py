@@ -283,8 +283,8 @@ def _show_losses(
     share = sum(one.share for one in worst)
     note(
         console,
-        f"{len(worst)} of {losses.losing:,} losing states, {100 * share:.1f}% of what is lost; "
-        f"all of them lose {precise(losses.total)}",
+        f"{len(worst)} of {losses.losing:,} losing states, {100 * share:.1f}% of the loss; "
+        f"the total is {precise(losses.total)}",
     )
     if losses.given_up > ROUNDING:
         note(

@@ -254,7 +254,7 @@ def _of_policy(exercise: Exercise, subject: Subject, policy: TabularPolicy) -> G
             lines.append(
                 f"- {_where(subject, state)}: {one.chosen}, where {one.best} is best. "
                 f"That costs {one.loss:.4g} each time, {one.contribution:.4g} in an episode, "
-                f"{one.share:.0%} of all that is lost."
+                f"{one.share:.0%} of the total."
             )
     return _told(exercise, gap, lines)
 
