@@ -26,7 +26,7 @@ from solvent import __version__
 from solvent.benchmark.json_files import read_json
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import StoreError, write_atomically
-from solvent.exact.policy_files import checked_request
+from solvent.exact.archive import checked_request
 from solvent.exact.store import locked, remove_temporary
 from solvent.model.parameters import is_number, shown
 

@@ -5,8 +5,13 @@ from .acyclic import optimal_occupancy as optimal_occupancy
 from .acyclic import solve_exactly as solve_exactly
 from .archive import ArraySchema as ArraySchema
 from .archive import Schema as Schema
+from .archive import load_policy as load_policy
+from .archive import load_solution as load_solution
 from .archive import read_archive as read_archive
 from .archive import read_header as read_header
+from .archive import read_request as read_request
+from .archive import save_policy as save_policy
+from .archive import save_solution as save_solution
 from .archive import write_archive as write_archive
 from .evaluation import expected_length as expected_length
 from .evaluation import policy_value as policy_value
@@ -22,11 +27,6 @@ from .matrix_game import Removal as Removal
 from .matrix_game import iterated_dominance as iterated_dominance
 from .matrix_game import solve_matrix_game as solve_matrix_game
 from .matrix_game import solve_matrix_games as solve_matrix_games
-from .policy_files import load_policy as load_policy
-from .policy_files import load_solution as load_solution
-from .policy_files import read_request as read_request
-from .policy_files import save_policy as save_policy
-from .policy_files import save_solution as save_solution
 from .response import best_response as best_response
 from .response import exploitability as exploitability
 from .response import nash_conv as nash_conv

@@ -76,7 +76,7 @@ def end_components(game: TabularGame, rows: Bools) -> Ints:
         parts = components(game)
         label = _spread(np.arange(len(parts.cyclic)), parts.order, parts.start)
         gone, kept = ~rows | leaving_rows(game, label), np.ones(game.n_states, bool)
-        kernels.graph.keep_staying(transitions_of(game), gone, kept)
+        kernels.induction.keep_staying(transitions_of(game), gone, kept)
         if not kept.any():
             return np.full(game.n_states, -1)
     allowed = rows.copy()
@@ -130,7 +130,7 @@ def lead_to(transitions: Transitions, rows: Bools, goal: Bools) -> Bools:
         goal: [n] bool.
     """
     found = np.zeros(len(goal), bool)
-    found[kernels.graph.trace_back(transitions, rows, goal)] = True
+    found[kernels.induction.trace_back(transitions, rows, goal)] = True
     return found
 
 
@@ -180,6 +180,6 @@ def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Int
     order = np.argsort(label, kind="stable")
     size = np.bincount(label, minlength=count)
     cyclic, depth = size > 1, np.zeros(count, np.int64)
-    ascending = kernels.graph.measure(start, target, order, label, cyclic, depth)
+    ascending = kernels.induction.measure(start, target, order, label, cyclic, depth)
     assert ascending, "SciPy's labels do not ascend from the ends"
     return order, np.concatenate(([0], np.cumsum(size))), cyclic, depth

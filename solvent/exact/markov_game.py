@@ -674,7 +674,7 @@ def _staying(c: Component, rows: Bools, states: Bools) -> Bools:
         states: [n].
     """
     gone, kept = ~rows, states.copy()
-    kernels.graph.keep_staying(c.transitions, gone, kept)
+    kernels.induction.keep_staying(c.transitions, gone, kept)
     return np.asarray(~gone & kept[c.state])
 
 

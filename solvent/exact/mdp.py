@@ -221,7 +221,7 @@ def approach(c: Component, policy: Ints, values: Floats) -> bool:
         values: [n] the values with which to begin; those found are written here.
     """
     solve, every = kernels.sweeps.approach, np.ones(c.k, bool)
-    order = kernels.graph.trace_back(c.edges, every, leaves(c, every))
+    order = kernels.induction.trace_back(c.edges, every, leaves(c, every))
     if len(order) < c.n:
         return False
     outcome = solve(c.edges, c.leaving, c.r, order, -1, policy, values, ROUNDING)

@@ -1,5 +1,4 @@
 from . import chain as chain
-from . import graph as graph
 from . import induction as induction
 from . import markov_game as markov_game
 from . import matrix_game as matrix_game

@@ -3,7 +3,7 @@
 ====================  =============================================================================
 ``manifest.json``     what game it is (:mod:`~.manifest`), and, when all is solved, the record of
                       every layer with the SHA-256 of its file; if not all values are kept, also
-                      random states of it with their successors' values (:mod:`~.samples`)
+                      random states of it with their successors' values (:mod:`~.manifest`)
 ``sheets/NAME.npy``   the values of a layer, float64, as ``numpy.load`` reads them; the game gives
                       the name (:meth:`~.game.LayeredGame.name`)
 ``sheets/NAME.zlib``  the same rounded (:mod:`~.compact`), in a folder that keeps its layers compact
@@ -53,7 +53,7 @@ import numpy as np
 from solvent.exact.layered import manifest
 from solvent.exact.layered.compact import pack, rounded_off, unpack
 from solvent.exact.layered.game import Layer, LayeredGame, Place, WarmStart
-from solvent.exact.layered.samples import (
+from solvent.exact.layered.manifest import (
     KeptSample,
     read_samples,
     sampled_places,

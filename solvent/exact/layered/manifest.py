@@ -7,20 +7,38 @@ sorted keys.
 
 Format 1 had no such entry and is not read any more. Format 3 is that of folders which do not keep
 all values; its entry ``keep`` says what they do.
+
+**Samples.** A folder that does not keep all values keeps states chosen at random in its manifest,
+at full precision with the values of their successors, so that anybody can solve the states again
+from the rules alone (:mod:`~.spot_check`). They are taken while the layers are solved, since the
+values that they need are gone afterwards. Nobody can choose the states so that they look good:
+state ``i`` of the sample is number ``SHA-256(kind of game, "", i) mod n`` of all ``n`` values, in
+the order of the layers. The states in which the game begins are added to these.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect
 from collections.abc import Mapping
+from itertools import accumulate, product
+from math import prod
+from operator import index
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from solvent.exact.layered.game import LayeredGame, changes
-from solvent.exact.layered.store import KEEPS
+import numpy as np
+
+from solvent.exact.layered.game import Layer, LayeredGame, Place, Read, changes
+from solvent.exact.layered.store import KEEPS, SLACK
 from solvent.exact.store import StoreError
+from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
+
+STATES = 300
+"""States that are chosen; folders of another number cannot be read."""
+
 
 FORMAT = 2
 PARTIAL = 3
@@ -122,3 +140,139 @@ def check_same(description: Mapping[str, Any], game: LayeredGame, folder: Path) 
             f"{folder}: manifest.json is damaged (keys missing or unknown: "
             f"{', '.join(map(shown, different))})"
         )
+
+
+class KeptSample(NamedTuple):
+    """A state and the values that stand at its place and at those of its successors.
+
+    Attributes:
+        at: Its place in its layer.
+        value: Its value as it is stored.
+        successors: The stored values of its successors, in the order of :func:`successors`.
+    """
+
+    at: tuple[int, ...]
+    value: float
+    successors: tuple[float, ...]
+
+
+def random_places(game: LayeredGame, count: int, seed: str = "") -> list[Place]:
+    """Choose places of states uniformly among all values of a game.
+
+    Args:
+        game: The game.
+        count: Number of values that are drawn; those that belong to no state are left out.
+        seed: Any text; another seed gives other places.
+    """
+    layers = list(game.layers)
+    ends = list(accumulate(prod(game.shape(layer)) for layer in layers))
+    places = []
+    for i in range(count):
+        number = int(checksum_of([game.kind, seed, i]), 16) % ends[-1]
+        n = bisect(ends, number)
+        layer, before = layers[n], ends[n - 1] if n else 0
+        at = np.unravel_index(number - before, game.shape(layer))
+        places.append(Place(layer, tuple(map(int, at))))
+    return [place for place in places if game.state_at(place) is not None]
+
+
+def sampled_places(game: LayeredGame, *, starts: bool) -> dict[Layer, list[tuple[int, ...]]]:
+    """Return the places of a game's sample by layer; none if no state is known by its place.
+
+    Args:
+        game: The game.
+        starts: Whether to add the states in which the game begins.
+    """
+    places = {*random_places(game, STATES)}
+    if places and starts:
+        begins = [game.place(outcome.state) for outcome in game.game.initial()]
+        places.update(place for place in begins if place is not None)
+    chosen: dict[Layer, list[tuple[int, ...]]] = {}
+    for layer, at in sorted(places):
+        chosen.setdefault(layer, []).append(at)
+    return chosen
+
+
+def successors(game: LayeredGame, state: Any) -> list[Place]:
+    """Return the places of the states that follow a state, in the order of the layers.
+
+    States between layers are passed through to those that have a place.
+
+    Args:
+        game: The layers.
+        state: The state; its own place does not count unless play returns there.
+    """
+    rules, found, seen, left = game.game, set(), {state}, [state]
+    while left:
+        at = left.pop()
+        for joint in product(*rules.legal_actions(at)):
+            for outcome in rules.transition(at, joint):
+                after = outcome.state
+                if after in seen or rules.is_terminal(after):
+                    continue
+                seen.add(after)
+                place = game.place(after)
+                if place is None:
+                    left.append(after)
+                else:
+                    found.add(place)
+    order = {layer: n for n, layer in enumerate(game.layers)}
+    return sorted(found, key=lambda place: (order[place.layer], place.at))
+
+
+def take_samples(
+    game: LayeredGame, places: list[tuple[int, ...]], layer: Layer, values: Floats, read: Read
+) -> list[KeptSample]:
+    """Return the samples of a layer that has just been solved.
+
+    Args:
+        game: The game.
+        places: The chosen places in the layer.
+        layer: The layer.
+        values: Its values.
+        read: Returns the values of the layers that it reads.
+    """
+    layers = {needed: read(needed) for needed in game.reads(layer)} | {layer: values}
+    samples = []
+    for at in places:
+        after = successors(game, game.state_at(Place(layer, at)))
+        known = tuple(float(layers[place.layer][place.at]) for place in after)
+        samples.append(KeptSample(at, float(values[at]), known))
+    return samples
+
+
+def read_samples(
+    game: LayeredGame, places: list[tuple[int, ...]], layer: Layer, entries: Any
+) -> list[KeptSample]:
+    """Read the samples of a layer from its record.
+
+    Args:
+        game: The game.
+        places: The places in the layer that are chosen at random, of which samples have to be.
+        layer: The layer.
+        entries: The JSON that the record has.
+
+    Raises:
+        ValueError: If a place has none, there is no such state, or a value is impossible.
+    """
+    most = max(map(game.bound, (*game.reads(layer), layer))) + SLACK
+    shape = game.shape(layer)
+    try:
+        samples = [
+            KeptSample(tuple(map(index, at)), float(value), tuple(map(float, after)))
+            for at, value, after in entries
+        ]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"samples is {shown(entries)}") from error
+    if not {*places} <= {sample.at for sample in samples}:
+        raise ValueError("samples are of other states than those that are chosen")
+    for sample in samples:
+        inside = len(sample.at) == len(shape) and all(
+            0 <= at < length for at, length in zip(sample.at, shape, strict=True)
+        )
+        if not inside or game.state_at(Place(layer, sample.at)) is None:
+            raise ValueError(f"a sample is of {shown(sample.at)}, where no state stands")
+        for value in (sample.value, *sample.successors):
+            if not abs(value) <= most:
+                raise ValueError(f"a sample has the value {value:g}; possible are ±{most:g}")
+    return samples

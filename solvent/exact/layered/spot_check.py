@@ -25,7 +25,7 @@ import numpy as np
 
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import LayeredGame, Place
-from solvent.exact.layered.samples import random_places, successors
+from solvent.exact.layered.manifest import random_places, successors
 from solvent.exact.matrix_game import solve_matrix_game
 from solvent.exact.store import StoreError
 from solvent.model.arrays import Floats

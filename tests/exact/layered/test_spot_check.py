@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from solvent.cli.app import app
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.samples import STATES, random_places
+from solvent.exact.layered.manifest import STATES, random_places
 from solvent.exact.layered.solution import LayeredSolution
 from solvent.exact.layered.spot_check import CheckedState, spot_check
 from solvent.exact.layered.store import KEEPS

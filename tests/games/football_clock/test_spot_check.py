@@ -13,7 +13,7 @@ from whole_games import FOLDERS, opened
 
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Place
-from solvent.exact.layered.samples import random_places
+from solvent.exact.layered.manifest import random_places
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.spot_check import solved_again, spot_check
 from solvent.exact.layered.store import LayerStore
