@@ -227,12 +227,8 @@ class Expectimax:
     def _decide(self, i: int, options: list[tuple[Any, Outcomes]]) -> None:
         """Value the choices of a state whose successors have values, and take the best."""
         graph = self.graph
-        values = tuple(
-            Fraction(*expectation(outcomes, graph.values))
-            if self.exact
-            else _float_expectation(outcomes, graph.values)
-            for _, outcomes in options
-        )
+        expected = _exact_expectation if self.exact else _float_expectation
+        values = tuple(expected(outcomes, graph.values) for _, outcomes in options)
         player = 0 if self.player is None or len(options) == 1 else self.player(graph.states[i])
         if player not in (0, 1):
             raise ValueError(
@@ -373,10 +369,18 @@ def expectation(outcomes: Outcomes, values: list[Any]) -> tuple[int, int]:
         values: The values of all states that they lead to, as Fractions.
     """
     targets, weights, total = outcomes
-    terms = [values[j].as_integer_ratio() for j in targets]
+    terms: list[tuple[int, int]] = [values[j].as_integer_ratio() for j in targets]
+    if len(terms) == 1:
+        return terms[0]
     common = lcm(*[d for _, d in terms])
     numerator = sum([w * n * (common // d) for w, (n, d) in zip(weights, terms, strict=True)])
     return numerator, total * common
+
+
+def _exact_expectation(outcomes: Outcomes, values: list[Any]) -> Fraction:
+    # Most moves lead somewhere for certain: their value is reduced already.
+    certain = len(outcomes[0]) == 1
+    return values[outcomes[0][0]] if certain else Fraction(*expectation(outcomes, values))
 
 
 def _float_expectation(outcomes: Outcomes, values: list[Any]) -> float:
