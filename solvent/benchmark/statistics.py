@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -144,7 +145,15 @@ def estimate(
         With an interval if every task has :data:`LEAST_SEEDS` runs, all of them finite, else with
         the range of all runs; None if there are no runs, or one of them has no score.
     """
-    runs = [np.asarray(scores, float) for scores in tasks if len(scores)]
+    return _estimate(tuple(tuple(own) for own in tasks if len(own)), statistic, over_tasks)
+
+
+# Runs are judged by their greedy or by their sampled policies, whose numbers are asked for as well.
+@lru_cache(maxsize=2**14)
+def _estimate(
+    tasks: tuple[tuple[float, ...], ...], statistic: Statistic, over_tasks: bool
+) -> RunStatistic | None:
+    runs = [np.array(scores, float) for scores in tasks]
     if not runs or any(np.isnan(scores).any() for scores in runs):
         return None
     mean = float(statistic(*runs))

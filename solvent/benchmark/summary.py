@@ -210,7 +210,12 @@ def scores_over_constant(
 
 
 def summarize(
-    tasks: Sequence[TaskRecord], suite: SuiteRecord | None = None, curves: Curves | None = None
+    tasks: Sequence[TaskRecord],
+    suite: SuiteRecord | None = None,
+    curves: Curves | None = None,
+    *,
+    policies: Sequence[str] = POLICIES,
+    compare: bool = True,
 ) -> Summary:
     """Return the statistics of a bench.
 
@@ -218,17 +223,19 @@ def summarize(
         tasks: Records of the tasks.
         suite: Suite of the tasks; None if they belong to none.
         curves: The learning curves, as recorded; without them there are no times to a gap.
+        policies: The policies that have rows.
+        compare: Whether each two algorithms are compared.
     """
     algorithms = algorithms_of(tasks)
     rows = [
         _row(some, name, algorithm, policy, curves or {})
         for some, name in (*(([task], task.name) for task in tasks), (tasks, None))
         for algorithm in algorithms_of(some)
-        for policy in POLICIES
+        for policy in policies
     ]
     scores = {name: normalized_scores(tasks, name) for name in algorithms}
     improvements = []
-    for pair in permutations(algorithms, 2):
+    for pair in permutations(algorithms, 2) if compare else ():
         both = [scores[name] for name in pair]
         found, wider = (probability_of_improvement(*both, over_tasks=o) for o in (False, True))
         if found is not None and wider is not None:

@@ -44,8 +44,8 @@ class Place(NamedTuple):
     name: str
     submission: Submission
     judged: SummaryRow
-    greedy: SummaryRow
-    sampled: SummaryRow
+    greedy: SummaryRow | None = None
+    sampled: SummaryRow | None = None
 
 
 def write_leaderboard(
@@ -104,7 +104,7 @@ def as_markdown(submissions: Sequence[Submission]) -> str:
         submissions: Submissions with the figures that are to be shown.
     """
     parts = []
-    for board in boards_of(submissions) if submissions else ():
+    for board in boards_of(submissions, whole=False) if submissions else ():
         places = [place for _, own in board["tables"] for place in own]
         by_task = [
             [f"`{task.name}`", *(_cell(own[0].iqm if own else None) for own in rows)]
@@ -158,11 +158,13 @@ def _cell(found: RunStatistic | None, form: str = "{:z.3f}") -> str:
     return mean if low == high else f"{mean} [{low}, {high}]"
 
 
-def boards_of(submissions: Sequence[Submission]) -> list[dict[str, Any]]:
+def boards_of(submissions: Sequence[Submission], *, whole: bool = True) -> list[dict[str, Any]]:
     """A board for each suite; of suites whose hashes differ, nothing is compared.
 
     Args:
         submissions: Submissions with the figures that are to be shown.
+        whole: Whether there are charts, comparisons and rows of all policies; otherwise only the
+            rows of the policies that runs are judged by.
 
     Returns:
         Of each board the ``suite``, the ``tables`` with the places under each heading, the best
@@ -178,10 +180,10 @@ def boards_of(submissions: Sequence[Submission]) -> list[dict[str, Any]]:
     suites: dict[tuple[str, str], list[Submission]] = {}
     for one in submissions:
         suites.setdefault((one.card.suite, one.card.suite_hash), []).append(one)
-    return [_board(SuiteRecord(*suite), suites[suite]) for suite in sorted(suites)]
+    return [_board(SuiteRecord(*suite), suites[suite], whole) for suite in sorted(suites)]
 
 
-def _board(suite: SuiteRecord, submissions: Sequence[Submission]) -> dict[str, Any]:
+def _board(suite: SuiteRecord, submissions: Sequence[Submission], whole: bool) -> dict[str, Any]:
     named = dict(zip(_names(submissions), submissions, strict=True))
     tasks = [
         replace(
@@ -194,7 +196,8 @@ def _board(suite: SuiteRecord, submissions: Sequence[Submission]) -> dict[str, A
         )
         for number, task in enumerate(submissions[0].tasks)
     ]
-    summary = summarize(tasks, suite)
+    policies = POLICIES if whole else POLICIES[:1]
+    summary = summarize(tasks, suite, policies=policies, compare=whole)
     places = [Place(name, one, *_rows(summary, name, None)) for name, one in named.items()]
     tables: dict[str, list[Place]] = {heading: [] for heading in KINDS.values()}
     for place in sorted(places, key=lambda place: (_largest_first(place.judged.iqm), place.name)):
@@ -202,13 +205,13 @@ def _board(suite: SuiteRecord, submissions: Sequence[Submission]) -> dict[str, A
         tables[KINDS[card.uses_model or card.saw_solution]].append(place)
     names = [place.name for own in tables.values() for place in own]
     marks = algorithm_marks(named)
-    panel = profile_panel(tasks, marks)
+    panel = profile_panel(tasks, marks) if whole else None
     return {
         "suite": suite,
         "tables": [(heading, own) for heading, own in tables.items() if own],
         "names": names,
         "tasks": [(task, [_rows(summary, name, task.name) for name in names]) for task in tasks],
-        "chart": tasks_chart(tasks, marks),
+        "chart": tasks_chart(tasks, marks) if whole else "",
         "improvements": {(one.first, one.second): one for one in summary.improvements},
         "profiles": "" if panel is None else panel.drawn(),
         "marks": marks,
