@@ -32,7 +32,6 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -194,11 +193,6 @@ def as_algorithm(found: Any, name: str) -> Algorithm:
     return algorithm
 
 
-def algorithm_points() -> dict[str, EntryPoint]:
-    """Return the algorithms of all installed packages, by name."""
-    return declared_names(GROUP)
-
-
 def find_algorithm(name: str) -> Algorithm:
     """Find an algorithm by its name or its place.
 
@@ -214,7 +208,7 @@ def find_algorithm(name: str) -> Algorithm:
         if found is None:
             raise ValueError(f"{name}: write {name}:NAME for one function of the file")
         return as_algorithm(found, name)
-    points = algorithm_points()
+    points = declared_names(GROUP)
     point = points[check_choice(name, "algorithm", points)]
     try:
         found = point.load()

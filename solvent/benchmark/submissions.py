@@ -35,7 +35,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from solvent.benchmark.algorithms import algorithm_points, find_algorithm
+from solvent.benchmark import algorithms
+from solvent.benchmark.algorithms import find_algorithm
 from solvent.benchmark.json_files import read_json, validated
 from solvent.benchmark.policies import (
     Learned,
@@ -594,7 +595,7 @@ def train_again(
     card, folder = submission.card, submission.folder
     name = card.algorithm.removesuffix(MARK) if algorithm is None else algorithm
     if algorithm is None:
-        check_choice(name, "algorithm", algorithm_points())
+        check_choice(name, "algorithm", declared_names(algorithms.GROUP))
     found = find_algorithm(name)
     if found.source != card.source:
         raise StoreError(

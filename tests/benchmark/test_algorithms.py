@@ -17,7 +17,6 @@ from solvent.benchmark.algorithms import (
     Algorithm,
     Budget,
     MakeEnv,
-    algorithm_points,
     as_algorithm,
     find_algorithm,
 )
@@ -34,6 +33,7 @@ from solvent.benchmark.tabular import FICTITIOUS_PLAY, REGRET_MATCHING, TABULAR_
 from solvent.exact import score
 from solvent.exact.learning_curve import read_curve
 from solvent.model import TabularPolicy
+from solvent.model.registry import declared_names
 from solvent.training.algorithms import SELF_PLAY_ALGORITHMS
 
 FILE = Path(own_algorithms.__file__)
@@ -60,7 +60,7 @@ def test_the_shipped_algorithms_are_the_trainers_and_the_tabular_ones() -> None:
     pyproject = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     declared = pyproject["project"]["entry-points"]["solvent.algorithms"]
     assert set(declared) == {*SELF_PLAY_ALGORITHMS, "q_learning", "minimax_q", *SWEEPING}
-    assert set(declared) <= set(algorithm_points())
+    assert set(declared) <= set(declared_names("solvent.algorithms"))
     for name in declared:
         found = find_algorithm(name)
         assert isinstance(found, Algorithm)
