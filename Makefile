@@ -34,7 +34,7 @@ endef
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help install bench test check lint slow explore-test mutate core-pinned core-lowest format docs \
+.PHONY: help install bench test check lint slow js-types explore-test mutate core-pinned core-lowest format docs \
 	images notebooks peers tools learning clean
 
 help: ## list the targets
@@ -60,6 +60,12 @@ lint: $(STAMPS)/test ## check the format, the lint rules and the types
 
 slow: $(STAMPS)/test ## the tests that train agents or sweep large grids, and those of properties with more examples
 	$(BIN)/python -m pytest -m "slow or hypothesis" $(PYTEST_ARGS)
+
+js-types: ## check the types of the explorer's JavaScript, by TypeScript (needs Node.js)
+	npx --yes --package typescript@5.9.3 -- tsc --noEmit --allowJs --checkJs --strict \
+		--target es2023 --lib es2023,dom,dom.iterable \
+		$(addprefix solvent/explore/,explore.js $(addsuffix .js,live_grid_model live_grid_exact \
+		live_grid_learn live_grid))
 
 explore-test: $(STAMPS)/test ## the explorer in Chromium, without which it fails (Debian: chromium, chromium-driver)
 	$(BIN)/python -m pytest -m browser tests/explore

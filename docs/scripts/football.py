@@ -7,14 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from solvent.games.football.report import (
-    by_chart,
-    fourth_downs,
-    line_colour,
-    maps,
-    panel,
-    points_by_down,
-)
+from solvent.games.football.fourth_down import everywhere, maps
+from solvent.games.football.report import by_chart, line_colour, panel, points_by_down
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.report import cell_map
@@ -33,7 +27,7 @@ def pictures(solved: SolvedFootball) -> dict[str, str]:
         legend = keys([*lines], colours, panels.LEFT, panels.HEIGHT + 6, room)
         parts.append(panel(name, lines).inside() + legend)
     points = f"Expected points of first downs, chart {solved.rules.chart.name}"
-    downs = [one.svg() for one in maps(fourth_downs(solved), "4th")]
+    downs = [one.svg() for one in maps(everywhere(solved.rules, solved.following()), "4th")]
     last = f"The last down, chart {solved.rules.chart.name}"
     return {
         "football-expected-points.svg": side_by_side(

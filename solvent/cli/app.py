@@ -268,7 +268,7 @@ def explore(
         str,
         typer.Argument(
             metavar="[GAME]",
-            help="Game to explore. Default: a gallery of all games.",
+            help="Game to explore, or a folder of `solve --out`. Default: a gallery of all games.",
             show_default=False,
         ),
     ] = "",

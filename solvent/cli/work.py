@@ -26,7 +26,7 @@ from solvent.exact import SolvedGame, SolvedTable, cached_solution
 from solvent.exact import solve as solve_game
 from solvent.model import Game, TabularPolicy, cached_table
 from solvent.model.parameters import check_choice
-from solvent.model.registry import spec_of
+from solvent.model.registry import game_specs, meaning, spec_of
 from solvent.registration import find_environment
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def explore(
     """Serve the pages about a game, or write one of them as a file.
 
     Args:
-        game: The name of the game; all games if empty.
+        game: The name of the game, or the folder of a solution; all games if empty.
         words: The parameters written after it.
         address: The address and the port to listen on.
         solution: The folder of the game's solution; solved now if None.
@@ -161,7 +161,7 @@ def explore(
         ValueError: If there is no such game, or the options do not fit together.
     """
     from solvent.explore import Explorer, Library, serve, write_map, write_replay
-    from solvent.explore.pages import read_export
+    from solvent.explore.explorer import read_export
 
     if not game:
         if words or solution or policy or export or replay:
@@ -173,7 +173,9 @@ def explore(
         raise ValueError("--replay is for --export FILE, the page to be written")
     if export is not None:
         read_export(export, replay)
-    if solution is not None:
+    if solution is None and meaning(game)[0] not in game_specs() and Path(game).is_dir():
+        solved = open_solution(Path(game), words=words)
+    elif solution is not None:
         solved = open_solution(solution, game, words)
     else:
         rules = quick_game(game, words)

@@ -11,10 +11,8 @@ Flask (the extra ``web``) is the library: pure Python, no files from other serve
 client for tests.
 """
 
-from solvent.explore.explorer import Explorer
+from solvent.explore.explorer import Explorer, write_live_grid, write_map, write_replay
 from solvent.explore.library import Library
-from solvent.explore.live_grid import write_live_grid
-from solvent.explore.pages import write_map, write_replay
 from solvent.explore.server import make_app, serve
 
 __all__ = [

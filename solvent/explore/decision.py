@@ -73,7 +73,6 @@ class Choice:
         value: The value of the state, to that player.
         actions: The actions of that player.
         replies: Player 1's actions with their values to player 1, if both choose.
-        matrix: Values to player 0, [m][n], if both choose.
     """
 
     state: Any
@@ -82,7 +81,6 @@ class Choice:
     value: float
     actions: tuple[ActionValue, ...]
     replies: tuple[ActionValue, ...] = ()
-    matrix: tuple[tuple[float, ...], ...] = ()
 
 
 def who_acts(game: Game, state: Any) -> tuple[int, ...]:
@@ -158,12 +156,25 @@ def choice_in(solved: SolvedGame, state: Any) -> Choice:
     actions = _valued(solved, state, player)
     if len(acting) == 1:
         return Choice(state, False, player, value, actions)
-    replies = _valued(solved, state, 1)
-    matrix = tuple(
-        tuple(expected(results(solved, state, (row.number, column.number))) for column in replies)
-        for row in actions
-    )
-    return Choice(state, False, player, value, actions, replies, matrix)
+    return Choice(state, False, player, value, actions, _valued(solved, state, 1))
+
+
+def matrix(solved: SolvedGame, choice: Choice) -> list[list[float]]:
+    """Return [m][n] the values to player 0 where both players choose.
+
+    Args:
+        solved: The game.
+        choice: The choice in a state; without replies the matrix is empty.
+    """
+    if not choice.replies:
+        return []
+    return [
+        [
+            expected(results(solved, choice.state, (row.number, column.number)))
+            for column in choice.replies
+        ]
+        for row in choice.actions
+    ]
 
 
 def why_tied(solved: SolvedGame, choice: Choice) -> str:

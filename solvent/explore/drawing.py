@@ -156,7 +156,7 @@ def _square(cell: Cell, at: tuple[int, int], here: bool, size: float, clicks: Cl
             )
         if size >= SMALLEST_TEXT:
             parts.append(
-                _text(middle[0], y + size * 0.9, known.text, size * 0.19, "worth", "middle")
+                _text(middle[0], y + size * 0.9, known.text, size * 0.24, "worth", "middle")
             )
     action = clicks.moves.get(at, cell.action)
     if cell.action is not None and cell.action in clicks.worth:

@@ -1,42 +1,83 @@
-"""The contents of the pages, by the address that asks for them; no page knows a server.
+"""The pages, by the address that asks for them, as HTML; no page knows a server.
 
 The address determines everything on a page: a line of play, a panel, two fields. All that is kept
 besides are a policy that was loaded, the games that were played, and work that took long.
+
+As a file, a map is a page with all that the maps show, for any browser, or one picture (``.svg``)
+of the value over the two fields with which the map begins. A replay is a page on one episode.
+
+**The live gridworld** needs neither a server nor any other file. Its scripts stand beside this
+module: the grid (``live_grid_model.js``), the exact solver, the learners and the page itself. The
+page turns each grid into a Python file that defines it as a game, by the rules of
+:mod:`solvent.explore.drawn_grid`.
 """
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from solvent import __version__
+from solvent import report as report_package
 from solvent.exact import (
     CertificateError,
     GapLocation,
     ImproperGameError,
     Score,
+    SolvedGame,
     SolvedTable,
     StoreError,
     load_policy,
     locate_gap,
     score,
+    write_atomically,
 )
 from solvent.exact.scoring import LEARNED
 from solvent.explore import panels
 from solvent.explore.decision import choice_in, why_tied
 from solvent.explore.learning import watched
+from solvent.explore.line import Query, View, link, number, read_moves
+from solvent.explore.maps import drawn, slice_cells, span_of
+from solvent.explore.panels import graded, read_games, summary
 from solvent.explore.questions import drill_position
 from solvent.explore.states import NearestError
 from solvent.explore.subject import LoadedPolicy, Subject
-from solvent.explore.view import Query, View, number
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, shown
-from solvent.report.sections import Section
+from solvent.report import panel as chart_panel
+from solvent.report.sections import Section, beside, script_json, templates
+
+SCRIPTS = (
+    "live_grid_model.js",
+    "live_grid_exact.js",
+    "live_grid_learn.js",
+    "live_grid.js",
+)
+
+
+TOOLS = {
+    "look": "look",
+    "#": "wall",
+    ".": "open",
+    "S": "start",
+    "G": "goal",
+    "H": "pit",
+    "C": "cliff",
+    "wind": "wind",
+    "reward": "reward",
+}
+"""The words for the drawing tools, by their values on the page."""
+
+PAGES = (("board", "Board", "b"), ("learn", "Watch", "w"))
+"""The pages by their words in an address, their names, and their keys."""
 
 MOST_GAMES = 500
 """Finished games that are kept for the account over many."""
@@ -181,7 +222,7 @@ class Explorer(Subject):
             "tied": "" if view.hidden else why_tied(self.solved, choice),
             "scales": tuple(ValueScale(self.solved.game.info, player) for player in (0, 1)),
             "most_rows": panels.MOST_ROWS,
-            "mixed": bool(choice.matrix) and not view.hidden,
+            "mixed": bool(choice.replies) and not view.hidden,
             "agent": self.loaded is not None and not view.hidden,
             "key_rows": not choice.replies,
             "at_start": not view.line.plies and not view.query.get("s"),
@@ -191,7 +232,7 @@ class Explorer(Subject):
             **panels.board_values(self, view, choice),
             "panel": panel,
         }
-        sections = (*sections, *(panel.sections if panel else ()))
+        sections = (*sections, *(panel["sections"] if panel else ()))
         return Page("board.html.j2", self.name, values, sections, 400 if message else 200)
 
     def replay(self, query: Query) -> Page:
@@ -211,17 +252,17 @@ class Explorer(Subject):
         """Return the maps, as a self-contained page.
 
         Args:
-            query: That of :meth:`ranged`, for a game without a table.
+            query: That of :func:`~solvent.explore.maps.ranged`, for a game without a table.
         """
         ranged = None if self.table is not None else self.ranged(query)
-        return Page("map.html.j2", "Maps", {"ranged": ranged}, self.map_sections)
+        return Page("map.html.j2", "Maps", {"ranged": ranged}, self.map_sections())
 
-    def load(self, data: bytes, file: str) -> None:
-        """Load a policy from the bytes of a file, such as ``solvent train`` writes.
+    def load(self, data: bytes, file: str) -> Page:
+        """Load a policy from the bytes of a file, and go to the panel that compares it.
 
         Args:
-            data: The content of the file.
-            file: The file's name, for messages.
+            data: The content of the file, such as ``solvent train`` writes.
+            file: The name of the file.
 
         Raises:
             StoreError: If it is no policy, damaged, or for another game.
@@ -235,6 +276,7 @@ class Explorer(Subject):
                 self.load_file(path, brief(file))
             except StoreError as error:
                 raise StoreError(str(error).replace(str(path), brief(file))) from None
+        return _elsewhere(link("board", panel="agent", game=self.key))
 
     def load_file(self, path: Path, name: str | None = None) -> None:
         """Load a policy from a file.
@@ -265,6 +307,35 @@ class Explorer(Subject):
         table = self.tabled("watching an algorithm")
         return Page("learn.html.j2", *watched(table, self.state_map, query))
 
+    def grade(self, data: bytes, file: str) -> Page:
+        """Grade the games of a file.
+
+        Args:
+            data: The content of the file, as :func:`~solvent.explore.panels.read_games` reads it.
+            file: The name of the file.
+
+        Raises:
+            ValueError: If it is no text, or a move is not allowed.
+        """
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            raise ValueError(f"{shown(file)} is no text") from None
+        games = [graded(self, line, address) for address, line in read_games(self, text)]
+        return Page("games.html.j2", "Graded games", {"games": games, "all": summary(self, games)})
+
+    def games_text(self, query: Query) -> str:
+        """Return the finished games as text, one a line, as they can be graded again.
+
+        Args:
+            query: Nothing.
+        """
+        lines = []
+        for line in self.games.values():
+            key = self.states.key(line.solved_state(line.start)) or ""
+            lines.append(f"{key}|{line.text}\n")
+        return "".join(lines)
+
 
 def _elsewhere(address: str) -> Page:
     return Page("", "", {}, address=address)
@@ -284,3 +355,205 @@ def _compared(solved: SolvedTable, policy: TabularPolicy, file: str) -> LoadedPo
     return LoadedPolicy(
         file, policy, scored, location, int((losing > LEARNED / 1000).sum()), int(deciding.sum())
     )
+
+
+def render(
+    explorer: Explorer | None, page: Page, *, game: str = "", nonce: str = "", alone: bool = False
+) -> str:
+    """Return a page as HTML.
+
+    Args:
+        explorer: The explorer of the game; None for a page about no game.
+        page: The contents of the page.
+        game: The name of the game in addresses; empty if they need none.
+        nonce: The nonce of the page's own scripts for the browser, if the page is served.
+        alone: Whether to make a file that needs no server.
+    """
+    scripts = list(dict.fromkeys(one.script for one in page.sections if one.script))
+    report = str(report_package.__file__)
+    # In a file, charts can be saved as pictures, as in a report.
+    scripts.append(beside(report, "save.js") if alone else beside(__file__, "explore.js"))
+    values = {
+        "title": page.title,
+        "kind": page.template.partition(".")[0],
+        "name": "",
+        "version": __version__,
+        "style": beside(report, "page.css") + beside(__file__, "explore.css"),
+        "pages": PAGES,
+        "sections": page.sections,
+        "scripts": scripts,
+        "nonce": nonce,
+        "alone": alone,
+        "link": partial(link, game=game),
+        **({} if explorer is None else _about(explorer)),
+        **page.values,
+    }
+    return templates("solvent.explore").get_template(page.template).render(values)
+
+
+def _about(explorer: Explorer) -> dict[str, Any]:
+    """What every page on a game says of it."""
+    solved, info = explorer.solved, explorer.solved.game.info
+    parameters = [
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in info.parameters
+        if value is not None and not isinstance(value, bool | dict | list | tuple)
+    ]
+    return {
+        "name": info.name,
+        "players": info.players,
+        "sides": explorer.sides,
+        "meaning": ValueScale(info).meaning,
+        "rules": explorer.states.named(explorer.spec.rules) if explorer.spec else "",
+        "game_text": ", ".join((info.name, *parameters)),
+        "value": solved.value,
+        "bracket": f"[{solved.lower:z.15g}, {solved.upper:z.15g}]".replace("-", "−"),
+        "found_by": solved.method,
+    }
+
+
+def message_page(message: str, status: int, address: str = "") -> Page:
+    """Return a page that reports an error, or asks whether to go on.
+
+    Args:
+        message: The error or the question, in a sentence.
+        status: The HTTP status.
+        address: The address to go on to; the start if empty.
+    """
+    titles = {
+        200: "From another page",
+        403: "Not allowed",
+        404: "There is no such page",
+        413: "Too large",
+    }
+    title = titles.get(status, "This cannot be shown")
+    return Page("message.html.j2", title, {"message": message, "address": address}, (), status)
+
+
+def map_picture(explorer: Explorer) -> str:
+    """Return the first map on the page of the maps, as a self-contained SVG.
+
+    Args:
+        explorer: The explorer of the game.
+
+    Raises:
+        ValueError: If there is no table, and no two fields of a state are numbers.
+    """
+    meaning = ValueScale(explorer.solved.game.info).meaning
+    title = f"{explorer.name}: value" + (f", {meaning}" if meaning else "")
+    if explorer.table is None:
+        picture = explorer.ranged({}, title)["picture"]
+    else:
+        found = explorer.state_map
+        cells, _ = slice_cells(found, found.value)
+        picture = drawn(cells, title, *span_of([found.value[: len(found.states)]]))
+    head, _, inside = picture.removesuffix("</svg>").partition(">")
+    width, height = head.split('viewBox="0 0 ')[1].split('"')[0].split()
+    return chart_panel.alone(inside, int(width), int(height)) + "\n"
+
+
+def read_export(file: str | Path, episode: str | None = None) -> tuple[Path, Query]:
+    """Read the file and the episode to write; refuse all that can be refused before solving.
+
+    Args:
+        file: The file, as for :func:`write_map` or :func:`write_replay`.
+        episode: The episode, as for :func:`write_replay`; None for the maps.
+
+    Raises:
+        ValueError: If one of them is not allowed.
+    """
+    place, endings = Path(file), (".html",) if episode is not None else (".html", ".svg")
+    if place.suffix not in endings:
+        raise ValueError(
+            f"the file is {shown(str(file))}; allowed are names that end in {' or '.join(endings)}"
+        )
+    asked = dict(part.partition("=")[::2] for part in (episode or "").split("&") if part)
+    unknown = set(asked) - {"s", "line", "me"}
+    if unknown:
+        raise ValueError(f"the episode has {shown(sorted(unknown)[0])}; allowed are s, line and me")
+    read_moves(asked.get("line", ""))
+    return place, asked
+
+
+def write_map(solved: SolvedGame, file: str | Path) -> Path:
+    """Write the maps of a game.
+
+    Args:
+        solved: The game with its optimum.
+        file: The file to write, ending in ``.html`` or ``.svg``.
+
+    Returns:
+        The file.
+
+    Raises:
+        ValueError: If it ends otherwise.
+        StoreError: If it cannot be written.
+    """
+    place, query = read_export(file)
+    explorer = Explorer(solved)
+    if place.suffix == ".svg":
+        text = map_picture(explorer)
+    else:
+        text = render(explorer, explorer.maps(query), alone=True)
+    write_atomically(place, text.encode())
+    return place
+
+
+def write_replay(solved: SolvedGame, file: str | Path, episode: str) -> Path:
+    """Write a page on an episode.
+
+    Args:
+        solved: The game with its optimum.
+        file: The file to write, ending in ``.html``.
+        episode: The query of the episode's page, such as ``"line=1:3,4"``.
+
+    Returns:
+        The file.
+
+    Raises:
+        ValueError: If the file ends otherwise, or there is no such episode.
+        StoreError: If it cannot be written.
+    """
+    place, query = read_export(file, episode)
+    explorer = Explorer(solved)
+    write_atomically(place, render(explorer, explorer.replay(query), alone=True).encode())
+    return place
+
+
+def live_grid_page(*, nonce: str = "") -> str:
+    """Return the page as HTML.
+
+    Args:
+        nonce: The nonce of the page's script, if a server with a content security policy sends it.
+    """
+    values = {
+        "style": beside(__file__, "live_grid.css"),
+        "script": "\n".join(beside(__file__, name) for name in SCRIPTS),
+        "rules": beside(__file__, "drawn_grid.py"),
+        "presets": json.loads(beside(__file__, "live_grid_presets.json")),
+        "tools": TOOLS.items(),
+        "version": __version__,
+        "nonce": nonce,
+        "script_json": script_json,
+    }
+    return templates("solvent.explore").get_template("live_grid.html.j2").render(values)
+
+
+def write_live_grid(file: str | Path) -> Path:
+    """Write the page as a file.
+
+    Args:
+        file: The file to write, ending in ``.html``.
+
+    Returns:
+        The file.
+
+    Raises:
+        ValueError: If it ends otherwise.
+        StoreError: If it cannot be written.
+    """
+    place = Path(file)
+    if place.suffix != ".html":
+        raise ValueError(f"the file is {shown(str(file))}; allowed are names that end in .html")
+    write_atomically(place, live_grid_page().encode())
+    return place

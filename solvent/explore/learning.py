@@ -22,8 +22,8 @@ from solvent.baselines.q_learning import EPSILON, STEP_SIZE_EXPONENT
 from solvent.envs import Env
 from solvent.exact import SolvedTable
 from solvent.exact.evaluation import policy_value
-from solvent.explore.cells import Cells, drawn, slice_cells, span_of
-from solvent.explore.view import Query, number, one_of
+from solvent.explore.line import Query, number, one_of
+from solvent.explore.maps import Cells, drawn, slice_cells, span_of
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats
 from solvent.model.game import words

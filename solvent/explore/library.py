@@ -12,7 +12,7 @@ import gymnasium as gym
 from solvent.exact import SolvedGame, solve
 from solvent.explore.drawing import drawn
 from solvent.explore.explorer import Explorer, Page
-from solvent.explore.jobs import Jobs
+from solvent.explore.subject import Jobs
 from solvent.model import Game
 from solvent.model.game import words
 from solvent.model.gymnasium_table import DOCUMENTED
@@ -23,21 +23,6 @@ from solvent.model.scene import Prose, Scene
 
 MOST_PARTS = 3
 """Parts of a scene that are shown in the gallery."""
-
-
-@dataclass(frozen=True)
-class Card:
-    """A game in the gallery.
-
-    Attributes:
-        name: The name under which it is opened.
-        picture: The picture of its start.
-        line: The first sentence of its rules.
-    """
-
-    name: str
-    picture: str
-    line: str
 
 
 @dataclass
@@ -110,8 +95,8 @@ class Library:
         return Page("gallery.html.j2", "All games", {"games": self.cards})
 
     @cached_property
-    def cards(self) -> list[Card]:
-        """The games with their pictures."""
+    def cards(self) -> list[dict[str, str]]:
+        """The games with the ``picture`` of their start and the first ``line`` of their rules."""
         found = []
         for name in self.games:
             spec = game_specs().get(name)
@@ -119,7 +104,7 @@ class Library:
             scene = self._scene(name)
             shown_parts = tuple(one for one in scene if not isinstance(one, Prose))[:MOST_PARTS]
             line = rules.partition(". ")[0].rstrip(".") + "."
-            found.append(Card(name, drawn(shown_parts), line))
+            found.append({"name": name, "picture": drawn(shown_parts), "line": line})
         return found
 
     def _scene(self, name: str) -> Scene:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from math import sqrt
 from statistics import mean, stdev
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +17,13 @@ from solvent.explore.decision import (
     Choice,
     expected,
     joint_action,
+    matrix,
     results,
 )
 from solvent.explore.drawing import Clicks, Overlay, drawn
-from solvent.explore.jobs import Job, Work
-from solvent.explore.line import Account, Line, costliest, in_all, read_moves
+from solvent.explore.line import Line, View, costliest, in_all, number, one_of, read_moves
 from solvent.explore.questions import TIE, Sweep, exploit, knobs_of, locked, sweep
-from solvent.explore.subject import Subject
-from solvent.explore.view import View, number, one_of
+from solvent.explore.subject import Subject, Work
 from solvent.model import JointAction, ValueScale
 from solvent.model.game import words
 from solvent.model.parameters import check_choice, shown
@@ -35,7 +33,6 @@ from solvent.model.text import action_names
 from solvent.report.gap_attribution import attribute_gap
 from solvent.report.panel import Axis
 from solvent.report.panel import Panel as Chart
-from solvent.report.sections import Section
 from solvent.report.state_map import ARROWS, BOARD, leaves
 
 MOST_RESULTS = 40
@@ -66,48 +63,13 @@ MOST_TOLD = 8
 MOST_GRADED = 1000
 """Games of one file that are graded."""
 
+Values = dict[str, Any]
+"""The variables of a template."""
+
 OPTIMAL, UNIFORM, LOADED = "optimal", "uniform", "the loaded policy"
 
 
-@dataclass(frozen=True)
-class Row:
-    """An action in the list.
-
-    Attributes:
-        one: The action with its value and cost.
-        href: The address that takes it; empty if it cannot be taken now.
-        why: The address at which its outcomes are listed.
-        note: The explanation of the action; empty if the game has none.
-        share: The cost compared with that of the worst action.
-        agent: The probability that the loaded policy gives it; None without a policy.
-    """
-
-    one: ActionValue
-    href: str
-    why: str
-    note: str
-    share: float
-    agent: float | None
-
-
-@dataclass(frozen=True)
-class Panel:
-    """The open panel.
-
-    Attributes:
-        name: The word for it in an address.
-        values: The variables of its template.
-        job: The work that it waits for; None if there is none.
-        sections: Parts with scripts of their own.
-    """
-
-    name: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    job: Job | None = None
-    sections: tuple[Section, ...] = ()
-
-
-def board_values(explorer: Subject, view: View, choice: Choice) -> dict[str, Any]:
+def board_values(explorer: Subject, view: View, choice: Choice) -> Values:
     """Return what the page shows of a position besides its panel.
 
     Args:
@@ -141,10 +103,9 @@ def board_values(explorer: Subject, view: View, choice: Choice) -> dict[str, Any
         "moves": _moves(explorer, view),
         "curve": _curve(explorer, view, scale) if len(view.line.plies) > 1 else "",
         "account": here.account(eye) if here.plies else None,
-        "tabs": [(name, tab.title) for name, tab in PANELS.items() if tab.shows(explorer, view)],
+        "tabs": panels_in(explorer, view),
         "answer": None if answer is None else next(o for o in choice.actions if o.number == answer),
         "next": _next_question(view),
-        "matrix_open": len(choice.matrix) <= 8,
         "starts": [] if here.plies else _starts(explorer, view),
     }
 
@@ -152,18 +113,22 @@ def board_values(explorer: Subject, view: View, choice: Choice) -> dict[str, Any
 def scene_of(explorer: Subject, line: Line) -> tuple[Scene, list[tuple[str, str]]]:
     """Return the picture of the last position of a line, or its fields in words without one.
 
+    An end without a picture has that of the position before it.
+
     Args:
         explorer: The explorer of the game.
         line: The line.
     """
     scene = words(line.game).scene(line.state)
+    if not scene and line.over and line.plies:
+        return scene_of(explorer, line.upto(len(line.plies) - 1))
     state = line.solved_state(line.state)
     if not scene and (place := _place(explorer.solved, state)):
         scene = _plain_board(explorer.solved, place)
     return scene, [] if scene else explorer.states.facts(state)
 
 
-def _place(solved: SolvedGame, state: Any) -> dict[str, Any]:
+def _place(solved: SolvedGame, state: Any) -> Values:
     """The coordinates of a state on a board; none if it is on none."""
     own = words(solved.game)
     found = dict(own.coordinates(state) or leaves(state, own.entry_names()))
@@ -266,8 +231,13 @@ def _short(scale: ValueScale, value: float) -> str:
 
 def _rows(
     explorer: Subject, view: View, choice: Choice, actions: Sequence[ActionValue]
-) -> list[Row]:
-    """The actions of a player, the best first."""
+) -> list[Values]:
+    """The actions of a player, the best first.
+
+    Each with ``href``, which takes it, and ``why``, which lists its outcomes, both empty if that
+    cannot be; the game's ``note`` on it; ``share``, its cost compared with that of the worst
+    action; ``agent``, the probability that the loaded policy gives it, None without a policy.
+    """
     reply = actions is choice.replies
     player = 1 if reply else choice.player
     worst = max((one.cost for one in actions), default=0.0)
@@ -283,14 +253,14 @@ def _rows(
     if view.hidden:
         ranked = list(actions)
     return [
-        Row(
-            one,
-            view.address(**{word: one.number}) if takes else "",
-            view.address(panel="results", **{"reply" if reply else "why": one.number}),
-            notes[one.number] if told else "",
-            one.cost / worst if worst else 0.0,
-            None if agent is None else agent.get(one.number, 0.0),
-        )
+        {
+            "one": one,
+            "href": view.address(**{word: one.number}) if takes else "",
+            "why": view.address(panel="results", **{"reply" if reply else "why": one.number}),
+            "note": notes[one.number] if told else "",
+            "share": one.cost / worst if worst else 0.0,
+            "agent": None if agent is None else agent.get(one.number, 0.0),
+        }
         for one in ranked
     ]
 
@@ -323,7 +293,7 @@ def _told(explorer: Subject, view: View) -> list[str]:
     ]
 
 
-def _moves(explorer: Subject, view: View) -> list[dict[str, Any]]:
+def _moves(explorer: Subject, view: View) -> list[Values]:
     """The moves of the line."""
     scale = ValueScale(explorer.solved.game.info)
     return [
@@ -385,8 +355,24 @@ def _next_question(view: View) -> str:
     return view.address(at=queue[0], queue=".".join(queue[1:]))
 
 
-def panel_of(explorer: Subject, view: View, choice: Choice) -> Panel | None:
-    """Return the open panel of a view; None if none is open.
+def panels_in(explorer: Subject, view: View) -> dict[str, str]:
+    """Return the titles of the panels that can be opened in a view, by their words in an address.
+
+    Args:
+        explorer: The explorer of the game.
+        view: The view of the board.
+    """
+    without = {"results", "disagree"} if view.here.over else set()
+    if explorer.solved.game.info.players == 1:
+        without.add("lock")
+    return {name: title for name, (title, _) in PANELS.items() if name not in without}
+
+
+def panel_of(explorer: Subject, view: View, choice: Choice) -> Values | None:
+    """Return the open panel of a view, None if none is open.
+
+    Besides the variables of its template it has its ``name``; ``job``, the work that it waits for,
+    if there is any; and ``sections``, parts with scripts of their own.
 
     Args:
         explorer: The explorer of the game.
@@ -400,21 +386,24 @@ def panel_of(explorer: Subject, view: View, choice: Choice) -> Panel | None:
     if not name or view.hidden:
         return None
     check_choice(name, "panel", PANELS)
-    return PANELS[name].make(explorer, view, choice) if PANELS[name].shows(explorer, view) else None
+    if name not in panels_in(explorer, view):
+        return None
+    made = PANELS[name][1](explorer, view, choice)
+    return {"name": name, "job": None, "sections": (), **made}
 
 
-def _waited(explorer: Subject, name: str, key: tuple[Any, ...], work: Work) -> Panel:
-    """A panel that waits for work; its values are the result once there is one.
+def _waited(explorer: Subject, *key: Any, work: Work) -> Values:
+    """Work as the variables of a panel: ``found``, None as long as there is a ``job``.
 
     Raises:
         ValueError: If too many computations are running.
         Exception: Whatever the work has raised.
     """
-    job = explorer.jobs.of((explorer.name, name, *key), work)
-    return Panel(name, {"found": job.found()}) if job.done() else Panel(name, job=job)
+    job = explorer.jobs.of((explorer.name, *key), work)
+    return {"found": job.found()} if job.done() else {"found": None, "job": job}
 
 
-def _results_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
+def _results_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     """What may come of an action, or of a pair of actions."""
     here, solved = view.here, explorer.solved
     action = _asked(choice.actions, view, "why")
@@ -437,20 +426,18 @@ def _results_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
         for one in found[:MOST_RESULTS]
     ]
     others = found[MOST_RESULTS:]
-    return Panel(
-        "results",
-        {
-            "name": name,
-            "results": told,
-            "others": len(others),
-            "others_probability": sum(one.probability for one in others),
-            "rewarded": any(one.reward for one in found),
-            "expected": scale.of(expected(found)),
-            "scale": scale,
-            "clickable": not view.quiz,
-            "most": max(one.probability for one in found),
-        },
-    )
+    return {
+        "title": name,
+        "results": told,
+        "others": len(others),
+        "others_probability": sum(one.probability for one in others),
+        "rewarded": any(one.reward for one in found),
+        "expected": scale.of(expected(found)),
+        "scale": scale,
+        "clickable": not view.quiz,
+        "most": max(one.probability for one in found),
+        "matrix": matrix(solved, choice),
+    }
 
 
 def _asked(actions: Sequence[ActionValue], view: View, word: str) -> ActionValue:
@@ -460,28 +447,29 @@ def _asked(actions: Sequence[ActionValue], view: View, word: str) -> ActionValue
     return next((one for one in actions if one.number == chosen), probable)
 
 
-def _disagree_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
+def _disagree_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     """The best action as a function of a parameter of the rules."""
     knobs = knobs_of(explorer.solved)
     chosen = check_choice(view.query.get("of") or next(iter(knobs)), "of", knobs)
     state = view.here.solved_state(view.here.state)
     player = (view.here.choosing() or (0,))[0]
-    key = (chosen, explorer.states.key(state))
-    panel = _waited(
-        explorer, "disagree", key, lambda tell: sweep(knobs[chosen], state, player, tell)
+    found = _waited(
+        explorer,
+        "disagree",
+        chosen,
+        explorer.states.key(state),
+        work=lambda tell: sweep(knobs[chosen], state, player, tell),
     )
-    listed = [
-        (name, name.replace("_", " "), view.address(panel="disagree", of=name)) for name in knobs
-    ]
-    values: dict[str, Any] = {
-        "knobs": listed,
+    scale = ValueScale(explorer.solved.game.info, player)
+    return {
+        "knobs": [
+            (name, name.replace("_", " "), view.address(panel="disagree", of=name))
+            for name in knobs
+        ],
         "chosen": chosen,
-        "found": None,
+        **found,
+        "chart": _sweep_chart(found["found"], scale) if found["found"] else "",
     }
-    if found := panel.values.get("found"):
-        scale = ValueScale(explorer.solved.game.info, player)
-        values |= {"found": found, "chart": _sweep_chart(found, scale)}
-    return Panel("disagree", values, panel.job)
 
 
 def _sweep_chart(found: Sweep, scale: ValueScale) -> str:
@@ -507,7 +495,7 @@ def _sweep_chart(found: Sweep, scale: ValueScale) -> str:
     return chart.drawn()
 
 
-def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
+def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     """The best response to a fixed strategy of the other side."""
     state = view.here.solved_state(view.here.state)
     choosing = view.here.choosing()
@@ -535,8 +523,7 @@ def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
     # Two policies may come from files of the same name.
     loaded = explorer.loaded if to == LOADED else None
     key = (player, to, action, explorer.states.key(state), loaded)
-    panel = _waited(explorer, "lock", key, work)
-    values: dict[str, Any] = {
+    values: Values = {
         "locks": [(sides[one], href, one == player) for one, href in locks],
         "side": sides[player],
         "other": sides[1 - player],
@@ -549,9 +536,9 @@ def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
             for number_, name in here.items()
         ],
         "to": to,
-        "found": None,
+        **_waited(explorer, "lock", *key, work=work),
     }
-    if found := panel.values.get("found"):
+    if found := values["found"]:
         game = explorer.solved.game
         names = action_names(game, state, 1 - player) if found.actions else {}
         top = max(found.actions.values(), default=0.0)
@@ -570,15 +557,14 @@ def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
         own = found.actions if 1 - player in choosing else {}
         listed = sorted(own.items(), key=lambda one: -one[1])
         values |= {
-            "found": found,
             "listed": [(names[a], value, top - value, usual.get(a)) for a, value in listed],
             "changes": changes,
             "scale": ValueScale(game.info, 1 - player),
         }
-    return Panel("lock", values, panel.job)
+    return values
 
 
-def _account_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
+def _account_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     """Luck and skill over this game and over all that were played."""
     players = range(explorer.solved.game.info.players)
     mine = [view.me] if view.me is not None else list(players)
@@ -587,28 +573,11 @@ def _account_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
         for p in mine
     ]
     games = [graded(explorer, line, address) for address, line in explorer.games.items()]
-    return Panel("account", {"this": this, "games": games, "all": summary(explorer, games)})
+    return {"this": this, "games": games, "all": summary(explorer, games)}
 
 
-@dataclass(frozen=True)
-class Graded:
-    """A game with its account.
-
-    Attributes:
-        address: The address of its board.
-        accounts: The account of each player.
-        worst: The move that cost most, in words; empty if none cost anything.
-        moves: The number of moves.
-    """
-
-    address: str
-    accounts: tuple[Account, ...]
-    worst: str
-    moves: int
-
-
-def graded(explorer: Subject, line: Line, address: str) -> Graded:
-    """Grade a game.
+def graded(explorer: Subject, line: Line, address: str) -> Values:
+    """Grade a game: the account of each player, the costliest move, and the number of moves.
 
     Args:
         explorer: The explorer of the game.
@@ -618,10 +587,11 @@ def graded(explorer: Subject, line: Line, address: str) -> Graded:
     players = range(explorer.solved.game.info.players)
     costly = costliest(line, None, 1)
     worst = explorer.states.named(line.plies[costly[0]].words) if costly else ""
-    return Graded(address, tuple(map(line.account, players)), worst, len(line.plies))
+    accounts = tuple(map(line.account, players))
+    return {"address": address, "accounts": accounts, "worst": worst, "moves": len(line.plies)}
 
 
-def summary(explorer: Subject, games: Sequence[Graded]) -> list[dict[str, Any]]:
+def summary(explorer: Subject, games: Sequence[Values]) -> list[Values]:
     """Return luck and skill of each player over several games: sums, means and standard errors.
 
     Args:
@@ -630,7 +600,7 @@ def summary(explorer: Subject, games: Sequence[Graded]) -> list[dict[str, Any]]:
     """
     found = []
     for player, side in enumerate(explorer.sides[: explorer.solved.game.info.players]):
-        own = [game.accounts[player] for game in games]
+        own = [game["accounts"][player] for game in games]
         if not own:
             continue
         lucks = [one.luck for one in own]
@@ -648,24 +618,26 @@ def summary(explorer: Subject, games: Sequence[Graded]) -> list[dict[str, Any]]:
     return found
 
 
-def _maps_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
+def _maps_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     """The maps of value and policy, and the game's own sections."""
-    panel = _waited(explorer, "maps", (), lambda tell: explorer.map_sections)
-    if panel.job is not None:
-        return panel
-    ranged = None
-    if explorer.table is None:
-        ranged = explorer.ranged(
-            {"s": explorer.states.key(explorer.states.starts[0]) or "", **view.query}
+    values = _waited(explorer, "maps", work=explorer.map_sections)
+    sections = values["found"]
+    if sections is not None and explorer.table is None:
+        query = {name: view.query.get(name, "") for name in ("s", "x", "y", "x0", "x1", "y0", "y1")}
+        values = _waited(
+            explorer, "ranged", *query.values(), work=lambda tell: explorer.ranged(query, tell=tell)
         )
-    return Panel("maps", {"ranged": ranged}, sections=panel.values["found"])
+    # What has scripts of its own would be loaded again and again while something is waited for.
+    sections = () if "job" in values else sections
+    ranged = None if explorer.table is not None else values["found"]
+    return {**values, "ranged": ranged, "sections": sections}
 
 
-def _agent_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
+def _agent_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     """The loaded policy: its gap, and where it loses most."""
     loaded = explorer.loaded
     if loaded is None:
-        return Panel("agent", {"loaded": None})
+        return {"loaded": None}
     table = explorer.tabled("comparing a policy")
     losing: Sequence[Any] = ()
     if loaded.location is not None:
@@ -680,10 +652,10 @@ def _agent_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
         for one in losing
     ]
     scale = ValueScale(table.game.info, loaded.policy.player)
-    return Panel("agent", {"loaded": loaded, "losing": listed, "scale": scale})
+    return {"loaded": loaded, "losing": listed, "scale": scale}
 
 
-def _edit_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
+def _edit_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     """A form that sets the state by its fields."""
     state = view.here.solved_state(view.here.state)
     fields = [
@@ -694,45 +666,19 @@ def _edit_panel(explorer: Subject, view: View, choice: Choice) -> Panel:
         )
         for one in explorer.states.fields(state)
     ]
-    return Panel("edit", {"fields": fields, "key": explorer.states.key(state)})
+    return {"fields": fields, "key": explorer.states.key(state)}
 
 
-def _always(explorer: Subject, view: View) -> bool:
-    return True
-
-
-def _while_on(explorer: Subject, view: View) -> bool:
-    return not view.here.over
-
-
-def _for_two(explorer: Subject, view: View) -> bool:
-    return explorer.solved.game.info.players == 2
-
-
-class Tab(NamedTuple):
-    """A panel that can be opened.
-
-    Attributes:
-        title: Its title.
-        shows: Tells whether it can be opened in a view.
-        make: Makes it in a view, for the choice in the position.
-    """
-
-    title: str
-    shows: Callable[[Subject, View], bool]
-    make: Callable[[Subject, View, Choice], Panel]
-
-
-PANELS: Mapping[str, Tab] = {
-    "results": Tab("What may come of it", _while_on, _results_panel),
-    "disagree": Tab("If you disagree", _while_on, _disagree_panel),
-    "lock": Tab("Exploit", _for_two, _lock_panel),
-    "account": Tab("Luck and skill", _always, _account_panel),
-    "maps": Tab("Maps", _always, _maps_panel),
-    "agent": Tab("Agent", _always, _agent_panel),
-    "edit": Tab("Set up", _always, _edit_panel),
+PANELS: Mapping[str, tuple[str, Callable[[Subject, View, Choice], Values]]] = {
+    "results": ("What may come of it", _results_panel),
+    "disagree": ("If you disagree", _disagree_panel),
+    "lock": ("Exploit", _lock_panel),
+    "account": ("Luck and skill", _account_panel),
+    "maps": ("Maps", _maps_panel),
+    "agent": ("Agent", _agent_panel),
+    "edit": ("Set up", _edit_panel),
 }
-"""The panels by their words in an address."""
+"""The panels by their words in an address: titles, and what makes them."""
 
 
 def mistakes_address(view: View) -> str:
@@ -803,7 +749,7 @@ def _read_move(line: Line, text: str) -> tuple[JointAction, int | None]:
     return move
 
 
-def replay_values(explorer: Subject, view: View) -> dict[str, Any]:
+def replay_values(explorer: Subject, view: View) -> Values:
     """Return a line move by move, for a page that stands alone.
 
     Args:

@@ -364,7 +364,7 @@ def drill_position(solved: SolvedGame, dice: random.Random) -> Any:
                 strategy = solved.policy(state, player)
                 [action] = dice.choices(list(strategy), list(strategy.values()))
             joint.append(action)
-        if len(acting) == 1 and len(legal[acting[0]]) > 1 and state not in found:
+        if len(legal[acting[0]]) > 1 and state not in found:
             gap = _gap(list(solved.action_values(state, acting[0]).values()), acting[0])
             if gap > TIE:
                 found[state] = gap

@@ -29,20 +29,9 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Response as AnyResponse
 
-from solvent.explore.explorer import Explorer, Page
+from solvent.explore.explorer import PAGES, Explorer, Page, live_grid_page, message_page, render
 from solvent.explore.library import Library
-from solvent.explore.live_grid import live_grid_page
-from solvent.explore.pages import (
-    PAGES,
-    games_text,
-    grade_games,
-    load_policy,
-    map_page,
-    message_page,
-    render,
-    replay_page,
-)
-from solvent.explore.view import Query
+from solvent.explore.line import Query
 from solvent.model.parameters import brief, shown
 
 LARGEST_UPLOAD = 64 * 2**20
@@ -68,12 +57,12 @@ GUARDS = {
 }
 """Headers of every answer."""
 
-FILES = (
-    ("map.html", map_page, "text/html"),
-    ("replay.html", replay_page, "text/html"),
-    ("games.txt", games_text, "text/plain"),
+FILES: tuple[tuple[str, Callable[[Explorer, Query], Page | str]], ...] = (
+    ("map.html", Explorer.maps),
+    ("replay.html", Explorer.replay),
+    ("games.txt", Explorer.games_text),
 )
-"""Pages and texts that are saved as files: their names, what makes them, and their types."""
+"""Pages and texts that are saved as files: their names, and what makes them."""
 
 FOREIGN_LINK = "A link on another page leads here. Go on only if you trust that page."
 
@@ -120,9 +109,12 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
                 return shown_page(found)
             return shown_page(getattr(found, word)(query), found, name)
 
-    def file(name: str, make: Callable[[Explorer, Query], str], kind: str) -> Response:
+    def file(name: str, make: Callable[[Explorer, Query], Page | str]) -> Response:
         with lock:
-            answer = Response(make(open_one(), request.args.to_dict()), mimetype=kind)
+            found = open_one()
+            made = make(found, request.args.to_dict())
+            text = made if isinstance(made, str) else render(found, made, alone=True)
+        answer = Response(text, mimetype="text/html" if name.endswith("html") else "text/plain")
         answer.headers["Content-Disposition"] = f"attachment; filename={name}"
         return answer
 
@@ -160,9 +152,9 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
 
     for word, *_ in PAGES:
         app.add_url_rule(f"/{word}", word, partial(page, word))
-    for name, make, kind in FILES:
-        app.add_url_rule(f"/{name}", name, partial(file, name, make, kind))
-    for word, use in (("policy", load_policy), ("games", grade_games)):
+    for name, make in FILES:
+        app.add_url_rule(f"/{name}", name, partial(file, name, make))
+    for word, use in (("policy", Explorer.load), ("games", Explorer.grade)):
         app.add_url_rule(f"/{word}", word, partial(uploaded, use), methods=["POST"])
 
     @app.get("/")

@@ -1,50 +1,128 @@
-"""A solved game as it is explored: its states, lines and maps, and whatever else is kept of it."""
+"""A solved game as it is explored: its states, lines and maps, and whatever else is kept of it.
+
+Work that takes longer than a request has a thread of its own, and its result is kept.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
+from threading import Lock, Thread
 from typing import Any
 
-import numpy as np
-
 from solvent.exact import GapLocation, Score, SolvedGame, SolvedTable, with_table
-from solvent.explore.cells import Cells, drawn, span_of
-from solvent.explore.decision import who_acts
-from solvent.explore.jobs import Jobs
-from solvent.explore.line import Line, read_moves
+from solvent.explore.line import QUIZZES, Line, Query, View, number, one_of, read_moves
+from solvent.explore.maps import kept_on_disk, ranged
 from solvent.explore.states import States
-from solvent.explore.view import QUIZZES, Query, View, number, one_of
 from solvent.model import TabularPolicy
 from solvent.model.game import words
 from solvent.model.parameters import check_choice
+from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import GameSpec, spec_of
-from solvent.model.text import action_names
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask, game_record
-from solvent.report.state_map import (
-    BOARD,
-    StateMap,
-    signs,
-    state_map,
-    state_map_section,
-)
-from solvent.report.state_map import action_names as unique_names
-
-MOST_MET = 200
-"""States of random episodes by which the fields and the ranges of such a map are chosen."""
-
-MOST_STEPS = 60
-"""Values of a field in a map of a game without a table."""
+from solvent.report.state_map import StateMap, state_map, state_map_section
 
 LONGEST_LINE = 30_000
 """Characters of a line."""
 
 MOST_LINES = 300
 """Lines that are kept for quick answers."""
+
+
+PATIENCE = 0.1
+"""Seconds that a request waits for a result."""
+
+MOST_KEPT = 200
+"""Results that are kept."""
+
+MOST_RUNNING = 8
+"""Jobs that run at the same time."""
+
+Work = Callable[[OnProgress], Any]
+"""Work that tells its progress and returns a result."""
+
+
+class Job:
+    """Work in a thread of its own.
+
+    Attributes:
+        result: The result; None until there is one.
+        error: The reason why there will be none.
+        now: The progress so far, in words.
+        share: The progress so far, from 0 to 1.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self.result: Any = None
+        self.error: Exception | None = None
+        self.now, self.share = "starting", 0.0
+        self._thread = Thread(target=self._run, args=(work,), daemon=True)
+        self._thread.start()
+
+    def done(self, patience: float = PATIENCE) -> bool:
+        """Wait for the end, and return whether it has come.
+
+        Args:
+            patience: The most seconds to wait.
+        """
+        self._thread.join(patience)
+        return not self._thread.is_alive()
+
+    def found(self) -> Any:
+        """Return the result, once the work has ended.
+
+        Raises:
+            Exception: Whatever the work has raised.
+        """
+        if self.error is not None:
+            # Raised again and again, it would otherwise keep the frames of every request.
+            raise self.error.with_traceback(None)
+        return self.result
+
+    def _run(self, work: Work) -> None:
+        try:
+            self.result = work(self._told)
+        except Exception as error:  # It is told on the page that waits for the result.
+            self.error = error
+
+    def _told(self, progress: Progress) -> None:
+        self.now = progress.what
+        self.share = progress.done / progress.total if progress.total else 0.0
+
+
+class Jobs:
+    """Jobs by what they are about."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[Hashable, Job] = {}
+        self._lock = Lock()
+
+    def of(self, key: Hashable, work: Work) -> Job:
+        """Return the job on a subject, which is started if there is none.
+
+        Args:
+            key: The subject.
+            work: The work.
+
+        Raises:
+            ValueError: If too many others are running.
+        """
+        with self._lock:
+            if key not in self._jobs:
+                ended = [one for one, job in self._jobs.items() if job.done(0)]
+                if len(self._jobs) - len(ended) >= MOST_RUNNING:
+                    raise ValueError(
+                        f"{MOST_RUNNING} computations are running; load this page again when one "
+                        f"of them has ended"
+                    )
+                if len(self._jobs) >= MOST_KEPT:
+                    self._jobs.pop(ended[0])
+                self._jobs[key] = Job(work)
+            return self._jobs[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,22 +273,46 @@ class Subject:
         self._lines[key, text] = line
         return line
 
-    @cached_property
-    def own_sections(self) -> tuple[Section, ...]:
-        """The game's own sections of a report."""
-        if self.spec is None:
-            return ()
-        if self.table is not None:
-            return tuple(self.spec.ask("sections", self.task) or ())
-        found = self.spec.ask("untabled", self.solved)
-        return () if found is None else tuple(found.sections)
+    def map_sections(self, tell: OnProgress = lambda _: None) -> tuple[Section, ...]:
+        """Return the maps of value and policy, and the game's own sections of a report.
 
-    @cached_property
-    def map_sections(self) -> tuple[Section, ...]:
-        """The maps of value and policy, and the game's own sections of a report."""
-        if self.table is None:
-            return self.own_sections
-        return state_map_section(self.task), *self.own_sections
+        Those that took long are kept on disk (:mod:`solvent.model.cache`).
+
+        Args:
+            tell: Called before each of the two.
+        """
+        what = {"what": "sections", "table": self.table is not None}
+        return kept_on_disk(self.solved, what, lambda: self._sections(tell))
+
+    def _sections(self, tell: OnProgress) -> tuple[Section, ...]:
+        found: tuple[Section, ...] = ()
+        if self.table is not None:
+            tell(Progress(0, 2, "the map of all states"))
+            found = (state_map_section(self.task),)
+        tell(Progress(1, 2, "what else a report on this game shows"))
+        if self.spec is None:
+            return found
+        if self.table is not None:
+            return (*found, *(self.spec.ask("sections", self.task) or ()))
+        untabled = self.spec.ask("untabled", self.solved)
+        return () if untabled is None else tuple(untabled.sections)
+
+    def ranged(
+        self, query: Query, title: str = "", tell: OnProgress = lambda _: None
+    ) -> dict[str, Any]:
+        """Return a map of two fields of a game without a table (:func:`~.maps.ranged`).
+
+        Args:
+            query: As there, so with the rest.
+            title: The title of the picture.
+            tell: Called after each row.
+
+        Raises:
+            ValueError: If it is not allowed.
+        """
+        what = {"what": "ranged", "query": dict(query), "title": title}
+        found = kept_on_disk(self.solved, what, lambda: ranged(self.states, query, title, tell))
+        return dict(found)
 
     @cached_property
     def task(self) -> SolvedTask:
@@ -238,94 +340,3 @@ class Subject:
                 + ("; solvent score scores a policy without it" if scored else "")
             )
         return self.table
-
-    @cached_property
-    def _met(self) -> Mapping[str, set[int]]:
-        """The whole numbers that random episodes come through, by the field."""
-        game, dice = self.solved.game, random.Random(0)
-        found: dict[str, set[int]] = {}
-        state = self.states.starts[0]
-        for _ in range(MOST_MET):
-            if game.is_terminal(state):
-                state = dice.choice(game.initial()).state
-            for one in self.states.fields(state):
-                if one.is_number:
-                    found.setdefault(one.name, set()).add(int(one.text))
-            joint = tuple(dice.choice(own) for own in game.legal_actions(state))
-            state = dice.choice(game.transition(state, joint)).state
-        return found
-
-    def ranged(self, query: Query, title: str = "") -> Mapping[str, Any]:
-        """Return a map of a game without a table: two fields over ranges of whole numbers.
-
-        Args:
-            query: The query of :meth:`maps`.
-            title: The title of the picture; the value, if left out.
-
-        Raises:
-            ValueError: If fewer than two fields are numbers, or a field or a number is not allowed.
-        """
-        state = self.states.at(query["s"]) if query.get("s") else self.states.starts[0]
-        fields = self.states.fields(state)
-        numbers = [n for n, one in enumerate(fields) if one.is_number]
-        if len(numbers) < 2:
-            raise ValueError("no two fields of a state are numbers, so there is no map of it")
-        # Those that vary most are shown first, over what some episodes come through.
-        met = {n: {int(fields[n].text), *self._met.get(fields[n].name, ())} for n in numbers}
-        first, second = sorted(sorted(numbers, key=lambda n: -len(met[n]))[:2])
-        across, up = one_of(query, "x", numbers), one_of(query, "y", numbers)
-        across = first if across is None else across
-        if up is None or up == across:
-            up = second if across == first else first
-        spans = {}
-        for axis, place in (("x", across), ("y", up)):
-            least = number(query, f"{axis}0", min(met[place]), -(10**9), 10**9)
-            most = max(least + 1, *met[place])
-            spans[axis] = least, number(query, f"{axis}1", most, least, 10**9)
-        columns, rows = (_steps(*spans[axis]) for axis in ("x", "y"))
-        grid = np.full((len(rows), len(columns)), np.nan)
-        ends = np.zeros(grid.shape, bool)
-        names = unique_names(self.solved.game.info)
-        axes = fields[across].name, fields[up].name
-        marks = dict(zip(names, signs(names, arrows=axes == BOARD), strict=True))
-        written = {}
-        for r, row in enumerate(rows):
-            for c, column in enumerate(columns):
-                texts = {fields[across].name: str(column), fields[up].name: str(row)}
-                try:
-                    here_state = self.states.with_fields(state, texts)
-                except ValueError:
-                    continue
-                grid[r, c], written[r, c] = _in_brief(self.solved, here_state, marks)
-                ends[r, c] = self.solved.game.is_terminal(here_state)
-        grid[ends] = np.nan  # Their rewards are not known.
-        cells = Cells(*axes, tuple(map(str, columns)), tuple(map(str, rows)), grid, ends, written)
-        low, high = span_of([grid])
-        of = f" to {self.sides[0]}" if self.solved.game.info.players == 2 else ""
-        return {
-            "fields": [(n, fields[n].name) for n in numbers],
-            "across": across,
-            "up": up,
-            "spans": spans,
-            "key": self.states.key(state),
-            "words": self.states.words(state),
-            "picture": drawn(cells, title or f"value{of}", low, high),
-            "empty": not np.isfinite(grid).any(),
-        }
-
-
-def _in_brief(solved: SolvedGame, state: Any, marks: Mapping[str, str]) -> tuple[float, str]:
-    """The value of a state to player 0, and a sign for the most probable action."""
-    value = solved.value_of(state)
-    if solved.game.is_terminal(state):
-        return value, ""
-    player = who_acts(solved.game, state)[0]
-    strategy = solved.policy(state, player)
-    name = action_names(solved.game, state, player)[max(strategy, key=lambda one: strategy[one])]
-    return value, marks.get(name, "")
-
-
-def _steps(low: int, high: int) -> list[int]:
-    """Whole numbers from one to another, at most :data:`MOST_STEPS` of them."""
-    step = -(-(high - low + 1) // MOST_STEPS)
-    return list(range(low, high + 1, step))

@@ -42,6 +42,9 @@ MOST_BYTES = 2**31
 _ENTRY = re.compile(r"[0-9a-f]{64}")
 _UNFINISHED = re.compile(r"\.solvent-[0-9a-f]{16}")
 
+_CODE = (".py", ".js", ".html", ".j2")
+"""The endings of files that results may depend on."""
+
 _ABANDONED = 86_400
 """Seconds after which the writer of an unfinished entry is taken to be gone."""
 
@@ -120,7 +123,8 @@ def entry_path(identity: Mapping[str, Any]) -> Path | None:
 def code_version() -> list[tuple[str, int, int]]:
     """Return what tells this version of the package from others, as it was when first asked."""
     root = Path(__file__).parents[1]
-    stats = ((path, path.stat()) for path in sorted(root.rglob("*.py")))
+    paths = sorted(path for path in root.rglob("*") if path.suffix in _CODE)
+    stats = ((path, path.stat()) for path in paths)
     return [(str(path.relative_to(root)), stat.st_size, stat.st_mtime_ns) for path, stat in stats]
 
 

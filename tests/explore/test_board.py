@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import random
 import re
-from functools import cache
 from html import unescape
 from pathlib import Path
 from threading import Event
@@ -16,46 +15,22 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from explored import GAMES, client, explorer, line_at, solved, waited
 
 from solvent import make_game
-from solvent.exact import SolvedGame, SolvedTable, save_policy, solve, with_table
+from solvent.exact import SolvedTable, save_policy, solve
 from solvent.exact.response import best_response
-from solvent.explore import Explorer, Library, make_app
+from solvent.explore import Explorer, Library, make_app, subject
 from solvent.explore.decision import choice_in, results, why_tied
-from solvent.explore.jobs import MOST_RUNNING, Jobs
 from solvent.explore.line import Line, costliest, in_all
 from solvent.explore.panels import PANELS, read_games
 from solvent.explore.questions import drill_position, exploit, knobs_of, locked, sweep
-from solvent.model import TabularPolicy
+from solvent.explore.subject import MOST_RUNNING, Jobs
+from solvent.model import TabularPolicy, cache
 from solvent.model.game import words
 from solvent.model.registry import game_specs
 
-SMALL: dict[str, dict[str, Any]] = {
-    "greed": {"limit": 12, "sides": 3},
-    "pig": {"target": 12},
-    "yahtzee": {"dice": 2, "boxes": ["aces", "twos", "chance"]},
-    "corridor": {"rooms": 4},
-    "goofspiel": {"cards": 3},
-}
-"""Parameters with which a game is solved at once."""
-
-WORDS = ("tic-tac-toe", "FrozenLake-v1", "Taxi-v4", "CliffWalking-v1")
-LINES = ("FrozenLake-v1", "greed", "tic-tac-toe", "goofspiel", "ff-combat", "gamebook", "soccer")
-
-
-@cache
-def solved(name: str) -> SolvedGame:
-    game = solve(make_game(name, **SMALL.get(name, {})))
-    return with_table(game) or game
-
-
-@cache
-def explorer(name: str) -> Explorer:
-    return Explorer(solved(name), dice=random.Random(3))
-
-
-def client(name: str) -> Any:
-    return make_app(Library.of(explorer(name))).test_client()
+LINES = ("lake", "greed", "tic-tac-toe", "goofspiel", "ff-combat", "gamebook", "soccer")
 
 
 def random_line(name: str, seed: int, most: int = 40) -> Line:
@@ -81,7 +56,7 @@ def test_luck_and_skill_add_up_to_the_result(name: str) -> None:
     assert total.cost == pytest.approx(sum(random_line(name, n).account(0).cost for n in range(5)))
 
 
-@pytest.mark.parametrize("name", ["FrozenLake-v1", "greed", "ff-combat"])
+@pytest.mark.parametrize("name", ["lake", "greed", "ff-combat"])
 def test_luck_has_mean_zero_whatever_is_chosen(name: str) -> None:
     for seed in range(4):
         before = random_line(name, seed, 3)
@@ -93,7 +68,7 @@ def test_luck_has_mean_zero_whatever_is_chosen(name: str) -> None:
         lucks = [before.moved(joint, n, None).plies[-1].luck for n in range(len(outcomes))]
         mean = sum(float(one.probability) * luck for one, luck in zip(outcomes, lucks, strict=True))
         assert mean == pytest.approx(0, abs=1e-9)
-        assert len(lucks) == 1 or any(lucks) or name == "FrozenLake-v1"
+        assert len(lucks) == 1 or any(lucks) or name == "lake"
 
 
 def test_where_both_choose_luck_has_mean_zero_if_either_is_optimal() -> None:
@@ -138,7 +113,7 @@ def test_a_line_is_its_address(name: str) -> None:
 
 
 def test_a_line_that_leaves_something_open_is_refused() -> None:
-    own = explorer("FrozenLake-v1")
+    own = explorer("lake")
     for text, message in (
         ("0", "does not say what came of it"),
         ("9:0", r"allowed are 0 \(left\)"),
@@ -149,7 +124,7 @@ def test_a_line_that_leaves_something_open_is_refused() -> None:
 
 
 def test_a_tie_says_why() -> None:
-    lake, board = solved("FrozenLake-v1"), solved("tic-tac-toe")
+    lake, board = solved("lake"), solved("tic-tac-toe")
     told = why_tied(lake, choice_in(lake, lake.game.initial()[0].state))
     assert told.startswith("It does not matter: all actions are equally good.")
     assert "Whatever may follow here is worth 82.35%" in told
@@ -231,19 +206,9 @@ def test_a_fixed_strategy_is_exploited_as_a_best_response_does() -> None:
     assert best.changes == ()
 
 
-def lock_page(own: Explorer, **query: Any) -> str:
-    """The page of a fixed strategy, once what it waits for has ended."""
-    asked = make_app(Library.of(own)).test_client()
-    for _ in range(100):
-        text: str = asked.get("/board", query_string={"panel": "lock", **query}).text
-        if "<progress" not in text:
-            return text
-    raise AssertionError("the work does not end")
-
-
 def test_a_fixed_strategy_shows_actions_only_of_who_chooses() -> None:
     for fixed, listed in ((1, True), (0, False)):  # Player 0 begins.
-        page = lock_page(explorer("tic-tac-toe"), lock=fixed)
+        page = waited(explorer("tic-tac-toe"), f"/board?panel=lock&lock={fixed}")
         assert ("against it</th>" in page) == listed
 
 
@@ -254,7 +219,7 @@ def test_a_policy_from_another_file_of_the_same_name_is_exploited_anew(tmp_path:
     for policy in (TabularPolicy.uniform(game.table, player=1), game.solution.policies[1]):
         save_policy(file, policy)
         own.load_file(file)
-        page = lock_page(own, lock=1, to="the loaded policy")
+        page = waited(own, "/board?panel=lock&lock=1&to=the loaded policy")
         gains.append(float(re.findall(r'id="gain" value="([^"]*)"', page)[0]))
     assert gains[0] > 0.5
     assert gains[1] == pytest.approx(0)
@@ -272,7 +237,7 @@ def test_only_so_many_jobs_run_and_the_next_is_refused_until_one_ends() -> None:
     assert jobs.of("one more", lambda tell: 8).found() == 7
 
 
-@pytest.mark.parametrize("name", ["greed", "FrozenLake-v1", "ff-combat"])
+@pytest.mark.parametrize("name", ["greed", "lake", "ff-combat", "goofspiel"])
 def test_a_drill_asks_where_the_choice_matters(name: str) -> None:
     for seed in range(3):
         state = drill_position(solved(name), random.Random(seed))
@@ -324,9 +289,9 @@ def test_games_are_graded_from_a_file() -> None:
 
 
 def test_finished_games_are_kept_and_can_be_graded_again() -> None:
-    own = Explorer(solved("FrozenLake-v1"), dice=random.Random(1))
-    asked = make_app(Library.of(own)).test_client()
-    line = random_line("FrozenLake-v1", 2, 200)
+    own = Explorer(solved("lake"), dice=random.Random(1))
+    asked = client(own)
+    line = random_line("lake", 2, 200)
     asked.get("/board", query_string={"line": line.text})
     saved = asked.get("/games.txt").text
     [(_, again)] = read_games(own, saved)
@@ -336,9 +301,9 @@ def test_finished_games_are_kept_and_can_be_graded_again() -> None:
 
 def test_the_other_side_moves_by_itself_and_a_new_game_begins_with_it() -> None:
     own = Explorer(solved("greed"), dice=random.Random(2))
-    asked = make_app(Library.of(own)).test_client()
+    asked = client(own)
     moved = asked.get("/board?new=1&me=1")
-    line = own.line("", re.findall(r"line=([^&]*)", moved.headers["Location"])[0])
+    line = line_at(own, moved.headers["Location"])
     assert line.over or line.choosing() == (1,)
     address = moved.headers["Location"]
     while not line.over:
@@ -346,7 +311,7 @@ def test_the_other_side_moves_by_itself_and_a_new_game_begins_with_it() -> None:
         address = asked.get(
             "/board", query_string={"line": line.text, "me": 1, "do": action}
         ).headers["Location"]
-        line = own.line("", re.findall(r"line=([^&]*)", address)[0])
+        line = line_at(own, address)
     assert line.account(0).cost == pytest.approx(0, abs=1e-9)
 
 
@@ -359,7 +324,7 @@ FORBIDDEN = re.compile(
     "name",
     [
         pytest.param(name, marks=[pytest.mark.slow] if name == "football-strategy" else [])
-        for name in (*game_specs(), *WORDS[1:])
+        for name in (*game_specs(), "lake", "Taxi-v4", "CliffWalking-v1")
     ],
 )
 def test_no_page_shows_what_only_a_program_reads(name: str) -> None:
@@ -382,14 +347,14 @@ def test_every_game_has_a_picture_of_its_start() -> None:
     library = Library()
     assert {"FrozenLake-v1", "CliffWalking-v1", "tic-tac-toe", "gamebook"} <= set(library.games)
     for card in library.cards:
-        assert "<svg" in card.picture or "prose" in card.picture, card.name
-        assert len(card.line) > 10, card.name
+        assert "<svg" in card["picture"] or "prose" in card["picture"], card["name"]
+        assert len(card["line"]) > 10, card["name"]
     page = make_app(library).test_client().get("/").text
     assert page.count('class="thumb"') == len(library.games)
 
 
 def test_actions_of_a_scene_are_legal_and_named() -> None:
-    for name in (*SMALL, *WORDS, "nim", "soccer", "blackjack"):
+    for name in (*GAMES, "tic-tac-toe", "Taxi-v4", "CliffWalking-v1", "nim", "soccer", "blackjack"):
         for seed in range(2):
             line = random_line(name, seed, 6)
             for ply in line.plies:
@@ -402,7 +367,7 @@ def test_actions_of_a_scene_are_legal_and_named() -> None:
 
 
 def test_all_panels_open() -> None:
-    for name in ("greed", "FrozenLake-v1", "goofspiel"):
+    for name in ("greed", "lake", "goofspiel"):
         for panel in PANELS:
             answer = client(name).get("/board", query_string={"panel": panel})
             assert answer.status_code == 200, panel
@@ -411,12 +376,28 @@ def test_all_panels_open() -> None:
 
 
 def test_results_are_links_to_what_follows() -> None:
-    game = solved("FrozenLake-v1")
-    page = client("FrozenLake-v1").get("/board?panel=results&why=2").text
+    game = solved("lake")
+    page = client("lake").get("/board?panel=results&why=2").text
     links = [unescape(one) for one in re.findall(r'href="(/board[^"]*to=\d+[^"]*)"', page)]
     found = results(game, game.game.initial()[0].state, (2,))
     assert len(links) == len(found)
     for link, one in zip(links, found, strict=True):
-        address = client("FrozenLake-v1").get(link).headers["Location"]
-        line = explorer("FrozenLake-v1").line("", re.findall(r"line=([^&]*)", address)[0])
+        address = client("lake").get(link).headers["Location"]
+        line = line_at(explorer("lake"), address)
         assert line.state == one.state
+
+
+@pytest.mark.parametrize("name", ["greed", "greed without a table"])
+def test_maps_are_there_at_once_when_the_explorer_starts_again(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path))
+    monkeypatch.setattr(cache, "LONG", 0.0)
+    first = waited(Explorer(solved(name)), "/board?panel=maps").partition("Save as a page")[2]
+    assert "<svg" in first
+    for made in ("state_map_section", "ranged"):
+        monkeypatch.setattr(subject, made, None)  # Nothing is computed anew.
+    again = waited(Explorer(solved(name)), "/board?panel=maps").partition("Save as a page")[2]
+    section = '<section class="own-section">'
+    assert again.partition(section)[0] == first.partition(section)[0]
+    assert again.count(section) == first.count(section)

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import chromium
-import gymnasium as gym
 import pytest
 from chromium import errors_of, wait_until
+from explored import served, solved
 from two_players import random_policy
 
-from solvent import make_game
-from solvent.exact import SolvedGame, SolvedTable, save_policy, score, solve, with_table
+from solvent.exact import SolvedTable, save_policy, score
 from solvent.exact.response import best_response
 from solvent.explore import Explorer, Library
 from solvent.explore.decision import choice_in
@@ -31,9 +26,7 @@ from solvent.explore.learning import MOST_SWEEPS, Course
 from solvent.explore.line import Line, costliest
 from solvent.explore.panels import PANELS
 from solvent.explore.questions import knobs_of, sweep
-from solvent.explore.server import make_page_server
 from solvent.model import TabularPolicy, ValueScale
-from solvent.model.gymnasium_table import GymnasiumTable
 
 pytestmark = [
     pytest.mark.browser,
@@ -44,53 +37,11 @@ pytestmark = [
 PHONE = 400
 """Width of a phone in its own pixels."""
 
+GREED = "greed to 20"
+
 CLICK = """
     arguments[0].dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}));
 """
-
-
-@cache
-def solved(name: str) -> SolvedGame:
-    if name == "lake":
-        return solve(GymnasiumTable.from_env(gym.make("FrozenLake-v1")))
-    if name != "greed":
-        return solve(make_game(name))
-    # As the explorer has it: the kernel's values differ from the table's by rounding.
-    tabled = with_table(solve(make_game("greed", limit=20, sides=4)))
-    assert tabled is not None
-    return tabled
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    # Where there is none this fails: these tests run only where they are asked for.
-    driver = chromium.start(profile=str(tmp_path_factory.mktemp("profile")))
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """The browser with a desktop's window, from which no page has complained in the end."""
-    chromium.desktop(browser)
-    chromium.colours(browser, "light")
-    errors_of(browser)
-    yield browser
-    assert errors_of(browser) == []
-
-
-@contextmanager
-def served(name: str) -> Iterator[str]:
-    """The address of a server that lives as long as the context."""
-    server, address = make_page_server(Explorer(solved(name), dice=random.Random(5)))
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield address.rstrip("/")
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def css(driver: Any, selector: str) -> Any:
@@ -147,7 +98,7 @@ def compare(driver: Any, name: str) -> Line:
     return line
 
 
-@pytest.mark.parametrize(("name", "me"), [("greed", 0), ("tic-tac-toe", 1), ("lake", None)])
+@pytest.mark.parametrize(("name", "me"), [(GREED, 0), ("tic-tac-toe", 1), ("lake", None)])
 def test_a_whole_game_by_clicks_on_the_board(page: Any, name: str, me: int | None) -> None:
     with served(name) as address:
         page.get(f"{address}/board?new=1" + ("" if me is None else f"&me={me}"))
@@ -182,9 +133,9 @@ def test_it_does_not_matter_and_the_page_says_why(page: Any) -> None:
 
 
 def test_if_you_disagree(page: Any) -> None:
-    game = solved("greed")
+    game = solved(GREED)
     state = game.game.initial()[0].state
-    with served("greed") as address:
+    with served(GREED) as address:
         page.get(f"{address}/board?panel=disagree&of=sides")
         shown = wait_until(page, lambda d: all_of(d, ".break-even .verdict"))
         found = sweep(knobs_of(game)["sides"], state, 0, lambda _: None)
@@ -224,7 +175,7 @@ def test_luck_and_skill_over_many_games_and_a_file_of_them(page: Any, tmp_path: 
 
 
 def test_mistakes_are_asked_again(page: Any) -> None:
-    game = solved("greed")
+    game = solved(GREED)
     line = Line(game, game.game.initial()[0].state)
     dice = random.Random(4)
     while not line.over:
@@ -233,7 +184,7 @@ def test_mistakes_are_asked_again(page: Any) -> None:
         line = line.moved(tuple(own[pick] for own in legal), None, dice)
     worst = sorted(costliest(line, 0, 8))
     assert worst
-    with served("greed") as address:
+    with served(GREED) as address:
         page.get(f"{address}/board?me=0&line={line.text}")
         wait_until(page, lambda d: css(d, "#summary"))
         click(page, "a.primary")
@@ -246,13 +197,13 @@ def test_mistakes_are_asked_again(page: Any) -> None:
 
 
 def test_a_drill_by_keys_alone(page: Any) -> None:
-    with served("greed") as address:
+    with served(GREED) as address:
         page.get(f"{address}/board")
         wait_until(page, lambda d: css(d, "#value"))
         css(page, "body").send_keys("d")
         wait_until(page, lambda d: "quiz=drill" in d.current_url and css(d, ".quiz"))
-        state = line_of(page, "greed").state
-        costs = [one.cost for one in choice_in(solved("greed"), state).actions]
+        state = line_of(page, GREED).state
+        costs = [one.cost for one in choice_in(solved(GREED), state).actions]
         assert max(costs) > 0
         css(page, "body").send_keys("1")
         wait_until(page, lambda d: css(d, ".verdict"))
@@ -263,7 +214,7 @@ def test_a_drill_by_keys_alone(page: Any) -> None:
 
 
 def test_the_maps_are_kept(page: Any) -> None:
-    with served("greed") as address:
+    with served(GREED) as address:
         page.get(f"{address}/board?panel=maps")
         wait_until(page, lambda d: css(d, ".state-map .pointed").text)
         page.get(f"{address}/board?panel=maps")
@@ -272,11 +223,11 @@ def test_the_maps_are_kept(page: Any) -> None:
 
 
 def test_an_agent_stands_beside_the_optimum(page: Any, tmp_path: Path) -> None:
-    game = solved("greed")
+    game = solved(GREED)
     assert isinstance(game, SolvedTable)
     policy = random_policy(game.table, 0, 3)
     save_policy(tmp_path / "mine.npz", policy)
-    with served("greed") as address:
+    with served(GREED) as address:
         page.get(f"{address}/board?panel=agent")
         wait_until(page, lambda d: css(d, "input[type=file]")).send_keys(str(tmp_path / "mine.npz"))
         css(page, "#panel form button").click()
@@ -293,15 +244,15 @@ def test_an_agent_stands_beside_the_optimum(page: Any, tmp_path: Path) -> None:
 def test_a_position_is_set_up_by_its_fields(page: Any) -> None:
     from selenium.webdriver.support.ui import Select
 
-    with served("greed") as address:
+    with served(GREED) as address:
         page.get(f"{address}/board?panel=edit")
         wait_until(page, lambda d: css(d, ".fields button"))
         for field, text in (("f1", "9"), ("f2", "16")):
             Select(css(page, f"[name={field}]")).select_by_visible_text(text)
         css(page, ".fields button").click()
         wait_until(page, lambda d: "s=" in d.current_url and css(d, "#value"))
-        state = solved("greed").game.initial()[0].state._replace(scores=(9, 16))
-        assert exact(page, "#value") == solved("greed").value_of(state)
+        state = solved(GREED).game.initial()[0].state._replace(scores=(9, 16))
+        assert exact(page, "#value") == solved(GREED).value_of(state)
         # What no state has gets a message.
         for field in ("f1", "f2"):
             Select(css(page, f"[name={field}]")).select_by_visible_text("21")
@@ -329,10 +280,7 @@ def test_both_sides_of_the_field(page: Any) -> None:
 
 
 def test_the_gallery_opens_a_game(page: Any) -> None:
-    server, address = make_page_server(Library())
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with served(Library()) as address:
         page.get(address)
         cards = wait_until(page, lambda d: all_of(d, ".gallery li a"))
         assert len(cards) > 20
@@ -342,10 +290,6 @@ def test_the_gallery_opens_a_game(page: Any) -> None:
         click(page, '.picture a.act[data-action="4"]')
         assert asked(page)["game"] == "tic-tac-toe"
         compare(page, "tic-tac-toe")
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def test_the_map_shows_the_value_of_the_cell_with_the_focus(page: Any) -> None:
@@ -414,11 +358,11 @@ def _states(name: str) -> list[Any]:
 
 
 def test_value_iteration_runs_to_its_end(page: Any) -> None:
-    game = solved("greed")
+    game = solved(GREED)
     assert isinstance(game, SolvedTable)
     course = Course(game, "value_iteration", 0)
     course.frame(MOST_SWEEPS)
-    with served("greed") as address:
+    with served(GREED) as address:
         page.get(f"{address}/learn")
         wait_until(page, lambda d: css(d, "#next"))
         assert exact(page, "#distance") == course.frames[0].distance
@@ -430,7 +374,7 @@ def test_value_iteration_runs_to_its_end(page: Any) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["greed", "goofspiel", "football-strategy", "gamebook"])
+@pytest.mark.parametrize("name", [GREED, "goofspiel", "football-strategy", "gamebook"])
 def test_nothing_is_wider_than_a_phone(page: Any, name: str, scheme: str) -> None:
     chromium.phone(page, width=PHONE)
     chromium.colours(page, scheme)
@@ -451,7 +395,7 @@ def test_nothing_is_wider_than_a_phone(page: Any, name: str, scheme: str) -> Non
 
 
 def test_a_page_of_links_may_lead_here_and_do_no_more(browser: Any, tmp_path: Path) -> None:
-    with served("greed") as address:
+    with served(GREED) as address:
         links = tmp_path / "lecture.html"
         links.write_text(
             f'<a id="link" href="{address}/board">Greed</a>'
@@ -463,7 +407,7 @@ def test_a_page_of_links_may_lead_here_and_do_no_more(browser: Any, tmp_path: Pa
         assert not all_of(browser, "main")
         browser.switch_to.default_content()
         css(browser, "#link").click()
-        assert wait_until(browser, lambda d: exact(d, "#value")) == solved("greed").value
+        assert wait_until(browser, lambda d: exact(d, "#value")) == solved(GREED).value
         browser.get(links.as_uri())
         css(browser, "button").click()
         message = wait_until(browser, lambda d: css(d, "p.message").text)

@@ -9,18 +9,22 @@ import random
 import re
 import xml.etree.ElementTree as ElementTree
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from bad_files import CONTENTS
-from two_players import OneShot, random_policy
+from explored import client, explorer, line_at, numbers, solved
+from timed_football import tiny
+from two_players import random_policy
+from typer.testing import CliRunner
 
-from solvent import make_game
-from solvent.exact import SolvedGame, SolvedTable, locate_gap, save_policy, score, solve, with_table
+from solvent.cli.app import app as cli
+from solvent.cli.parameters import open_solution
+from solvent.exact import SolvedTable, locate_gap, save_policy, score
+from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.solve import solve_layers
 from solvent.explore import (
     Explorer,
     Library,
@@ -29,50 +33,15 @@ from solvent.explore import (
     write_map,
     write_replay,
 )
-from solvent.explore.cells import slice_cells
-from solvent.explore.decision import choice_in, expected, joint_action, results
+from solvent.explore.decision import choice_in, expected, joint_action, matrix, results
+from solvent.explore.maps import slice_cells
 from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS
 from solvent.explore.states import NearestError, States
-from solvent.games.greed.kernel import GreedSolution, solve_greed
-from solvent.games.greed.rules import Greed
+from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.model import TabularPolicy, ValueScale
-from solvent.model.gymnasium_table import GymnasiumTable
 
-
-class Untabled(GreedSolution):
-    tabled = None  # As of a game that is too large for a table.
-
-
-@cache
-def solved(name: str) -> SolvedGame:
-    match name:
-        case "greed":
-            tabled = with_table(solve(make_game("greed", limit=12, sides=3)))
-            assert tabled is not None
-            return tabled
-        case "greed without a table":
-            game = Greed(limit=12, sides=3)
-            return Untabled(**vars(solve_greed(game.limit, game.sides)))
-        case "lake":
-            return solve(GymnasiumTable.from_env(gym.make("FrozenLake-v1")))
-        case "one shot":
-            return solve(OneShot())
-        case "book":
-            return solve(make_game("gamebook"))
-    return solve(make_game(name))
-
-
-GAMES = ("greed", "greed without a table", "lake", "one shot", "book", "football-strategy")
-TABLES = ("greed", "lake", "one shot", "book")
-
-
-@cache
-def explorer(name: str) -> Explorer:
-    return Explorer(solved(name))
-
-
-def client(name: str) -> Any:
-    return make_app(Library.of(explorer(name))).test_client()
+GAMES = ("greed", "greed without a table", "lake", "one shot", "gamebook", "football-strategy")
 
 
 def some_states(name: str, count: int = 12) -> list[Any]:
@@ -87,12 +56,6 @@ def some_states(name: str, count: int = 12) -> list[Any]:
             state = dice.choice(game.transition(state, joint)).state
         found.append(state)
     return found
-
-
-def numbers(text: str, of: str) -> list[float]:
-    """The exact numbers of a part of a page."""
-    [part] = re.findall(of, text, re.DOTALL)
-    return [float(value) for value in re.findall(r'<data [^>]*?value="([^"]+)"', part)]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -110,14 +73,14 @@ def test_an_action_is_worth_the_mean_of_what_may_come_of_it(name: str) -> None:
         assert {one.number: one.value for one in choice.actions} == {
             action: scale.of(value) for action, value in exact.items()
         }
-        if choice.matrix:
-            matrix = np.array(choice.matrix)
+        if choice.replies:
+            payoffs = np.array(matrix(game, choice))
             own = np.array([one.chance for one in choice.actions])
             other = np.array([one.chance for one in choice.replies])
             first = [one.value for one in choice.actions]
             second = [-one.value for one in choice.replies]
-            np.testing.assert_allclose(matrix @ other, first, atol=1e-6)
-            np.testing.assert_allclose(own @ matrix, second, atol=1e-6)
+            np.testing.assert_allclose(payoffs @ other, first, atol=1e-6)
+            np.testing.assert_allclose(own @ payoffs, second, atol=1e-6)
             continue
         for one in choice.actions:
             joint = joint_action(game, state, choice.player, one.number)
@@ -128,7 +91,7 @@ def test_an_action_is_worth_the_mean_of_what_may_come_of_it(name: str) -> None:
 
 
 def test_what_may_come_of_an_action_is_what_the_rules_say() -> None:
-    for name in TABLES:
+    for name in ("greed", "lake", "one shot", "gamebook"):
         game = solved(name)
         for state in some_states(name, 5):
             if game.game.is_terminal(state):
@@ -213,8 +176,7 @@ ASKED = {
     "name", ["greed", "greed without a table", "one shot", "football-strategy"]
 )
 def test_strange_input_gets_a_message(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Explorer, "own_sections", ())
-    monkeypatch.setattr(Explorer, "map_sections", ())
+    monkeypatch.setattr(Explorer, "map_sections", lambda self, tell: ())
     monkeypatch.setattr(questions, "STEPS", 1)
     asked = client(name)
     refused = 0
@@ -294,7 +256,7 @@ def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
     own = Explorer(solved("greed"))
     other = cast(SolvedTable, solved("lake")).table
     save_policy(tmp_path / "other.npz", TabularPolicy.uniform(other))
-    asked = make_app(Library.of(own)).test_client()
+    asked = client(own)
     for name, data in {
         **CONTENTS,
         "of another game": (tmp_path / "other.npz").read_bytes(),
@@ -461,7 +423,68 @@ def test_a_game_without_a_table_has_a_map_of_two_ranges_and_a_picture(tmp_path: 
 
 
 def test_the_fields_of_a_book_have_its_names() -> None:
-    game = cast(Any, solved("book").game)
-    names = [one.name for one in States(solved("book")).fields(game.initial()[0].state)]
+    game = cast(Any, solved("gamebook").game)
+    names = [one.name for one in States(solved("gamebook")).fields(game.initial()[0].state)]
     assert set(game.book.fields) <= set(names)
     assert not any(name.startswith("values") for name in names)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small half with a clock, solved layer by layer in a folder that keeps rounded values."""
+    place = tmp_path_factory.mktemp("solved")
+    layers = FootballLayers.of(tiny("second-half", half=120, stops=[60], timeouts=1))
+    with LayerFolder.create(place, layers, "compact") as store:
+        solve_layers(layers, store)
+        store.finish()
+    return place
+
+
+def test_a_folder_of_a_solved_game_is_explored_without_being_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: set[Any] = set()
+    unpack = LayerFolder._unpack
+
+    def noted(self: LayerFolder, layer: Any) -> Any:
+        read.add(layer)
+        return unpack(self, layer)
+
+    monkeypatch.setattr(LayerFolder, "_unpack", noted)
+    game = cast(TimedSolution, open_solution(folder))
+    own = Explorer(game, dice=random.Random(4))
+    asked = client(own)
+    assert asked.get("/").status_code == 200
+    layers = len(game.layered.layers)
+    assert len(read) < layers / 3
+    # Some moves on: both sides' strategies and values, and the chance of winning after each move.
+    address = asked.get("/board?new=1").headers["Location"]
+    for _ in range(12):
+        text = asked.get(address).text
+        links = re.findall(r'class="take" href="([^"]*)"', text)
+        if not links:
+            break
+        address = asked.get(html.unescape(links[0])).headers["Location"]
+    line = line_at(own, address)
+    assert len(line.plies) >= 4
+    for count, ply in enumerate(line.plies):
+        page = asked.get("/board", query_string={"line": line.text, "at": count}).text
+        choice = choice_in(game, ply.state)
+        shown = re.findall(r'<a class="why"[^>]*><data value="([^"]+)"', page)
+        values = [one.value for one in (*choice.actions, *choice.replies)]
+        assert sorted(map(float, shown)) == sorted(values)
+        chances = numbers(page.replace("\n", ""), r'(<div class="lists.*?</div>)')
+        for own_actions in (choice.actions, choice.replies) if choice.replies else ():
+            assert {one.chance for one in own_actions if one.chance > 5e-4} <= set(chances)
+    curve = re.findall(r'<polyline [^>]*points="([^"]*)"', page.partition('class="curve"')[2])[0]
+    assert len(curve.split()) == len(line.plies) + 1
+    assert line.totals[0] == game.value
+    assert len(read) < layers
+
+
+def test_the_command_explores_a_folder(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "game.html"
+    words = ["explore", str(folder), "--export", str(file), "--replay", "line="]
+    done = CliRunner().invoke(cli, words, prog_name="solvent")
+    assert (done.exit_code, done.stdout) == (0, f"{file} written\n")
+    assert "Move by move" in file.read_text("utf-8")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from solvent import compile_game, make_game, solve
 from solvent.cli.app import app
 from solvent.explore import drawn_grid
-from solvent.explore.live_grid import SCRIPTS, live_grid_page, write_live_grid
+from solvent.explore.explorer import SCRIPTS, live_grid_page, write_live_grid
 from solvent.model import check_game
 
 FOLDER = Path(drawn_grid.__file__).parent

@@ -11,10 +11,8 @@ import random
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -23,13 +21,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from chromium import errors_of, wait_until
+from explored import served
 from gymnasium import spaces
 
 from solvent import compile_game, make_game, solve, tabular
 from solvent.exact import ImproperGameError
 from solvent.explore import Library
-from solvent.explore.live_grid import write_live_grid
-from solvent.explore.server import make_page_server
+from solvent.explore.explorer import write_live_grid
 from solvent.model import TabularPolicy, discounted
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -40,38 +38,17 @@ EPISODES = 12
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    driver = chromium.start(profile=str(tmp_path_factory.mktemp("profile")))
-    file = write_live_grid(tmp_path_factory.mktemp("page") / "live_grid.html")
-    driver.address = file.as_uri()
-    yield driver
-    driver.quit()
-
-
-@contextmanager
-def served(library: Library) -> Iterator[str]:
-    """The address of a server that lives as long as the context."""
-    server, address = make_page_server(library)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield address.rstrip("/")
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_live_grid(tmp_path_factory.mktemp("page") / "live_grid.html").as_uri()
 
 
 @pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """The page with the frozen lake, of which the browser has not complained in the end."""
-    chromium.desktop(browser)
-    chromium.colours(browser, "light")
-    browser.get("about:blank")
-    browser.get(browser.address)
-    errors_of(browser)
-    yield browser
-    assert errors_of(browser) == []
+def page(page: Any, address: str) -> Any:
+    """The page with the frozen lake."""
+    page.get("about:blank")
+    page.get(address)
+    errors_of(page)
+    return page
 
 
 def random_grid(seed: int, gammas: tuple[float, ...] = (1, 1, 0.9, 0.95)) -> dict[str, Any]:
@@ -429,7 +406,7 @@ def test_the_page_fits_a_phone_and_asks_for_nothing_else(page: Any, scheme: str)
     assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 28)"}[scheme]
 
 
-def test_what_an_address_or_a_file_must_not_say_is_told(page: Any) -> None:
+def test_what_an_address_or_a_file_must_not_say_is_told(page: Any, address: str) -> None:
     hostile = "#map=S%3Cimg/....&step=1"
     for what in (
         hostile,
@@ -439,7 +416,7 @@ def test_what_an_address_or_a_file_must_not_say_is_told(page: Any) -> None:
         "#map=S.&rewards=7,7,1",
     ):
         page.get("about:blank")
-        page.get(page.address + what)
+        page.get(address + what)
         assert page.find_element("css selector", "#message").is_displayed(), what
         assert page.execute_script("return page.grid.map[0]") == "S..."
     assert page.find_elements("css selector", "img") == []

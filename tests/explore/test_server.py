@@ -158,11 +158,3 @@ def test_what_cannot_be_written_is_refused_before_the_game_is_solved(
     done = command("yahtzee", *words)
     assert done.exit_code == 2
     assert message in " ".join(done.stderr.replace("│", " ").split())
-
-
-def test_without_chromium_its_tests_fail_and_say_how_to_install_it() -> None:
-    one = f"{Path(__file__).with_name('test_browser.py')}::test_a_drill_by_keys_alone"
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "browser", one]
-    done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PATH": ""})
-    assert done.returncode == 1
-    assert "apt-get install chromium chromium-driver" in done.stdout

@@ -5,41 +5,23 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, cast
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from explored import client, solved
 
-from solvent import make_game
-from solvent.exact import SolvedTable, solve, with_table
+from solvent.exact import SolvedTable, solve
 from solvent.exact.evaluation import policy_value
-from solvent.explore import Explorer, Library, learning, make_app
-from solvent.explore.cells import END_COLOUR
+from solvent.explore import Explorer, learning
 from solvent.explore.learning import EPISODES, MOST_SWEEPS, Course, methods_for, settings_of
+from solvent.explore.maps import END_COLOUR
 from solvent.model import TabularPolicy
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.transforms import against
 from solvent.report.colours import VIRIDIS, shade
 from solvent.tabular import ALGORITHMS, Estimate, q_learning, value_iteration
-
-
-@cache
-def solved(name: str) -> SolvedTable:
-    match name:
-        case "greed":
-            tabled = with_table(solve(make_game("greed", limit=12, sides=3)))
-            assert tabled is not None
-            return tabled
-        case "lake":
-            return cast(SolvedTable, solve(GymnasiumTable.from_env(gym.make("FrozenLake-v1"))))
-    return cast(SolvedTable, solve(make_game(name)))
-
-
-@cache
-def client(name: str) -> Any:
-    return make_app(Library.of(Explorer(solved(name)))).test_client()
 
 
 def shown(name: str, address: str) -> str:

@@ -9,10 +9,7 @@ Board Game Football Strategy") with one more column, what a call loses against t
 strategy. The page holds those of all downs and lines, and of some distances; ``solvent chart
 sheet`` prints any.
 
-**The last down.** The offence has three ways, each with an exact value: a normal call (the chart's
-plays and the quick kick, mixed), declaring punt formation (from which some plays are called as
-fakes), and a field goal. Maps show the best, how often a declared punt is a fake, and what the
-second best would lose.
+**The last down** is drawn as maps (:mod:`solvent.games.football.fourth_down`).
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from statistics import mean
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -31,21 +28,20 @@ from solvent.games.football.baselines import STRATEGIES
 from solvent.games.football.calls import LEGEND, offence_calls, short_text
 from solvent.games.football.chart import SHIPPED, Chart, cell_text, load_chart
 from solvent.games.football.expected_points import ExpectedPointsError, shipped_expected_points
+from solvent.games.football.fourth_down import WAYS, everywhere, fourth_downs, maps
+from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation, ordinal
 from solvent.games.football.solver.backup import FootballLosses, backup_of
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
-from solvent.model.arrays import Floats, Ints
+from solvent.model.arrays import Floats
 from solvent.model.text import ValueScale
-from solvent.report.cell_map import CellMap, map_script, named_legend, shaded
-from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS
+from solvent.report.cell_map import map_script
+from solvent.report.colours import ALGORITHMS
 from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section, Untabled, beside, script_json, templates
 from solvent.report.solved import SolvedTask
-
-TINY = 1e-300
-"""Stands for a probability of 0 where it divides 0."""
 
 ROUNDING = 1e-9
 """Largest gap that counts as that of an optimum."""
@@ -59,15 +55,8 @@ LARGEST = 32767
 TABLE = (99, 90, 80, 65, 50, 35, 20, 10, 5, 1)
 """Yards to the goal for which expected points are written."""
 
-WAYS = ("go for it", "quick kick", "punt formation", "field goal")
-WAY_COLOURS = ("#0072b2", "#56b4e9", "#e69f00", "#009e73")
-GO, QUICK_KICK, PUNT, KICK = range(len(WAYS))
-
 FIELD = "yards from the own goal line"
 """Name of the axis along the field."""
-
-MOST_TO_GO = 30
-"""Longer distances are not drawn."""
 
 
 def football_sections(task: SolvedTask) -> list[Section]:
@@ -98,7 +87,8 @@ def untabled_football(
     solved = subject if isinstance(subject, SolvedFootball) else solve_football(game)
     if solved is None:
         return None
-    sections = sheets_section(solved), points_section(solved), fourth_down_section(solved)
+    last_downs = fourth_down_section(solved.rules, solved.following())
+    sections = sheets_section(solved), points_section(solved), last_downs
     return Untabled(solved, sections, scored_baselines(solved) if baselines else ())
 
 
@@ -278,120 +268,18 @@ def line_colour(number: int) -> str:
     return ALGORITHMS[number % len(ALGORITHMS)]
 
 
-class FourthDowns(NamedTuple):
-    """The last down everywhere, by yards from the own goal line and yards to go, each from 1.
-
-    Attributes:
-        way: [X, Y] the best of :data:`WAYS`, -1 where the goal is nearer than the line to gain;
-            a normal call counts as a quick kick where that is at least half of its mixed strategy.
-        values: [3, X, Y] of a normal call, punt formation and a field goal; NaN where one is not
-            allowed.
-        quick_kick: [X, Y] its chance where a normal call is best, else NaN.
-        fake: [X, Y] the chance of a fake in punt formation, NaN where that is not best.
-        margin: [X, Y] what the second best of the three loses; NaN where there is one way only.
-    """
-
-    way: Ints
-    values: Floats
-    quick_kick: Floats
-    fake: Floats
-    margin: Floats
-
-
-def fourth_downs(solved: SolvedFootball) -> FourthDowns:
-    """The last down of a solved game."""
-    ruleset, plays = solved.rules.ruleset, solved.rules.chart.plays
-    field, downs = ruleset.field, ruleset.downs
-    shape = field - 1, min(MOST_TO_GO, field - 1)
-    places = [(x, y) for x in range(shape[0]) for y in range(min(shape[1], shape[0] - x))]
-    normal, punting = (
-        solved.numbers([Situation(downs, y + 1, field - 1 - x, declared) for x, y in places])
-        for declared in (False, True)
-    )
-    value = solved.calls[0][normal]
-    call = np.nanmax(value[:, : plays + 1], axis=1)
-    three = np.stack((call, value[:, plays + 2], value[:, plays + 1]))
-    quick = solved.offence_strategy[normal, plays]
-    way, margin = best_ways(three, quick)
-    fake = solved.offence_strategy[punting, :plays].sum(axis=1)
-
-    def spread(numbers: Floats) -> Floats:
-        filled = np.full(shape, np.nan)
-        filled[tuple(np.array(places).T)] = numbers
-        return filled
-
-    return FourthDowns(
-        way=np.nan_to_num(spread(way.astype(float)), nan=-1).astype(np.int64),
-        values=np.stack([spread(numbers) for numbers in three]),
-        quick_kick=spread(np.where(way <= QUICK_KICK, quick, np.nan)),
-        fake=spread(np.where(way == PUNT, fake, np.nan)),
-        margin=spread(np.where(np.isfinite(margin), margin, np.nan)),
-    )
-
-
-def best_ways(values: Floats, quick_kick: Floats) -> tuple[Ints, Floats]:
-    """Return the best of :data:`WAYS`, and what the second best of the three values loses.
+def fourth_down_section(rules: PackedRules, following: Floats, when: str = "") -> Section:
+    """The maps of the last down, with the numbers of the cell that is pointed at.
 
     Args:
-        values: [3, ...] values of a normal call, punt formation and a field goal, NaN where one is
-            not allowed.
-        quick_kick: [...] the probability of a quick kick in a normal call.
+        rules: The chart and the ruleset.
+        following: [U] the values of successors to the offence.
+        when: The moment that they are for, in a few words; empty if there is one only.
     """
-    known = np.nan_to_num(values, nan=-np.inf)
-    best, ranked = np.argmax(known, axis=0), np.sort(known, axis=0)
-    kinds = [best == 1, best == 2, quick_kick >= 0.5]
-    return np.select(kinds, [PUNT, KICK, QUICK_KICK], GO), ranked[2] - ranked[1]
-
-
-def fourth_down_section(solved: SolvedFootball) -> Section:
-    """The three maps, with the numbers of the cell that is pointed at."""
-    last = ordinal(solved.rules.ruleset.downs)
-    figures = [one.figure() for one in maps(fourth_downs(solved), last)]
-    return Section(f"The {last}-down map", filled("last_downs", last, figures), map_script())
-
-
-def maps(found: FourthDowns, last: str) -> list[CellMap]:
-    """The maps of the last down; those that would be of one colour are left out.
-
-    Args:
-        found: The numbers.
-        last: The last down as it is called.
-    """
-    wide, high = found.way.shape
-    names = dict(zip(("normal call", "punt formation", "field goal"), found.values, strict=True))
-    names["share of quick kicks"] = found.quick_kick
-    drawn: list[tuple[str, Ints, Sequence[str], str, Mapping[str, Floats]]] = [
-        ("best way", found.way, WAY_COLOURS, named_legend(WAYS, WAY_COLOURS), names)
-    ]
-    for name, numbers, scale in (
-        ("chance of a fake where punt formation is best", found.fake, VIRIDIS),
-        ("points lost by the second best way", found.margin, CIVIDIS),
-    ):
-        most = float(np.nanmax(numbers, initial=0.0))
-        if most > 0:
-            drawn.append((name, *shaded(numbers, scale, most), {name: numbers}))
-    labels = [
-        {round(n) - 1: f"{n:g}" for n in Axis(1, size).ticks() if n == int(n)}
-        for size in (wide, high)
-    ]
-    lines = [
-        f"its own {x}" if 2 * x <= wide else f"the other's {wide + 1 - x}"
-        for x in range(1, wide + 1)
-    ]
-    return [
-        CellMap(
-            name,
-            level,
-            colours,
-            legend,
-            axes=("yards from the own goal line", "yards to go"),
-            labels=(labels[0], labels[1]),
-            columns=[f"at {line}" for line in lines],
-            rows=[f"{last} and {y}" for y in range(1, high + 1)],
-            told=told,
-        )
-        for name, level, colours, legend, told in drawn
-    ]
+    last = ordinal(rules.ruleset.downs)
+    figures = [one.figure() for one in maps(everywhere(rules, following), last)]
+    html = filled("last_downs", last, figures)
+    return Section(f"The {last}-down map{when}", html, map_script())
 
 
 def state_sections(solved: SolvedGame, state: Any, hints: bool) -> list[Section]:
@@ -407,10 +295,9 @@ def state_sections(solved: SolvedGame, state: Any, hints: bool) -> list[Section]
     game: Any = solved.game
     ruleset: Ruleset = game.loaded_ruleset
     chart: Chart = game.charts[state.offence]
-    sections = []
+    sections: list[Section] = []
     if hints and state.down == ruleset.downs and not state.punting:
-        title = f"The {ordinal(ruleset.downs)} down"
-        sections.append(Section(title, _last_down(solved, state, chart)))
+        sections += _last_down(solved, state, chart)
     return [*sections, Section("The chart", _chart_table(solved, state, chart, hints=hints))]
 
 
@@ -435,84 +322,23 @@ def _chart_table(solved: SolvedGame, state: Any, chart: Chart, *, hints: bool) -
     return filled("chart", chart.letters, rows, theirs.values(), hints, " ".join(LEGEND.split()))
 
 
-def _last_down(solved: SolvedGame, state: Any, chart: Chart) -> str:
-    """The ways of the last down and the value of each to the offence."""
-    scale = ValueScale(solved.game.info, state.offence)
+def _last_down(solved: SolvedGame, state: Any, chart: Chart) -> list[Section]:
+    """The ways of the last down, the value of each to the offence, and the map at this moment."""
+    game: Any = solved.game
+    scale = ValueScale(game.info, state.offence)
     found = solved.action_values(state, state.offence)
     values = {action: scale.of(value) for action, value in found.items()}
     calls = [value for action, value in values.items() if action < chart.plays]
     kicks = (values.get(chart.plays + way) for way in (0, 2, 1))
     ways = zip(WAYS, (max(calls, default=None), *kicks), strict=True)
     allowed = {name: value for name, value in ways if value is not None}
-    kick = max((value for name, value in allowed.items() if name != WAYS[GO]), default=None)
-    ways_listed = filled("last_down_ways", allowed, max(allowed.values()))
-    return f"{ways_listed}{_break_even(solved, state, chart, kick)}"
-
-
-class Gamble(NamedTuple):
-    """Going for it: the chance of a first down or a score, and the values to the offence.
-
-    Attributes:
-        chance: The chance that it is made.
-        made: The mean value if it is made.
-        failed: The mean value if it is not.
-    """
-
-    chance: float
-    made: float
-    failed: float
-
-
-def going_for_it(solved: SolvedGame, state: Any, chart: Chart) -> Gamble:
-    """Return the prospects of a normal call that is not a kick, with both mixed strategies.
-
-    Args:
-        solved: The game.
-        state: A position in which both sides call.
-        chart: The chart of the offence.
-    """
-    game, offence = solved.game, state.offence
-    scale = ValueScale(game.info, offence)
-    mixed, replies = solved.policy(state, offence), solved.policy(state, 1 - offence)
-    plays = {action: chance for action, chance in mixed.items() if action < chart.plays}
-    if not any(plays.values()):
-        found = solved.action_values(state, offence)
-        plays = {max(plays, key=lambda action: scale.of(found[action])): 1.0}
-    sums = {True: [0.0, 0.0], False: [0.0, 0.0]}
-    for play, own in plays.items():
-        for reply, other in replies.items():
-            if own * other == 0:
-                continue
-            joint = (play, reply) if offence == 0 else (reply, play)
-            for outcome in game.transition(state, joint):
-                after = outcome.state
-                value = 0.0 if game.is_terminal(after) else solved.value_of(after)
-                weight = own * other * float(outcome.probability)
-                one = sums[_is_made(game, state, outcome)]
-                one[0] += weight
-                one[1] += weight * scale.of(float(outcome.reward) + value)
-    (made, good), (failed, bad) = sums[True], sums[False]
-    return Gamble(made / (made + failed), good / max(made, TINY), bad / max(failed, TINY))
-
-
-def _is_made(game: Any, state: Any, outcome: Any) -> bool:
-    """Return whether a play has gained a first down or points."""
-    after = outcome.state
-    points = getattr(after, "margin", 0) - getattr(state, "margin", 0) or float(outcome.reward)
-    if (points if state.offence == 0 else -points) > game.loaded_ruleset.touchdown / 2:
-        return True
-    return bool(after.offence == state.offence and after.down == 1)
-
-
-def _break_even(solved: SolvedGame, state: Any, chart: Chart, kick: float | None) -> str:
-    """The chance of going for it, and the one from which on it is better than kicking."""
-    gamble = going_for_it(solved, state, chart)
-    if kick is None or not gamble.made > gamble.failed:
-        return ""
-    needed = (kick - gamble.failed) / (gamble.made - gamble.failed)
-    told = f'<data id="needed" value="{needed!r}">{100 * needed:.1f}%</data>'
-    return (
-        "<p>Going for it gains a first down or scores with chance "
-        f'<data id="made" value="{gamble.chance!r}">{100 * gamble.chance:.1f}%</data>. Kicking is '
-        f"better if that chance is below {told}.</p>"
-    )
+    title = f"The {ordinal(state.down)} down"
+    following = getattr(solved, "following", None)
+    if following is None:  # A table of the whole game has no map.
+        return [Section(title, filled("last_down_ways", allowed, max(allowed.values())))]
+    rules, values_after = pack_rules(chart, game.loaded_ruleset), following(state)
+    here = fourth_downs(rules, values_after, [state.situation])
+    needed, chance = float(here.needed[0]), float(here.chance[0])
+    html = filled("last_down_ways", allowed, max(allowed.values()), chance, needed)
+    when = " at this time and score" if hasattr(state, "ticks") else ""
+    return [Section(title, html), fourth_down_section(rules, values_after, when)]

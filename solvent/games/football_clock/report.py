@@ -15,15 +15,8 @@ from solvent.cli.groups import interruptible
 from solvent.cli.layered import layer_bar
 from solvent.exact import SolvedGame
 from solvent.exact.matrix_game import solve_matrix_games
-from solvent.games.football.report import (
-    FIELD,
-    WAY_COLOURS,
-    WAYS,
-    best_ways,
-    filled,
-    line_chart,
-    untabled_football,
-)
+from solvent.games.football.fourth_down import WAY_COLOURS, WAYS, best_ways
+from solvent.games.football.report import FIELD, filled, line_chart, untabled_football
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation, first_down_at, ordinal
 from solvent.games.football.solver.solved import SolvedFootball

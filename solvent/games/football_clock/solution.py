@@ -152,16 +152,30 @@ class TimedSolution(LayeredSolution):
         if state.phase != "call":
             return super()._payoffs(state)
         layout, (layer, row, column, side) = self.layout, place_of(self.layout, state)
-        only = slice(column, column + 1)
-        values = equilibrium(layout, layer, self.values, only).values()
+        values = self.following(state)[:, None]
         declared = np.zeros(1)
         if state.down == layout.rules.ruleset.downs and not state.punting:
-            declared = self.values(layer)[row + layout.lines, only]
+            declared = self.values(layer)[row + layout.lines, column : column + 1] + self._even
         [contested], [certain] = payoffs_of(layout.rules, values, row, declared)
         alike = np.repeat(certain[:, None], contested.shape[1], axis=1)
         payoffs = np.concatenate((contested, alike))
-        even = 0.0 if layout.for_points else 0.5
-        return payoffs + even if side == 0 else even - payoffs.T
+        return payoffs if side == 0 else 2 * self._even - payoffs.T
+
+    @property
+    def _even(self) -> float:
+        """Added to a stored value to make it a chance of winning; 0 for points."""
+        return 0.0 if self.layout.for_points else 0.5
+
+    def following(self, state: TimedPosition) -> Floats:
+        """[U] the values to the offence of what may follow a call, as one says them.
+
+        Args:
+            state: A position in which both sides call.
+        """
+        layer, _, column, _ = place_of(self.layout, state)
+        only = slice(column, column + 1)
+        found = equilibrium(self.layout, layer, self.values, only).values()[:, 0]
+        return np.asarray(found + self._even)
 
 
 def opened_football(folder: Path, parameters: Mapping[str, Any]) -> TimedSolution:

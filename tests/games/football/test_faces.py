@@ -6,6 +6,7 @@ import base64
 import random
 import re
 import runpy
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -19,16 +20,18 @@ from solvent.exact import score, solve
 from solvent.games.football.baselines import STRATEGIES
 from solvent.games.football.calls import chart_text
 from solvent.games.football.chart import Chart, as_chart, load_chart
-from solvent.games.football.packed import pack_rules
-from solvent.games.football.report import (
+from solvent.games.football.fourth_down import (
     GO,
     KICK,
     PUNT,
     QUICK_KICK,
     WAY_COLOURS,
-    fourth_downs,
-    going_for_it,
+    WAYS,
+    everywhere,
     maps,
+)
+from solvent.games.football.packed import pack_rules
+from solvent.games.football.report import (
     points_by_down,
     scored_baselines,
     sheets_data,
@@ -100,12 +103,13 @@ def test_the_ways_of_the_last_down_are_worth_what_the_map_says(to_go: int, to_go
             r'row">([^<]+)</th><td class="n"><data value="([^"]+)"', sections["The 4th down"]
         )
     )
-    values = fourth_downs(drive()).values[:, 100 - to_goal - 1, to_go - 1]
-    normal = max(float(shown["go for it"]), float(shown["quick kick"]))
-    assert normal == pytest.approx(values[0], abs=1e-9)
-    assert float(shown["punt formation"]) == pytest.approx(values[1], abs=1e-9)
-    if "field goal" in shown:
-        assert float(shown["field goal"]) == pytest.approx(values[2], abs=1e-9)
+    found = everywhere(drive().rules, drive().following())
+    values = found.values[:, 100 - to_goal - 1, to_go - 1]
+    for way, value in zip(WAYS, values, strict=True):
+        if way in shown:
+            assert float(shown[way]) == pytest.approx(value, abs=1e-9), way
+        else:
+            assert np.isnan(value), way
     best = max(map(float, shown.values()))
     assert best == pytest.approx(drive().value_of(state), abs=1e-9)
 
@@ -114,21 +118,41 @@ def test_the_ways_of_the_last_down_are_worth_what_the_map_says(to_go: int, to_go
 def test_the_break_even_chance_makes_going_for_it_as_good_as_a_kick(
     to_go: int, to_goal: int
 ) -> None:
-    state = Position("call", 0, 4, to_go, to_goal)
-    chart = load_chart("standard")
-    one = going_for_it(drive(), state, chart)
-    mixed = drive().policy(state, 0)
-    assert sum(chance for action, chance in mixed.items() if action >= chart.plays) == 0
-    assert one.chance * one.made + (1 - one.chance) * one.failed == pytest.approx(
-        drive().value_of(state), abs=1e-6
+    state, plays = Position("call", 0, 4, to_go, to_goal), load_chart("standard").plays
+    mixed, replies = drive().policy(state, 0), drive().policy(state, 1)
+    assert sum(chance for action, chance in mixed.items() if action >= plays) == 0
+    # From the rules, outcome by outcome.
+    sums = {True: np.zeros(2), False: np.zeros(2)}
+    for (play, own), (reply, other) in product(mixed.items(), replies.items()):
+        for chance, made, value in prospects(state, (play, reply)) if own * other else ():
+            sums[made] += own * other * chance * np.array((1, value))
+    (chance, good), (missed, bad) = sums[True], sums[False]
+    html = {one.title: one.html for one in state_sections(drive(), state, True)}["The 4th down"]
+    shown, needed = (
+        float(re.findall(rf'id="{name}" value="([^"]+)"', html)[0]) for name in ("made", "needed")
     )
-    [section] = [s.html for s in state_sections(drive(), state, True) if "down" in s.title]
-    needed = float(re.findall(r'id="needed" value="([^"]+)"', section)[0])
-    values = fourth_downs(drive()).values[1:, 100 - to_goal - 1, to_go - 1]
-    quick = drive().action_values(state, 0)[chart.plays]
-    kick = max(quick, np.nanmax(values))
-    assert needed * one.made + (1 - needed) * one.failed == pytest.approx(kick, abs=1e-6)
-    assert needed < one.chance
+    assert shown == pytest.approx(chance, abs=1e-6)
+    values = drive().action_values(state, 0)
+    kick = max(value for action, value in values.items() if action >= plays)
+    assert needed * good / chance + (1 - needed) * bad / missed == pytest.approx(kick, abs=1e-6)
+    assert needed < chance
+
+
+def prospects(state: Position, joint: tuple[int, ...]) -> Iterator[tuple[float, bool, float]]:
+    """Chance, first down or score, and value of all that may come of calls, choices being best."""
+    game = drive().game
+    for outcome in game.transition(state, joint):
+        after: Position = outcome.state
+        chance, value = float(outcome.probability), float(outcome.reward) + drive().value_of(after)
+        if after.phase == "choice":
+            best = drive().policy(after, who := game.who_decides(after))
+            taken = [own[0] for own in game.legal_actions(after)]
+            taken[who] = max(best, key=lambda one: best[one])
+            for more, *rest in prospects(after, tuple(taken)):
+                yield (chance * more, *rest)
+        else:
+            first = (after.phase, after.offence, after.down) == ("call", 0, 1)
+            yield chance, first or outcome.reward > 3, value
 
 
 def test_who_plays_is_not_told_what_is_optimal() -> None:
@@ -165,10 +189,10 @@ def solved_of(game: FootballStrategy) -> SolvedFootball:
 
 
 def test_the_standard_map_has_all_ways_and_its_colours_say_which(standard: SolvedFootball) -> None:
-    found = fourth_downs(standard)
+    found = everywhere(standard.rules, standard.following())
     assert set(np.unique(found.way)) == {-1, GO, QUICK_KICK, PUNT, KICK}
     best, *others = maps(found, "4th")
-    assert len(others) == 2
+    assert len(others) == 3
     root = ElementTree.fromstring(f"<g>{best.svg()}</g>")
     drawn = np.full(found.way.shape, -1)
     for path in root.iter("path"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from timed_football import tiny
 
-from solvent.games.football.report import GO, KICK, PUNT, QUICK_KICK
+from solvent.games.football.fourth_down import GO, KICK, PUNT, QUICK_KICK, everywhere
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.report import (
     EQUAL,
@@ -55,6 +55,28 @@ def test_the_ways_of_the_last_down(half: LastHalf, to_goal: int, best: int) -> N
             assert {GO: 0, QUICK_KICK: 0, PUNT: 1, KICK: 2}[way] == np.argmax(ways)
         seen.add(way)
     assert {best, EQUAL} <= seen
+
+
+@pytest.mark.parametrize("offence", [0, 1])
+def test_the_last_down_map_of_a_moment_has_the_values_of_its_positions(
+    half: LastHalf, offence: int
+) -> None:
+    solution, ruleset = half.solution, half.layout.rules.ruleset
+    at = TimedPosition("call", 2, 3, 1, (1, 0), offence=offence, down=ruleset.downs)
+    at = at._replace(to_go=1, to_goal=4)
+    found = everywhere(half.layout.rules, solution.following(at))
+    best, seen = np.fmax.reduce(found.values), 0
+    for x, y in np.argwhere(found.way >= 0).tolist():
+        state = at._replace(to_go=y + 1, to_goal=ruleset.field - 1 - x)
+        value = solution.value_of(state)
+        assert best[x, y] == pytest.approx(value if offence == 0 else 1 - value, abs=1e-9)
+        seen += 1
+    # Going for it is as good as the best kick at the break-even chance.
+    kick = np.fmax.reduce(found.values[QUICK_KICK:])
+    even = found.needed * found.made + (1 - found.needed) * found.failed
+    known = np.isfinite(even)
+    np.testing.assert_allclose(even[known], kick[known], atol=1e-12)
+    assert known.sum() > seen / 2
 
 
 @pytest.mark.parametrize("offence", [True, False])

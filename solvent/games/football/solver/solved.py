@@ -146,6 +146,12 @@ class SolvedFootball(DriveSolution):
         row = of_sides[not attacks][self.rules.index(state.situation)]
         return dict(zip(legal, (row[list(legal)] if attacks else row).tolist(), strict=True))
 
+    def following(self, state: Position | None = None) -> Floats:
+        """[U] the values of successors to the offence, the same in all states."""
+        successor, half = self.rules.arrays.successor, self.rules.n_situations + 2
+        place = successor["row"] + np.where(successor["same_side"], 0, half)
+        return np.asarray(successor["points"] + self.view[place])
+
     @cached_property
     def calls(self) -> tuple[Floats, Floats]:
         """The values of all calls against the other side's optimal strategy, to the offence.

@@ -1,0 +1,256 @@
+"""The last down as a map: go for it, punt or kick a field goal, from every place on the field.
+
+The offence has three ways, each with an exact value: a normal call (the chart's plays and the
+quick kick, mixed), declaring punt formation (from which some plays are called as fakes), and a
+field goal. With the values of all that may follow, each is one matrix game or one expectation.
+
+**The break-even chance.** Going for it gains a first down or scores with some chance p, and is then
+worth a on average, otherwise b. With another chance it would be worth as much as the best kick of
+value k if that chance were (k - b) / (a - b).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from solvent.exact.matrix_game import solve_matrix_games
+from solvent.games.football.packed import PackedRules
+from solvent.games.football.situation import Situation
+from solvent.games.football.solver.backup import Sparse, against_defence, backup_of
+from solvent.model.arrays import Bools, Floats, Ints
+from solvent.report.cell_map import CellMap, named_legend, shaded
+from solvent.report.colours import CIVIDIS, VIRIDIS
+from solvent.report.panel import Axis
+
+WAYS = ("go for it", "quick kick", "punt formation", "field goal")
+WAY_COLOURS = ("#0072b2", "#56b4e9", "#e69f00", "#009e73")
+GO, QUICK_KICK, PUNT, KICK = range(len(WAYS))
+
+MOST_TO_GO = 30
+"""Longer distances are not drawn."""
+
+
+class FourthDowns(NamedTuple):
+    """The last down in some situations; arrays end with their shape.
+
+    Attributes:
+        values: [4, ...] of :data:`WAYS` against the defence's optimal strategy; NaN where one is
+            not allowed.
+        way: [...] the best of them, -1 where there is no such situation; a normal call counts as a
+            quick kick where that is at least half of its mixed strategy.
+        margin: [...] what the second best way loses, going for it and the quick kick being one;
+            NaN where there is one way only.
+        fake: [...] the chance of a fake in punt formation, NaN where that is not best.
+        chance: [...] the chance that going for it gains a first down or scores, with both mixed
+            strategies.
+        made: [...] the value if it does.
+        failed: [...] the value if it does not.
+    """
+
+    values: Floats
+    way: Ints
+    margin: Floats
+    fake: Floats
+    chance: Floats
+    made: Floats
+    failed: Floats
+
+    @property
+    def needed(self) -> Floats:
+        """The chance from which on going for it is better than the best kick; NaN if none is."""
+        kick = np.fmax.reduce(self.values[QUICK_KICK:])
+        gain = np.where(self.made > self.failed, self.made - self.failed, np.nan)
+        return np.asarray((kick - self.failed) / gain)
+
+
+def fourth_downs(
+    rules: PackedRules, following: Floats, situations: Sequence[Situation]
+) -> FourthDowns:
+    """Solve the last down in some situations.
+
+    Args:
+        rules: The chart and the ruleset.
+        following: [U] the values of successors to the offence; those of declaring punt formation,
+            which come last, may be left out.
+        situations: Situations of the last down, in normal formation.
+    """
+    plays, backup = rules.chart.plays, backup_of(rules)
+    missing = len(rules.arrays.successor) - len(following)
+    following = np.append(following, np.zeros(missing))
+    normal = np.array([rules.index(one) for one in situations])
+    leads, legal = _leads(rules, normal), rules.legal[normal]
+    results, taken = backup.choose(leads @ following)
+    payoffs, called = _payoffs(rules, results), legal[:, : plays + 1]
+    value, offence, defence = _contests(payoffs[:, : plays + 1], called)
+    against = against_defence(payoffs, defence)[:, : plays + 1]
+    against = np.where(called, against, np.nan)
+
+    declared = np.array([rules.index(one._replace(punting=True)) for one in situations])
+    punts = _payoffs(rules, backup.choose(_leads(rules, declared) @ following)[0])
+    # The plays, the quick kick, and the punt itself.
+    chosen = np.r_[: plays + 1, plays + 3]
+    may_call = rules.legal[declared][:, np.r_[: plays + 1, plays + 2]]
+    punt, fakes, _ = _contests(punts[:, chosen], may_call)
+
+    values = np.stack(
+        (
+            np.fmax.reduce(against[:, :plays], axis=1),
+            against[:, plays],
+            np.where(legal[:, plays + 2], punt, np.nan),
+            np.where(legal[:, plays + 1], results[:, -2], np.nan),
+        )
+    )
+    way, margin = best_ways(np.stack((value, *values[PUNT:])), offence[:, plays])
+
+    # Where only a kick is called, going for it is the best of the plays.
+    own = offence[:, :plays]
+    best = np.nan_to_num(against[:, :plays], nan=-np.inf).argmax(axis=1)
+    own = np.where(own.any(axis=1, keepdims=True), own, np.eye(plays)[best])
+    pairs = own[:, :, None] * defence[:, None, :] / own.sum(axis=1)[:, None, None]
+    made = _is_made(rules)
+    gains = (backup.choose(leads @ of, taken)[0] for of in (made, made * following))
+    chance, good, total = (
+        (pairs * _payoffs(rules, one)[:, :plays]).sum(axis=(1, 2)) for one in (*gains, results)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = good / chance, (total - good) / (1 - chance)
+    return FourthDowns(
+        values,
+        way,
+        np.where(np.isfinite(margin), margin, np.nan),
+        np.where(way == PUNT, fakes[:, :plays].sum(axis=1), np.nan),
+        chance,
+        *means,
+    )
+
+
+def best_ways(values: Floats, quick_kick: Floats) -> tuple[Ints, Floats]:
+    """Return the best of :data:`WAYS`, and what the second best of the three values loses.
+
+    Args:
+        values: [3, ...] values of a normal call, punt formation and a field goal, NaN where one is
+            not allowed.
+        quick_kick: [...] the probability of a quick kick in a normal call.
+    """
+    known = np.nan_to_num(values, nan=-np.inf)
+    best, ranked = np.argmax(known, axis=0), np.sort(known, axis=0)
+    kinds = [best == 1, best == 2, quick_kick >= 0.5]
+    return np.select(kinds, [PUNT, KICK, QUICK_KICK], GO), ranked[2] - ranked[1]
+
+
+def everywhere(rules: PackedRules, following: Floats) -> FourthDowns:
+    """Solve the last down everywhere: [X, Y] by yards from the own goal line and yards to go.
+
+    Args:
+        rules: The chart and the ruleset.
+        following: [U] the values of successors to the offence.
+    """
+    field, downs = rules.ruleset.field, rules.ruleset.downs
+    shape = field - 1, min(MOST_TO_GO, field - 1)
+    places = [(x, y) for x in range(shape[0]) for y in range(min(shape[1], shape[0] - x))]
+    at = tuple(np.array(places).T)
+    found = fourth_downs(
+        rules, following, [Situation(downs, y + 1, field - 1 - x) for x, y in places]
+    )
+
+    def spread(numbers: Any) -> Any:
+        none: Any = -1 if numbers.dtype.kind == "i" else np.nan
+        filled = np.full((*numbers.shape[:-1], *shape), none)
+        filled[(..., *at)] = numbers
+        return filled
+
+    return FourthDowns(*map(spread, found))
+
+
+def maps(found: FourthDowns, last: str) -> list[CellMap]:
+    """The maps of the last down; those that would be of one colour are left out.
+
+    Args:
+        found: The last down everywhere.
+        last: The last down as it is called.
+    """
+    wide, high = found.way.shape
+    told: dict[str, Floats] = dict(zip(WAYS, found.values, strict=True))
+    told |= {"chance of making it": found.chance, "break-even": found.needed}
+    drawn: list[tuple[str, Ints, Sequence[str], str, Mapping[str, Floats]]] = [
+        ("best way", found.way, WAY_COLOURS, named_legend(WAYS, WAY_COLOURS), told)
+    ]
+    needed = np.clip(found.needed, 0.0, 1.0)
+    for name, numbers, scale in (
+        ("break-even chance of going for it", needed, VIRIDIS),
+        ("chance of a fake where punt formation is best", found.fake, VIRIDIS),
+        ("lost by the second best way", found.margin, CIVIDIS),
+    ):
+        most = float(np.nanmax(numbers, initial=0.0))
+        if most > 0:
+            own = {"chance of making it": found.chance} if numbers is needed else {}
+            drawn.append((name, *shaded(numbers, scale, most), {name: numbers, **own}))
+    labels = [
+        {round(n) - 1: f"{n:g}" for n in Axis(1, size).ticks() if n == int(n)}
+        for size in (wide, high)
+    ]
+    lines = [
+        f"its own {x}" if 2 * x <= wide else f"the other's {wide + 1 - x}"
+        for x in range(1, wide + 1)
+    ]
+    return [
+        CellMap(
+            name,
+            level,
+            colours,
+            legend,
+            axes=("yards from the own goal line", "yards to go"),
+            labels=(labels[0], labels[1]),
+            columns=[f"at {line}" for line in lines],
+            rows=[f"{last} and {y}" for y in range(1, high + 1)],
+            told=numbers,
+        )
+        for name, level, colours, legend, numbers in drawn
+    ]
+
+
+@lru_cache(maxsize=4)
+def _branches(rules: PackedRules) -> Sparse:
+    """[S R + 3, U] the probability that a result, or a kick, leads to a successor."""
+    arrays = rules.arrays
+    content = arrays.branch_probability, arrays.branch_successor, arrays.branch_start
+    return csr_array(content, shape=(len(arrays.branch_start) - 1, len(arrays.successor)))
+
+
+def _leads(rules: PackedRules, at: Ints) -> Sparse:
+    """[n R, U] the same of all results in some situations."""
+    rows = at[:, None] * rules.n_results + np.arange(rules.n_results)
+    return _branches(rules)[rows.ravel()]
+
+
+def _is_made(rules: PackedRules) -> Floats:
+    """[U] 1 for a first down of the side that was on offence, and for its score."""
+    successor, ruleset = rules.arrays.successor, rules.ruleset
+    down = np.append(rules.situation[:, 0], (0, 0))[successor["row"]]
+    first = successor["same_side"] & (down == 1)
+    return np.asarray(first | (successor["points"] > ruleset.touchdown / 2), float)
+
+
+def _payoffs(rules: PackedRules, results: Floats) -> Floats:
+    """[n, n + 4, m] the value of every call against each of the defence's."""
+    calls = results @ backup_of(rules).cells
+    return np.asarray(calls.reshape(len(results), -1, rules.chart.defences))
+
+
+def _contests(payoffs: Floats, legal: Bools) -> tuple[Floats, Floats, Floats]:
+    """Solve matrix games of which only some rows may be played: values, and both strategies."""
+    value, offence = np.zeros(len(payoffs)), np.zeros(payoffs.shape[:2])
+    defence = np.zeros((len(payoffs), payoffs.shape[2]))
+    for pattern in np.unique(legal, axis=0):
+        here = np.flatnonzero((legal == pattern).all(axis=1))
+        at = np.ix_(here, np.flatnonzero(pattern))
+        games = solve_matrix_games(payoffs[at])
+        value[here], offence[at], defence[here] = (
+            games.value, games.row_strategy, games.column_strategy
+        )  # fmt: skip
+    return value, offence, defence
