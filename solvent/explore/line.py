@@ -42,7 +42,7 @@ Query = Mapping[str, str]
 """The part of an address after its question mark."""
 
 KEPT = ("game", "s", "line", "at", "me", "hide", "panel", "quiz", "queue")
-"""What goes on from one address of the board to the next."""
+"""The parameters that go on from one address of the board to the next."""
 
 QUIZZES = ("drill", "mistakes")
 """Ways to be asked: positions drawn at random, and those of one's own mistakes."""
