@@ -202,8 +202,8 @@ def _pieces(part: Pieces, clicks: Clicks) -> str:
     links = {kept: clicks.href(a) for kept, a in part.keeps.items() if a in clicks.names}
     data = escape(json.dumps(links, separators=(",", ":")))
     return (
-        f'<div class="keeps" data-keeps="{data}">{svg}<p class="keeping">Click the dice to keep, '
-        f'then <a class="button" href="#" hidden data-roll>roll the others</a></p></div>'
+        f'<div class="keeps" data-keeps="{data}">{svg}<p class="keeping">Click the dice to keep. '
+        f'<a class="button" href="#" hidden data-roll>Roll the others</a></p></div>'
     )
 
 

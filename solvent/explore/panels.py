@@ -175,7 +175,12 @@ def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
     if choice.over or (view.quiz and not view.hidden):
         return Clicks()
     names = {one.number: one.name for one in choice.actions}
-    best = frozenset(one.number for one in choice.actions if one.cost == 0 and one.chance > 0)
+    # Of a mixed strategy what it mixes is marked, otherwise all that is equally good.
+    best = frozenset(
+        one.number
+        for one in choice.actions
+        if one.cost == 0 and (one.chance > 0 or not choice.replies)
+    )
     word = "answer" if view.quiz else "do"
     place = _place(explorer.solved, choice.state)
     moves: dict[tuple[int, int], int] = {}
