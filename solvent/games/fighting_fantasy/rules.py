@@ -369,17 +369,14 @@ class FightingFantasy(Rules):
 
     def observe(self, state: Combat, player: int) -> NDArray[np.float32]:
         """Return difference / 20, STAMINAs and LUCK over maxima, and 1 won, -1 lost, 0 over."""
+        return self._observed(*state[:4], {"won": 1, "lost": -1, "over": 0}[state.round])
+
+    def _observed(self, *numbers: Any) -> NDArray[np.float32]:
+        """Return the observations of one state or, given arrays, of several."""
         hero, opponent, luck = self._maxima
-        return np.array(
-            [
-                state.difference / 20,
-                state.hero / hero,
-                state.opponent / opponent,
-                state.luck / max(luck, 1),
-                {"won": 1, "lost": -1, "over": 0}[state.round],
-            ],
-            np.float32,
-        )
+        tops = 20, hero, opponent, max(luck, 1), 1
+        shares = [number / top for number, top in zip(numbers, tops, strict=True)]
+        return np.stack(shares, axis=-1).astype(np.float32)
 
     def scene(self, state: Combat) -> Scene:
         """Draw three bars, the odds, and the latest round."""
@@ -568,29 +565,28 @@ def round_probabilities(difference: int) -> Rounds:
     return won, drawn, 1 - won - drawn
 
 
-def check_rounds(value: Any, name: str = "round_probabilities") -> Rounds:
+def check_rounds(value: Any) -> Rounds:
     """The probabilities of a round that a user gives, as rationals.
 
     Args:
         value: Three numbers, as :class:`FightingFantasy` takes them.
-        name: The name to use in the error message.
 
     Raises:
         ValueError: If they are not probabilities that sum to 1, or every round is drawn.
     """
+    told = f"round_probabilities is {shown(value)}"
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 3:
-        raise ValueError(f"{name} is {shown(value)}; allowed are three numbers [p_w, p_d, p_l]")
+        raise ValueError(f"{told}; allowed are three numbers [p_w, p_d, p_l]")
     won, drawn, lost = (
-        check_rational(p, f"{which} of {name}", 0, 1)
+        check_rational(p, f"{which} of round_probabilities", 0, 1)
         for p, which in zip(value, ("p_w", "p_d", "p_l"), strict=True)
     )
-    if won + drawn + lost != 1:
-        raise ValueError(
-            f"{name} is {shown(value)}; the three sum to {won + drawn + lost} instead of 1 "
-            f'(a third is written "1/3")'
-        )
+    total = won + drawn + lost
+    if total != 1:
+        third = 'a third is written "1/3"'
+        raise ValueError(f"{told}; the three sum to {total} instead of 1 ({third})")
     if drawn == 1:
-        raise ValueError(f"{name} is {shown(value)}; p_d must be below 1, or no combat ends")
+        raise ValueError(f"{told}; p_d must be below 1, or no combat ends")
     return won, drawn, lost
 
 
@@ -652,13 +648,7 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
     initial = np.zeros(len(states))
     cells, chances = _starts(game, differences, shape)
     initial[index[cells]] = chances
-    seen = (
-        differences[difference] / 20,
-        hero / top_hero,
-        opponent / top_opponent,
-        luck / max(top_luck, 1),
-        np.array([1, -1, 0])[phase],
-    )
+    seen = differences[difference], hero, opponent, luck, np.array([1, -1, 0])[phase]
     return reachable(
         TabularGame(
             info=game.info,
@@ -673,7 +663,7 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
             outcome_reward=payoff[next_state],
             mask=(mask, np.asarray(mask.any(axis=1))[:, None]),
             initial=initial,
-            observation=(np.stack(seen, axis=1).astype(np.float32),),
+            observation=(game._observed(*seen),),
         )
     )
 
