@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import combat_checks
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -26,7 +25,9 @@ from solvent.games.fighting_fantasy.rules import (
     Combat,
     Damage,
     FightingFantasy,
+    decided_round,
     ff_combat,
+    luck_succeeds,
     round_probabilities,
 )
 from solvent.model import Outcome, check_game, compile_game, parametrize_with_game_checks
@@ -81,20 +82,66 @@ def test_every_combat_conforms(
     check_game(FightingFantasy(difference, hero, opponent, luck, damage))
 
 
-@pytest.mark.parametrize(
-    "check", combat_checks.RULE_CHECKS, ids=lambda check: check.__name__.removeprefix("check_")
-)
-def test_rule(check: Callable[[], None]) -> None:
-    check()
+# Johnston 2022, section 2 (OEIS A063260): 1296 P(X = i) for i = -10..10.
+PMF = [1, 4, 10, 20, 35, 56, 80, 104, 125, 140, 146, 140, 125, 104, 80, 56, 35, 20, 10, 4, 1]
+
+
+def points_lost(round_: str, action: int) -> dict[tuple[int, int, int], Fraction]:
+    """Probabilities of what a decision costs (hero, opponent, luck), from 20/20 and 7 LUCK."""
+    costs: dict[tuple[int, int, int], Fraction] = {}
+    game = FightingFantasy()
+    for outcome in game.transition(Combat(0, 20, 20, 7, round_), (action,)):
+        cost = (20 - outcome.state.hero, 20 - outcome.state.opponent, 7 - outcome.state.luck)
+        costs[cost] = costs.get(cost, Fraction(0)) + outcome.probability
+    return costs
+
+
+def test_attack_strengths_are_compared() -> None:
+    for i, weight in zip(range(-10, 11), PMF, strict=True):
+        won, drawn, lost = round_probabilities(-i)
+        assert drawn == Fraction(weight, 1296)
+        assert won == Fraction(sum(PMF[i + 11 :]), 1296)
+        assert lost == Fraction(sum(PMF[: i + 10]), 1296)
+
+
+def test_a_round_won_costs_the_opponent_2() -> None:
+    assert points_lost("won", KEEP) == {(0, 2, 0): 1}
+
+
+def test_a_round_lost_costs_the_hero_2() -> None:
+    assert points_lost("lost", KEEP) == {(2, 0, 0): 1}
+
+
+def test_a_test_makes_a_won_round_cost_4_or_1() -> None:
+    # Two dice show at most 7 in 21 of 36 ways.
+    assert points_lost("won", TEST) == {
+        (0, 4, 1): Fraction(21, 36),
+        (0, 1, 1): Fraction(15, 36),
+    }
+
+
+def test_a_test_makes_a_lost_round_cost_1_or_3() -> None:
+    assert points_lost("lost", TEST) == {
+        (1, 0, 1): Fraction(21, 36),
+        (3, 0, 1): Fraction(15, 36),
+    }
+
+
+def test_a_test_succeeds_if_two_dice_show_at_most_the_luck_left() -> None:
+    ways = [0, 0, 1, 3, 6, 10, 15, 21, 26, 30, 33, 35, 36, 36]
+    assert [36 * luck_succeeds(luck) for luck in range(14)] == ways
+
+
+def test_draws_change_nothing() -> None:
+    for difference in range(-9, 10):
+        won, drawn, lost = round_probabilities(difference)
+        assert decided_round(difference) == {
+            "won": won / (1 - drawn),
+            "lost": lost / (1 - drawn),
+        }
 
 
 GAME = FightingFantasy()
-
-
-def test_luck_falls_by_1_whether_or_not_the_test_succeeds() -> None:
-    outcomes = GAME.transition(Combat(0, 12, 12, 9, "won"), (TEST,))
-    assert {o.state.luck for o in outcomes} == {8}
-    assert {o.state.opponent for o in outcomes} == {8, 11}
 
 
 def test_won_and_lost_rounds_may_cost_differently() -> None:
