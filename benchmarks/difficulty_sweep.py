@@ -1,7 +1,7 @@
 """What is known at one difficulty, played at another: exact gaps along the dial of one check.
 
 Trains PPO on a Fighting Fantasy combat whose tests of LUCK are as in the book, then puts modifiers
-on the test (solvent/model/difficulty.py) and scores at each setting, exactly, against the optimum
+on the test (solvent/model/context.py) and scores at each setting, exactly, against the optimum
 of that setting: the policy that is optimal without a modifier, and the most probable actions of
 each network. Only the training draws random numbers.
 

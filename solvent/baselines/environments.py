@@ -12,8 +12,8 @@ JSON and so be part of an environment's id:
 
 Where the learner takes either seat, an opponent is needed in both. A baseline is made for each;
 a file holds the policy of one player and does not fit the other seat. From Python a
-:class:`~solvent.model.TabularPolicy` or a :class:`solvent.envs.simulation.Player` also works in
-place of a name.
+:class:`~solvent.model.TabularPolicy` or a :class:`solvent.envs.batch_simulator.Player` also works
+in place of a name.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from weakref import WeakKeyDictionary
 
 from solvent.baselines.named import baselines_of, make_baseline
 from solvent.baselines.network import load_network
+from solvent.envs.batch_simulator import OnePlayerSampler, Player, Sampler, Uniform
 from solvent.envs.env import Env, Seat, seats_of
 from solvent.envs.registration import rules_and_source
-from solvent.envs.simulation import OnePlayerSampler, Player, Sampler, Uniform
 from solvent.exact import StoreError, load_policy
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.parameters import check_arguments, check_choice, shown

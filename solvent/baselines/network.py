@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.simulation import Simulation
+from solvent.envs.batch_simulator import Simulation
 from solvent.exact import ArraySchema, Schema, StoreError, read_archive, write_archive
 from solvent.model import project
 from solvent.model.arrays import Floats, Ints
@@ -136,7 +136,7 @@ class NetworkPlayer:
         check_choice(self.rule, "rule", RULES)
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
-        """Return its action probabilities [k, A]; see :class:`solvent.envs.simulation.Player`."""
+        """Return the action probabilities [k, A] of the chosen episodes."""
         seen = simulation.observe(chosen, player, self.observation)
         if seen.shape[1] != len(self.network.weights[0]):
             raise ValueError(

@@ -55,7 +55,7 @@ from solvent.envs.env import learned_seat
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.exact import Solution, cached_solution
 from solvent.model import Game, TabularGame, cached_table
-from solvent.model.data_files import find_data, read_data
+from solvent.model.files import find_data, read_data
 from solvent.model.parameters import check_integer, is_number, shown
 from solvent.model.registry import check_registered, make_game, names_a_place
 

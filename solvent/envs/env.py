@@ -13,13 +13,12 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import BatchSimulator
+from solvent.envs.batch_simulator import BatchSimulator, OnePlayerSampler, Player, Sampler
 from solvent.envs.episode import OnlyEpisode, TableEpisode
 from solvent.envs.opponents import Opponents
 from solvent.envs.random_stream import first_state
 from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
 from solvent.envs.sampling_table import SeatTable, table_for_one, table_for_two
-from solvent.envs.simulation import OnePlayerSampler, Player, Sampler
 from solvent.envs.spaces import check_action, check_options
 from solvent.model import Game, TabularGame, against, cached_table
 from solvent.model.arrays import Bools, Floats
@@ -57,7 +56,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
             table. Without `opponents`, the other player of a game for two must be folded into
             chance by :func:`solvent.model.against`.
         opponents: Policies for the other seat (:data:`solvent.envs.opponents.Opponents`); without
-            a table, players (:class:`solvent.envs.simulation.Player`).
+            a table, players (:class:`solvent.envs.batch_simulator.Player`).
         weights: A positive number for each opponent, in proportion to which they are drawn;
             equal ones unless given.
         seat: The learner's: 0 or 1, which receives the negative rewards; with opponents also

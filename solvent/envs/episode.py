@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import BatchSimulator, spread_states
+from solvent.envs.batch_simulator import BatchSimulator, Sampler, spread_states
 from solvent.envs.opponents import OpponentPool, Opponents, opponent_pool
 from solvent.envs.random_stream import DRAWS, RandomStream
 from solvent.envs.sampling_table import (
@@ -29,7 +29,6 @@ from solvent.envs.sampling_table import (
     place_of,
     table_for_two,
 )
-from solvent.envs.simulation import Sampler
 from solvent.envs.spaces import observation_space
 from solvent.model import Game, TabularGame
 from solvent.model.game import Alternating

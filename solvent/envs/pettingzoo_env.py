@@ -29,11 +29,11 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 
+from solvent.envs.batch_simulator import Sampler
 from solvent.envs.env import ILLEGAL, illegal_action, table_and_rules
 from solvent.envs.episode import JointEpisode, SimulatedJointEpisode
 from solvent.envs.random_stream import first_state
 from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
-from solvent.envs.simulation import Sampler
 from solvent.envs.spaces import PETTINGZOO, check_action, check_options
 from solvent.model import Game, TabularGame
 from solvent.model.parameters import check_choice

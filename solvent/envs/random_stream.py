@@ -8,7 +8,7 @@ The generator is xorshift64 (G. Marsaglia, "Xorshift RNGs", Journal of Statistic
 2003, shifts 13, 7, 17): a linear map of 64 bits that visits every state but 0, so its period is
 2^64 - 1. A draw is the upper 53 bits: k of {0, …, 2^53 - 1}, which stands for the number k / 2^53
 of [0, 1). Draws stay whole numbers, so that comparing them is exact everywhere. The compiled twin
-of :meth:`RandomStream.draw` is in :mod:`solvent.envs.kernels.tabular`.
+of :meth:`RandomStream.draw` is in :mod:`solvent.envs.kernels`.
 
 A draw picks from a distribution by its inverse CDF: the first entry whose *threshold*, the
 distribution function in units of 2^-53 (:func:`inverse_cdf`), is larger than the draw. The last

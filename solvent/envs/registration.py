@@ -18,8 +18,8 @@ from solvent.model.registry import Environment, find_spec, game_specs, make_game
 if TYPE_CHECKING:
     from pettingzoo import AECEnv
 
+    from solvent.envs.batch_simulator import OnePlayerSampler, Sampler
     from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
-    from solvent.envs.simulation import OnePlayerSampler, Sampler
     from solvent.model import Game, TabularGame
 
 
@@ -133,7 +133,7 @@ def _for_two(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         ValueError: If it is a game for one player without a table, the name is unknown, or a value
             is not allowed.
     """
-    from solvent.envs.simulation import OnePlayerSampler
+    from solvent.envs.batch_simulator import OnePlayerSampler
 
     own = {key: arguments[key] for key in OF_AN_ENVIRONMENT if key in arguments}
     parameters = {key: value for key, value in arguments.items() if key not in own}

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import Batch, SeatSimulator
-from solvent.envs.kernels.drawing import draw_actions, draw_entries
+from solvent.envs.batch_simulator import Batch, Player, Sampler, SeatSimulator
+from solvent.envs.kernels import draw_actions, draw_entries
 from solvent.envs.opponents import check_weights, evenly
 from solvent.envs.random_stream import inverse_cdf
 from solvent.envs.sampling_table import bonus_of
-from solvent.envs.simulation import Player, Sampler
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from solvent.envs import kernels
 from solvent.envs.batch_simulator import (
     Batch,
     BatchSimulator,
@@ -16,8 +17,7 @@ from solvent.envs.batch_simulator import (
     check_range,
     spread_states,
 )
-from solvent.envs.kernels import tabular, two_player
-from solvent.envs.kernels.drawing import draw_entries
+from solvent.envs.kernels import draw_entries
 from solvent.envs.opponents import OpponentPool, Opponents, opponent_pool
 from solvent.envs.random_stream import DRAWS, FIRST_BITS
 from solvent.envs.sampling_table import (
@@ -122,7 +122,7 @@ class OnePlayerBatch(TableSimulator):
         return self._state
 
     def begin(self, chosen: Ints) -> None:
-        tabular.restart(chosen, self._state, self._stream, *self._start)
+        kernels.restart(chosen, self._state, self._stream, *self._start)
 
     def step(
         self,
@@ -134,7 +134,7 @@ class OnePlayerBatch(TableSimulator):
         observation: Batch,
     ) -> int:
         told = reward, terminated, illegal, mask, observation
-        wrong: int = tabular.step(self._state, self._stream, actions, *self._read, *told)
+        wrong: int = kernels.step_alone(self._state, self._stream, actions, *self._read, *told)
         return wrong
 
     def over(self) -> Bools:
@@ -223,9 +223,9 @@ class SeatBatch(TableSimulator, SeatSimulator):
     ) -> None:
         super().__init__(game, rules, num_envs, table, observation)
         sources = {**vars(outcome_table(game)), **vars(table)}
-        self._table = two_player.Table(*(sources[name] for name in two_player.Table._fields))
+        self._table = kernels.Table(*(sources[name] for name in kernels.Table._fields))
         self._meet(opponent_pool(game, table, opponents, weights))
-        self._episodes = two_player.Episodes(
+        self._episodes = kernels.Episodes(
             state=np.full(num_envs, -1, np.int32),
             stream=np.zeros(num_envs, np.uint64),
             side=np.zeros(num_envs, np.int32),
@@ -254,13 +254,13 @@ class SeatBatch(TableSimulator, SeatSimulator):
 
     def _meet(self, pool: OpponentPool) -> None:
         self.pool, self.opponents = pool, pool.opponents
-        self._pool_arrays = two_player.Pool(pool.sides, pool.weight, pool.policy)
+        self._pool_arrays = kernels.Pool(pool.sides, pool.weight, pool.policy)
         shown = self.table.mask, self.table.observation
         self._read: tuple[Any, ...] = (*self._table, *self._pool_arrays, *shown)
 
     def begin(self, chosen: Ints) -> None:
         rank = np.zeros(self.num_envs, np.int32)
-        two_player.begin(chosen.copy(), rank, self._episodes, self._table, self._pool_arrays)
+        kernels.begin_seats(chosen.copy(), rank, self._episodes, self._table, self._pool_arrays)
 
     def step(
         self,
@@ -273,7 +273,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
     ) -> int:
         told = reward, terminated, illegal, mask, observation
         arrays: tuple[Any, ...] = (*self._episodes, *self._read, *told)
-        wrong: int = two_player.step(actions, *arrays)
+        wrong: int = kernels.step_seats(actions, *arrays)
         return wrong
 
     def _rows(self) -> NDArray[np.int32]:

@@ -12,11 +12,10 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import Batch, BatchSimulator
+from solvent.envs.batch_simulator import Batch, BatchSimulator, Player
 from solvent.envs.env import ILLEGAL, Seat, Source, illegal_action, learner_table, sampled
 from solvent.envs.opponents import Opponents
 from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
-from solvent.envs.simulation import Player
 from solvent.envs.spaces import check_actions, check_options
 from solvent.envs.table_batch import OnePlayerBatch, SeatBatch
 from solvent.model import Game

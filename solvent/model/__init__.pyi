@@ -23,9 +23,9 @@ from .game import State as State
 from .game import Words as Words
 from .game import merged as merged
 from .gymnasium_table import GymnasiumTable as GymnasiumTable
-from .openspiel_export import policy_from_openspiel as policy_from_openspiel
-from .openspiel_export import to_openspiel as to_openspiel
-from .openspiel_game import game_from_openspiel as game_from_openspiel
+from .openspiel import game_from_openspiel as game_from_openspiel
+from .openspiel import policy_from_openspiel as policy_from_openspiel
+from .openspiel import to_openspiel as to_openspiel
 from .parameters import check_choice as check_choice
 from .parameters import check_flag as check_flag
 from .parameters import check_integer as check_integer
@@ -34,8 +34,8 @@ from .parameters import check_rational as check_rational
 from .parameters import shown as shown
 from .prism_game import PrismGame as PrismGame
 from .prism_game import game_from_prism as game_from_prism
+from .prism_game import to_storm as to_storm
 from .progress import Progress as Progress
-from .rational import RationalGame as RationalGame
 from .registry import GAMES as GAMES
 from .registry import Environment as Environment
 from .registry import GameSpec as GameSpec
@@ -52,9 +52,9 @@ from .scene import board as board
 from .scene import gauge as gauge
 from .scene import grid as grid
 from .scene import scene_text as scene_text
-from .storm_export import to_storm as to_storm
 from .table_cache import cached_table as cached_table
 from .table_cache import compile_game as compile_game
+from .tabular import RationalGame as RationalGame
 from .tabular import TabularGame as TabularGame
 from .tabular import TabularPolicy as TabularPolicy
 from .text import ValueScale as ValueScale

@@ -143,8 +143,8 @@ class Game(Protocol):
     Rewards are undiscounted, so a value is a probability or a number of points.
 
     A game may have more: :class:`Alternating`, :class:`Words`,
-    :class:`~solvent.model.table_cache.Tabulated`, and ``checks``
-    (:mod:`solvent.model.difficulty`). A game of a million states or more can be written for arrays
+    :class:`~solvent.model.walk.Tabulated`, and ``checks``
+    (:mod:`solvent.model.context`). A game of a million states or more can be written for arrays
     of states: :class:`~solvent.model.VectorizedGame`.
     """
 

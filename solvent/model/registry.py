@@ -54,7 +54,7 @@ OPENSPIEL = "openspiel:"
 """Prefix of the name of an OpenSpiel game."""
 
 FORMATS: Mapping[str, str] = {
-    OPENSPIEL: "solvent.model.openspiel_game:maker",
+    OPENSPIEL: "solvent.model.openspiel:maker",
     **dict.fromkeys(
         (".prism", ".pm", ".nm", ".jani", ".drn", ".umb"), "solvent.model.prism_game:maker"
     ),
@@ -153,12 +153,12 @@ class GameSpec:
         opened: A function from a folder that ``solvent solve --out`` has written, and parameters,
             to the :class:`solvent.exact.SolvedGame` that it holds; parameters that are left out
             are as they were solved.
-        simulator: A function from a game to its :class:`solvent.envs.simulation.Sampler`, in a game
-            for one :class:`solvent.envs.simulation.OnePlayerSampler`, or to None for a form of the
-            game that is sampled from its table.
+        simulator: A function from a game to its :class:`solvent.envs.batch_simulator.Sampler`, in
+            a game for one :class:`solvent.envs.batch_simulator.OnePlayerSampler`, or to None for a
+            form of the game that is sampled from its table.
         players: Opponents in a form of the game without a table, by name: a mapping to functions
             from the game and the folder of its solution, or None, to a
-            :class:`solvent.envs.simulation.Player`.
+            :class:`solvent.envs.batch_simulator.Player`.
         painter: A function that paints a piece of a drawing
             (:class:`solvent.envs.rendering.Screen`).
         scorer: A function that scores a player of a game without a table exactly: from the game,
@@ -660,7 +660,7 @@ def make_game(
         name: Name of the game or of an environment, as for :func:`find_spec`: ``"ff-combat"``,
             ``"FrozenLake-v1"``, ``"solvent/Greed-v0"``.
         modifiers: Modifiers of the game's checks, by name: ``{"luck": -0.15}`` makes every test of
-            luck harder (:mod:`solvent.model.difficulty`).
+            luck harder (:mod:`solvent.model.context`).
         discount: Factor by which a reward shrinks with every move before it, above 0 and up to 1
             (:func:`solvent.model.discounted`); that of the game's source if left out, for most
             games 1. A parameter of the game's own that has this name goes first.
@@ -689,7 +689,7 @@ def make_game(
             f"modifiers is {shown(modifiers)}; allowed is a mapping of checks to numbers"
         )
     for check, modifier in modifiers.items():
-        from solvent.model.difficulty import with_modifier
+        from solvent.model.context import with_modifier
 
         game = with_modifier(game, check, modifier)
     if chance != 1 and any(spec.ask(way, game) is not None for way in ("simulator", "layered")):

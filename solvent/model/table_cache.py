@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from solvent.model.cache import Packed, kept
 from solvent.model.game import Game, GameInfo
@@ -21,39 +21,9 @@ from solvent.model.progress import OnProgress
 from solvent.model.registry import game_of
 from solvent.model.state_columns import PackedStates, UnpackableError, find_classes, pack_states
 from solvent.model.tabular import TabularGame
-from solvent.model.walk import MOST_STATES, walk
+from solvent.model.walk import MOST_STATES, Derived, compile_rules
 
 ARRAYS = ("row_start", "outcome_start", "next_state", "probability", "outcome_reward", "initial")
-
-
-@runtime_checkable
-class Tabulated(Protocol):
-    """A game whose table can be built faster than by walking through its states.
-
-    The conformance checks compare the two on small instances.
-    """
-
-    def tabulate(self) -> TabularGame:
-        """The table."""
-        ...
-
-
-@runtime_checkable
-class Derived(Protocol):
-    """A game whose table is computed from that of another."""
-
-    @property
-    def game(self) -> Game:
-        """The other game."""
-        ...
-
-    def table_from(self, table: TabularGame) -> TabularGame:
-        """The table of this game.
-
-        Args:
-            table: The table of the other game.
-        """
-        ...
 
 
 def compile_game(
@@ -86,15 +56,7 @@ def compile_game(
     game = game_of(game)
     if isinstance(game, TabularGame):
         return game
-    if isinstance(game, Derived) and not reference:
-        return game.table_from(compile_game(game.game, max_states=max_states, progress=progress))
-    name = game.info.name
-    if isinstance(game, Tabulated) and not reference:
-        table: Any = game.tabulate()
-        if not isinstance(table, TabularGame):
-            raise TypeError(f"tabulate() of {name} returned {type(table).__name__}")
-        return table
-    return TabularGame(info=game.info, **walk(game, max_states, progress))
+    return compile_rules(game, reference=reference, max_states=max_states, progress=progress)
 
 
 def cached_table(game: Any, *, progress: OnProgress | None = None) -> TabularGame:

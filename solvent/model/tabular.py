@@ -23,13 +23,24 @@ Within a state, rows are ordered by player 0's action, then by player 1's. A ter
 no rows. A large table may hold ``next_state`` as int32 and ``outcome_reward`` as float32.
 
 Outcomes of probability 0 are dropped when a table is made: what cannot happen leads nowhere.
+
+**In rationals** (:class:`RationalGame`). The floats of a :class:`~solvent.model.TabularGame` are
+the nearest to these. A game has few different numbers, so each is kept once and outcomes say which.
+
+====================  =============  ==========================================================
+``numbers``           [M]            the different rationals
+``probability``       [N] int32      of each outcome, an index of ``numbers``
+``reward``            [N] int32      of each outcome, an index of ``numbers``
+``initial``           mapping        the probability of each state in which an episode can begin
+====================  =============  ==========================================================
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -441,3 +452,27 @@ def check_policy(policy: object, game: TabularGame | None = None) -> None:
         )
     if game is not None:
         policy.check_is_for(game)
+
+
+@dataclass(frozen=True, eq=False)
+class RationalGame:
+    """A game's arrays and the rationals behind them; the module's table gives the shapes."""
+
+    table: TabularGame
+    numbers: tuple[Fraction, ...]
+    probability: NDArray[np.int32]
+    reward: NDArray[np.int32]
+    initial: Mapping[int, Fraction]
+
+    def __post_init__(self) -> None:
+        """Check that the rationals are those of the table, and that an episode can begin."""
+        floats = np.array([float(number) for number in self.numbers])
+        for name in ("probability", "reward"):
+            indices = getattr(self, name)
+            of_table = (
+                self.table.probability if name == "probability" else self.table.outcome_reward
+            )
+            if indices.shape != of_table.shape or (floats[indices] != of_table).any():
+                raise ValueError(f"{name} does not agree with the table's")
+        if sum(self.initial.values()) != 1:
+            raise ValueError(f"initial probabilities sum to {sum(self.initial.values())}, not 1")

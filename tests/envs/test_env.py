@@ -25,8 +25,8 @@ from solvent.envs import (
     MaskObservation,
     VectorEnv,
 )
+from solvent.envs.batch_simulator import Uniform
 from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
-from solvent.envs.simulation import Uniform
 from solvent.envs.table_batch import BothSeats
 from solvent.exact import solve
 from solvent.games import FightingFantasy, Greed, Pig

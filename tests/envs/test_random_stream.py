@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from scipy import stats
 
-from solvent.envs.kernels import tabular
+from solvent.envs import kernels
 from solvent.envs.random_stream import DRAWS, RandomStream, first_state
 
 
@@ -22,8 +22,8 @@ def test_the_compiled_twin_draws_the_same() -> None:
     def draws(state: np.uint64, count: int) -> np.ndarray:
         out = np.empty(count, np.int64)
         for i in range(count):
-            state = tabular.advance(state)
-            out[i] = tabular.draw_of(state)
+            state = kernels.advance(state)
+            out[i] = kernels.draw_of(state)
         return out
 
     for seed in range(5):

@@ -16,9 +16,9 @@ from timed_football import tiny
 
 from solvent.baselines.environments import make_opponents
 from solvent.envs import Env, VectorEnv
+from solvent.envs.batch_simulator import Uniform
 from solvent.envs.pettingzoo_env import TabularParallelEnv
 from solvent.envs.registration import ENVIRONMENTS, parallel_env, without_table
-from solvent.envs.simulation import Uniform
 from solvent.games.football_clock.simulation import TimedFootballSampler
 
 SAMPLER = TimedFootballSampler(tiny("second-half", timeouts=1))

@@ -25,7 +25,7 @@ from solvent.exact import CycleError, GameTree, solve_tree
 from solvent.exact.expectimax import Reached
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.games.fighting_fantasy.rules import Combat, decided_round
-from solvent.model.difficulty import with_modifier
+from solvent.model.context import with_modifier
 
 HALF = Fraction(1, 2)
 START = (3, 1)

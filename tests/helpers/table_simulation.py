@@ -11,10 +11,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import spread_states
-from solvent.envs.kernels.drawing import draw_actions
+from solvent.envs.batch_simulator import Simulation, spread_states
+from solvent.envs.kernels import draw_actions
 from solvent.envs.simulated_seat import SimulatedSeatBatch
-from solvent.envs.simulation import Simulation
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats, Ints
 

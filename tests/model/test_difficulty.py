@@ -22,8 +22,7 @@ from solvent.model import (
     compile_game,
     parametrize_with_game_checks,
 )
-from solvent.model.context import modified_exactly
-from solvent.model.difficulty import GameInContext, with_modifier
+from solvent.model.context import GameInContext, modified_exactly, with_modifier
 
 SMALL = FightingFantasy(stamina=5, opponent_stamina=6, luck=7)
 

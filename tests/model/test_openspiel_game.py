@@ -20,7 +20,7 @@ from solvent.cli.app import app
 from solvent.exact import exploitability, nash_conv, policy_value, score, solve
 from solvent.games import Pig
 from solvent.model import TabularPolicy, check_game, compile_game, game_from_openspiel
-from solvent.model.openspiel_game import Position
+from solvent.model.openspiel import Position
 
 pyspiel = pytest.importorskip("pyspiel")
 

@@ -60,7 +60,7 @@ from solvent.model import (
     reachable,
 )
 from solvent.model.arrays import Floats, Ints
-from solvent.model.difficulty import SuccessTest
+from solvent.model.context import SuccessTest
 from solvent.model.parameters import (
     Spread,
     check_choice,
@@ -338,7 +338,7 @@ class FightingFantasy(Rules):
 
     @property
     def checks(self) -> Mapping[str, SuccessTest]:
-        """The test of LUCK, for :func:`solvent.model.difficulty.with_modifier`."""
+        """The test of LUCK, for :func:`solvent.model.context.with_modifier`."""
         return {"luck": self._luck_held}
 
     def _luck_held(self, state: Combat, joint_action: JointAction, outcome: Outcome) -> bool | None:

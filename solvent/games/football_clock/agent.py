@@ -38,7 +38,7 @@ from threading import Lock
 
 import numpy as np
 
-from solvent.envs.simulation import Simulation
+from solvent.envs.batch_simulator import Simulation
 from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football.baselines import (
     PAPER,

@@ -42,7 +42,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.envs.kernels.tabular import advance, draw_of, pick
+from solvent.envs.kernels import advance, draw_of, pick
 from solvent.model.arrays import Bools, Floats, Ints
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.baselines.network import NetworkPlayer, times
-from solvent.envs.simulation import Player
+from solvent.envs.batch_simulator import Player
 from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football.situation import OFFENCE
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer

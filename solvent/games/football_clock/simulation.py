@@ -9,12 +9,11 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import Batch
-from solvent.envs.kernels.drawing import action_thresholds, draw_actions
+from solvent.envs.batch_simulator import Batch, Player, Simulation, Uniform
+from solvent.envs.kernels import action_thresholds, draw_actions
 from solvent.envs.random_stream import DRAWS, inverse_cdf
 from solvent.envs.sampling_table import bonus_of
 from solvent.envs.simulated_seat import SimulatedSeatBatch
-from solvent.envs.simulation import Player, Simulation, Uniform
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock import episode_kernel as kernel

@@ -27,7 +27,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.envs.simulation import Simulation
+from solvent.envs.batch_simulator import Simulation
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, WarmStart
 from solvent.exact.layered.solution import LayeredSolution, solve_in_memory

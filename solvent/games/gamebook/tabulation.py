@@ -27,8 +27,7 @@ from solvent.games.gamebook.expressions import Range
 from solvent.games.gamebook.page import Page, Position
 from solvent.model import Game
 from solvent.model.arrays import Ints, concatenated_ranges
-from solvent.model.rational import RationalGame
-from solvent.model.tabular import TabularGame
+from solvent.model.tabular import RationalGame, TabularGame
 from solvent.model.walk import TooManyStatesError
 
 Columns = NDArray[np.int32]

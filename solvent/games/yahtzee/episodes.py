@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Batch, BatchSimulator, check_range
-from solvent.envs.kernels.tabular import advance, draw_of
+from solvent.envs.kernels import advance, draw_of
 from solvent.games.yahtzee.arrays import Int32s, Rules, rules_arrays
 from solvent.games.yahtzee.layers import YahtzeeLayers
 from solvent.games.yahtzee.rules import LARGEST_POINTS, OVER, UPPER, YAHTZEE, Turn, Yahtzee

@@ -15,7 +15,7 @@ from timed_football import RULES, SMALL, tiny
 from timed_policies import AlikeInRuns, LayersOfTable, evaluate, random_policy
 
 from solvent.baselines.network import Network, NetworkPlayer
-from solvent.envs.simulation import Player
+from solvent.envs.batch_simulator import Player
 from solvent.exact import best_response, nash_conv, policy_value
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers

@@ -19,7 +19,7 @@ from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import FinalState
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, compile_game
-from solvent.model.rational import RationalGame
+from solvent.model.tabular import RationalGame
 
 BOOKS = [generated_book(12, seed, endurance=4) for seed in (1, 5)]
 

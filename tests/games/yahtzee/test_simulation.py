@@ -13,8 +13,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from side_by_side import assert_equal, assert_steps_equal
 
 from solvent.envs import Env, VectorEnv
+from solvent.envs.batch_simulator import OnePlayerSampler
 from solvent.envs.registration import rules_and_source
-from solvent.envs.simulation import OnePlayerSampler
 from solvent.games.yahtzee.episodes import YahtzeeEpisodes, sampler_of
 from solvent.games.yahtzee.rules import Yahtzee
 from solvent.registration import register_envs

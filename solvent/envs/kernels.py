@@ -1,0 +1,638 @@
+"""Steps of many environments at once, compiled; importing this module compiles nothing.
+
+**A table for one** (:func:`step_alone`). The arrays are those of
+:mod:`solvent.envs.sampling_table` and of :class:`solvent.envs.table_batch.Cells`. Of n
+environments, ``state`` [n] int32 and ``stream`` [n] uint64 say where they are. **A seat against
+opponents** of a pool (:func:`step_seats`) is the same with a second player. Everything here agrees
+to the last bit with :class:`solvent.envs.Env`.
+
+A step is a sequence of short passes over as many environments as fit in the first cache, instead of
+one long pass. In a short pass no environment waits for the memory that another one reads, and there
+is no branch that depends on chance, so that the processor has dozens of them under way at a time.
+After the learners' moves the passes are repeated for those environments in which the opponent is to
+act, until there are none. Comparisons with thresholds are written as the sign of a difference,
+since LLVM makes branches of conditional moves that wait for memory. Indices are cast to unsigned
+integers because Numba spends instructions on signed ones, which may be negative.
+
+**Rows of a table** are copied to the environments (:func:`copy_rows`) by a loop that is compiled
+once for rows of every width and type: in two pieces that may overlap, each as large as a power of
+two, as `memcpy` does for small sizes; a long one in as many pieces as it takes. Copies of a fixed
+size are single instructions, where a loop over the entries of a short row would cost more than all
+else in a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from solvent.envs.random_stream import DRAWS
+from solvent.model.arrays import Floats, Ints
+
+_U32, _U64, _I64 = np.uint32, np.uint64, np.int64
+FIRST, CUT = np.uint64((1 << 31) - 1), np.uint64((1 << 27) - 1)
+_BLOCK = 1024
+
+# Numba's own module for building code has no types.
+build: Any = cgutils
+
+
+def _copier(size: int) -> Callable[..., None]:
+    """A compiled copy of `size` bytes from the second of two addresses to the first."""
+
+    @intrinsic
+    def copy(typing: Any, to: Any, source: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            places = [builder.inttoptr(address, build.voidptr_t) for address in arguments]
+            build.raw_memcpy(builder, *places, build.intp_t(size), 1)
+            return context.get_dummy_value()
+
+        return types.void(types.uint64, types.uint64), generate
+
+    return copy
+
+
+@intrinsic
+def _address(typing: Any, array: Any) -> Any:
+    """Return the address at which an array begins."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.ptrtoint(data, context.get_value_type(types.uint64))
+
+    return types.uint64(array), generate
+
+
+# Called from compiled code, without the first parameter.
+address: Any = _address
+_copy_1, _copy_2, _copy_4 = _copier(1), _copier(2), _copier(4)
+_copy_8, _copy_16, _copy_32 = _copier(8), _copier(16), _copier(32)
+
+
+@njit(cache=True)
+def copy_bytes(row: NDArray[np.int32], source: Any, to: Any, width: Any) -> None:
+    """The same as :func:`copy_rows` for rows of `width` bytes, in addresses."""
+    size = _U64(32)
+    while size > width:
+        size >>= _U64(1)
+    # Where the last piece of a row begins.
+    last = width - size
+    for i in range(len(row)):
+        a, b = to + _U64(i) * width, source + _U64(_U32(row[i])) * width
+        if size == 32:
+            for k in range(last >> _U64(5)):
+                _copy_32(a + _U64(32 * k), b + _U64(32 * k))
+            middle = last & _U64(-32)
+            _copy_32(a + middle, b + middle)
+            _copy_32(a + last, b + last)
+        elif size == 16:
+            _copy_16(a, b)
+            _copy_16(a + last, b + last)
+        elif size == 8:
+            _copy_8(a, b)
+            _copy_8(a + last, b + last)
+        elif size == 4:
+            _copy_4(a, b)
+            _copy_4(a + last, b + last)
+        elif size == 2:
+            _copy_2(a, b)
+            _copy_2(a + last, b + last)
+        else:
+            _copy_1(a, b)
+
+
+@njit(cache=True, inline="always")
+def copy_rows(source: Any, row: Any, to: Any) -> None:
+    """Fill ``to[i]`` with ``source[row[i]]``.
+
+    Args:
+        source: [S, D], without gaps.
+        row: [n] int32 within 0..S-1.
+        to: [n, D], of the same type, without gaps.
+    """
+    copy_bytes(row, address(source), address(to), _U64(to.shape[1] * to.itemsize))
+
+
+@njit(cache=True, inline="always")
+def advance(x: Any) -> Any:
+    """The next state of a stream."""
+    x ^= x << _U64(13)
+    x ^= x >> _U64(7)
+    return x ^ (x << _U64(17))
+
+
+@njit(cache=True, inline="always")
+def draw_of(x: Any) -> Any:
+    """The draw that a stream has made on coming into a state."""
+    return _I64(x >> _U64(11))
+
+
+@njit(cache=True, inline="always")
+def reached(draw: Any, threshold: Any) -> Any:
+    """1 if a draw is not less than a threshold, else 0."""
+    return _U64(threshold - _I64(1) - draw) >> _U64(63)
+
+
+@njit(cache=True, inline="always")
+def pick(draw: Any, threshold: Any, first: Any, count: Any) -> Any:
+    """Index, from 0, of the entry of ``threshold[first : first + count]`` that a draw picks."""
+    at, left = _I64(first), _I64(count)
+    while left > 1:
+        half = left >> 1
+        # No branch here, since nobody could foresee which way it goes.
+        at += half * _I64(draw >= threshold[_U64(at + half - 1)])
+        left -= half
+    return at - first
+
+
+@njit(cache=True)
+def pick_outcomes(
+    row: NDArray[np.uint64],
+    draw: NDArray[np.int64],
+    picked: NDArray[np.uint64],
+    count: int,
+    depth: Any,
+    threshold: NDArray[np.int64],
+) -> None:
+    """Find the outcomes that draws pick, all by the same number of halvings.
+
+    Args:
+        row: [n] packed rows (:func:`solvent.envs.random_stream.packed_rows`).
+        draw: [n] the draws.
+        picked: [n], filled with places in the game's ``to``.
+        count: Number of entries to fill.
+        depth: Number of halvings of the longest of the rows, at least 2.
+        threshold: Thresholds of the packed rows.
+    """
+    if depth == 2:
+        for i in range(count):
+            cut = (row[i] >> _U64(32)) & CUT
+            j = reached(draw[i], threshold[cut + _U64(1)]) << _U64(1)
+            j += reached(draw[i], threshold[cut + j])
+            picked[i] = (row[i] & FIRST) + j
+        return
+    for i in range(count):
+        picked[i] = 0
+    for level in range(depth - 1, -1, -1):
+        reach = (_U64(1) << _U64(level)) - _U64(1)
+        for i in range(count):
+            # In a shorter row the probe is its last threshold, which no draw reaches.
+            places = (_U64(1) << (row[i] >> _U64(59))) - _U64(1)
+            probe = ((row[i] >> _U64(32)) & CUT) + picked[i] + (reach & places)
+            picked[i] += reached(draw[i], threshold[probe]) << _U64(level)
+    for i in range(count):
+        picked[i] += row[i] & FIRST
+
+
+@njit(cache=True)
+def step_alone(
+    state: NDArray[np.int32],
+    stream: NDArray[np.uint64],
+    action: NDArray[np.int64],
+    cell: NDArray[np.uint64],
+    depth: int,
+    guide: NDArray[np.int32],
+    starts: int,
+    threshold: NDArray[np.int64],
+    to: NDArray[Any],
+    rewards: NDArray[np.float64],
+    shift: int,
+    legal: NDArray[np.int8],
+    seen: NDArray[Any],
+    reward: NDArray[np.float64],
+    terminated: NDArray[np.bool_],
+    illegal: NDArray[np.bool_],
+    mask: NDArray[np.int8],
+    observation: NDArray[Any],
+) -> int:
+    """Play an action in each environment, or begin it again if its episode has ended.
+
+    After `state` and `stream`, which are changed, and the actions, [n], come the fields of
+    :class:`~solvent.envs.table_batch.Cells`; the game's ``threshold``, ``to``, rewards to the
+    player who chooses, and ``shift``; the table's ``mask`` and ``observation``; and arrays [n],
+    [n, A] and [n, D] that are filled. An action is not read where the episode has ended.
+
+    Returns:
+        How many actions are out of range; unless it is 0, nothing has been changed or filled.
+    """
+    n, n_actions = len(state), _U64(cell.shape[1])
+    wrong = 0
+    for i in range(n):
+        wrong += int(_U64(action[i]) >= n_actions)
+    if wrong > 0:
+        return wrong
+
+    to_state = (_U64(1) << _U64(shift)) - _U64(1)
+    # A draw's upper bits are an index of the guide.
+    guide_shift = 53
+    while 1 << (53 - guide_shift) < len(guide):
+        guide_shift -= 1
+    row, picked = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
+    draw, again = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.uint64)
+    for begun in range(0, n, _BLOCK):
+        m, at = min(n - begun, _BLOCK), _U64(begun)
+        for i in range(m):
+            x = advance(stream[at + _U64(i)])
+            stream[at + _U64(i)], draw[i] = x, draw_of(x)
+        for i in range(m):
+            e = at + _U64(i)
+            row[i] = cell[_U64(_U32(state[e])), _U64(action[e])]
+        for i in range(m):
+            illegal[at + _U64(i)] = (row[i] >> _U64(31)) & _U64(1)
+
+        pick_outcomes(row, draw, picked, m, depth, threshold)
+        if starts > 0:
+            n_again = 0
+            for i in range(m):
+                again[n_again] = i
+                n_again += int((row[i] >> _U64(32)) & CUT == _U64(0))
+            for k in range(n_again):
+                i = again[k]
+                j = _U64(guide[_U64(draw[i] >> guide_shift)])
+                while draw[i] >= threshold[_U64(starts) + j]:
+                    j += _U64(1)
+                picked[i] = (row[i] & FIRST) + j
+        for i in range(m):
+            picked[i] = to[picked[i]]
+        for i in range(m):
+            state[at + _U64(i)] = (picked[i] & to_state) >> _U64(1)
+            terminated[at + _U64(i)] = picked[i] & _U64(1)
+        for i in range(m):
+            reward[at + _U64(i)] = rewards[picked[i] >> _U64(shift)]
+    copy_rows(legal, state, mask)
+    copy_rows(seen, state, observation)
+    return 0
+
+
+@njit(cache=True)
+def restart(
+    chosen: NDArray[np.int64],
+    state: NDArray[np.int32],
+    stream: NDArray[np.uint64],
+    row: NDArray[np.uint64],
+    threshold: NDArray[np.int64],
+    to: NDArray[Any],
+    shift: int,
+) -> None:
+    """Draw a start for the chosen environments.
+
+    Args:
+        chosen: Indices of the environments.
+        state: Changed.
+        stream: Changed.
+        row: The game's.
+        threshold: The game's.
+        to: The game's.
+        shift: The game's.
+    """
+    start = row[len(row) - 1]
+    cut, places = (start >> _U64(32)) & CUT, _I64(1) << _I64(start >> _U64(59))
+    to_state = (_U64(1) << _U64(shift)) - _U64(1)
+    for i in chosen:
+        stream[i] = advance(stream[i])
+        at = pick(draw_of(stream[i]), threshold, _I64(cut), places)
+        state[i] = (_U64(to[(start & FIRST) + _U64(at)]) & to_state) >> _U64(1)
+
+
+_NEAR = 2048
+
+
+@njit(cache=True)
+def draw_actions(
+    chosen: NDArray[np.int64],
+    probabilities: NDArray[np.float64],
+    stream: NDArray[np.uint64],
+    action: NDArray[np.int64],
+) -> None:
+    """Draw an action in each of the chosen episodes.
+
+    Args:
+        chosen: [k] indices of episodes.
+        probabilities: [k, A] weights, at least one of a row positive.
+        stream: [n], changed.
+        action: [n], changed in the chosen episodes.
+    """
+    for e in range(len(chosen)):
+        i = chosen[e]
+        stream[i] = advance(stream[i])
+        total = 0.0
+        for a in range(probabilities.shape[1]):
+            total += probabilities[e, a]
+        left = draw_of(stream[i]) * (total / 9007199254740992.0)
+        for a in range(probabilities.shape[1]):
+            if probabilities[e, a] > 0.0:
+                # The last one that is possible, should rounding leave something over.
+                action[i] = a
+                left -= probabilities[e, a]
+                if left < 0.0:
+                    break
+
+
+def action_thresholds(probabilities: Floats) -> Ints:
+    """The thresholds with which :func:`pick` draws the very actions of :func:`draw_actions`.
+
+    What is left of a draw falls with each action that is passed, and rises with the draw however
+    it is rounded: so there is a least draw that passes an action, which is found by bisection.
+
+    Args:
+        probabilities: [K, A] weights, at least one of a row positive; A is some hundred at most.
+
+    Returns:
+        [K, A] int64.
+    """
+    running = np.cumsum(probabilities, axis=1)
+    total = running[:, -1:]
+    guess = np.floor(running / total * DRAWS).astype(np.int64)
+    # Beyond what rounding can do.
+    low, high = np.maximum(guess - _NEAR, 0), np.minimum(guess + _NEAR, DRAWS)
+    while (low < high).any():
+        middle = (low + high) // 2
+        left = middle * (total / DRAWS)
+        for a in range(probabilities.shape[1]):
+            left[:, a:] -= probabilities[:, a : a + 1]
+        passed = left >= 0.0
+        low, high = (
+            np.where(passed, low, np.minimum(middle + 1, high)),
+            np.where(passed, middle, high),
+        )
+    possible = probabilities > 0.0
+    last = possible.shape[1] - 1 - possible[:, ::-1].argmax(axis=1)
+    return np.where(np.arange(possible.shape[1]) >= last[:, None], DRAWS, low)
+
+
+@njit(cache=True)
+def draw_entries(
+    chosen: NDArray[np.int64],
+    threshold: NDArray[np.int64],
+    stream: NDArray[np.uint64],
+    entry: NDArray[np.int32],
+) -> None:
+    """Draw an entry of one distribution for each chosen episode.
+
+    Args:
+        chosen: [k] indices of episodes.
+        threshold: [K], of :func:`solvent.envs.random_stream.inverse_cdf`; with a single entry
+            nothing is drawn.
+        stream: [n], changed.
+        entry: [n], changed in the chosen episodes.
+    """
+    for i in chosen:
+        entry[i] = 0
+        if len(threshold) > 1:
+            stream[i] = advance(stream[i])
+            entry[i] = pick(draw_of(stream[i]), threshold, 0, len(threshold))
+
+
+_OPPONENT, _NOBODY = 1, 2
+
+
+class Episodes(NamedTuple):
+    """The positions of n environments, as arrays [n] that are changed in place.
+
+    Attributes:
+        state: int32, the state of the game.
+        stream: uint64, the state of the random numbers.
+        side: int32, which of the table's views the learner has.
+        opponent: int32, which opponent of the pool it plays against.
+        owed: float64, rewards of the opponent's opening moves, which no step has reported.
+        over: bool, whether the end of the episode has been reported.
+    """
+
+    state: NDArray[np.int32]
+    stream: NDArray[np.uint64]
+    side: NDArray[np.int32]
+    opponent: NDArray[np.int32]
+    owed: NDArray[np.float64]
+    over: NDArray[np.bool_]
+
+
+class Table(NamedTuple):
+    """Parts of the tables in :mod:`solvent.envs.sampling_table`, under their names there."""
+
+    node: NDArray[np.int32]
+    rank: NDArray[Any]
+    row: NDArray[np.uint64]
+    threshold: NDArray[np.int64]
+    to: NDArray[Any]
+    reward: NDArray[np.float64]
+    shift: int
+    sign: NDArray[np.float64]
+    bonus: NDArray[np.float64]
+
+
+class Pool(NamedTuple):
+    """Arrays of a :class:`solvent.envs.opponents.OpponentPool`, under their names there."""
+
+    sides: NDArray[np.int64]
+    weight: NDArray[np.int64]
+    policy: NDArray[np.int64]
+
+
+@njit(cache=True, inline="always")
+def node_of(episodes: Any, table: Any, i: Any) -> Any:
+    """The row of ``table.node`` at which environment i is."""
+    n_states = len(table.node) // len(table.sign)
+    return _U64(_I64(episodes.side[i]) * n_states + episodes.state[i])
+
+
+@njit(cache=True, inline="always")
+def halvings(places: Any) -> Any:
+    """Return the number of halvings that find one of so many places, at least 1."""
+    depth = 0
+    while places > 1 << depth:
+        depth += 1
+    return depth
+
+
+@njit(cache=True)
+def play_on(
+    chosen: NDArray[np.int64],
+    rank: NDArray[np.int32],
+    earned: NDArray[np.float64],
+    episodes: Episodes,
+    table: Table,
+    pool: Pool,
+) -> None:
+    """Make a transition in the chosen environments, and more where the opponent is then to act.
+
+    A transition draws two numbers: the opponent's action, even where it has but one, and the
+    outcome. Both are found by bisection in as many passes as the longest of these distributions
+    takes; in a shorter one the probe stays at its last threshold, which no draw reaches.
+
+    Args:
+        chosen: Indices of environments; overwritten.
+        rank: [n] the learner's action as a number among its legal ones; set to 0.
+        earned: [n], to which the learner's rewards are added.
+        episodes: Changed.
+        table: The table of the game.
+        pool: The pool of opponents.
+    """
+    node = table.node
+    choices, cuts = pool.policy.shape[1], pool.policy.reshape(-1)
+    shift = _U64(table.shift)
+    where = (_U64(1) << shift) - _U64(1)
+    left = len(chosen)
+    draw, picked = np.empty(left, np.int64), np.empty(left, np.uint64)
+    first, last = np.empty(left, np.uint64), np.empty(left, np.uint64)
+    at, stride = np.empty(left, np.uint64), np.empty(left, np.uint64)
+    row = np.empty(left, np.uint64)
+    while left > 0:
+        most = _I64(1)
+        for e in range(left):
+            i = _U64(chosen[e])
+            here = node_of(episodes, table, i)
+            x = advance(episodes.stream[i])
+            episodes.stream[i], draw[e], picked[e] = x, draw_of(x), _U64(0)
+            first[e] = _I64(episodes.opponent[i]) * choices + node[here, 3]
+            last[e] = node[here, 4] - 1
+            at[e] = _I64(node[here, 0]) + _I64(rank[i]) * node[here, 1]
+            stride[e] = node[here, 2]
+            rank[i] = 0
+            most = max(most, _I64(node[here, 4]))
+        for level in range(halvings(most) - 1, -1, -1):
+            reach = (_U64(1) << _U64(level)) - _U64(1)
+            for e in range(left):
+                probe = first[e] + min(picked[e] + reach, last[e])
+                picked[e] += reached(draw[e], cuts[probe]) << _U64(level)
+
+        deepest = _U64(0)
+        for e in range(left):
+            row[e] = table.row[at[e] + picked[e] * stride[e]]
+            deepest = max(deepest, row[e] >> _U64(59))
+        for e in range(left):
+            i = _U64(chosen[e])
+            x = advance(episodes.stream[i])
+            episodes.stream[i], draw[e] = x, draw_of(x)
+        pick_outcomes(row, draw, picked, left, _I64(deepest), table.threshold)
+        for e in range(left):
+            picked[e] = table.to[picked[e]]
+        for e in range(left):
+            i = _U64(chosen[e])
+            episodes.state[i] = (picked[e] & where) >> _U64(1)
+            earned[i] += table.sign[_U64(episodes.side[i])] * table.reward[picked[e] >> shift]
+        more = 0
+        for e in range(left):
+            i = _U64(chosen[e])
+            chosen[more] = chosen[e]
+            more += int(node[node_of(episodes, table, i), 5] == _OPPONENT)
+        left = more
+
+
+@njit(cache=True)
+def begin_seats(
+    chosen: NDArray[np.int64],
+    rank: NDArray[np.int32],
+    episodes: Episodes,
+    table: Table,
+    pool: Pool,
+) -> None:
+    """Begin episodes in the chosen environments, up to the learner's first turn.
+
+    Args:
+        chosen: Indices of environments; overwritten.
+        rank: [n] zeros, and zeros again afterwards.
+        episodes: Changed.
+        table: The table of the game.
+        pool: The pool of opponents.
+    """
+    draw_entries(chosen, pool.sides, episodes.stream, episodes.side)
+    draw_entries(chosen, pool.weight, episodes.stream, episodes.opponent)
+    restart(
+        chosen, episodes.state, episodes.stream, table.row, table.threshold, table.to, table.shift
+    )
+    waiting = 0
+    for i in chosen:
+        episodes.owed[i] = 0.0
+        episodes.over[i] = False
+        chosen[waiting] = i
+        waiting += int(table.node[node_of(episodes, table, i), 5] == _OPPONENT)
+    play_on(chosen[:waiting], rank, episodes.owed, episodes, table, pool)
+
+
+@njit(cache=True)
+def step_seats(
+    action: NDArray[np.int64],
+    state: NDArray[np.int32],
+    stream: NDArray[np.uint64],
+    side: NDArray[np.int32],
+    opponent: NDArray[np.int32],
+    owed: NDArray[np.float64],
+    over: NDArray[np.bool_],
+    node: NDArray[np.int32],
+    rank: NDArray[Any],
+    row: NDArray[np.uint64],
+    threshold: NDArray[np.int64],
+    to: NDArray[Any],
+    rewards: NDArray[np.float64],
+    shift: int,
+    sign: NDArray[np.float64],
+    bonus: NDArray[np.float64],
+    sides: NDArray[np.int64],
+    weight: NDArray[np.int64],
+    policy: NDArray[np.int64],
+    legal: NDArray[np.int8],
+    seen: NDArray[Any],
+    reward: NDArray[np.float64],
+    terminated: NDArray[np.bool_],
+    illegal: NDArray[np.bool_],
+    mask: NDArray[np.int8],
+    observation: NDArray[Any],
+) -> int:
+    """Play an action in each environment, up to the learner's next turn, or begin it again.
+
+    After the actions, [n], come the fields of :class:`Episodes`, which are changed, of
+    :class:`Table` and of :class:`Pool`, one by one, since Numba reads a tuple of arrays slowly;
+    then the table's ``mask`` and ``observation``, and arrays [n], [n, A] and [n, D] that are
+    filled. An action is not read where the episode has ended: it begins again.
+
+    Returns:
+        How many actions are out of range; unless it is 0, nothing has been changed or filled.
+    """
+    n, n_actions = len(action), rank.shape[1]
+    wrong = 0
+    for i in range(n):
+        wrong += int(_U64(action[i]) >= _U64(n_actions))
+    if wrong > 0:
+        return wrong
+
+    episodes = Episodes(state, stream, side, opponent, owed, over)
+    table = Table(node, rank, row, threshold, to, rewards, shift, sign, bonus)
+    pool = Pool(sides, weight, policy)
+    acting, again = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
+    chosen, shows = np.zeros(n, np.int32), np.empty(n, np.int32)
+    for begun in range(0, n, _BLOCK):
+        end = min(n, begun + _BLOCK)
+        n_acting = n_again = 0
+        for i in range(begun, end):
+            at = node_of(episodes, table, i)
+            reward[i] = owed[i]
+            owed[i] = 0.0
+            # Where the episode ended before the learner's first turn, there is nothing to play.
+            acts = node[at, 5] != _NOBODY
+            own = _I64(rank[at, _U64(action[i])])
+            illegal[i] = acts & (own < 0)
+            chosen[i] = max(int(own), 0)
+            acting[n_acting] = i
+            n_acting += int(acts)
+            again[n_again] = i
+            n_again += int(over[i])
+        play_on(acting[:n_acting], chosen, reward, episodes, table, pool)
+        for i in range(begun, end):
+            ends = node[node_of(episodes, table, i), 5] == _NOBODY
+            terminated[i] = ends & ~over[i]
+            reward[i] += terminated[i] * bonus[side[i]]
+            over[i] = ends
+            # Where nobody acted, nobody has read it.
+            chosen[i] = 0
+        begin_seats(again[:n_again], chosen, episodes, table, pool)
+        for i in range(begun, end):
+            shows[i] = int(node_of(episodes, table, i))
+    copy_rows(legal, shows, mask)
+    copy_rows(seen, shows, observation)
+    return 0

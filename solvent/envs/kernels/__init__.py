@@ -1,1 +1,0 @@
-"""Compiled loops over environments; importing this package compiles nothing."""
