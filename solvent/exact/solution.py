@@ -102,35 +102,31 @@ class ByState:
         """
         table, solution = self.by_state
         seen = np.asarray(observation)
+        numbered = seen.dtype.kind in "iu"
+        rows = seen.reshape(-1) if numbered else seen.reshape(-1, seen.shape[-1])
         vectors = table.observation[player] if table.observation else np.empty((0, 0), np.float32)
-        kind = "index" if seen.dtype.kind in "iu" else "vector"
-        if kind == "vector" and seen.shape[-1] == table.n_states != vectors.shape[1]:
-            kind = "onehot"
-        own = self._looks.get((player, kind))
-        if own is None:
-            if kind == "vector":
-                own = {row.tobytes(): i for i, row in enumerate(vectors)}
-            elif kind == "onehot":
-                own = {i: i for i in range(table.n_states)}
-            else:
-                # The numbers of a Gymnasium environment are its own, and its ends have no other.
-                own = {getattr(s, "number", i): i for i, s in reversed([*enumerate(table.states)])}
-            self._looks[player, kind] = own
-        rows = seen.reshape(-1) if kind == "index" else seen.reshape(-1, seen.shape[-1])
-        keys = {
-            "index": rows.tolist,
-            "onehot": lambda: [int(row.argmax()) if _is_onehot(row) else -1 for row in rows],
-            "vector": lambda: [row.tobytes() for row in np.ascontiguousarray(rows, np.float32)],
-        }[kind]()
-        if any(key not in own for key in keys):
+        if not numbered and rows.shape[-1] == table.n_states != vectors.shape[1]:
+            states = [int(row.argmax()) if _is_onehot(row) else -1 for row in rows]
+        else:
+            if (player, numbered) not in self._looks:
+                # The numbers of a Gymnasium environment are its own; its ends have no other.
+                number = {
+                    getattr(s, "number", i): i for i, s in reversed([*enumerate(table.states)])
+                }
+                look = {row.tobytes(): i for i, row in enumerate(vectors)}
+                self._looks[player, numbered] = number if numbered else look
+            as_kept = rows if numbered else np.ascontiguousarray(rows, np.float32)
+            keys = as_kept.tolist() if numbered else [row.tobytes() for row in as_kept]
+            states = [self._looks[player, numbered].get(key, -1) for key in keys]
+        if -1 in states:
             raise ValueError(f"observation is {shown(seen)}, which no state of the game shows")
-        chances = solution.policies[player].probabilities[[own[key] for key in keys]]
+        chances = solution.policies[player].probabilities[states]
         actions = chances.argmax(axis=1)
         if not deterministic:
             drawn = np.random.default_rng().random((len(chances), 1))
             below = drawn * chances.sum(axis=1, keepdims=True)
             actions = (chances.cumsum(axis=1) > below).argmax(axis=1)
-        return actions[0] if seen.ndim == (kind != "index") else actions, None
+        return actions[0] if seen.ndim == (not numbered) else actions, None
 
     def to_dict(self, player: int = 0) -> dict[Any, dict[str, float]]:
         """Return an optimal strategy: the probability of each action, by its name.

@@ -14,8 +14,6 @@ from solvent.exact import (
     solve,
     state_visitation,
 )
-from solvent.exact.chain import Chain
-from solvent.exact.compilation import transitions_of
 from solvent.exact.decomposition import optimum
 from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
@@ -150,16 +148,6 @@ def test_a_long_line_is_eliminated(shuffled: bool) -> None:
     truth = -step[0] * (n + 1 - step[0])
     assert solution.lower <= truth <= solution.upper
     assert (solution.policies[0].probabilities[:n, 1] == 1).all()
-
-
-def test_a_large_chain_is_solved_without_elimination(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The band of a chain that leads everywhere is wide."""
-    monkeypatch.setattr(chain, "LARGEST_WORK", 0)
-    game = random_problem(20_000, 0.99)
-    weight = np.tile([0.2, 0.3, 0.5], 20_000)
-    walk = Chain("walk", transitions_of(game), weight)
-    assert walk.solve((~game.terminal).astype(float))[:-1] == pytest.approx(100, rel=1e-12)
-    assert walk.solve_transposed(game.initial).sum() == pytest.approx(101, rel=1e-11)
 
 
 def test_a_free_loop_with_many_ways_out_is_proved() -> None:

@@ -48,12 +48,6 @@ def test_the_values_are_those_of_the_best_response(rules: Game, player: int) -> 
         )
 
 
-def test_a_policy_for_another_game_is_refused() -> None:
-    policy = TabularPolicy.uniform(compile_game(Greed(4, 2)))
-    with pytest.raises(ValueError, match="was made for the model"):
-        response_values(compile_game(Greed(5, 2)), policy)
-
-
 LUCK = 2.0**-30
 # Player 1 may bet a fair coin until it is lucky; then player 0 pays 1 or nothing. Or it pays 5.
 BETTING = table_of(
