@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from solvent import policy_value, solve
-from solvent.envs import Env
 from solvent.envs.registration import ENVIRONMENTS, without_table
 from solvent.exact import state_visitation
 from solvent.model import TabularPolicy
@@ -52,7 +51,7 @@ def figures(name: str) -> tuple[int, float, float, float | None, float | None]:
     different = game.n_states - (game.info.discount != 1)
     assert len(np.unique(seen, axis=0)) == different, "two states look alike"
     best = None
-    if not isinstance(env, Env):
+    if not env.opponents:
         best = solve(game).policies[0]
     else:
         [others] = env.opponents
