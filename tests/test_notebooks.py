@@ -17,7 +17,7 @@ from notebook_claims import CLAIMS, POINTS
 
 import solvent
 from solvent.grading import Grade, find_exercise
-from solvent.grading.exercises import exercise_points
+from solvent.model.registry import declared_names
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
@@ -119,7 +119,7 @@ def test_the_exercises_are_those_that_are_declared_and_each_has_a_notebook() -> 
     asked = [name for file in NOTEBOOKS for name in exercises_of(file)]
     assert len(set(asked)) == len(asked)
     assert {file.stem for file in folder.glob("*.toml")} == set(group) == set(asked)
-    assert set(group) <= set(exercise_points())
+    assert set(group) <= set(declared_names("solvent.exercises"))
     assert set(SOLUTIONS) == set(group)
 
 

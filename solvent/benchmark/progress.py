@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.progress import (
@@ -49,7 +50,7 @@ class Moment:
 
 Report = Callable[[Moment], None]
 
-Outcome = AgentRecord | FailureRecord
+Outcome: TypeAlias = AgentRecord | FailureRecord
 """The outcome of a run."""
 
 

@@ -30,7 +30,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from importlib.metadata import EntryPoint
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -47,7 +46,7 @@ from solvent.model.discount import discounted
 from solvent.model.files import find_data, read_data
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import check_choice, check_integer, shown
-from solvent.model.registry import check_registered, declared_names, make_game
+from solvent.model.registry import check_registered, make_game
 
 GROUP = "solvent.exercises"
 """The group of entry points under which packages declare their exercises."""
@@ -258,11 +257,6 @@ def _expected(subject: Subject, exercise: Exercise) -> Floats:
     if not np.isfinite(expected[~table.terminal]).all():
         raise ValueError(f"the {exercise.asks} of the {exercise.of} policy are not all finite")
     return np.asarray(expected)
-
-
-def exercise_points() -> dict[str, EntryPoint]:
-    """The exercises of all installed packages, by name."""
-    return declared_names(GROUP)
 
 
 def find_exercise(name: str | Path | Exercise, *, trust: bool = False) -> Exercise:
