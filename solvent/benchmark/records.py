@@ -268,7 +268,7 @@ def check_figures(stated: Any, computed: Any, where: str, tolerance: float) -> N
 
     Args:
         stated: The record as it was read.
-        computed: The same record with the figures computed from the policies.
+        computed: Record with the figures computed from the policies.
         where: The file and the run, for messages.
         tolerance: The largest difference that is allowed, in units of the computed figure if that
             is larger than 1.

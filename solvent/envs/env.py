@@ -212,7 +212,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
 
 
 Source: TypeAlias = Game | TabularGame | Sampler | OnePlayerSampler | BatchSimulator
-"""What environments are made of: rules, a table, or what samples a game without one."""
+"""The source of an environment: rules, a table, or a sampler of a game without one."""
 
 
 def sampled(
@@ -224,7 +224,7 @@ def sampled(
     seat: Seat,
     observation: str,
 ) -> tuple[Any, Game | None]:
-    """What samples the episodes of an environment, and what draws their states.
+    """Return the sampler of an environment's episodes, and what draws their states.
 
     Args:
         game: The rules, a table, or what samples a game without one.

@@ -301,7 +301,7 @@ class OptimalPlayer:
         solution: Solution of the game; all of it is read into memory when a state is first asked.
 
     Attributes:
-        layers: The same player as it is scored.
+        layers: Layers of the player as it is scored.
     """
 
     name = "optimal"

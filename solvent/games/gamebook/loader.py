@@ -63,8 +63,8 @@ class Source:
         file: Name of the file, for messages.
         data: Mappings, lists, integers, booleans, texts and None.
         first: The line on which the data begins.
-        places: By the identity of each mapping and list, then by key or index as text, the
-            line of each value and the value.
+        places: Line of each value and the value, by the identity of the mapping or list, then by
+            key or index as text.
     """
 
     file: str

@@ -452,7 +452,7 @@ def respond(
         expected_points: The values with which drives end; until the next score only that of a
             kickoff is read, and both sides play from one chart.
         strategies: The fixed strategies.
-        role: In a drive :data:`ATTACK` to respond to the defence, :data:`DEFEND` to respond to the
+        role: :data:`ATTACK` to respond to the defence of a drive, :data:`DEFEND` to respond to its
             offence; None to respond on both sides of the ball until the next score.
 
     Raises:
