@@ -407,6 +407,8 @@ def test_a_page_of_links_may_lead_here_and_do_no_more(browser: Any, tmp_path: Pa
         assert not all_of(browser, "main")
         browser.switch_to.default_content()
         css(browser, "#link").click()
+        assert "leads here" in wait_until(browser, lambda d: css(d, "p.message").text)
+        css(browser, "main a.button").click()
         assert wait_until(browser, lambda d: exact(d, "#value")) == solved(GREED).value
         browser.get(links.as_uri())
         css(browser, "button").click()
