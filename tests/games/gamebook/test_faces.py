@@ -147,6 +147,17 @@ def test_options_stand_on_the_page_in_the_books_words() -> None:
     assert "There is no choice" not in text
 
 
+def test_a_fight_shows_the_enemy_the_round_and_what_is_carried() -> None:
+    pages = compile_game(GAME).states
+    page = next(page for page in pages if page.step == "won")
+    enemy, text = GAME.node(page).exit.enemies[page.local[0]], GAME.draw(page)
+    assert re.search(
+        rf"{enemy.name}, skill {enemy.skill} .* {page.local[1]}/{enemy.health}\n", text
+    )
+    assert "This round is won." in text
+    assert any(re.search(r"You carry: .*rope.*\.", GAME.draw(page)) for page in pages[:500])
+
+
 def test_what_changed_on_the_sheet_is_told() -> None:
     reader = GAME.for_reader()
     told = 0
