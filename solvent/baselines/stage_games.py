@@ -163,21 +163,14 @@ def stage_game(table: StageTable, s: int, m: int, n: int, values: Floats) -> Flo
 
 @njit(cache=True)
 def row_values(matrix: Floats, y: Floats) -> Floats:
-    """Return the value of each row against the mixed strategy of the column player, [m]."""
+    """Return the value of each row against the mixed strategy of the column player, [m].
+
+    Of the transposed matrix these are the values of columns, to the row player.
+    """
     found = np.zeros(matrix.shape[0])
     for a in range(matrix.shape[0]):
         for b in range(matrix.shape[1]):
             found[a] += matrix[a, b] * y[b]
-    return found
-
-
-@njit(cache=True)
-def column_values(matrix: Floats, x: Floats) -> Floats:
-    """Return each column's value to the row player against the row player's strategy, [n]."""
-    found = np.zeros(matrix.shape[1])
-    for a in range(matrix.shape[0]):
-        for b in range(matrix.shape[1]):
-            found[b] += matrix[a, b] * x[a]
     return found
 
 
@@ -239,7 +232,7 @@ def _matching_sweep(
         _add_regret(first_regret[s, :m], q, x, plus)
         if plus:
             x = _matched(first_regret[s, :m])
-        q = -column_values(matrix, x)
+        q = -row_values(matrix.T, x)
         _add_regret(second_regret[s, :n], q, y, plus)
         if plus:
             y = _matched(second_regret[s, :n])
@@ -310,7 +303,7 @@ def _fictitious_sweep(
         best = row_values(matrix, y).argmax()
         x *= 1 - share
         x[best] += share
-        best = column_values(matrix, x).argmin()
+        best = row_values(matrix.T, x).argmin()
         y *= 1 - share
         y[best] += share
         values[s] = x @ row_values(matrix, y)
@@ -357,7 +350,7 @@ def _mirror_sweep(
         x, y = first[s, :m], second[s, :n]
         if span > 0:
             _mirror_step(x, row_values(matrix, y) / span, size, temperature)
-            _mirror_step(y, -column_values(matrix, x) / span, size, temperature)
+            _mirror_step(y, -row_values(matrix.T, x) / span, size, temperature)
         values[s] = x @ row_values(matrix, y)
 
 

@@ -55,13 +55,6 @@ SELF_PLAY_ALGORITHMS: Mapping[str, Learner] = {
 """All algorithms; those that are not in ``ALGORITHMS`` need both seats of a two-player game."""
 
 
-OF_THE_PAST: Mapping[str, str] = {
-    "recurrent_ppo": "RecurrentPPO has a policy of all that it saw before, which is no function of "
-    "the state and so has no table and no exact score",
-}
-"""Reasons for the absence of algorithms that a user might look for."""
-
-
 def find_algorithm(name: str, among: Mapping[str, Learner] = ALGORITHMS) -> Learner:
     """Return an algorithm by name.
 
@@ -72,9 +65,11 @@ def find_algorithm(name: str, among: Mapping[str, Learner] = ALGORITHMS) -> Lear
     Raises:
         ValueError: If there is none of that name, or its policies have no table.
     """
-    if name in OF_THE_PAST:
+    if name == "recurrent_ppo":
         raise ValueError(
-            f"algorithm is {name!r}: {OF_THE_PAST[name]}; allowed are {', '.join(sorted(among))}"
+            f"algorithm is {name!r}: RecurrentPPO has a policy of all that it saw before, which is "
+            f"no function of the state and so has no table and no exact score; allowed are "
+            f"{', '.join(sorted(among))}"
         )
     return among[check_choice(name, "algorithm", among)]
 

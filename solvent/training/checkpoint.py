@@ -23,7 +23,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -36,7 +36,6 @@ from solvent.exact import ArraySchema, Schema, StoreError, read_archive, write_a
 from solvent.exact.archive import LARGEST
 from solvent.exact.learning_curve import CurvePoint, Evaluation, Point, read_point
 from solvent.model.parameters import is_number, shown
-from solvent.training.environments import NativeVecEnv
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -81,7 +80,8 @@ def save_checkpoint(
 
     Args:
         path: Output file.
-        model: The learner, whose environment is a :class:`NativeVecEnv`.
+        model: The learner, whose environment is a
+            :class:`~solvent.training.environments.NativeVecEnv`.
         curve: The evaluations so far.
         request: Text that identifies the training.
 
@@ -92,6 +92,7 @@ def save_checkpoint(
     tensors = {f"policy:{name}": value for name, value in model.policy.state_dict().items()}
     for parameter, state in optimizer["state"].items():
         tensors |= {f"moments:{parameter}/{name}": value for name, value in state.items()}
+    env: Any = model.env
     # Stable-Baselines3 draws from NumPy's global generator.
     name, words, *position = np.random.get_state(legacy=True)  # noqa: NPY002
     header = {
@@ -106,7 +107,7 @@ def save_checkpoint(
     }
     arrays: Arrays = {
         **{name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()},
-        **{f"env:{name}": array for name, array in _env(model).get_state().items()},
+        **{f"env:{name}": array for name, array in env.get_state().items()},
         "torch": torch.get_rng_state().numpy(),
         "numpy": np.asarray(words),
     }
@@ -145,7 +146,7 @@ def restore_checkpoint(
     Raises:
         StoreError: If the file is missing, damaged, or of another training.
     """
-    buffer = _replay_buffer(model)
+    buffer, env = _replay_buffer(model), cast(Any, model.env)
     contents = {} if buffer is None else _contents(buffer)
     largest = LARGEST + sum(array.nbytes for array in contents.values())
     header, arrays = read_archive(path, SCHEMA, largest=largest)
@@ -156,7 +157,7 @@ def restore_checkpoint(
         _restore_learner(model, header, arrays)
         if buffer is not None:
             _restore_replay(buffer, header["replay"], arrays)
-        _env(model).set_state(_of("env", arrays))
+        env.set_state(_of("env", arrays))
         _restore_generators(model, header, arrays)
     except (
         KeyError, IndexError, TypeError, ValueError, OverflowError, RuntimeError, AttributeError,
@@ -213,11 +214,6 @@ def _restore_generators(model: BaseAlgorithm, header: dict[str, Any], arrays: Ar
     name, *rest = header["numpy"]
     np.random.set_state((name, arrays["numpy"], *rest))  # noqa: NPY002
     torch.set_rng_state(torch.from_numpy(arrays["torch"]))
-
-
-def _env(model: BaseAlgorithm) -> NativeVecEnv:
-    assert isinstance(model.env, NativeVecEnv)
-    return model.env
 
 
 def _replay_buffer(model: BaseAlgorithm) -> ReplayBuffer | None:

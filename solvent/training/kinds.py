@@ -145,7 +145,6 @@ class Training(ABC):
 
     Attributes:
         asked: Arguments of the training.
-        title: Title of the progress bar.
         players: Number of players of the game.
         request: The arguments as written in the folder's record.
 
@@ -153,7 +152,6 @@ class Training(ABC):
         ValueError: If an argument is not allowed.
     """
 
-    title: str
     players: int
     request: dict[str, Any]
     _env: Any = None
@@ -163,6 +161,12 @@ class Training(ABC):
 
     def __init__(self, asked: TrainingRequest) -> None:
         self.asked = asked
+
+    @property
+    def title(self) -> str:
+        """Title of the progress bar."""
+        title = f"{self.request['environment']} {self.request['algorithm']}"
+        return f"{title} self-play" if self.asked.self_play else title
 
     @property
     def observation(self) -> str:
@@ -347,8 +351,6 @@ class OneSeat(WithTable):
         self._seat = learned_seat(self._env)
         self.game, self.left = self._seat.game, self._seat.left
         self.players = self.game.info.players
-        name = asked.name(self.left)
-        self.title = f"{name} {asked.record['algorithm']}"
         share = asked.exploring_starts
         if len(self._env.unwrapped.opponents) > 1:
             if share:
@@ -363,7 +365,9 @@ class OneSeat(WithTable):
                 "start_weights is 'importance', but no episode is an exploring start; "
                 "say which share with exploring_starts"
             )
-        self.request = self.record(name, 20, model_hash=self.left.model_hash, stakes=self._share)
+        self.request = self.record(
+            asked.name(self.left), 20, model_hash=self.left.model_hash, stakes=self._share
+        )
         # A share without weights is by importance, as in the records of earlier versions.
         if share and asked.start_weights == UNIFORM:
             self.request["start_weights"] = UNIFORM
@@ -404,8 +408,6 @@ class SelfPlay(WithTable):
         parameters = {k: v for k, v in asked.env_kwargs.items() if k != "observation"}
         self.game = self.left = table_for_self_play(asked.game, parameters)
         self.players = self.game.info.players
-        name = asked.name(self.game)
-        self.title = f"{name} {asked.record['algorithm']} self-play"
         snapshots, share = asked.snapshots, asked.exploring_starts
         if snapshots is None:
             both = asked.learner.seats_apart or act_at_once(self.game).any()
@@ -416,7 +418,7 @@ class SelfPlay(WithTable):
         if share is None:
             share = 0.1 if snapshots else 0.5
         self.request = self.record(
-            name,
+            asked.name(self.game),
             10,
             model_hash=self.game.model_hash,
             past_selves=snapshots,
@@ -496,7 +498,6 @@ class WithoutTable(Training):
         kwargs = {**({"seat": "random"} if self.players == 2 else {}), **asked.env_kwargs}
         if asked.self_play:
             kwargs["opponent"] = "self-play"
-        self.title = f"{asked.game} {asked.record['algorithm']}"
         self.request = self.record(
             asked.game,
             20,

@@ -293,32 +293,16 @@ def train(
             with bar if progress is True else nullcontext(progress or None) as report:
                 _learn(run, training, report, callback)
 
-        return _result(run, run.finish(work, resume)["result"], training)
+        result = run.finish(work, resume)["result"]
+        try:
+            found = training.read(run.folder, result)
+            found |= {name: result[name] for name in ("timesteps", "cpu_seconds")}
+        except (KeyError, TypeError, IndexError) as error:
+            raise StoreError(f"{run.record}: not the record of a training, or damaged") from error
+        saw = seen_of_solution(run.request)
+        return TrainingResult(folder=run.folder, algorithm=algorithm, seed=seed, saw=saw, **found)
     finally:
         training.close()
-
-
-def _result(run: RunFolder, result: dict[str, Any], training: Training) -> TrainingResult:
-    """Read the result of a finished run from its files.
-
-    Args:
-        run: Folder of the run.
-        result: The result in its record.
-        training: The kind of training.
-    """
-    try:
-        found = training.read(run.folder, result)
-        facts = {name: result[name] for name in ("timesteps", "cpu_seconds")}
-    except (KeyError, TypeError, IndexError) as error:
-        raise StoreError(f"{run.record}: not the record of a training, or damaged") from error
-    return TrainingResult(
-        folder=run.folder,
-        algorithm=run.request["algorithm"],
-        seed=run.request["seed"],
-        saw=seen_of_solution(run.request),
-        **facts,
-        **found,
-    )
 
 
 def _learn(
