@@ -1,11 +1,12 @@
-"""Learning from samples: exact errors fall, and fall as the books say."""
+"""Planning comes to the solver's values; exact errors of learning fall as the books say."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import gymnasium as gym
@@ -14,9 +15,9 @@ import pytest
 from gymnasium import spaces
 from tabular_runs import Finite, after, cliff, environment, random_table, random_walk
 
-from solvent.envs import Env
-from solvent.exact import solve
-from solvent.model import TabularGame, TabularPolicy, compile_game
+from solvent.envs import SeatEnv, TabularEnv
+from solvent.exact import nash_conv, policy_value, solve
+from solvent.model import TabularGame, TabularPolicy, compile_game, discounted
 from solvent.tabular import (
     Estimate,
     curves,
@@ -25,18 +26,23 @@ from solvent.tabular import (
     expected_sarsa,
     importance_sampling,
     measure,
+    modified_policy_iteration,
     monte_carlo_control,
     monte_carlo_prediction,
     n_step_sarsa,
     n_step_td,
     off_policy_control,
     off_policy_prediction,
+    policy_evaluation,
+    policy_iteration,
     q_learning,
     reinforce,
     sarsa,
     sarsa_lambda,
+    shapley_iteration,
     td,
     td_lambda,
+    value_iteration,
 )
 
 Learn = Callable[..., Iterator[Estimate]]
@@ -421,10 +427,10 @@ def test_sarsa_takes_the_safe_path_and_q_learning_the_optimal_one() -> None:
 def test_what_has_no_numbered_states_is_refused() -> None:
     game, both = random_table(0), random_table(0, "alternating")
     uniform = tuple(TabularPolicy.uniform(both, player=player) for player in (0, 1))
-    drawn = Env(both, [uniform], seat="random", observation="index")
+    drawn = SeatEnv(both, [uniform], seat="random", observation="index")
     learners: list[tuple[Any, str]] = [
         (
-            partial(q_learning, Env(game)),
+            partial(q_learning, TabularEnv(game)),
             r"observation space is Box.*observation='index'",
         ),
         (partial(q_learning, drawn), "seat is drawn"),
@@ -445,7 +451,7 @@ def test_what_has_no_numbered_states_is_refused() -> None:
 
 def test_a_seat_against_a_fixed_opponent_is_an_environment_like_any_other() -> None:
     both = random_table(1, "simultaneous")
-    env = Env(both, TabularPolicy.uniform(both, player=1), observation="index", illegal="raise")
+    env = SeatEnv(both, TabularPolicy.uniform(both, player=1), observation="index", illegal="raise")
     estimate = after(q_learning(env, alpha=slow, rng=np.random.default_rng(0)), 300)
     assert estimate.Q is not None
     assert (np.isneginf(estimate.Q) == ~(both.mask[0] | both.terminal[:, None])).all()
@@ -457,3 +463,116 @@ def test_gymnasiums_own_environments_are_learned_as_they_are() -> None:
     # Six steps to the goal, without a discount worth 1.
     assert estimate.values is not None
     assert estimate.values[0] == pytest.approx(1, abs=0.01)
+
+
+Plan = Callable[..., Iterator[Estimate]]
+PLANS = [value_iteration, policy_iteration, modified_policy_iteration]
+
+
+def ends_at_random(game: TabularGame, discount: float) -> TabularGame:
+    """The same game, which ends after each move with the probability that a discount leaves."""
+    n, end = len(game.next_state), int(np.flatnonzero(game.terminal)[0])
+    twice = np.repeat(np.arange(n), 2)
+    stops = np.arange(2 * n) % 2 == 1
+    return replace(
+        game,
+        outcome_start=2 * game.outcome_start,
+        next_state=np.where(stops, end, game.next_state[twice]),
+        probability=np.where(stops, 1 - discount, discount) * game.probability[twice],
+        outcome_reward=game.outcome_reward[twice],
+    )
+
+
+@pytest.mark.parametrize("kind", ["single", "opponent"])
+@pytest.mark.parametrize("cyclic", [False, True])
+@pytest.mark.parametrize("plan", PLANS)
+def test_plans_end_at_the_solution(plan: Plan, kind: str, cyclic: bool) -> None:
+    for seed in range(5):
+        game = random_table(seed, kind, cyclic=cyclic)
+        *_, last = plan(game)
+        sign = 1 if kind == "single" else -1
+        np.testing.assert_allclose(last.V, sign * solve(game).values, atol=1e-8)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_a_discount_is_a_game_that_ends_at_random(plan: Plan) -> None:
+    game = random_table(3)
+    *_, last = plan(game, discount=0.8)
+    exact = solve(ends_at_random(game, 0.8)).values
+    np.testing.assert_allclose(last.V, exact, atol=1e-8)
+    assert np.abs(exact - solve(game).values).max() > 0.05
+
+
+def test_each_policy_of_policy_iteration_is_better_than_the_last() -> None:
+    for seed in range(5):
+        game = random_table(seed)
+        values = [estimate.V for estimate in policy_iteration(game)]
+        assert len(values) >= 2
+        assert values[0] is not None
+        np.testing.assert_allclose(
+            values[0], policy_value(game, TabularPolicy.uniform(game)), atol=1e-8
+        )
+        for worse, better in pairwise(values):
+            assert (better >= worse - 1e-8).all()
+
+
+def test_a_policy_that_stays_for_ever_for_nothing_has_the_value_0() -> None:
+    game = compile_game(Finite({"here": [[(1, "here", 0)], [(1, "end", -1)]]}, "here"))
+    *_, last = policy_iteration(game, theta=1e-6)
+    assert isinstance(last.pi, np.ndarray)
+    assert last.pi[0].tolist() == [1, 0]
+    assert last.V is not None
+    assert last.V[0] == 0
+
+
+def test_modified_policy_iteration_is_value_iteration_or_in_between() -> None:
+    game = random_table(2)
+    plain = [estimate.V for estimate in value_iteration(game)]
+    without = [estimate.V for estimate in modified_policy_iteration(game, sweeps=0)]
+    np.testing.assert_array_equal(plain, without)
+    assert len(list(modified_policy_iteration(game, sweeps=5))) < len(plain) / 2
+
+
+def test_evaluation_is_exact_and_its_error_falls_with_each_sweep() -> None:
+    game = random_table(1)
+    policy = TabularPolicy.uniform(game)
+    exact = policy_value(game, policy)
+    errors = [np.abs(estimate.V - exact).max() for estimate in policy_evaluation(game, policy)]
+    assert errors[-1] < 1e-9
+    assert all(b <= a for a, b in pairwise(errors[:-3]))
+
+
+@pytest.mark.parametrize("kind", ["alternating", "simultaneous"])
+def test_shapleys_iteration_ends_at_the_solution(kind: str) -> None:
+    game = random_table(1, kind)
+    solution = solve(game)
+    *_, last = shapley_iteration(game)
+    np.testing.assert_allclose(last.V, solution.values, atol=1e-8)
+    first, second = (
+        TabularPolicy.of(game, pi, player=player) for player, pi in enumerate(last.pi or ())
+    )
+    assert nash_conv(game, first, second) < 1e-7
+
+
+def test_two_who_choose_are_refused() -> None:
+    game = random_table(0, "simultaneous")
+    with pytest.raises(ValueError, match=r"both players of random have a choice; .*against"):
+        next(value_iteration(game))
+    with pytest.raises(ValueError, match="is a game for 1"):
+        next(shapley_iteration(cliff()))
+
+
+def test_nothing_is_discounted_twice() -> None:
+    plain = random_table(3)
+    game = discounted(plain, 0.8)
+    twice = r"discount is 0\.9, but .* ends at random for a discount of 0\.8 already"
+    with pytest.raises(ValueError, match=twice):
+        next(value_iteration(game, discount=0.9))
+    env = TabularEnv(game, observation="index")
+    with pytest.raises(ValueError, match=twice):
+        next(q_learning(env, discount=0.9, rng=np.random.default_rng(0)))
+    *_, once = value_iteration(plain, discount=0.8)
+    *_, last = value_iteration(game)
+    assert once.V is not None
+    assert last.V is not None
+    np.testing.assert_allclose(last.V[: plain.n_states], once.V, atol=1e-8)

@@ -1,9 +1,11 @@
-"""The tuned files are what rl-baselines3-zoo reads, and every learner takes them."""
+"""Tuned settings are what rl-baselines3-zoo reads, and no learner is given the solution unasked."""
 
 from __future__ import annotations
 
+import csv
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import pytest
@@ -11,11 +13,17 @@ import torch
 import yaml
 
 import solvent
-from solvent.envs import VectorEnv
+from solvent.benchmark.run_folder import STARTS, saw_solution
+from solvent.envs import TabularVectorEnv
+from solvent.exact import Score
+from solvent.exact.learning_curve import Evaluation, read_curve
+from solvent.games import FightingFantasy
 from solvent.model import TabularGame
 from solvent.registration import register_envs
-from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, hyperparameters
+from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, hyperparameters, train
+from solvent.training.callback import CurveCallback, SelfPlayEvaluation
 from solvent.training.hyperparameters import EXPLORING, prepare, tuned
+from solvent.training.kinds import OneSeat, SelfPlay, WithTable
 
 DEFAULT = Path(hyperparameters.__file__).with_name("default.yml")
 GAMES = Path(solvent.__file__).parent / "games"
@@ -71,7 +79,7 @@ def check_entry(name: str, env_id: str | None, small: TabularGame) -> None:
     raw = tuned(algorithm.hyperparameters, env_id)
     setup = prepare(raw, algorithm.model)
     env = NativeVecEnv(
-        VectorEnv(small, setup.n_envs, observation="onehot", autoreset_mode="SameStep")
+        TabularVectorEnv(small, setup.n_envs, observation="onehot", autoreset_mode="SameStep")
     )
     kwargs: dict[str, Any] = setup.arguments | (
         {"buffer_size": 1000} if "buffer_size" in setup.arguments else {}
@@ -126,3 +134,140 @@ def test_python_in_the_file_is_read_like_a_literal() -> None:
     text = "dict(activation_fn=nn.ReLU, net_arch=dict(pi=[32], vf=[64, 64]), ortho_init=False)"
     read = prepare({"n_timesteps": 1, "policy_kwargs": text}, SELF_PLAY_ALGORITHMS["ppo"].model)
     assert read.arguments["policy_kwargs"] == eval(text, {"nn": torch.nn})
+
+
+TUNED: list[tuple[str, str, dict[str, Any]]] = [
+    ("ppo", "solvent/FFCombat-v0", {"stamina": 4, "opponent_stamina": 6, "luck": 3}),
+    # With exploring starts by itself.
+    ("ppo", "solvent/FootballDrive-v0", {"start": 20, "field": 20}),
+    ("dqn", "solvent/Greed-v0", {"limit": 5, "sides": 2, "opponent": "uniform"}),
+    ("mirror_descent", "solvent/RockPaperScissors-v0", {}),
+]
+"""Algorithms, tuned environments and parameters with which these are small."""
+
+FEW: dict[str, dict[str, Any]] = {
+    "ppo": {"n_envs": 8, "n_steps": 8, "batch_size": 32},
+    "dqn": {"n_envs": 8, "learning_starts": 16, "batch_size": 16, "buffer_size": 500},
+    "mirror_descent": {"n_envs": 16, "n_steps": 4, "batch_size": 32},
+}
+
+RESULT = Score(
+    value=0.0, optimum=0.0, optimality_gap=0.0, exploitability=None, normalized=0.0,
+    illegal_mass=0.0, worst_start_gap=0.0, worst_start="not measured",
+)  # fmt: skip
+
+
+class Unmeasured(CurveCallback):
+    """A curve whose figures are all 0."""
+
+    kind: ClassVar[type[Any]] = Evaluation
+    section = "exact"
+
+    def _measure(self) -> dict[str, Any]:
+        names = self.kind.__dataclass_fields__.keys() - {"timesteps", "seconds"}
+        return dict.fromkeys(names, 0.0)
+
+
+class UnmeasuredPair(Unmeasured):
+    kind = SelfPlayEvaluation
+
+
+@pytest.fixture
+def unsolvable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be solved, and no solution is kept; what only measures is left out."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("the solution was asked for")
+
+    monkeypatch.setattr("solvent.exact.solver._solve", refuse)
+    monkeypatch.setattr("solvent.exact.solver.kept", refuse)
+    monkeypatch.setattr(WithTable, "score", lambda *_: RESULT)
+    for kind, curve in ((OneSeat, Unmeasured), (SelfPlay, UnmeasuredPair)):
+        monkeypatch.setattr(kind, "make_curve", lambda self, curve=curve, **own: curve(**own))
+
+
+@pytest.mark.usefixtures("unsolvable")
+def test_tuned_environments_are_learned_without_a_solution(tmp_path: Path) -> None:
+    for file, env_id, kwargs in TUNED:
+        folder = tmp_path / env_id
+        result = train(
+            env_id, file, self_play=file == "mirror_descent", timesteps=128, env_kwargs=kwargs,
+            hyperparameters=FEW[file], evaluations=1, folder=folder, progress=False,
+        )  # fmt: skip
+        assert result.saw == (), env_id
+        assert json.loads((folder / "run.json").read_text())["saw"] == [], env_id
+
+
+@pytest.mark.usefixtures("unsolvable")
+@pytest.mark.parametrize("start_weights", ["uniform", "importance"])
+def test_starts_by_importance_need_the_solution_and_others_do_not(
+    start_weights: str, tmp_path: Path
+) -> None:
+    """The fixture above notices whoever asks."""
+    game = FightingFantasy(stamina=4, opponent_stamina=6, luck=3)
+    arguments: dict[str, Any] = {"timesteps": 64, "hyperparameters": FEW["ppo"], "evaluations": 1}
+
+    def start() -> None:
+        train(game, exploring_starts=0.5, start_weights=start_weights, folder=tmp_path,
+              progress=False, **arguments)  # fmt: skip
+
+    if start_weights == "uniform":
+        start()
+    else:
+        with pytest.raises(AssertionError, match="the solution was asked for"):
+            start()
+
+
+def test_what_was_asked_for_is_on_record(tmp_path: Path) -> None:
+    """In the record, the curve and the result; a folder of other starts is refused."""
+    game = FightingFantasy(stamina=4, opponent_stamina=6, luck=3)
+    few: dict[str, Any] = {"timesteps": 64, "hyperparameters": FEW["ppo"], "evaluations": 1}
+    for share, weights, saw in (
+        (0.0, "uniform", ()),
+        (0.5, "uniform", ()),
+        (0.5, "importance", (STARTS,)),
+    ):
+        folder = tmp_path / f"{share}-{weights}"
+        settings: dict[str, Any] = {"exploring_starts": share, "start_weights": weights, **few}
+        result = train(game, folder=folder, progress=False, **settings)
+        record = json.loads((folder / "run.json").read_text())
+        assert result.saw == tuple(record["saw"]) == saw
+        assert saw_solution(record["request"]) is bool(saw)
+        rows = list(csv.DictReader((folder / "curve.csv").read_text().splitlines()))
+        assert [row.get("saw_solution") for row in rows] == ["1" if saw else None] * 2
+        assert read_curve(folder / "curve.csv") == result.curve
+        for other in ({"exploring_starts": 0.0, "start_weights": "uniform"},
+                      {"exploring_starts": 0.5, "start_weights": "uniform"},
+                      {"exploring_starts": 0.5, "start_weights": "importance"}):  # fmt: skip
+            if other.items() <= settings.items():
+                continue
+            with pytest.raises(ValueError, match="holds another training"):
+                train(game, folder=folder, progress=False, **{**settings, **other})
+
+
+def test_a_folder_of_version_0_1_is_one_of_starts_by_importance(tmp_path: Path) -> None:
+    """Its record has a share and no weights."""
+    game = FightingFantasy(stamina=4, opponent_stamina=6, luck=3)
+    few: dict[str, Any] = {"timesteps": 64, "hyperparameters": FEW["ppo"], "evaluations": 1}
+    few |= {"exploring_starts": 0.5, "folder": tmp_path, "progress": False}
+    train(game, start_weights="importance", **few)
+    record = json.loads((tmp_path / "run.json").read_text())
+    del record["saw"]
+    assert record["request"]["stakes"] == 0.5
+    assert "start_weights" not in record["request"]
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    assert train(game, start_weights="importance", **few).saw == (STARTS,)
+    with pytest.raises(ValueError, match="its start_weights is None, not 'uniform'"):
+        train(game, **few)
+
+
+def test_no_file_of_hyperparameters_asks_for_the_solution() -> None:
+    """A file may name a share of exploring starts; how they are drawn, only a caller can say."""
+    for file in [*FILES, DEFAULT]:
+        entries = yaml.safe_load(file.read_text())
+        for key, settings in entries.items():
+            if key == EXPLORING:
+                assert all(isinstance(share, float) for share in settings.values()), file
+            else:
+                names = {"start_weights", "stakes", "env_kwargs", "opponent", EXPLORING}
+                assert names.isdisjoint(settings), (file, key)

@@ -1,4 +1,4 @@
-"""A network is asked what it was given in training, or it is refused."""
+"""A network is asked what it was given in training, or it is refused; models are scored."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from sb3_contrib import RecurrentPPO
-from stable_baselines3 import PPO
+from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
+from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import (
@@ -23,7 +23,8 @@ from stable_baselines3.common.vec_env import (
 )
 from wrapped_envs import Late
 
-from solvent.envs import Env, VectorEnv
+import solvent
+from solvent.envs import SeatVectorEnv, TabularEnv, TabularVectorEnv
 from solvent.exact import StoreError
 from solvent.games import FightingFantasy, Greed
 from solvent.model import (
@@ -54,7 +55,7 @@ SHORT["qr_dqn"] = {**SHORT["dqn"], "policy_kwargs": {"n_quantiles": 5}}
 
 
 def native(game: TabularGame, count: int = 4) -> NativeVecEnv:
-    return NativeVecEnv(VectorEnv(game, count, autoreset_mode="SameStep"))
+    return NativeVecEnv(TabularVectorEnv(game, count, autoreset_mode="SameStep"))
 
 
 def learner(venv: Any, name: str = "ppo", steps: int = 300) -> BaseAlgorithm:
@@ -168,9 +169,9 @@ class OwnVector(gym.vector.VectorWrapper):  # type: ignore[type-arg]
 def test_wrappers_of_vector_environments_that_are_not_known_are_refused(
     small: TabularGame,
 ) -> None:
-    vector = VectorEnv(small, 4, autoreset_mode="SameStep")
+    vector = TabularVectorEnv(small, 4, autoreset_mode="SameStep")
     for venv in (
-        DummyVecEnv([lambda: LateMonitor(Env(small))]),
+        DummyVecEnv([lambda: LateMonitor(TabularEnv(small))]),
         LateByVecEnv(native(small)),
         LateByVecEnv(VecNormalize(native(small))),
         VecNormalize(LateByVecEnv(native(small))),
@@ -215,7 +216,7 @@ def test_numbers_of_states_of_another_table_are_refused(small: TabularGame) -> N
     model = PPO("MlpPolicy", lake, n_steps=8, batch_size=8, device="cpu")
     with pytest.raises(ValueError, match="FrozenLakeEnv does not say which table"):
         extract(model, game, observation="index")
-    other = learner(DummyVecEnv([lambda: Env(small, observation="index")]), steps=0)
+    other = learner(DummyVecEnv([lambda: TabularEnv(small, observation="index")]), steps=0)
     with pytest.raises(ValueError, match="of ff-combat is Discrete"):
         extract(other, compile_game(FightingFantasy()), observation="index")
 
@@ -238,7 +239,7 @@ def test_a_network_of_a_game_with_other_parameters_is_refused() -> None:
 def test_an_opponent_may_be_folded_into_chance() -> None:
     game = compile_game(Greed(limit=7, sides=3))
     opponent = TabularPolicy.uniform(game, player=1)
-    env = VectorEnv(game, 4, opponent, seat=0, autoreset_mode="SameStep")
+    env = SeatVectorEnv(game, opponent, 4, seat=0, autoreset_mode="SameStep")
     for steps in (0, 100):
         model = learner(NativeVecEnv(env), steps=steps)
         for scored in (game, against(game, opponent)):
@@ -268,8 +269,8 @@ def test_what_belongs_to_something_else_is_refused(small: TabularGame, tmp_path:
         replace(small, probability=small.probability.copy()),
     ):
         extract(model, same, observation="vector")
-    recurrent = RecurrentPPO("MlpLstmPolicy", Env(small), n_steps=8, device="cpu")
-    late = learner(DummyVecEnv([lambda: Late(Env(small))]), steps=0)
+    recurrent = RecurrentPPO("MlpLstmPolicy", TabularEnv(small), n_steps=8, device="cpu")
+    late = learner(DummyVecEnv([lambda: Late(TabularEnv(small))]), steps=0)
     good, path = Normalization(np.zeros(5), np.ones(5)), tmp_path / "normalization.npz"
     good.save(path)
     path.write_bytes(path.read_bytes()[:-30])
@@ -293,3 +294,69 @@ def test_what_belongs_to_something_else_is_refused(small: TabularGame, tmp_path:
     ):  # fmt: skip
         with pytest.raises((ValueError, StoreError), match=message):
             refused()
+
+
+COMBAT = "solvent/FFCombat-v0"
+
+MODELS: dict[str, tuple[type[BaseAlgorithm], dict[str, Any]]] = {
+    "a2c": (A2C, {}),
+    "trpo": (TRPO, {"n_steps": 128, "batch_size": 128}),
+    "qr_dqn": (QRDQN, {"learning_starts": 10, "policy_kwargs": {"n_quantiles": 7}}),
+    "maskable_ppo": (MaskablePPO, {"n_steps": 64}),
+    "dqn": (DQN, {"learning_starts": 10}),
+}
+
+
+def made(name: str, env: Any, **arguments: Any) -> Any:
+    kind, own = MODELS[name]
+    return kind("MlpPolicy", env, **own, seed=0, device="cpu", **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["trpo", "qr_dqn", "maskable_ppo"])
+def test_a_plain_model_is_scored_as_it_plays(name: str) -> None:
+    env = gym.make(COMBAT)
+    model = made(name, env).learn(200)
+    found = solvent.score(COMBAT, model, deterministic=True)
+    game: TabularGame = env.unwrapped.game  # type: ignore[attr-defined]
+    masked = name == "maskable_ppo"
+
+    def predicted(seen: Any, masks: Any) -> Any:
+        told: Any = {"action_masks": masks} if masked else {}
+        return model.predict(seen, deterministic=True, **told)[0]
+
+    assert found == solvent.score(game, predicted, takes_mask=True)
+    expected = extract(model, game, observation="vector")
+    assert solvent.score(env, model) == solvent.score(
+        game, expected.sampled, illegal=expected.illegal
+    )
+
+
+def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line() -> None:
+    lake = "FrozenLake-v1"
+    model = made("dqn", lake).learn(200)
+    played = solvent.score(lake, lambda seen: model.predict(seen, deterministic=True)[0])
+    for env in (lake, gym.make(lake)):
+        assert solvent.score(env, model, deterministic=True).value == played.value
+    with pytest.raises(ValueError, match=r"takes Discrete\(16\), but the state number of Cliff"):
+        solvent.score("CliffWalking-v1", model)
+
+
+def test_what_a_network_sees_is_read_off_its_space(small: TabularGame) -> None:
+    for kind in ("vector", "onehot", "index"):
+        model = made("a2c", TabularEnv(small, observation=kind))
+        told = extract(model, small, observation=kind).sampled
+        for found in (
+            extract(model, small).sampled,
+            solvent.policy_from(small, model),
+            solvent.policy_from(TabularEnv(small, observation="onehot"), model),
+        ):
+            np.testing.assert_array_equal(found.probabilities, told.probabilities, err_msg=kind)
+
+
+def test_a_policy_of_the_past_is_refused_by_name(tmp_path: Path) -> None:
+    model = RecurrentPPO("MlpLstmPolicy", COMBAT, n_steps=8, device="cpu")
+    with pytest.raises(ValueError, match="depends on what it saw before"):
+        solvent.score(COMBAT, model)
+    model.save(tmp_path / "model.zip")
+    with pytest.raises(ValueError, match="no function of the state and so has no table"):
+        load_model(tmp_path / "model.zip", "recurrent_ppo", trust=True)

@@ -1,9 +1,10 @@
-"""Self-play: interrupted or not the same, exact columns, and a pool of what it was."""
+"""Games for two: self-play with its pool and averages, and opponents that do not learn."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,36 @@ import numpy as np
 import pytest
 from interruptions import Interrupted, stop_at
 from reduced_football import reduced
+from two_players import OneShot, random_policy
 
-from solvent.exact import load_policy, nash_conv, score, solve
+from solvent.baselines import make_baseline
+from solvent.envs import SeatVectorEnv
+from solvent.exact import (
+    best_response,
+    exploitability,
+    load_policy,
+    nash_conv,
+    policy_value,
+    score,
+    solve,
+)
 from solvent.games.greed.rules import Greed
-from solvent.model import TabularGame, compile_game
-from solvent.training import SelfPlayEvaluation, TrainingResult, read_curve, train
+from solvent.model import TabularGame, TabularPolicy, compile_game
+from solvent.training import (
+    ALGORITHMS,
+    SelfPlayEvaluation,
+    TrainingResult,
+    extract,
+    read_curve,
+    train,
+)
 from solvent.training.forms import exploring_starts, free_choice
+from solvent.training.snapshots import (
+    AveragePolicy,
+    SelfPlayEnv,
+    SnapshotCallback,
+    policies_of_seats,
+)
 
 STEPS = 2_048
 ENOUGH_TO_LEARN = 12_000
@@ -146,3 +171,124 @@ def test_greed_to_20_is_hard_to_exploit(name: str, tmp_path: Path) -> None:
     )
     assert result.mode_exploitability < 0.005
     assert result.mode_scores[0].optimum == pytest.approx(solve(compile_game(Greed(20, 4))).value)
+
+
+@pytest.fixture(scope="module")
+def tiny() -> TabularGame:
+    return compile_game(Greed(6, 2))
+
+
+def make(game: TabularGame, size: int = 3, latest: float = 0.5) -> tuple[Any, SelfPlayEnv]:
+    uniform = [TabularPolicy.uniform(game, player=p) for p in (0, 1)]
+    env = SeatVectorEnv(
+        game, [uniform], 16, seat="random", observation="onehot", autoreset_mode="SameStep"
+    )
+    play = partial(policies_of_seats, game, "onehot")
+    averages = [AveragePolicy(game, seat) for seat in (0, 1)]
+    venv = SelfPlayEnv(env, play, averages=averages, size=size, latest=latest)
+    model = ALGORITHMS["maskable_ppo"].model(
+        "MlpPolicy",
+        venv,
+        seed=0,
+        device="cpu",
+        n_steps=8,
+        batch_size=64,  # type: ignore[call-arg]
+    )
+    venv.seed(0)
+    return model, venv
+
+
+def test_the_pool_keeps_the_latest_snapshots(tiny: TabularGame) -> None:
+    model, venv = make(tiny)
+    venv.remember(model)
+    assert venv.weights == [1.0]
+    callback, played = SnapshotCallback(venv, 128), {}
+    for _ in range(5):
+        played[model.num_timesteps] = [extract(model, tiny, player=p).sampled for p in (0, 1)]
+        model.learn(128, callback=callback, reset_num_timesteps=False)
+    played[model.num_timesteps] = [extract(model, tiny, player=p).sampled for p in (0, 1)]
+    # A snapshot is taken when the next transitions are collected, and none were after the end.
+    assert [past.timesteps for past in venv.snapshots] == [256, 384, 512]
+    assert venv.weights == [0.25, 0.25, 0.5]
+    pool = venv.env.unwrapped.opponents  # type: ignore[attr-defined]
+    for past, opponent in zip(venv.snapshots, pool, strict=True):
+        by_player = {policy.player: policy for policy in opponent}
+        for player in (0, 1):
+            expected = played[past.timesteps][player].probabilities
+            np.testing.assert_array_equal(past.opponent[player].probabilities, expected)
+            np.testing.assert_array_equal(by_player[player].probabilities, expected)
+
+
+def test_a_saved_average_of_another_form_is_refused(tiny: TabularGame) -> None:
+    model, venv = make(tiny)
+    venv.remember(model)
+    venv.reset()
+    state = venv.get_state()
+    for name, changed, message in (
+        ("average 1", state["average 1"][:-1], "'average' has shape"),
+        ("average 0", np.full_like(state["average 0"], np.nan), "negative or not a number"),
+        ("average 1", 2 * state["average 1"], "does not sum to 1"),
+        ("average 1", state["average 1"][:, ::-1], "to an illegal action"),
+        ("remembered", state["remembered"] + 0.5, "saved remembered is"),
+        ("remembered", state["remembered"] - 2, "saved remembered is"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            venv.set_state({**state, name: changed})
+
+
+def test_the_kth_counts_k_squared_times() -> None:
+    game = compile_game(OneShot())
+    policies = [random_policy(game, 1, seed) for seed in range(5)]
+    average = AveragePolicy(game, 1)
+    for policy in policies:
+        average.add(policy)
+    weights = np.arange(1, 6) ** 2 / 55
+    expected = np.tensordot(weights, [policy.probabilities for policy in policies], axes=1)
+    np.testing.assert_allclose(average.policy().probabilities, expected, atol=1e-15)
+
+
+OF_A_SEAT = {"n_envs": 64, "n_steps": 16, "batch_size": 256, "n_epochs": 2}
+
+
+def start_seat(
+    folder: Path, name: str = "maskable_ppo", timesteps: int = 4_096, **env_kwargs: Any
+) -> TrainingResult:
+    return train(
+        "solvent/Greed-v0",
+        name,
+        timesteps=timesteps,
+        folder=folder,
+        env_kwargs={"limit": 8, "sides": 3, **env_kwargs},
+        hyperparameters=OF_A_SEAT,
+        evaluations=2,
+        progress=False,
+    )
+
+
+@pytest.mark.parametrize(("seat", "opponent"), [(0, "stand-at-80"), (1, "optimal")])
+def test_the_score_is_against_the_one_opponent(
+    seat: int, opponent: str, greed: TabularGame, tmp_path: Path
+) -> None:
+    result = start_seat(tmp_path, timesteps=15_000, opponent=opponent, seat=seat)
+    other = make_baseline(opponent, greed, 1 - seat)
+    sign = 1 - 2 * seat
+    value = sign * (greed.initial @ policy_value(greed, result.policy, other))
+    assert result.policy.player == seat
+    assert result.score.value == pytest.approx(value)
+    assert result.score.optimum == pytest.approx(sign * best_response(greed, other).value)
+    assert result.score.optimality_gap == pytest.approx(result.curve[-1].gap)
+    assert result.score.exploitability == pytest.approx(exploitability(greed, result.policy))
+    assert result.curve[-1].mode_gap < result.curve[0].mode_gap
+
+
+def test_among_several_the_worst_opponent_counts(greed: TabularGame, tmp_path: Path) -> None:
+    result = start_seat(tmp_path, opponent={"optimal": 1, "uniform": 2})
+    assert result.score.optimality_gap == pytest.approx(exploitability(greed, result.policy))
+    assert result.score.exploitability == result.score.optimality_gap
+
+
+def test_a_saved_policy_is_an_opponent(greed: TabularGame, tmp_path: Path) -> None:
+    first = start_seat(tmp_path / "first", opponent="uniform", seat=1)
+    result = start_seat(tmp_path / "second", opponent=str(tmp_path / "first" / "policy_mode.npz"))
+    value = greed.initial @ policy_value(greed, result.mode, first.mode)
+    assert result.mode_score.value == pytest.approx(value)

@@ -1,4 +1,4 @@
-"""Beginning where much is at stake: what is drawn, and that scores stay those of the game."""
+"""The forms of a game in training: starts elsewhere and players with roles change no score."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from reduced_football import reduced
+from two_players import random_policy
 
-from solvent.exact import score, solve
+from solvent.exact import policy_value, score, solve
 from solvent.games import FightingFantasy, Greed, Pig
-from solvent.model import TabularPolicy, against, compile_game
+from solvent.model import TabularGame, TabularPolicy, against, compile_game
 from solvent.training import TrainingResult, train
-from solvent.training.forms import importance
+from solvent.training.forms import importance, with_roles, without_roles
 
 GAME = FightingFantasy(stamina=[2, 5], opponent_stamina=[2, 5], luck=[0, 3])
 
@@ -117,3 +120,22 @@ def test_a_share_that_cannot_be_had_is_refused(tmp_path: Path) -> None:
         train(GAME, hyperparameters={"exploring_starts": 2}, folder=tmp_path)
     with pytest.raises(ValueError, match=r"is 0\.5; it has to be 0 against several"):
         start_greed(tmp_path, {"uniform": 1, "optimal": 1}, 0.5)
+
+
+@pytest.fixture(scope="module")
+def football() -> TabularGame:
+    return compile_game(reduced())
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_policies_have_the_same_values_with_roles(apart: bool, football: TabularGame) -> None:
+    """Players who are kept apart have roles in any game, also where their actions are the same."""
+    game = compile_game(Greed(6, 2)) if apart else football
+    learned = with_roles(game, apart=apart)
+    first, second = learned.mask
+    assert first.shape == second.shape
+    assert not (first & second).any()
+    pair = [random_policy(learned, player, player) for player in (0, 1)]
+    back = [without_roles(policy, game) for policy in pair]
+    assert [policy.probabilities.shape for policy in back] == [m.shape for m in game.mask]
+    np.testing.assert_allclose(policy_value(learned, *pair), policy_value(game, *back), atol=1e-12)
