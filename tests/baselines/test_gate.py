@@ -233,19 +233,9 @@ def test_seats_and_opponents_are_replayed() -> None:
         assert policy.player == env.seats[0]
 
 
-@pytest.fixture(scope="module")
-def game() -> TabularGame:
-    """A combat of a few hundred states, in some of which the second action is illegal."""
-    rules = solvent.make_game("ff-combat", stamina=4, opponent_stamina=[3, 5], luck=[0, 3])
-    return compile_game(rules)
-
-
-def linear(game: TabularGame, player: int = 0, seed: int = 0) -> Any:
+def linear(seen: Any) -> Any:
     """Logits that are linear in the observation; in float32, as networks compute."""
-    random = np.random.default_rng(seed)
-    shape = game.observation[player].shape[1], game.mask[player].shape[1]
-    weights = random.normal(size=shape).astype(np.float32)
-    return lambda seen: seen @ weights
+    return seen @ np.random.default_rng(0).normal(size=(5, 2)).astype(np.float32)
 
 
 def softmax(logits: Any) -> Any:
@@ -253,44 +243,35 @@ def softmax(logits: Any) -> Any:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def every_state(game: TabularGame, f: Any, player: int = 0) -> Any:
-    """What a function gives in every state, also where nobody asks it."""
-    return f(game.observation[player]).astype(np.float64)
-
-
-def test_logits_are_played_as_the_environment_plays_them(game: TabularGame) -> None:
-    f = linear(game)
-    mask, forced = game.mask[0], game.action_count[0] == 1
-    sampled = softmax(every_state(game, f))
-    policy = policy_from(game, f, outputs="logits")
+def test_logits_are_played_as_the_environment_plays_them(small: TabularGame) -> None:
+    mask, forced = small.mask[0], small.action_count[0] == 1
+    sampled = softmax(linear(small.observation[0]).astype(float))
+    policy = policy_from(small, linear, outputs="logits")
     np.testing.assert_allclose(policy.probabilities, project(sampled, mask), atol=1e-12)
     assert forced.any()
     assert (sampled[forced, 1] > 0.01).any(), "nothing is illegal, so the test shows nothing"
 
 
-def test_rows_in_single_precision_are_divided_by_their_sum(game: TabularGame) -> None:
-    f = linear(game)
-
+def test_rows_in_single_precision_are_divided_by_their_sum(small: TabularGame) -> None:
     def rounded(seen: Any) -> Any:
         # Half precision: sums are off by a thousandth at most, by far more than float64's 1e-9.
-        return softmax(f(seen)).astype(np.float16)
+        return softmax(linear(seen)).astype(np.float16)
 
-    policy = policy_from(game, rounded)
-    live = ~game.terminal
-    rows = rounded(game.observation[0]).astype(float)
+    policy = policy_from(small, rounded)
+    live = ~small.terminal
+    rows = rounded(small.observation[0]).astype(float)
     assert np.abs(rows.sum(axis=1) - 1).max() > 1e-5
     np.testing.assert_allclose(policy.probabilities.sum(axis=1)[live], 1, atol=1e-12)
-    expected = project(rows / rows.sum(axis=1, keepdims=True), game.mask[0])
+    expected = project(rows / rows.sum(axis=1, keepdims=True), small.mask[0])
     np.testing.assert_allclose(policy.probabilities, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("outputs", ["probabilities", "logits", "action_values"])
-def test_masked_is_chosen_among_legal_actions_only(game: TabularGame, outputs: str) -> None:
-    f = linear(game)
-    given = f if outputs != "probabilities" else (lambda seen: softmax(f(seen)))
-    policy = policy_from(game, given, outputs=outputs, illegal="mask").probabilities
-    logits = np.where(game.mask[0], every_state(game, f), -np.inf)
-    live = ~game.terminal
+def test_masked_is_chosen_among_legal_actions_only(small: TabularGame, outputs: str) -> None:
+    given = linear if outputs != "probabilities" else (lambda seen: softmax(linear(seen)))
+    policy = policy_from(small, given, outputs=outputs, illegal="mask").probabilities
+    logits = np.where(small.mask[0], linear(small.observation[0]).astype(float), -np.inf)
+    live = ~small.terminal
     if outputs == "action_values":
         expected = np.eye(2)[logits[live].argmax(axis=1)]
     else:
@@ -298,37 +279,37 @@ def test_masked_is_chosen_among_legal_actions_only(game: TabularGame, outputs: s
     np.testing.assert_allclose(policy[live], expected, atol=1e-6)
 
 
-def test_a_function_may_be_told_what_is_legal(game: TabularGame) -> None:
+def test_a_function_may_be_told_what_is_legal(small: TabularGame) -> None:
     def last_legal(seen: Any, masks: Any) -> Any:
         assert masks.dtype == bool
         assert len(masks) == len(seen)
         return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
 
-    policy = policy_from(game, last_legal, takes_mask=True, illegal="raise")
-    live = ~game.terminal
-    both = game.mask[0].all(axis=1)
+    policy = policy_from(small, last_legal, takes_mask=True, illegal="raise")
+    live = ~small.terminal
+    both = small.mask[0].all(axis=1)
     assert (policy.probabilities[both] == [0, 1]).all()
     assert (policy.probabilities[live & ~both] == [1, 0]).all()
 
 
-def test_a_module_of_pytorch_is_asked_as_it_is_after_training(game: TabularGame) -> None:
+def test_a_module_of_pytorch_is_asked_as_it_is_after_training(small: TabularGame) -> None:
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Linear(5, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2))
     net[0].eval()
-    policy = policy_from(game, net, outputs="logits")
+    policy = policy_from(small, net, outputs="logits")
     assert [part.training for part in net] == [False, True, True]
-    hidden = game.observation[0] @ net[0].weight.detach().numpy().T + net[0].bias.detach().numpy()
+    hidden = small.observation[0] @ net[0].weight.detach().numpy().T + net[0].bias.detach().numpy()
     logits = hidden @ net[2].weight.detach().numpy().T + net[2].bias.detach().numpy()
-    expected = project(softmax(logits.astype(float)), game.mask[0])
+    expected = project(softmax(logits.astype(float)), small.mask[0])
     np.testing.assert_allclose(policy.probabilities, expected, atol=1e-6)
     # What a function hands on may know its gradient.
     through = policy_from(
-        game, lambda seen: net[2](net[0](torch.as_tensor(seen))), outputs="logits"
+        small, lambda seen: net[2](net[0](torch.as_tensor(seen))), outputs="logits"
     )
     np.testing.assert_allclose(policy.probabilities, through.probabilities, atol=1e-6)
     with pytest.raises(ValueError, match="switches off dropout"):
-        policy_from(game, lambda seen: net(torch.as_tensor(seen)), outputs="logits")
+        policy_from(small, lambda seen: net(torch.as_tensor(seen)), outputs="logits")
 
 
 def rows(*row: float) -> Any:
@@ -338,7 +319,7 @@ def rows(*row: float) -> Any:
 
 RANDOM = np.random.default_rng(0)
 
-REFUSED: list[tuple[Any, dict[str, Any], str]] = [
+NO_POLICIES: list[tuple[Any, dict[str, Any], str]] = [
     (rows(0.495, 0.495), {}, r"sum to .*not to 1 within 0\.001.*outputs='logits'"),
     (rows(0.505, 0.505), {}, r"sum to .*not to 1 within 0\.001.*outputs='logits'"),
     (rows(-1, 2), {}, "negative or not numbers"),
@@ -373,7 +354,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-def test_what_is_no_policy_is_refused(game: TabularGame) -> None:
-    for function, arguments, message in REFUSED:
+def test_what_is_no_policy_is_refused(small: TabularGame) -> None:
+    for function, arguments, message in NO_POLICIES:
         with pytest.raises(ValueError, match=message):
-            policy_from(game, function, **arguments)
+            policy_from(small, function, **arguments)
