@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from solvent.exact.matrix_game import solve_matrix_game
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
-from solvent.tabular.estimate import Estimate, StepSize, draw, softmax, step_size
+from solvent.tabular.estimate import (
+    Estimate,
+    StepSize,
+    draw,
+    sample_average,
+    softmax,
+    step_size,
+)
 from solvent.tabular.stage_games import StageGame
 
 Start = tuple[Floats, Floats]
@@ -149,7 +156,7 @@ def regret_matching(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
     for t in count(1):
         for s in stage.states:
             A = stage.matrix(s, V)
-            x, y = matched(regret_x[s]), matched(regret_y[s])
+            x, y = proportional(regret_x[s]), proportional(regret_y[s])
             regret_x[s] += A @ y - x @ A @ y
             regret_y[s] += x @ A @ y - x @ A
             x_mean[s] += (x - x_mean[s]) / t
@@ -179,26 +186,26 @@ def regret_matching_plus(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]
     for t in count(1):
         for s in stage.states:
             A = stage.matrix(s, V)
-            x, y = matched(regret_x[s]), matched(regret_y[s])
+            x, y = proportional(regret_x[s]), proportional(regret_y[s])
             regret_x[s] = np.maximum(regret_x[s] + A @ y - x @ A @ y, 0)
-            x = matched(regret_x[s])
+            x = proportional(regret_x[s])
             regret_y[s] = np.maximum(regret_y[s] + x @ A @ y - x @ A, 0)
-            y = matched(regret_y[s])
+            y = proportional(regret_y[s])
             x_mean[s] += 2 / (t + 1) * (x - x_mean[s])
             y_mean[s] += 2 / (t + 1) * (y - y_mean[s])
             V[s] = x_mean[s] @ A @ y_mean[s]
         yield Estimate(V=V, pi=stage.policies(x_mean, y_mean))
 
 
-def matched(regret: Floats) -> Floats:
-    """Return the strategy in proportion to positive regrets, [n]; uniform if there are none.
+def proportional(weights: Floats) -> Floats:
+    """Return the strategy in proportion to positive weights, [n]; uniform if there are none.
 
     Args:
-        regret: [n] regret of each action.
+        weights: [n] weight of each action, such as its regret.
     """
-    positive = np.maximum(regret, 0)
+    positive = np.maximum(weights, 0)
     total = positive.sum()
-    return np.asarray(positive / total if total > 0 else np.full(len(regret), 1 / len(regret)))
+    return np.asarray(positive / total if total > 0 else np.full(len(weights), 1 / len(weights)))
 
 
 def replicator_dynamics(
@@ -236,32 +243,18 @@ def replicator_dynamics(
             x2, y2 = flow(A, x[s] + h / 2 * x1, y[s] + h / 2 * y1)
             x3, y3 = flow(A, x[s] + h / 2 * x2, y[s] + h / 2 * y2)
             x4, y4 = flow(A, x[s] + h * x3, y[s] + h * y3)
-            x[s] = normalized(x[s] + h / 6 * (x1 + 2 * x2 + 2 * x3 + x4))
-            y[s] = normalized(y[s] + h / 6 * (y1 + 2 * y2 + 2 * y3 + y4))
+            # Without the rounding error of a step.
+            x[s] = proportional(x[s] + h / 6 * (x1 + 2 * x2 + 2 * x3 + x4))
+            y[s] = proportional(y[s] + h / 6 * (y1 + 2 * y2 + 2 * y3 + y4))
             V[s] = x[s] @ A @ y[s]
         yield Estimate(V=V, pi=stage.policies(x, y))
-
-
-def normalized(strategy: Floats) -> Floats:
-    """Return a strategy without the rounding error of a step.
-
-    Args:
-        strategy: [n] probabilities whose sum is about 1.
-    """
-    positive = np.maximum(strategy, 0)
-    return np.asarray(positive / positive.sum())
-
-
-def inverse_time(t: int) -> float:
-    """Return the temperature 1/t, with which mirror descent tends to an equilibrium."""
-    return 1 / t
 
 
 def mirror_descent(
     game: TabularGame | NDArray[Any],
     *,
     step: float = 4.0,
-    temperature: float | Callable[[int], float] = inverse_time,
+    temperature: float | Callable[[int], float] = sample_average,
     start: Start | None = None,
 ) -> Iterator[Estimate]:
     """Magnetic mirror descent: the entropy is the mirror and the uniform strategy the magnet.

@@ -237,7 +237,30 @@ def _keys(seen: NDArray[Any]) -> list[bytes]:
     return keys_of((seen.reshape(len(seen), -1).astype(np.float32) + np.float32(0),))
 
 
-class ExactAdvantages(Watcher):
+class Informed(Watcher):
+    """A callback that knows the exact values of its learner.
+
+    Args:
+        game: The table that the training environments sample.
+        player: The player whose policy is learned.
+        observation: The network's kind of observation, as for ``extract``.
+    """
+
+    values: LearnerValues
+
+    def __init__(
+        self, game: TabularGame, *, player: int = 0, observation: str | None = None
+    ) -> None:
+        super().__init__()
+        self.game, self.player, self.observation = game, player, observation
+
+    def _on_training_start(self) -> None:
+        self.values = LearnerValues(
+            self.model, self.game, player=self.player, observation=self.observation
+        )
+
+
+class ExactAdvantages(Informed):
     """Gives a method of policy gradients the exact advantages of its present policy.
 
     They take the place of the rollout's estimates, and the exact values that of its returns. States
@@ -251,18 +274,6 @@ class ExactAdvantages(Watcher):
     """
 
     suffix: ClassVar[str] = "+exact advantages"
-    values: LearnerValues
-
-    def __init__(
-        self, game: TabularGame, *, player: int = 0, observation: str | None = None
-    ) -> None:
-        super().__init__()
-        self.game, self.player, self.observation = game, player, observation
-
-    def _on_training_start(self) -> None:
-        self.values = LearnerValues(
-            self.model, self.game, player=self.player, observation=self.observation
-        )
 
     def _on_rollout_end(self) -> None:
         assert isinstance(self.model, OnPolicyAlgorithm)

@@ -28,12 +28,12 @@ from solvent.exact import ImproperGameError, Solution, cached_solution
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_integer
-from solvent.training.algorithms import EntropyCallback, Learner, Watcher, find_algorithm
+from solvent.training.algorithms import EntropyCallback, Learner, find_algorithm
 from solvent.training.environments import NativeVecEnv, make_vector_env, named_environment
 from solvent.training.extract import OF_ACTION_VALUES
 from solvent.training.gap_parts import GapParts, gap_parts
 from solvent.training.hyperparameters import EXPLORING, prepare, requested
-from solvent.training.learner_values import ExactAdvantages, ExactTargets, LearnerValues, Values
+from solvent.training.learner_values import ExactAdvantages, ExactTargets, Informed, Values
 from solvent.training.policy_gradient import POLICY_GRADIENT, GradientReading, read_gradient
 from solvent.training.train import make_model, one_thread, without_compiler
 
@@ -92,7 +92,7 @@ class Reading:
         return _plain(found)
 
 
-class Microscope(Watcher):
+class Microscope(Informed):
     """Reads a learner at regular intervals; a callback for ``learn`` of Stable-Baselines3.
 
     The first reading is at the end of the first rollout, the last after training. All others are at
@@ -112,8 +112,6 @@ class Microscope(Watcher):
         seconds: CPU time spent on readings.
     """
 
-    values: LearnerValues
-
     def __init__(
         self,
         game: TabularGame,
@@ -123,19 +121,13 @@ class Microscope(Watcher):
         observation: str | None = None,
         solution: Solution | None = None,
     ) -> None:
-        super().__init__()
-        self.game, self.player, self.observation = game, player, observation
+        super().__init__(game, player=player, observation=observation)
         self.every = check_integer(every, "every", 1, 10**12)
         self.solution = solution or cached_solution(game)
         self.readings: list[Reading] = []
         self.visited: Bools = np.zeros(game.mask[player].shape, bool)
         self.policies: tuple[TabularPolicy, ...] = ()
         self.seconds = 0.0
-
-    def _on_training_start(self) -> None:
-        self.values = LearnerValues(
-            self.model, self.game, player=self.player, observation=self.observation
-        )
 
     def _on_step(self) -> bool:
         states = self.values.states(self.model._last_obs)
