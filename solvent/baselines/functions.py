@@ -63,15 +63,10 @@ def tabulated(
     function: Function,
     observations: Array,
     *,
-    outputs: str | None = None,
-    illegal: str = "remap",
-    takes_mask: bool = False,
     deterministic: bool = False,
-    player: int = 0,
-    batch_size: int = 8192,
-    name: str = "policy",
     env: Any = None,
     rows: Array | None = None,
+    **arguments: Any,
 ) -> tuple[TabularPolicy, Floats]:
     """Tabulate a function by calling it in every state in which a player acts.
 
@@ -79,18 +74,11 @@ def tabulated(
         game: The game.
         function: A function of n observations; a ``torch.nn.Module`` is given tensors.
         observations: [S, ...] the observation of the player in each state.
-        outputs: Kind of output: ``"probabilities"``, ``"logits"`` or
-            ``"action_values"``, [n, A], or ``"actions"``, [n]. If left out, [n] whole numbers are
-            actions, and rows are probabilities, which is checked.
-        illegal: ``"remap"``, ``"mask"`` as in the module, or ``"raise"``: a ValueError.
-        takes_mask: Whether the function is also given the legal actions, [n, A] bool.
         deterministic: Whether the most probable action of each row is always played, the lowest
             on ties. That of the largest action value is, in any case.
-        player: The player whose policy it is, 0 or 1.
-        batch_size: Number of states evaluated at once.
-        name: Name of the policy.
         env: The environment in which episodes are replayed; None if there is none.
         rows: [S, ...] the observation of `env` in each state; `observations` if left out.
+        arguments: Further arguments of :class:`QueriedFunction`.
 
     Returns:
         The policy, and the probability that was moved from illegal actions in each state, [S].
@@ -100,23 +88,8 @@ def tabulated(
             function of what it is given, or chooses an illegal action that is not allowed; or as
             for :func:`solvent.baselines.gate.replay`.
     """
-    if outputs is not None:
-        check_choice(outputs, "outputs", OUTPUTS)
-    check_choice(illegal, "illegal", ILLEGAL)
-    check_integer(player, "player", 0, 1)
-    check_integer(batch_size, "batch_size", 1, 2**31 - 1)
     with _evaluated(function) as called:
-        asked = QueriedFunction(
-            game,
-            called,
-            observations,
-            outputs=outputs,
-            illegal=illegal,
-            takes_mask=takes_mask,
-            player=player,
-            batch_size=batch_size,
-            name=name,
-        )
+        asked = QueriedFunction(game, called, observations, **arguments)
         policy, moved = asked.policy(greedy=deterministic)
         asked.pass_gate(policy, env, observations if rows is None else rows)
     return policy, moved
@@ -129,8 +102,10 @@ class QueriedFunction:
         game: The game.
         function: A function of n observations, and of the legal actions with `takes_mask`.
         observations: [S, ...] the observation of the player in each state.
-        outputs: Kind of output, as for :func:`tabulated`.
-        illegal: Treatment of illegal actions, as for :func:`tabulated`.
+        outputs: Kind of output: ``"probabilities"``, ``"logits"`` or
+            ``"action_values"``, [n, A], or ``"actions"``, [n]. If left out, [n] whole numbers are
+            actions, and rows are probabilities, which is checked.
+        illegal: ``"remap"``, ``"mask"`` as in the module, or ``"raise"``: a ValueError.
         takes_mask: Whether the function is also given the legal actions, [n, A] bool.
         predict: A function that chooses an action for each of n observations and masks. The action
             has to be the best by the output of `function`. None if there is no such function.
@@ -143,7 +118,7 @@ class QueriedFunction:
             actions are masked; 1 for the only action where it is the other's turn.
 
     Raises:
-        ValueError: If the function gives something else.
+        ValueError: If an argument is none of these, or the function gives something else.
     """
 
     def __init__(
@@ -160,6 +135,11 @@ class QueriedFunction:
         batch_size: int = 8192,
         name: str = "policy",
     ) -> None:
+        if outputs is not None:
+            check_choice(outputs, "outputs", OUTPUTS)
+        check_choice(illegal, "illegal", ILLEGAL)
+        check_integer(player, "player", 0, 1)
+        check_integer(batch_size, "batch_size", 1, 2**31 - 1)
         self.game, self.player, self.mask, self.name = game, player, game.mask[player], name
         self.function, self.predict, self.takes_mask = function, predict, takes_mask
         self.observations, self.outputs, self.illegal = observations, outputs, illegal
