@@ -299,8 +299,8 @@ def train(
             found |= {name: result[name] for name in ("timesteps", "cpu_seconds")}
         except (KeyError, TypeError, IndexError) as error:
             raise StoreError(f"{run.record}: not the record of a training, or damaged") from error
-        saw = seen_of_solution(run.request)
-        return TrainingResult(folder=run.folder, algorithm=algorithm, seed=seed, saw=saw, **found)
+        found |= {name: run.request[name] for name in ("algorithm", "seed")}
+        return TrainingResult(folder=run.folder, saw=seen_of_solution(run.request), **found)
     finally:
         training.close()
 

@@ -31,7 +31,7 @@ class Recompute(BaseCallback):
         self.seen: dict[int, tuple[float, ...]] = {}
 
     def _on_rollout_start(self) -> None:
-        policies = extract(self.model, self.game)
+        policies = extract(self.model, self.game, gate=False)
         sampled, mode = score(self.game, policies.sampled), score(self.game, policies.mode)
         self.seen[self.num_timesteps] = (
             sampled.value,

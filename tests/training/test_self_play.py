@@ -89,8 +89,10 @@ def trained(greed: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> Tra
 
 @pytest.mark.parametrize(
     ("name", "game", "settings"),
-    [(name, "greed", {}) for name in SETTINGS]
-    + [("maskable_ppo", "football", {"hyperparameters": BOTH_SEATS, "exploring_starts": 0.5})],
+    [
+        ("masked_dqn", "greed", {}),
+        ("maskable_ppo", "football", {"hyperparameters": BOTH_SEATS, "exploring_starts": 0.5}),
+    ],
 )
 def test_interrupted_self_play_ends_as_uninterrupted(
     name: str,
