@@ -221,7 +221,7 @@ def test_a_baseline_of_a_game_s_own_is_made_once(
 ) -> None:
     table = compile_game(GAME)
     made = {name: make_baseline(name, table) for name in ("never", "always")}
-    monkeypatch.setattr("solvent.baselines.baselines_of", never)
+    monkeypatch.setattr("solvent.baselines.named.baselines_of", never)
     for name, policy in made.items():
         read = make_baseline(name, table)
         assert (read.name, read.player, read.model_hash) == (policy.name, 0, table.model_hash)
