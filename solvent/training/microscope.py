@@ -287,7 +287,7 @@ def microscope(
     raw.pop(EXPLORING, None)
     setup = prepare(raw, learner.model)
     seat = learned_seat(make_vector_env(env_id or game, 1, kwargs))
-    of_seat = {"seat": seat.player, "observation": kwargs["observation"]}
+    of_seat = {"player": seat.player, "observation": kwargs["observation"]}
 
     def train(callback: Any) -> Any:
         env = NativeVecEnv(make_vector_env(env_id or game, setup.n_envs, kwargs))

@@ -14,7 +14,7 @@ from wrapped_envs import DICTIONARIES, HARMLESS, REFUSED, Wrap
 
 import solvent
 from solvent import policy_from
-from solvent.envs import SeatEnv, TabularEnv
+from solvent.envs import Env
 from solvent.model import TabularGame, TabularPolicy, compile_game, project
 
 COMBAT = "solvent/FFCombat-v0"
@@ -136,7 +136,7 @@ def test_a_wrapper_that_is_not_known_is_refused_with_the_way_out(
     name: str, small: TabularGame
 ) -> None:
     for outer in (lambda env: env, wrappers.RecordEpisodeStatistics):
-        env = outer((REFUSED | DICTIONARIES)[name](TabularEnv(small)))
+        env = outer((REFUSED | DICTIONARIES)[name](Env(small)))
         for policy in (lambda seen: np.zeros(len(seen), int), TabularPolicy.uniform(small)):
             with pytest.raises(ValueError, match=f"^{name} is not known .*as a function of what"):
                 solvent.score(env, policy)
@@ -146,7 +146,7 @@ def test_a_wrapper_that_is_not_known_is_refused_with_the_way_out(
 def test_harmless_wrappers_pass_and_nothing_is_played_in_them(
     wrap: Wrap, small: TabularGame
 ) -> None:
-    env, twin = (wrap(TabularEnv(small)) for _ in range(2))
+    env, twin = (wrap(Env(small)) for _ in range(2))
     seen, other = env.reset(seed=3)[0], twin.reset(seed=3)[0]
     found = solvent.score(env, logits, outputs="logits")
     assert found == solvent.score(small, logits, outputs="logits")
@@ -223,9 +223,9 @@ def test_seats_and_opponents_are_replayed() -> None:
     greed = compile_game(solvent.make_game("greed", limit=9, sides=4))
     pool = [tuple(TabularPolicy.uniform(greed, player=p) for p in (1, 0))]
     for env in (
-        SeatEnv(greed, pool[0][0]),
-        SeatEnv(greed, pool[0][1], seat=1),
-        SeatEnv(greed, pool, seat="random", illegal="raise"),
+        Env(greed, pool[0][0]),
+        Env(greed, pool[0][1], seat=1),
+        Env(greed, pool, seat="random", illegal="raise"),
     ):
         policy = solvent.policy_from(
             env, lambda seen: np.zeros(len(seen), int), player=env.seats[0]

@@ -15,7 +15,7 @@ import pytest
 from gymnasium import spaces
 from tabular_runs import Finite, after, cliff, environment, random_table, random_walk
 
-from solvent.envs import SeatEnv, TabularEnv
+from solvent.envs import Env
 from solvent.exact import nash_conv, policy_value, solve
 from solvent.model import TabularGame, TabularPolicy, compile_game, discounted
 from solvent.tabular import (
@@ -428,10 +428,10 @@ def test_sarsa_takes_the_safe_path_and_q_learning_the_optimal_one() -> None:
 def test_what_has_no_numbered_states_is_refused() -> None:
     game, both = random_table(0), random_table(0, "alternating")
     uniform = tuple(TabularPolicy.uniform(both, player=player) for player in (0, 1))
-    drawn = SeatEnv(both, [uniform], seat="random", observation="index")
+    drawn = Env(both, [uniform], seat="random", observation="index")
     learners: list[tuple[Any, str]] = [
         (
-            partial(q_learning, TabularEnv(game)),
+            partial(q_learning, Env(game)),
             r"observation space is Box.*observation='index'",
         ),
         (partial(q_learning, drawn), "seat is drawn"),
@@ -452,7 +452,7 @@ def test_what_has_no_numbered_states_is_refused() -> None:
 
 def test_a_seat_against_a_fixed_opponent_is_an_environment_like_any_other() -> None:
     both = random_table(1, "simultaneous")
-    env = SeatEnv(both, TabularPolicy.uniform(both, player=1), observation="index", illegal="raise")
+    env = Env(both, TabularPolicy.uniform(both, player=1), observation="index", illegal="raise")
     estimate = after(q_learning(env, alpha=slow, rng=np.random.default_rng(0)), 300)
     assert estimate.Q is not None
     assert (np.isneginf(estimate.Q) == ~(both.mask[0] | both.terminal[:, None])).all()
@@ -569,7 +569,7 @@ def test_nothing_is_discounted_twice() -> None:
     twice = r"discount is 0\.9, but .* ends at random for a discount of 0\.8 already"
     with pytest.raises(ValueError, match=twice):
         next(value_iteration(game, discount=0.9))
-    env = TabularEnv(game, observation="index")
+    env = Env(game, observation="index")
     with pytest.raises(ValueError, match=twice):
         next(q_learning(env, discount=0.9, rng=np.random.default_rng(0)))
     *_, once = value_iteration(plain, discount=0.8)

@@ -16,7 +16,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.dqn.policies import DQNPolicy
 
 import solvent
-from solvent.envs import TabularEnv, TabularVectorEnv
+from solvent.envs import Env, VectorEnv
 from solvent.exact import score
 from solvent.model import TabularGame, TabularPolicy, legal_action_table, one_hot
 from solvent.training import (
@@ -55,7 +55,7 @@ def test_the_mode_is_what_predict_answers_in_every_state(
 
 def linear(game: TabularGame, weights: dict[int, float], bias: float = 0.0) -> PPO:
     """A network without hidden layers: the logit of action 1 is linear in the observation."""
-    env = NativeVecEnv(TabularVectorEnv(game, 1, observation="onehot", autoreset_mode="SameStep"))
+    env = NativeVecEnv(VectorEnv(game, 1, observation="onehot", autoreset_mode="SameStep"))
     model = PPO("MlpPolicy", env, n_steps=2, batch_size=2, policy_kwargs={"net_arch": []})
     layer = model.policy.action_net
     assert isinstance(layer, torch.nn.Linear)
@@ -146,7 +146,7 @@ class Batchwise(BaseFeaturesExtractor):
 
 
 def made(kind: Any, policy: Any, game: TabularGame, **arguments: Any) -> Any:
-    return kind(policy, TabularEnv(game), seed=0, device="cpu", **arguments)
+    return kind(policy, Env(game), seed=0, device="cpu", **arguments)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_class_that_chooses_actions_of_its_own_is_refused_with_a_state(
     plays = r"by its predict another action .* in state Combat.*: \d; pass what it plays as a func"
     for call in (
         lambda: solvent.score(small, model),
-        lambda: solvent.score(TabularEnv(small), model, deterministic=True),
+        lambda: solvent.score(Env(small), model, deterministic=True),
         lambda: extract(model, small),
         lambda: model.learn(16, callback=ExactEvalCallback(small, every=16)),
     ):

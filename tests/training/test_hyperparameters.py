@@ -14,7 +14,7 @@ import yaml
 
 import solvent
 from solvent.benchmark.run_folder import STARTS, saw_solution
-from solvent.envs import TabularVectorEnv
+from solvent.envs import VectorEnv
 from solvent.exact import Score
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.games import FightingFantasy
@@ -79,7 +79,7 @@ def check_entry(name: str, env_id: str | None, small: TabularGame) -> None:
     raw = tuned(algorithm.hyperparameters, env_id)
     setup = prepare(raw, algorithm.model)
     env = NativeVecEnv(
-        TabularVectorEnv(small, setup.n_envs, observation="onehot", autoreset_mode="SameStep")
+        VectorEnv(small, setup.n_envs, observation="onehot", autoreset_mode="SameStep")
     )
     kwargs: dict[str, Any] = setup.arguments | (
         {"buffer_size": 1000} if "buffer_size" in setup.arguments else {}

@@ -20,7 +20,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import DummyVecEnv
 from torch import nn
 
-from solvent.envs import TabularEnv, TabularVectorEnv
+from solvent.envs import Env, VectorEnv
 from solvent.model import TabularGame, one_hot
 from solvent.training import NativeVecEnv
 from solvent.training.distinct import DistinctMaskablePPO, DistinctPPO
@@ -107,7 +107,7 @@ UPDATES = 3
 
 def learned(kind: type[BaseAlgorithm], game: TabularGame, updates: int, **changes: Any) -> Any:
     """A learner after some updates, of which the learning rate would fall to 0 after ten."""
-    env = TabularVectorEnv(game, 32, observation="onehot", autoreset_mode="SameStep")
+    env = VectorEnv(game, 32, observation="onehot", autoreset_mode="SameStep")
     arguments: dict[str, Any] = {
         "n_steps": 16, "batch_size": 128, "n_epochs": 4, "gamma": 1.0, "gae_lambda": 0.6,
         "ent_coef": 0.03, "learning_rate": 0.01, "seed": 3, "device": "cpu",
@@ -210,12 +210,12 @@ N = 6
 
 
 def native(game: TabularGame) -> NativeVecEnv:
-    return NativeVecEnv(TabularVectorEnv(game, N, observation="onehot", autoreset_mode="SameStep"))
+    return NativeVecEnv(VectorEnv(game, N, observation="onehot", autoreset_mode="SameStep"))
 
 
 def test_it_equals_the_vector_environment_of_stable_baselines3(small: TabularGame) -> None:
     ours = native(small)
-    theirs = DummyVecEnv([lambda: TabularEnv(small, observation="onehot") for _ in range(N)])
+    theirs = DummyVecEnv([lambda: Env(small, observation="onehot") for _ in range(N)])
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
     ours.seed(3)

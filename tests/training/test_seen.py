@@ -24,7 +24,7 @@ from stable_baselines3.common.vec_env import (
 from wrapped_envs import Late
 
 import solvent
-from solvent.envs import SeatVectorEnv, TabularEnv, TabularVectorEnv
+from solvent.envs import Env, VectorEnv
 from solvent.exact import StoreError
 from solvent.games import FightingFantasy, Greed
 from solvent.model import (
@@ -55,7 +55,7 @@ SHORT["qr_dqn"] = {**SHORT["dqn"], "policy_kwargs": {"n_quantiles": 5}}
 
 
 def native(game: TabularGame, count: int = 4) -> NativeVecEnv:
-    return NativeVecEnv(TabularVectorEnv(game, count, autoreset_mode="SameStep"))
+    return NativeVecEnv(VectorEnv(game, count, autoreset_mode="SameStep"))
 
 
 def learner(venv: Any, name: str = "ppo", steps: int = 300) -> BaseAlgorithm:
@@ -169,9 +169,9 @@ class OwnVector(gym.vector.VectorWrapper):  # type: ignore[type-arg]
 def test_wrappers_of_vector_environments_that_are_not_known_are_refused(
     small: TabularGame,
 ) -> None:
-    vector = TabularVectorEnv(small, 4, autoreset_mode="SameStep")
+    vector = VectorEnv(small, 4, autoreset_mode="SameStep")
     for venv in (
-        DummyVecEnv([lambda: LateMonitor(TabularEnv(small))]),
+        DummyVecEnv([lambda: LateMonitor(Env(small))]),
         LateByVecEnv(native(small)),
         LateByVecEnv(VecNormalize(native(small))),
         VecNormalize(LateByVecEnv(native(small))),
@@ -216,7 +216,7 @@ def test_numbers_of_states_of_another_table_are_refused(small: TabularGame) -> N
     model = PPO("MlpPolicy", lake, n_steps=8, batch_size=8, device="cpu")
     with pytest.raises(ValueError, match="FrozenLakeEnv does not say which table"):
         extract(model, game, observation="index")
-    other = learner(DummyVecEnv([lambda: TabularEnv(small, observation="index")]), steps=0)
+    other = learner(DummyVecEnv([lambda: Env(small, observation="index")]), steps=0)
     with pytest.raises(ValueError, match="of ff-combat is Discrete"):
         extract(other, compile_game(FightingFantasy()), observation="index")
 
@@ -239,7 +239,7 @@ def test_a_network_of_a_game_with_other_parameters_is_refused() -> None:
 def test_an_opponent_may_be_folded_into_chance() -> None:
     game = compile_game(Greed(limit=7, sides=3))
     opponent = TabularPolicy.uniform(game, player=1)
-    env = SeatVectorEnv(game, opponent, 4, seat=0, autoreset_mode="SameStep")
+    env = VectorEnv(game, 4, opponent, seat=0, autoreset_mode="SameStep")
     for steps in (0, 100):
         model = learner(NativeVecEnv(env), steps=steps)
         for scored in (game, against(game, opponent)):
@@ -269,8 +269,8 @@ def test_what_belongs_to_something_else_is_refused(small: TabularGame, tmp_path:
         replace(small, probability=small.probability.copy()),
     ):
         extract(model, same, observation="vector")
-    recurrent = RecurrentPPO("MlpLstmPolicy", TabularEnv(small), n_steps=8, device="cpu")
-    late = learner(DummyVecEnv([lambda: Late(TabularEnv(small))]), steps=0)
+    recurrent = RecurrentPPO("MlpLstmPolicy", Env(small), n_steps=8, device="cpu")
+    late = learner(DummyVecEnv([lambda: Late(Env(small))]), steps=0)
     good, path = Normalization(np.zeros(5), np.ones(5)), tmp_path / "normalization.npz"
     good.save(path)
     path.write_bytes(path.read_bytes()[:-30])
@@ -343,12 +343,12 @@ def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line() -> None:
 
 def test_what_a_network_sees_is_read_off_its_space(small: TabularGame) -> None:
     for kind in ("vector", "onehot", "index"):
-        model = made("a2c", TabularEnv(small, observation=kind))
+        model = made("a2c", Env(small, observation=kind))
         told = extract(model, small, observation=kind).sampled
         for found in (
             extract(model, small).sampled,
             solvent.policy_from(small, model),
-            solvent.policy_from(TabularEnv(small, observation="onehot"), model),
+            solvent.policy_from(Env(small, observation="onehot"), model),
         ):
             np.testing.assert_array_equal(found.probabilities, told.probabilities, err_msg=kind)
 

@@ -15,7 +15,7 @@ from reduced_football import reduced
 from two_players import OneShot, random_policy
 
 from solvent.baselines import make_baseline
-from solvent.envs import SeatVectorEnv
+from solvent.envs import VectorEnv
 from solvent.exact import (
     best_response,
     exploitability,
@@ -182,8 +182,8 @@ def tiny() -> TabularGame:
 
 def make(game: TabularGame, size: int = 3, latest: float = 0.5) -> tuple[Any, SelfPlayEnv]:
     uniform = [TabularPolicy.uniform(game, player=p) for p in (0, 1)]
-    env = SeatVectorEnv(
-        game, [uniform], 16, seat="random", observation="onehot", autoreset_mode="SameStep"
+    env = VectorEnv(
+        game, 16, [uniform], seat="random", observation="onehot", autoreset_mode="SameStep"
     )
     play = partial(policies_of_seats, game, "onehot")
     averages = [AveragePolicy(game, seat) for seat in (0, 1)]
