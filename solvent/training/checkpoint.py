@@ -53,9 +53,7 @@ SCHEMA = Schema(
     {
         "torch": ArraySchema("uint8", 1),
         "numpy": ArraySchema("uint32", 1),
-        **dict.fromkeys(
-            ("policy:*", "moments:*", "env:*", "bits:*", "replay:*", "_last_*"), ArraySchema()
-        ),
+        **dict.fromkeys(("policy:*", "moments:*", "env:*", "replay:*", "_last_*"), ArraySchema()),
     },
 )
 """Schema of a checkpoint's file."""
@@ -116,13 +114,14 @@ def save_checkpoint(
             arrays[last] = np.asarray(getattr(model, last))
     buffer = _replay_buffer(model)
     if buffer is not None:
-        header["replay"] = [buffer.pos, buffer.full]
+        binary = []
         for name, held in _contents(buffer).items():
             array = held[: buffer.size()]
             if ((array == 0) | (array == 1)).all() and not np.signbit(array).any():
-                arrays[f"bits:{name}"] = np.packbits(array.astype(bool))
-            else:
-                arrays[f"replay:{name}"] = array
+                binary.append(name)
+                array = np.packbits(array.astype(bool))
+            arrays[f"replay:{name}"] = array
+        header["replay"] = [buffer.pos, buffer.full, binary]
     write_archive(path, header, arrays)
 
 
@@ -196,14 +195,12 @@ def _restore_learner(model: BaseAlgorithm, header: dict[str, Any], arrays: Array
 
 def _restore_replay(buffer: ReplayBuffer, held: Any, arrays: Arrays) -> None:
     """Restore the replay buffer."""
-    buffer.pos, buffer.full = held
-    bits = _of("bits", arrays)
+    buffer.pos, buffer.full, binary = held
     for name, array in _contents(buffer).items():
-        target = array[: buffer.size()]
-        if name in bits:
-            target[:] = np.unpackbits(bits[name])[: target.size].reshape(target.shape)
-        else:
-            target[:] = arrays[f"replay:{name}"].reshape(target.shape)
+        target, kept = array[: buffer.size()], arrays[f"replay:{name}"]
+        if name in binary:
+            kept = np.unpackbits(kept)[: target.size]
+        target[:] = kept.reshape(target.shape)
 
 
 def _restore_generators(model: BaseAlgorithm, header: dict[str, Any], arrays: Arrays) -> None:

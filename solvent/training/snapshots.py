@@ -4,8 +4,8 @@ A learner that plays only against its present self can go in circles: it learns 
 policy, forgets the policies that it beat before, and returns to them. So a snapshot of it regularly
 joins a *pool* of opponents, from which each episode draws one (fictitious self-play: Heinrich,
 Lanctot and Silver 2015). If the game has a table, a snapshot plays as a table of action
-probabilities for each seat, otherwise as a network. What is kept of it are the parameters of the
-learner, from which its policy is made again.
+probabilities for each seat, made again from the parameters of the learner that are kept of it;
+otherwise as a network, which is kept itself.
 
 **The average policy** is the one that self-play is known to improve. In a game in which both act at
 once the best policies are mixed, and learners that respond to each other circle around them: the
@@ -18,6 +18,7 @@ times (quadratic averaging, as in discounted regret minimization: Brown and Sand
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.base_class import BaseAlgorithm
 
+from solvent.baselines.network import Network, NetworkPlayer
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
@@ -41,7 +43,7 @@ class Snapshot(NamedTuple):
     """A past state of a learner.
 
     Attributes:
-        timesteps: Number of steps that it had taken.
+        timesteps: Number of steps that it had taken; -1 if unknown.
         parameters: The parameters of its networks, by name.
         opponent: Its policy for the other seat, in the environment's form for opponents.
     """
@@ -114,11 +116,12 @@ class SelfPlayEnv(NativeVecEnv):
     def get_state(self) -> Arrays:
         """Return the environment's complete state, including snapshots and averages."""
         state = super().get_state()
-        count = self.averages[0].count if self.averages else 0
+        count = self.averages[0].count if self.averages else len(self.snapshots)
         state["remembered"] = np.array([self.remembered, count])
-        state["past"] = np.array([one.timesteps for one in self.snapshots], np.int64)
+        if self._size and self.averages:
+            state["past"] = np.array([one.timesteps for one in self.snapshots])
         for k, snapshot in enumerate(self.snapshots):
-            state |= {f"past {k}:{name}": array for name, array in snapshot.parameters.items()}
+            state |= {f"past {k}{name}": array for name, array in snapshot.parameters.items()}
         return state | {f"average {k}": one.mean for k, one in enumerate(self.averages)}
 
     def set_state(self, state: Arrays) -> None:
@@ -137,7 +140,8 @@ class SelfPlayEnv(NativeVecEnv):
         for k, average in enumerate(self.averages):
             average.restore(int(saved[1]), state[f"average {k}"])
         if self._size:
-            self._meet(self._restored(state))
+            tables = bool(self.averages)
+            self._meet(self._restored(state) if tables else _networks(self.snapshots[-1], state))
         super().set_state(state)
 
     def _meet(self, snapshots: list[Snapshot]) -> None:
@@ -145,9 +149,16 @@ class SelfPlayEnv(NativeVecEnv):
         self._native.set_opponents([one.opponent for one in snapshots], self.weights)
 
     def _snapshot(self, learner: BaseAlgorithm, timesteps: int) -> Snapshot:
+        opponent = self._play(learner, f"self at {timesteps}")
         weights = learner.policy.state_dict()
-        copies = {name: tensor.numpy(force=True).copy() for name, tensor in weights.items()}
-        return Snapshot(timesteps, copies, self._play(learner, f"self at {timesteps}"))
+        copies = {f":{name}": tensor.numpy(force=True).copy() for name, tensor in weights.items()}
+        if isinstance(opponent, NetworkPlayer):
+            copies = {
+                f" {name} {layer}": array
+                for name in ("weights", "biases")
+                for layer, array in enumerate(getattr(opponent.network, name))
+            }
+        return Snapshot(timesteps, copies, opponent)
 
     def _restored(self, state: Arrays) -> list[Snapshot]:
         """Return the saved snapshots; equal parameters give equal policies."""
@@ -162,6 +173,18 @@ class SelfPlayEnv(NativeVecEnv):
             snapshots.append(self._snapshot(self._learner, timesteps))
         policy.load_state_dict(present)
         return snapshots
+
+
+def _networks(like: Snapshot, state: Arrays) -> list[Snapshot]:
+    """Return the saved snapshots whose opponents are networks with the layers of another's."""
+    snapshots = []
+    for k in range(int(state["remembered"][1])):
+        parameters = {name: state[f"past {k}{name}"] for name in like.parameters}
+        layers = list(parameters.values())
+        weights, biases = layers[: len(layers) // 2], layers[len(layers) // 2 :]
+        network = Network(tuple(weights), tuple(biases), like.opponent.network.activation)
+        snapshots.append(Snapshot(-1, parameters, replace(like.opponent, network=network)))
+    return snapshots
 
 
 def policies_of_seats(

@@ -359,9 +359,9 @@ def test_a_checkpoint_is_not_believed(waiting: Path, small: TabularGame) -> None
         ({"curve": [["a", 0, 0, 0, 0, 0]]}, {}, "timesteps is 'a'"),
         ({"groups": []}, {}, "not a checkpoint of this training"),
         ({"python": [3, [2**70] * 625, None]}, {}, "not a checkpoint of this training"),
-        ({"replay": [9999, False]}, {}, "not a checkpoint of this training"),
+        ({"replay": [9999, False, []]}, {}, "not a checkpoint of this training"),
     ]
-    for kind in ("policy:", "moments:", "env:", "bits:", "_last_obs"):
+    for kind in ("policy:", "moments:", "env:", "replay:", "_last_obs"):
         name = max((n for n in arrays if n.startswith(kind)), key=lambda n: arrays[n].size)
         rows.append(({}, {name: arrays[name][: len(arrays[name]) // 2]}, str(path)))
         if kind in ("policy:", "env:"):
