@@ -197,10 +197,10 @@ class AgentLayers:
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None
     ) -> LayerStrategies:
-        rows = block_rows(self.layout, block)
-        standing = self.standing(layer)
-        found, of_column = np.unique(standing, return_inverse=True)
-        parts = [self.standing_strategies(layer, number) for number in found.tolist()]
+        rows, (half, ticks, own, other) = block_rows(self.layout, block), layer
+        ways = self.ways(half, ticks, own, other, self.layout.margin(half))
+        found, of_column = np.unique(ways, axis=1, return_inverse=True)
+        parts = [self.strategies_of(*way) for way in found.T.tolist()]
         offence, defence, choices = (
             np.concatenate([part[kind][rows] for part in parts]) for kind in range(3)
         )
@@ -211,9 +211,12 @@ class AgentLayers:
         )
 
     def onside(self, layer: Layer) -> Floats:
-        late = layer.ticks * self.layout.clock.tick <= self.management.onside
-        behind = self.layout.margin(layer.half) < 0
-        return (behind & late & self._decides(layer)).astype(float)
+        return self.kicks_onside(layer.half, layer.ticks, self.layout.margin(layer.half))
+
+    def kicks_onside(self, half: Ints | int, ticks: Ints | int, margin: Ints) -> Floats:
+        """Return the probabilities of an onside kick, by what the kicker's margin is."""
+        late = np.asarray(ticks) * self.layout.clock.tick <= self.management.onside
+        return np.asarray((margin < 0) & late & self._decides(half), float)
 
     def timeouts(self, asked: Asked) -> Floats:
         margin = self.layout.margin(asked.layer.half)[asked.column]
@@ -234,34 +237,52 @@ class AgentLayers:
         level = (margin == 0) | self.layout.for_points | (half == 1)
         return np.asarray(late & np.where(level, mine, margin < 0), float)
 
-    def standing(self, layer: Layer) -> Ints:
-        """[C] how the offence stands in each column of a layer."""
-        margin = self.layout.margin(layer.half)
-        late = layer.ticks * self.layout.clock.tick <= self.management.threshold
-        if not late or not self._decides(layer):
-            return np.full(len(margin), CLOCKLESS)
+    def ways(
+        self,
+        half: Ints | int,
+        ticks: Ints | int,
+        own: Ints | int,
+        other: Ints | int,
+        margin: Ints,
+    ) -> Ints:
+        """Return all that calls depend on: the arguments of :meth:`strategies_of`, [3, ...].
+
+        Args:
+            half: The half.
+            ticks: Ticks left in it.
+            own: Time-outs of the offence.
+            other: Time-outs of the other side.
+            margin: The points of the offence less the other side's.
+        """
+        late = np.asarray(ticks) * self.layout.clock.tick <= self.management.threshold
         near = np.abs(margin) <= self.layout.rules.ruleset.field_goal
-        return np.select(
-            [margin == 0, (margin < 0) & near, margin < 0, near],
+        standing = np.select(
+            [~late | ~self._decides(half) | (margin == 0), (margin < 0) & near, margin < 0, near],
             [CLOCKLESS, FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND, FIELD_GOAL_AHEAD],
             TOUCHDOWN_AHEAD,
         )
+        ways = np.stack(np.broadcast_arrays(ticks, np.where(margin < 0, own, other), standing))
+        return np.where(standing == CLOCKLESS, 0, ways)
 
-    def standing_strategies(self, layer: Layer, standing: int) -> Strategies:
-        """Its strategies in all situations, if the offence of a layer stands so."""
-        behind = layer.own if standing in (FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND) else layer.other
-        key = (0, 0, 0) if standing == CLOCKLESS else (layer.ticks, behind, standing)
+    def strategies_of(self, ticks: int, behind: int, standing: int) -> Strategies:
+        """Return its strategies in all situations.
+
+        Args:
+            ticks: Ticks left.
+            behind: Time-outs of the side that is behind.
+            standing: How the offence stands; the others are 0 if it is :data:`CLOCKLESS`.
+        """
         with self._lock:
-            if key not in self._known:
+            if (ticks, behind, standing) not in self._known:
                 # Layers are asked for in the order of their ticks: others will not be needed.
-                for other in [at for at in self._known if at[0] not in (0, layer.ticks)]:
+                for other in [at for at in self._known if at[0] not in (0, ticks)]:
                     del self._known[other]
                 adjusted = self._utilities
                 if standing != CLOCKLESS:
-                    adjusted = adjusted + self._managed(layer.ticks, behind, standing)
-                rules = self.layout.rules
-                self._known[key] = strategies_of_utilities(rules, adjusted)
-            return self._known[key]
+                    adjusted = adjusted + self._managed(ticks, behind, standing)
+                found = strategies_of_utilities(self.layout.rules, adjusted)
+                self._known[ticks, behind, standing] = found
+            return self._known[ticks, behind, standing]
 
     def _managed(self, ticks: int, timeouts: int, standing: int) -> Floats:
         """[S (R + 2)] what the clock adds to utilities."""
@@ -272,9 +293,9 @@ class AgentLayers:
         )
         return self.management.weight * (change if has_ball else -change)
 
-    def _decides(self, layer: Layer) -> bool:
-        """Return True if the half decides the game."""
-        return not self.layout.for_points and layer.half == 2
+    def _decides(self, half: Ints | int) -> Bools:
+        """Return whether a half decides the game."""
+        return np.asarray(half) == 2 * (not self.layout.for_points)
 
 
 class AgentPlayer:
@@ -289,7 +310,7 @@ class AgentPlayer:
 
     def __init__(self, layers: AgentLayers) -> None:
         self.layers = layers
-        self._known: dict[tuple[int, int, int, int, int], Strategies] = {}
+        self._known: dict[tuple[int, ...], Strategies] = {}
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         assert isinstance(simulation, TimedFootballPlays)
@@ -300,26 +321,26 @@ class AgentPlayer:
         first = np.zeros(len(chosen))
         strategies = np.zeros((len(chosen), simulation.n_actions))
         margin = np.where(player == 0, records["margin"], -records["margin"])
+        lead = np.where(mine, margin, -margin)
         stops = self.layers.stops_the_clock(records["half"], records["saved"], margin, mine)
+        onside = self.layers.kicks_onside(states.half, states.ticks, lead)
         first[phase == TIMEOUT] = stops[phase == TIMEOUT]
-        moments, number = np.unique(np.stack(states[:4]), axis=1, return_inverse=True)
-        for k, moment in enumerate(moments.T.tolist()):
-            layer, here = Layer(*moment), np.flatnonzero(number.ravel() == k)
-            column = states.column[here]
-            kicks = phase[here] == KICKOFF
-            first[here[kicks]] = 1 - self.layers.onside(layer)[column[kicks]]
-            standing = self.layers.standing(layer)[column]
-            for way in np.unique(standing[(phase[here] == CALL) | (phase[here] == CHOICE)]):
-                own = self._strategies_of(layer, int(way))
-                some = here[standing == way]
-                calls = some[phase[some] == CALL]
-                row, attacks = states.row[calls], mine[calls]
-                strategies[calls[attacks], : own.offence.shape[1]] = own.offence[row[attacks]]
-                letters = slice(actions.defence, actions.choice)
-                strategies[calls[~attacks], letters] = own.defence[row[~attacks]]
-                takes = some[phase[some] == CHOICE]
-                result = simulation.sampler.arrays.result["number"][records["choice"][takes]]
-                first[takes] = own.choices[states.row[takes], result]
+        first[phase == KICKOFF] = 1 - onside[phase == KICKOFF]
+        decides = np.flatnonzero((phase == CALL) | (phase == CHOICE))
+        ways = self.layers.ways(*states[:4], lead)
+        for way in np.unique(ways[:, decides], axis=1).T.tolist():
+            key = tuple(way)
+            if key not in self._known:  # The agent itself keeps those of one moment only.
+                self._known[key] = self.layers.strategies_of(*way)
+            own, some = self._known[key], decides[(ways[:, decides].T == way).all(axis=1)]
+            calls = some[phase[some] == CALL]
+            row, attacks = states.row[calls], mine[calls]
+            strategies[calls[attacks], : own.offence.shape[1]] = own.offence[row[attacks]]
+            letters = slice(actions.defence, actions.choice)
+            strategies[calls[~attacks], letters] = own.defence[row[~attacks]]
+            takes = some[phase[some] == CHOICE]
+            result = simulation.sampler.arrays.result["number"][records["choice"][takes]]
+            first[takes] = own.choices[states.row[takes], result]
         for kind, action in (
             (CHOICE, actions.choice),
             (KICKOFF, actions.kick),
@@ -328,10 +349,3 @@ class AgentPlayer:
             at = np.flatnonzero(phase == kind)
             strategies[at, action], strategies[at, action + 1] = first[at], 1 - first[at]
         return strategies
-
-    def _strategies_of(self, layer: Layer, standing: int) -> Strategies:
-        """Its strategies in all situations; the agent itself keeps those of one moment only."""
-        key = (*layer, standing) if standing != CLOCKLESS else (0, 0, 0, 0, standing)
-        if key not in self._known:
-            self._known[key] = self.layers.standing_strategies(layer, standing)
-        return self._known[key]
