@@ -275,7 +275,7 @@ def _workers() -> Local:
 OnBegun = Callable[[LayerStore], AbstractContextManager[Callable[[Layer], None]]]
 """A callback that gets the layers when rating begins, and yields a callback for finished ones."""
 
-BEST_RESPONSE = "best answer"
+BEST_RESPONSE = "best response"
 
 
 @dataclass(frozen=True, eq=False)

@@ -200,13 +200,13 @@ def test_known_players_are_scored_in_the_game_of_a_solution(
     optimal = json.loads(run(*score, "optimal").stdout)
     assert optimal["value"] == solution.value
     assert optimal["proved to within"] == solution.error
-    assert optimal["against"]["best answer"][:2] == pytest.approx(
+    assert optimal["against"]["best response"][:2] == pytest.approx(
         [solution.value, -solution.value], abs=1e-12
     )
     agent = json.loads(run(*score, "paper-agent").stdout)
-    answered, against_optimal = (agent["against"][name][0] for name in ("best answer", "optimal"))
+    answered, against_optimal = (agent["against"][name][0] for name in ("best response", "optimal"))
     assert answered < against_optimal < solution.value - 1e-3
-    assert agent["exploitability"] == pytest.approx(-agent["against"]["best answer"][2])
+    assert agent["exploitability"] == pytest.approx(-agent["against"]["best response"][2])
     assert precise(against_optimal) in run(*score[:-1], "paper-agent").stdout
     # A game that is named has to be the one that is scored.
     assert json.loads(run(*score, "paper-agent", *words[1:]).stdout) == agent

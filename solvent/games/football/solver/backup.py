@@ -644,16 +644,8 @@ def equilibrium_miss(
 
 def rounding(backup: Backup, view: Floats) -> float:
     """Return a bound on the rounding error in the payoff of a call against a strategy."""
-    rules = backup.rules
-    terms = (
-        int(np.diff(rules.arrays.branch_start).max())
-        + int(np.diff(rules.arrays.mixed_start).max(initial=1))
-        + rules.legal.shape[1]
-        + rules.chart.defences
-        + 8
-    )
-    largest = float(np.abs(view).max()) + rules.most_points
-    return float(terms * np.finfo(float).eps * largest)
+    largest = float(np.abs(view).max()) + backup.rules.most_points
+    return backup.rules.roundings * float(np.finfo(float).eps) / 2 * largest
 
 
 def _respond(
