@@ -59,26 +59,6 @@ class Equilibria(NamedTuple):
     choices: Floats
 
 
-class Sides(NamedTuple):
-    """Both sides' strategies in some states of a situation.
-
-    Attributes:
-        attack: [K, A] the offence's strategies.
-        defend: [K, m] the defence's.
-        x: [states] the number of the offence's strategy in each.
-        y: [states] of the defence's.
-        offence_responds: Whether the offence plays a best response instead.
-        defence_responds: Whether the defence plays a best response.
-    """
-
-    attack: Floats
-    defend: Floats
-    x: Numbers
-    y: Numbers
-    offence_responds: bool
-    defence_responds: bool
-
-
 class Workspace(NamedTuple):
     """Memory for the states that are looked at side by side, L of them.
 
@@ -266,7 +246,6 @@ def _backup(
             value = values[down, begin:end].reshape(-1)
             x = attack.which[down, begin:end].reshape(-1)
             y = defend.which[down, begin:end].reshape(-1)
-            sides = Sides(attack.calls, defend.calls, x, y, offence_responds, defence_responds)
             for k in range(len(rules.chosen_result)):
                 if rules.chooser[k] == 0:
                     _choose(rules, k, offence_responds, attack.choices, x, by_row)
@@ -280,7 +259,10 @@ def _backup(
                 largest_gap = max(largest_gap, gap)
                 solved += count
             else:
-                _rate_given(rules, sides, memory, by_row, s, value)
+                responds = offence_responds, defence_responds
+                _rate_given(
+                    rules, attack.calls, x, defend.calls, y, responds, memory, by_row, s, value
+                )
         begin = end
     return largest_gap, solved
 
@@ -461,10 +443,32 @@ def _support_of(strategy: Floats) -> np.uint32:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _rate_given(
-    rules: Arrays, sides: Sides, memory: Workspace, by_row: Floats, s: int, values: Floats
+    rules: Arrays,
+    attack: Floats,
+    x: Numbers,
+    defend: Floats,
+    y: Numbers,
+    responds: tuple[bool, bool],
+    memory: Workspace,
+    by_row: Floats,
+    s: int,
+    values: Floats,
 ) -> None:
-    """Write the values of the states of a situation, each with strategies of its own."""
-    attack, defend, x, y, offence_responds, defence_responds = sides
+    """Write the values of the states of a situation, each with strategies of its own.
+
+    Args:
+        rules: The rules.
+        attack: [K, A] the offence's strategies.
+        x: [states] the number of the offence's strategy in each state.
+        defend: [K, m] the defence's strategies.
+        y: [states] the number of the defence's strategy in each state.
+        responds: Whether the offence plays a best response instead, and whether the defence does.
+        memory: Memory for as many states.
+        by_row: [rows, states] the values of results and cells.
+        s: The situation.
+        values: [states], written.
+    """
+    offence_responds, defence_responds = responds
     states, defences = len(values), rules.cell.shape[1]
     first, last = rules.row_start[s], rules.row_start[s + 1]
     mixed, total = memory.mixed, memory.total[:states]

@@ -60,9 +60,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -573,15 +574,6 @@ class TimedFootball(ChartFootball):
 ALL_FORMS = (*FORMS, *TIMED_FORMS)
 """The forms without a clock, and those with one."""
 
-_UNTIMED_ONLY: dict[str, Any] = {
-    "expected_points": None,
-    "kickoff_value": None,
-    "punting": False,
-    "other_chart": None,
-}
-_TIMED_ONLY: dict[str, Any] = {"clock": None, "timeouts": None, "margin": 0}
-"""The parameters that belong to one kind of form, and their defaults."""
-
 
 def football_strategy(
     chart: str | Path | Chart = "standard",
@@ -627,13 +619,14 @@ def football_strategy(
         OSError: If a file cannot be read.
     """
     given: dict[str, Any] = dict(locals())
-    check_choice(form, "form", ALL_FORMS)
-    timed = form in TIMED_FORMS
-    for name, default in (_UNTIMED_ONLY if timed else _TIMED_ONLY).items():
-        if (value := given.pop(name)) != default:
+    timed = check_choice(form, "form", ALL_FORMS) in TIMED_FORMS
+    kind: type[TimedFootball | FootballStrategy] = TimedFootball if timed else FootballStrategy
+    own = [field.name for field in fields(kind)]
+    for name, parameter in signature(football_strategy).parameters.items():
+        if name not in own and given[name] != parameter.default:
             clocks = ("without", FORMS) if timed else ("with", TIMED_FORMS)
             raise ValueError(
-                f"{name} is {shown(value)}, but form is {shown(form)}; {name} is for the forms "
-                f"{clocks[0]} a clock: {', '.join(clocks[1])}"
+                f"{name} is {shown(given[name])}, but form is {shown(form)}; {name} is for the "
+                f"forms {clocks[0]} a clock: {', '.join(clocks[1])}"
             )
-    return (TimedFootball if timed else FootballStrategy)(**given)
+    return kind(**{name: given[name] for name in own})
