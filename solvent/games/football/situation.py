@@ -438,10 +438,15 @@ def ordinal(down: int) -> str:
 def situation_text(ruleset: Ruleset, situation: Situation) -> str:
     """Such as ``3rd and 7 at the other's 34``."""
     down, to_go, to_goal, punting = situation
-    own = ruleset.field - to_goal
-    line = f"its own {own}" if own < to_goal else f"the other's {to_goal}"
     distance = "goal" if to_go == to_goal else str(to_go)
-    return f"{ordinal(down)} and {distance} at {line}{', punt formation' if punting else ''}"
+    formation = ", punt formation" if punting else ""
+    return f"{ordinal(down)} and {distance} at {line_name(ruleset, to_goal)}{formation}"
+
+
+def line_name(ruleset: Ruleset, to_goal: int) -> str:
+    """The name of a line to the side with the ball, such as ``its own 20``."""
+    own = ruleset.field - to_goal
+    return f"its own {own}" if own < to_goal else f"the other's {to_goal}"
 
 
 def situation_index(ruleset: Ruleset, situation: Situation) -> int:

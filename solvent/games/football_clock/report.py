@@ -18,7 +18,7 @@ from solvent.exact.matrix_game import solve_matrix_games
 from solvent.games.football.fourth_down import WAY_COLOURS, WAYS, best_ways
 from solvent.games.football.report import FIELD, filled, line_chart, untabled_football
 from solvent.games.football.rules import FootballStrategy
-from solvent.games.football.situation import Situation, first_down_at, ordinal
+from solvent.games.football.situation import Situation, first_down_at, line_name, ordinal
 from solvent.games.football.solver.solved import SolvedFootball
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
 from solvent.games.football_clock.backup import payoffs_of
@@ -111,10 +111,7 @@ class LastHalf:
 
     def place_name(self, to_goal: int) -> str:
         """A line of the field."""
-        field = self.layout.rules.ruleset.field
-        if 2 * to_goal == field:
-            return "midfield"
-        return f"the own {field - to_goal}" if 2 * to_goal > field else f"the other's {to_goal}"
+        return line_name(self.layout.rules.ruleset, to_goal)
 
     @property
     def next_down(self) -> Situation:
