@@ -110,8 +110,11 @@ class Rules(NamedTuple):
     (:mod:`solvent.envs.random_stream`).
 
     Attributes:
-        cell_threshold: [(n+4)*m*E] int64, of the entries of the chart's cells, E to each.
-        cell_result: [(n+4)*m*E] int32, their results.
+        cell: [(n+4)*m] int64, the result in each cell of the chart, or R + k for the k-th of the
+            cells with more than one result.
+        mixed_start: [M+1] int64, where the entries of those cells begin.
+        mixed_threshold: [entries] int64, of these entries.
+        mixed_result: [entries] int64, their results.
         branch_start: [S*R+4] int32, where the branches of a situation's results begin, and those of
             the kicks: kickoff, onside, free kick.
         threshold: [N] int64, of branches.
@@ -133,8 +136,10 @@ class Rules(NamedTuple):
             touchdown with its extra point, and what both players' returns add up to.
     """
 
-    cell_threshold: Ints
-    cell_result: NDArray[np.int32]
+    cell: Ints
+    mixed_start: Ints
+    mixed_threshold: Ints
+    mixed_result: Ints
     branch_start: NDArray[np.int32]
     threshold: Ints
     branch_successor: NDArray[np.int32]
@@ -243,12 +248,15 @@ def _called(i: int, own: int, other: int, episodes: Any, rules: Any) -> int:
     number, at = rules.number[0], episodes[i]
     if at.phase == CALL:
         call = own + (own == number.plays + 2 and rules.row[at.row, 3] == 1)
-        cell = call * number.defences + other - number.first_letter
+        result = rules.cell[call * number.defences + other - number.first_letter]
         x = advance(at.stream)
         at.stream = x
-        first_entry = cell * number.entries
-        entry = pick(draw_of(x), rules.cell_threshold, first_entry, number.entries)
-        result = rules.cell_result[first_entry + entry]
+        mixed = result - number.results
+        if mixed >= 0:
+            start = rules.mixed_start[mixed]
+            count = rules.mixed_start[mixed + 1] - start
+            entry = pick(draw_of(x), rules.mixed_threshold, start, count)
+            result = rules.mixed_result[start + entry]
         if rules.result[result].chooser >= 0:
             at.phase = CHOICE
             at.choice = result

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Batch, Player, Simulation, Uniform
 from solvent.envs.kernels import action_thresholds, draw_actions
-from solvent.envs.random_stream import DRAWS, inverse_cdf
+from solvent.envs.random_stream import inverse_cdf
 from solvent.envs.sampling_table import bonus_of
 from solvent.envs.simulated_seat import SimulatedSeatBatch
 from solvent.games.football.packed import PackedRules, pack_rules
@@ -281,7 +281,6 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
     clock, chart, actions = game.loaded_clock, game.loaded_chart, game.actions
     arrays = packed.arrays
     mask, row = _menus_of(game, packed)
-    cell_threshold, cell_result = _cells(packed)
     action = np.zeros((len(mask), 1 + mask.shape[1]), np.int16)
     for menu, allowed in enumerate(mask):
         legal = np.flatnonzero(allowed)
@@ -290,7 +289,6 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
     numbers = {
         "plays": chart.plays,
         "defences": chart.defences,
-        "entries": cell_result.shape[1],
         "situations": packed.n_situations,
         "lines": len(arrays.alike),
         "results": packed.n_results,
@@ -315,8 +313,10 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
         for ticks in range(clock.half_ticks + 1)
     ]
     return kernel.Rules(
-        cell_threshold=cell_threshold.ravel(),
-        cell_result=cell_result.ravel(),
+        cell=arrays.cell.ravel(),
+        mixed_start=arrays.mixed_start,
+        mixed_threshold=inverse_cdf(arrays.mixed_probability, arrays.mixed_start),
+        mixed_result=arrays.mixed_result,
         branch_start=arrays.branch_start.astype(np.int32),
         threshold=inverse_cdf(arrays.branch_probability, arrays.branch_start),
         branch_successor=arrays.branch_successor,
@@ -332,20 +332,6 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
         share=share,
         number=np.array([tuple(numbers.values())], [(n, type(v)) for n, v in numbers.items()]),
     )
-
-
-def _cells(packed: PackedRules) -> tuple[Ints, NDArray[np.int32]]:
-    """[(n+4)*m, E] thresholds and results of the entries of each cell of the chart."""
-    arrays = packed.arrays
-    length = np.diff(arrays.mixed_start)
-    shape = packed.n_results + len(length), int(length.max(initial=1))
-    threshold, result = np.full(shape, DRAWS), np.zeros(shape, np.int32)
-    result[: packed.n_results, 0] = np.arange(packed.n_results)
-    mixed = np.repeat(np.arange(len(length)), length)
-    at = packed.n_results + mixed, np.arange(len(mixed)) - arrays.mixed_start[mixed]
-    threshold[at] = inverse_cdf(arrays.mixed_probability, arrays.mixed_start)
-    result[at] = arrays.mixed_result
-    return threshold[arrays.cell.ravel()], result[arrays.cell.ravel()]
 
 
 def _menus_of(
