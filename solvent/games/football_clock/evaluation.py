@@ -51,7 +51,6 @@ from solvent.games.football_clock.layout import (
     LayerPolicy,
     Players,
     PositionPlace,
-    block_rows,
     layout_for,
     place_of,
 )
@@ -193,21 +192,13 @@ class PairLayers(FootballLayers):
                     defend and defend.defend,
                 )
                 found.append(result.values)
-        values = np.array(found).reshape(len(pairs), 2, -1, found[0].shape[-1])
+        values = np.stack(found)
         return BlockResult(
             values,
             next((found.start for found in asked.values() if found.start is not None), None),
             max(found.gap for found in asked.values()),
             games=values.size,
         )
-
-    def join(self, layer: Layer, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
-        values = np.empty(self.shape(layer))
-        for block, result in zip(self.blocks(layer)[:-1], results[:-1], strict=True):
-            values[:, :, block_rows(self.layout, block)] = result.values
-        values[:, :, self.layout.kickoff_row :] = results[-1].values
-        starts = [result.start for result in results if result.start is not None]
-        return values, np.concatenate(starts, axis=1) if starts else None
 
     @property
     def identity(self) -> Mapping[str, Any]:

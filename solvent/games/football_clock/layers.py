@@ -65,6 +65,7 @@ from solvent.games.football_clock.layout import (
     FormLayout,
     Layer,
     Players,
+    block_rows,
     layout_for,
     place_of,
 )
@@ -435,13 +436,14 @@ class FootballLayers(LayeredGame):
         return [*blocks_of(lines, size), self._kicks]
 
     def join(self, layer: Layer, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
-        *calls, kicks = results
-        values = np.empty(self.shape(layer))
-        lines = values[: self.layout.kickoff_row].reshape(-1, self.layout.lines, values.shape[1])
-        np.concatenate([block.values for block in calls], axis=1, out=lines)
-        values[self.layout.kickoff_row :] = kicks.values
-        starts = [block.start for block in calls if block.start is not None]
-        return values, np.concatenate(starts, axis=1)
+        values, kicks = np.empty(self.shape(layer)), self.layout.kickoff_row
+        for block, result in zip(self.blocks(layer)[:-1], results[:-1], strict=True):
+            rows = block_rows(self.layout, block)
+            shape = *values.shape[:-2], len(rows), values.shape[-1]
+            values[..., rows, :] = result.values.reshape(shape)
+        values[..., kicks:, :] = results[-1].values
+        starts = [result.start for result in results if result.start is not None]
+        return values, np.concatenate(starts, axis=1) if starts else None
 
     @property
     def _kicks(self) -> Block:
