@@ -72,7 +72,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -83,7 +82,7 @@ from solvent.games.football.chart_model import LAST_RUN
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.solver.backup import Strategies, backup_of
 from solvent.games.football.solver.points import solve_points
-from solvent.games.football.solver.solved import football_table, solve_football
+from solvent.games.football.solver.solved import football_table
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 
@@ -419,9 +418,6 @@ def football_policy(name: str, game: TabularGame, player: int = 0) -> TabularPol
     return table.policy(STRATEGIES[name](table.rules), player, name=name)
 
 
-_solved: WeakKeyDictionary[TabularGame, tuple[TabularPolicy, TabularPolicy]] = WeakKeyDictionary()
-
-
 def optimal_football(game: TabularGame, player: int = 0) -> TabularPolicy:
     """Return a player's equilibrium policy, from football's own solver where it applies.
 
@@ -436,15 +432,8 @@ def optimal_football(game: TabularGame, player: int = 0) -> TabularPolicy:
     """
     folded = any(mask.shape[1] == 1 for mask in game.mask)
     table = None if folded else football_table(game)
-    if game not in _solved:
-        solved = None if table is None else solve_football(table.strategy)
-        if table is None or solved is None:
-            return optimal(game, player)
-        first, second = (
-            table.policy(solved.strategies, p, name="optimal", kick=solved.kick) for p in (0, 1)
-        )
-        _solved[game] = first, second
-    return _solved[game][player]
+    policies = table and table.optimal
+    return policies[player] if policies else optimal(game, player)
 
 
 BASELINES: Mapping[str, Baseline] = {

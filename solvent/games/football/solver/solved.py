@@ -302,6 +302,16 @@ class FootballTable:
         found.choices[self.situation[chosen], self.choice[chosen]] = taken
         return found
 
+    @cached_property
+    def optimal(self) -> tuple[TabularPolicy, TabularPolicy] | None:
+        """Both players' equilibrium policies; None where football's own solver does not apply."""
+        solved = solve_football(self.strategy)
+        if solved is None:
+            return None
+        kick, own = solved.kick, solved.strategies
+        first, second = (self.policy(own, p, name="optimal", kick=kick) for p in (0, 1))
+        return first, second
+
     def _parts(self, strategies: Strategies, player: int) -> Iterator[tuple[Ints, Ints, Floats]]:
         """The states in which a player calls, its columns there, and its strategies: by side."""
         calls, mine = (self.situation >= 0) & (self.choice < 0), self.offence == player
