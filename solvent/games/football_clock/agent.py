@@ -295,7 +295,8 @@ class AgentLayers:
 
     def _decides(self, half: Ints | int) -> Bools:
         """Return whether a half decides the game."""
-        return np.asarray(half) == 2 * (not self.layout.for_points)
+        decides: Bools = np.asarray(half) == 2 * (not self.layout.for_points)
+        return decides
 
 
 class AgentPlayer:
