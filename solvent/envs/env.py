@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import gymnasium as gym
 import numpy as np
@@ -175,22 +175,6 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         self._check_begun()
         masks: Bools = self.episode.look()[1].astype(bool)
         return masks
-
-    def set_opponents(
-        self, opponents: Opponents | Sequence[Player], weights: Sequence[float] | None = None
-    ) -> None:
-        """Replace the pool; an episode that is under way draws its opponent anew and goes on.
-
-        Args:
-            opponents: Policies or players for the other seat, as for the class.
-            weights: A positive number for each opponent, in proportion to which they are drawn;
-                equal ones unless given.
-
-        Raises:
-            ValueError: If an opponent is for another game or for the learner's own seat, or the
-                weights are not as above.
-        """
-        self.episode.set_opponents(cast(Any, opponents), weights)
 
     @cached_property
     def P(self) -> TransitionDict:  # noqa: N802

@@ -191,6 +191,20 @@ class Drawn:
         opponents: tuple[Any, ...] = self.episode.opponents
         return opponents
 
+    def set_opponents(self, opponents: Any, weights: Sequence[float] | None = None) -> None:
+        """Replace the pool; episodes that are under way draw their opponents anew and go on.
+
+        Args:
+            opponents: Policies or players for the other seat, as for :class:`solvent.envs.Env`.
+            weights: A positive number for each opponent, in proportion to which they are drawn;
+                equal ones unless given.
+
+        Raises:
+            ValueError: If an opponent is for another game or for the learner's own seat, or the
+                weights are not as above.
+        """
+        self.episode.set_opponents(opponents, weights)
+
     def render(self) -> Any:
         """Draw the state: text, an RGB array [height, width, 3] of uint8, or a window.
 

@@ -296,22 +296,6 @@ class VectorEnv(Drawn, vector.VectorEnv[Batch, Batch, Batch]):
         drawn = super()._drawn
         return tuple(drawn(state(i)) for i in range(self.num_envs))
 
-    def set_opponents(
-        self, opponents: Opponents | Sequence[Player], weights: Sequence[float] | None = None
-    ) -> None:
-        """Replace the pool; episodes that are under way draw their opponents anew and go on.
-
-        Args:
-            opponents: Policies or players for the other seat, as for the class.
-            weights: A positive number for each opponent, in proportion to which they are drawn;
-                equal ones unless given.
-
-        Raises:
-            ValueError: If an opponent is for another game or for the learner's own seat, or the
-                weights are not as above.
-        """
-        self.simulator.set_opponents(cast(Any, opponents), weights)
-
     def close(self, **kwargs: Any) -> None:
         """Close the environment; see Gymnasium's vector environments."""
         vector.VectorEnv.close(self, **kwargs)

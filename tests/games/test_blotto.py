@@ -56,12 +56,6 @@ def test_with_spoils_the_soldiers_that_are_beaten_count_too() -> None:
         assert [played(FOUR_AGAINST_THREE, own, other) for other in columns] == payoffs
 
 
-def test_four_regiments_against_three_are_worth_14_9ths() -> None:
-    solution = solve(compile_game(FOUR_AGAINST_THREE))
-    assert solution.value == pytest.approx(14 / 9, abs=1e-12)
-    assert solution.lower <= 14 / 9 <= solution.upper
-
-
 @pytest.mark.parametrize(("army", "fields"), [(3, 2), (5, 3), (6, 3), (4, 4)])
 def test_equal_armies_are_worth_nothing(army: int, fields: int) -> None:
     solution = solve(compile_game(Blotto([army, army], fields)))

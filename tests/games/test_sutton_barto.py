@@ -177,12 +177,6 @@ def test_the_optimal_moves_of_the_gridworld_are_the_printed_ones() -> None:
             assert set(found) == signs[sign], (row, column)
 
 
-def test_the_values_of_five_states_are_sixths() -> None:
-    table, solution = solved("random-walk")
-    found = [solution.values[table.index[(place,)]] for place in range(1, 6)]
-    assert found == pytest.approx([place / 6 for place in range(1, 6)], abs=1e-12)
-
-
 def test_bold_play_has_the_stated_values() -> None:
     table, solution = solved("gambler")
     found = [solution.values[table.index[(dollars,)]] for dollars in (25, 50, 75)]

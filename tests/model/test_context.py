@@ -162,13 +162,6 @@ def test_a_draw_succeeds_if_it_is_below_the_probability() -> None:
     assert succeeds(np.array([0.2, 0.8]), 0.5).tolist() == [False, True]
 
 
-def test_arrays_broadcast() -> None:
-    p, modifier = np.array([0.0, 0.25, 1.0]), np.array([[-0.3], [0.0], [900.0]])
-    table = modified(p, modifier)
-    assert table.shape == (3, 3)
-    assert table.tolist() == [[modified(a, m) for a in p] for m in modifier[:, 0]]
-
-
 @pytest.mark.parametrize(
     ("p", "modifier", "expected"),
     # From 60-digit decimals by another formula, p e^x / (1 + p (e^x - 1)), rounded half up.
@@ -304,8 +297,3 @@ def test_a_target_escapes_in_its_best_way_or_as_the_action_implies() -> None:
     # A rule of the target's own replaces the default even where that would be better.
     assert checks["worse"] == parry.given(("dark", "0.1"))
     assert checks["worse"].probability < checks["none"].probability
-
-
-def test_the_first_of_equal_reactions_is_taken() -> None:
-    first, second = Check("left", "0.5"), Check("right", "0.5")
-    assert resolve_at_targets(Check("a blow", 1), {"x": [first, second]})["x"].name == "left"

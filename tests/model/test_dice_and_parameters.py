@@ -74,11 +74,6 @@ def test_impossible_dice_are_refused() -> None:
             call()
 
 
-def test_a_die_has_six_sides_unless_told() -> None:
-    assert dice_sum(1) == {face: Fraction(1, 6) for face in range(1, 7)}
-    assert probability_at_most(4, 1) == Fraction(2, 3)
-
-
 def test_a_spread_is_a_value_a_range_or_weights() -> None:
     assert spread(3, "x", 0, 9) == {3: 1}
     assert spread([2, 4], "x", 0, 9) == dict.fromkeys((2, 3, 4), Fraction(1, 3))

@@ -64,21 +64,6 @@ def endless(rows: list[list[list[tuple[float, int, float]]]]) -> TabularGame:
     )
 
 
-def gridworld() -> TabularGame:
-    """Sutton and Barto 2018, Example 3.5: 5 by 5 cells, states numbered row by row, no end."""
-
-    def move(cell: int, step: tuple[int, int]) -> list[tuple[float, int, float]]:
-        if cell in (1, 3):  # A and B.
-            return [(1.0, {1: 21, 3: 13}[cell], {1: 10.0, 3: 5.0}[cell])]
-        row, column = cell // 5 + step[0], cell % 5 + step[1]
-        if 0 <= row < 5 and 0 <= column < 5:
-            return [(1.0, 5 * row + column, 0.0)]
-        return [(1.0, cell, -1.0)]
-
-    steps = [(-1, 0), (1, 0), (0, -1), (0, 1)]
-    return endless([[move(cell, step) for step in steps] for cell in range(25)])
-
-
 def by_linear_solve(game: TabularGame, policy: np.ndarray, discount: float) -> np.ndarray:
     """The discounted values of a policy in an undiscounted table for one: (I - g P) v = r."""
     n = game.n_states
@@ -190,14 +175,6 @@ def test_ends_with_one_reward_are_one_outcome_and_keep_their_rewards() -> None:
     assert table.outcome_reward[first].tolist() == [1.0, 2.0, 1.0, 1.0, 2.0]
 
 
-def test_a_game_of_one_move_has_no_later_rewards() -> None:
-    once = endless([[[(1.0, 1, 3.0)], [(1.0, 1, 4.0)]], []])
-    table = discounted(once, 0.5)
-    assert table.states == (0, 1, DISCOUNT_END)
-    assert (table.probability == once.probability).all()
-    assert solve(table).value == 4
-
-
 @pytest.mark.parametrize("wrong", [0, 1.01, -0.5, float("nan"), None, True, "a lot", "0", [0.9]])
 def test_other_numbers_are_no_discounts(wrong: Any) -> None:
     for game in (LAKE, compile_game(LAKE)):
@@ -274,23 +251,6 @@ def test_the_optimum_of_a_game_without_end_is_the_best_policy_s(seed: int) -> No
     )
     assert found.value == pytest.approx(best, abs=1e-9)
     assert found.lower - 1e-9 <= best <= found.upper + 1e-9
-
-
-def test_the_gridworld_has_the_values_that_are_published() -> None:
-    # Sutton and Barto 2018, Figures 3.2 and 3.5, discount .9: the equiprobable random policy and
-    # the optimum, to one decimal.
-    table = discounted(gridworld(), 0.9)
-    uniform = [3.3, 8.8, 4.4, 5.3, 1.5, 1.5, 3.0, 2.3, 1.9, 0.5, 0.1, 0.7, 0.7, 0.4, -0.4]
-    uniform += [-1.0, -0.4, -0.4, -0.6, -1.2, -1.9, -1.3, -1.2, -1.4, -2.0]
-    values = policy_value(table, TabularPolicy.uniform(table))
-    assert np.round(values[:25], 1).tolist() == uniform
-    optimal = [22.0, 24.4, 22.0, 19.4, 17.5, 19.8, 22.0, 19.8, 17.8, 16.0, 17.8, 19.8, 17.8, 16.0]
-    optimal += [14.4, 16.0, 17.8, 16.0, 14.4, 13.0, 14.4, 16.0, 14.4, 13.0, 11.7]
-    solution = solve(table)
-    assert np.round(solution.values[:25], 1).tolist() == optimal
-    # Along the first row to A and round again: 10 for every 5th move, the first at move 1.
-    assert solution.lower <= 0.9 * 10 / (1 - 0.9**5) <= solution.upper + 1e-12
-    assert solution.upper - solution.lower < 1e-9
 
 
 def by_the_dictionary(env: Any, discount: float) -> float:

@@ -9,7 +9,7 @@ import gymnasium as gym
 import pytest
 
 import solvent
-from solvent.baselines import _own
+from solvent.baselines.named import _own
 from solvent.games import Pig
 from solvent.model import cached_table, registry
 from solvent.model.registry import (
