@@ -20,6 +20,8 @@ from .expectimax import CycleError as CycleError
 from .expectimax import GameTree as GameTree
 from .expectimax import solve_tree as solve_tree
 from .hardness import Hardness as Hardness
+from .linear_program import LinearProgramSolution as LinearProgramSolution
+from .linear_program import solve_linear_program as solve_linear_program
 from .matrix_game import DominanceReport as DominanceReport
 from .matrix_game import MatrixGames as MatrixGames
 from .matrix_game import MatrixGameSolution as MatrixGameSolution

@@ -16,11 +16,7 @@ action, which ends the episode at once without a reward. The extended game can b
 other, and its value is that of the game in which nonterminating episodes count.
 
 **Loops at a cost.** Where an episode goes round for ever in an end component, a linear program has
-the loop whose average reward is least (Puterman 1994, section 8.8). There x is the share of each
-row in the moves; of several components, each has its own sum:
-
-    min  r' x    subject to   sum over k of s of x(k) - sum over k of p(s|k) x(k) = 0,
-                              sum of x(k) = 1,   x >= 0
+the loop whose average reward is least (:mod:`solvent.exact.linear_program`).
 """
 
 from __future__ import annotations
@@ -28,13 +24,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
 
 from solvent.exact import kernels
 from solvent.exact.certificate import refuse_cancelling_loops
 from solvent.exact.compilation import transitions_of
 from solvent.exact.components import can_reach, components, end_components, free_rows, leaving_rows
 from solvent.exact.evaluation import long_run_gain, policy_value
+from solvent.exact.linear_program import loops_of_least_reward
 from solvent.exact.solution import ImproperGameError, Solution
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy, against
@@ -43,9 +39,6 @@ from solvent.model.tabular import check_policy
 
 NEGLIGIBLE = 1e-12
 """Probabilities of a policy below this count as 0 for the player who responds to it."""
-
-TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-"""The options of HiGHS."""
 
 
 def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float = 1e-9) -> Solution:
@@ -358,55 +351,3 @@ def _stay(game: TabularGame, player: int, label: Ints, probabilities: Floats) ->
     policy[absorbed] = 0.0
     policy[absorbed, game.row_action[player][row_of[absorbed]]] = 1.0
     return policy
-
-
-def loops_of_least_reward(game: TabularGame, rows: Ints, label: Ints, sign: int = 1) -> Floats:
-    """A row for each state of some end components, so that the average reward of a move is least.
-
-    The components share no variable, so that one program serves them all.
-
-    Args:
-        game: A game in which at most one player has a choice in the components.
-        rows: The rows that never leave their component, sorted.
-        label: [S] a number for each component.
-        sign: 1 if the reward is that to player 0, -1 if to player 1.
-
-    Returns:
-        [K] 1 for the rows chosen, else 0. They are as good as the tolerances of HiGHS allow, in
-        units of the largest reward of their component, so what they gain is to be evaluated.
-
-    Raises:
-        ArithmeticError: If HiGHS does not reach an optimum.
-    """
-    from scipy.optimize import linprog
-
-    states, place = np.unique(game.row_state[rows], return_inverse=True)
-    names, component = np.unique(label[game.row_state[rows]], return_inverse=True)
-    used = np.flatnonzero(np.isin(game.outcome_row, rows))
-    shape = len(states), len(rows)
-    column = np.arange(len(rows))
-    out = csr_array((np.ones(len(rows)), (place, column)), shape=shape)
-    to = np.searchsorted(states, game.next_state[used])
-    by = np.searchsorted(rows, game.outcome_row[used])
-    into = csr_array((game.probability[used], (to, by)), shape=shape)
-    total = csr_array((np.ones(len(rows)), (component, column)), shape=(len(names), len(rows)))
-    # Tolerances are absolute: each component's costs are brought below 1, by a power of two.
-    cost = sign * game.reward[rows]
-    largest = np.zeros(len(names))
-    np.maximum.at(largest, component, np.abs(cost))
-    found = linprog(
-        c=np.ldexp(cost, -np.frexp(largest)[1][component]),
-        A_eq=vstack((out - into, total)),
-        b_eq=np.concatenate((np.zeros(len(states)), np.ones(len(names)))),
-        method="highs",
-        options=TOLERANCES,
-    )
-    if found.status != 0:
-        raise ArithmeticError(
-            f"{game.info.name}: the program of loops has no optimum: {found.message}"
-        )
-    order = np.lexsort((-found.x, place))
-    _, first = np.unique(place[order], return_index=True)
-    chosen = np.zeros(game.n_rows)
-    chosen[rows[order[first]]] = 1.0
-    return chosen

@@ -12,7 +12,6 @@ import random_games
 from example_counts import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from linear_program import least_excessive
 from rational_tables import END, Row, table_of
 
 from solvent.exact import (
@@ -24,6 +23,7 @@ from solvent.exact import (
     policy_value,
     score,
     solve,
+    solve_linear_program,
 )
 from solvent.games import FightingFantasy, Pig
 from solvent.model import GymnasiumTable, TabularPolicy, compile_game
@@ -98,7 +98,10 @@ def test_a_policy_is_worth_at_most_the_optimum(game: Any, seed: int) -> None:
 @given(st.integers(0, 10_000), st.booleans())
 def test_the_linear_program_agrees(seed: int, cyclic: bool) -> None:
     table = compile_game(random_games.RandomGame(seed, "single", cyclic))
-    np.testing.assert_allclose(least_excessive(table), solve(table).values, atol=1e-9)
+    program = solve_linear_program(table)
+    np.testing.assert_allclose(program.values, solve(table).values, atol=1e-9)
+    assert program.primal == pytest.approx(program.dual, abs=1e-9)
+    np.testing.assert_allclose(program.occupation @ table.reward, program.dual, atol=1e-9)
 
 
 # Values of other people's environments. State of each: the kernel is the environment's own P, the

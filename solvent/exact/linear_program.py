@@ -1,0 +1,159 @@
+"""The optimum of a one-player game as a linear program, primal and dual.
+
+Primal, over values v (d'Epenoux 1963; Puterman 1994, section 6.9, undiscounted):
+
+    min  mu' v   subject to   v(s) - sum p(s'|k) v(s') >= r(k)   for every row k of every state s
+
+Dual, over the occupancy measure x of rows, how often each is taken:
+
+    max  r' x    subject to   sum over k of s of x(k) - sum over k of p(s|k) x(k) = mu(s),   x >= 0
+
+It shares nothing with :func:`solvent.exact.solve` but the table, so it checks the solver; it is
+slower, and exact only up to the tolerances of HiGHS. It needs every episode to end: where one
+could go round for ever the primal has no least solution, and that is said.
+
+Where an episode does go round for ever in an end component, a third program has the loop whose
+average reward is least (Puterman 1994, section 8.8). There x is the share of each row in the moves;
+of several components, each has its own sum:
+
+    min  r' x    subject to   sum over k of s of x(k) - sum over k of p(s|k) x(k) = 0,
+                              sum of x(k) = 1,   x >= 0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from solvent.model import TabularGame
+from solvent.model.arrays import Floats, Ints
+
+TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+"""The options of HiGHS."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProgramSolution:
+    """Both sides of the program.
+
+    Attributes:
+        primal: The least value of the primal, at the start weights used.
+        dual: The largest value of the dual; equal to the primal up to tolerances.
+        values: [S] v, optimal in every state.
+        occupation: [K] x, how often each row is taken in expectation.
+    """
+
+    primal: float
+    dual: float
+    values: Floats
+    occupation: Floats
+
+
+def solve_linear_program(game: TabularGame, start: Floats | None = None) -> LinearProgramSolution:
+    """Solve a one-player game by two linear programs.
+
+    Args:
+        game: A game in which only player 0 chooses.
+        start: [S] weights of the states. The default weighs all states equally, so that the
+            primal's values are optimal everywhere and not only where an optimal policy leads.
+
+    Raises:
+        ValueError: If player 1 has a choice.
+        ArithmeticError: If HiGHS does not reach an optimum, for instance because play need not
+            end.
+    """
+    from scipy.optimize import linprog
+
+    if (game.action_count[1] > 1).any():
+        raise ValueError(f"{game.info.name}: player 1 has a choice; the program is for one player")
+    live = np.flatnonzero(~game.terminal)
+    place = np.full(game.n_states, -1)
+    place[live] = np.arange(len(live))
+    weight = np.full(game.n_states, 1 / len(live)) if start is None else np.asarray(start, float)
+
+    inner = place[game.next_state] >= 0
+    transition = csr_array(
+        (game.probability[inner], (game.outcome_row[inner], place[game.next_state[inner]])),
+        shape=(game.n_rows, len(live)),
+    )
+    own = csr_array(
+        (np.ones(game.n_rows), (np.arange(game.n_rows), place[game.row_state])),
+        shape=(game.n_rows, len(live)),
+    )
+    balance = (own - transition).tocsr()
+    primal = linprog(
+        c=weight[live],
+        A_ub=-balance,
+        b_ub=-game.reward,
+        bounds=(None, None),
+        method="highs",
+        options=TOLERANCES,
+    )
+    dual = linprog(
+        c=-game.reward,
+        A_eq=balance.T.tocsr(),
+        b_eq=weight[live],
+        bounds=(0, None),
+        method="highs",
+        options=TOLERANCES,
+    )
+    for side, program in (("primal", primal), ("dual", dual)):
+        if program.status != 0:
+            raise ArithmeticError(f"{game.info.name}: the {side} has no optimum: {program.message}")
+    values = np.zeros(game.n_states)
+    values[live] = primal.x
+    return LinearProgramSolution(float(primal.fun), -float(dual.fun), values, dual.x)
+
+
+def loops_of_least_reward(game: TabularGame, rows: Ints, label: Ints, sign: int = 1) -> Floats:
+    """A row for each state of some end components, so that the average reward of a move is least.
+
+    The components share no variable, so that one program serves them all.
+
+    Args:
+        game: A game in which at most one player has a choice in the components.
+        rows: The rows that never leave their component, sorted.
+        label: [S] a number for each component.
+        sign: 1 if the reward is that to player 0, -1 if to player 1.
+
+    Returns:
+        [K] 1 for the rows chosen, else 0. They are as good as the tolerances of HiGHS allow, in
+        units of the largest reward of their component, so what they gain is to be evaluated.
+
+    Raises:
+        ArithmeticError: If HiGHS does not reach an optimum.
+    """
+    from scipy.optimize import linprog
+
+    states, place = np.unique(game.row_state[rows], return_inverse=True)
+    names, component = np.unique(label[game.row_state[rows]], return_inverse=True)
+    used = np.flatnonzero(np.isin(game.outcome_row, rows))
+    shape = len(states), len(rows)
+    column = np.arange(len(rows))
+    out = csr_array((np.ones(len(rows)), (place, column)), shape=shape)
+    to = np.searchsorted(states, game.next_state[used])
+    by = np.searchsorted(rows, game.outcome_row[used])
+    into = csr_array((game.probability[used], (to, by)), shape=shape)
+    total = csr_array((np.ones(len(rows)), (component, column)), shape=(len(names), len(rows)))
+    # Tolerances are absolute: each component's costs are brought below 1, by a power of two.
+    cost = sign * game.reward[rows]
+    largest = np.zeros(len(names))
+    np.maximum.at(largest, component, np.abs(cost))
+    found = linprog(
+        c=np.ldexp(cost, -np.frexp(largest)[1][component]),
+        A_eq=vstack((out - into, total)),
+        b_eq=np.concatenate((np.zeros(len(states)), np.ones(len(names)))),
+        method="highs",
+        options=TOLERANCES,
+    )
+    if found.status != 0:
+        raise ArithmeticError(
+            f"{game.info.name}: the program of loops has no optimum: {found.message}"
+        )
+    order = np.lexsort((-found.x, place))
+    _, first = np.unique(place[order], return_index=True)
+    chosen = np.zeros(game.n_rows)
+    chosen[rows[order[first]]] = 1.0
+    return chosen
