@@ -387,7 +387,7 @@ def _registry() -> _Registry:
     for point in points:
         if point.name in found.specs:
             continue
-        importing = getattr(sys.modules.get(point.module), "__spec__", None)
+        importing = getattr(sys.modules.get(point.value.partition(":")[0]), "__spec__", None)
         if getattr(importing, "_initializing", False):
             found.waiting.append(point)
             continue
