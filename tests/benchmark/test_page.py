@@ -118,12 +118,25 @@ def test_one_command_enters_a_file_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_search_against_the_exact_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_goes_on_and_its_winner_is_a_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     import tune
 
-    study = tune.main(["--trials", "2", "--timesteps", "2048", "--n-envs", "2"])
-    assert len(study.trials) == 2
-    assert 0 <= study.best_value < 1
-    assert study.best_trial.user_attrs["hyperparameters"]["n_timesteps"] == 2048
+    suite = tmp_path / "mine.toml"
+    suite.write_text(
+        'format = 1\nname = "mine"\ntitle = "One lake"\n\n'
+        '[[tasks]]\nenvironment = "FrozenLake-v1"\ntimesteps = 2000\nseeds = { q_learning = 1 }\n'
+    )
+    asked = ["--suite", str(suite), "--algorithm", "q_learning", "--jobs", "1"]
+    tune.main([*asked, "--out", str(tmp_path), "--trials", "2"])
+    first = (tmp_path / "q_learning.jsonl").read_text().splitlines()
+    winner = tune.main([*asked, "--out", str(tmp_path), "--trials", "4"])
+    lines = [json.loads(line) for line in (tmp_path / "q_learning.jsonl").read_text().splitlines()]
+    trials = [line for line in lines if line["kind"] == "trial"]
+    assert len(trials) == 4
+    assert [json.loads(line) for line in first] == lines[: len(first)]
+    assert winner.settings in [line["settings"] for line in trials]
+    assert "4 trials on mine" in (tmp_path / "q_learning.toml").read_text()
     sys.modules.pop("tune")
