@@ -60,9 +60,10 @@ def test_the_core_has_the_steps_and_took_the_time_of_the_page() -> None:
         assert len(runs) == 120
         seconds[file.parent.name] = sum(run["cpu_seconds"] for run in runs)
     least, most = min(seconds, key=seconds.__getitem__), max(seconds, key=seconds.__getitem__)
-    assert (least, most) == ("q_learning", "dqn")
+    assert (least, most) == ("q_learning", "masked_dqn")
     assert (
-        f"from {seconds[least]:.0f} seconds (Q-learning) to {seconds[most] / 60:.0f} minutes (DQN)"
+        f"from {seconds[least]:.0f} seconds (Q-learning) to {seconds[most] / 60:.0f} minutes "
+        "(masked DQN)"
     ) in row
 
 
