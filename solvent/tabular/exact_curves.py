@@ -72,6 +72,15 @@ class Curves:
         """Mean over the runs of each algorithm, [P]; infinite where a run is."""
         return {name: numbers.mean(axis=0) for name, numbers in self.numbers.items()}
 
+    @property
+    def medians(self) -> dict[str, Floats]:
+        """Median over the runs of each algorithm, [P]; infinite where half of them are."""
+        # Of the two in the middle take the lower, since infinities have no mean.
+        return {
+            name: np.quantile(numbers, 0.5, axis=0, method="lower")
+            for name, numbers in self.numbers.items()
+        }
+
     def svg(
         self, title: str = "", *, logarithmic: bool = False, lowest: float | None = None
     ) -> str:

@@ -15,6 +15,7 @@ from solvent.exact import exploitability, policy_value, solve
 from solvent.model import TabularPolicy
 from solvent.tabular import (
     Bandit,
+    Curves,
     Estimate,
     curves,
     gradient_bandit,
@@ -62,6 +63,12 @@ def test_exploitability_is_the_mean_of_both() -> None:
     estimate = Estimate(pi=(both[0].probabilities, both[1].probabilities))
     mean = np.mean([exploitability(game, policy) for policy in both])
     assert measure(game, "exploitability")(estimate) == pytest.approx(mean)
+
+
+def test_medians_take_runs_that_never_end() -> None:
+    runs = np.array([[1.0, -np.inf], [2.0, -np.inf], [4.0, 3.0], [8.0, 5.0]])
+    drawn = Curves("value", np.arange(2), {"one": runs}, 9.0)
+    np.testing.assert_array_equal(drawn.medians["one"], [2.0, -np.inf])
 
 
 def test_a_policy_is_greedy_or_the_one_that_acts() -> None:
