@@ -61,7 +61,7 @@ PEERS = {
 
 
 class Program(NamedTuple):
-    """What is started."""
+    """A command, and the way it is started."""
 
     name: str
     words: list[str]

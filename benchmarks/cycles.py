@@ -58,7 +58,7 @@ from solvent.model import GameInfo, TabularGame, game_from_prism, to_storm
 from solvent.model.arrays import Floats, Ints
 
 AGREE = 1e-8
-"""How far values at the start may be apart, in units of the largest value."""
+"""Largest difference allowed between values at the start, in units of the largest value."""
 
 PRECISION = 1e-9
 
@@ -202,7 +202,7 @@ def by_storm(method: str) -> Any:
 
 
 def storm(problem: Problem, method: str) -> Callable[[], float]:
-    """What computes the value at the start with Storm, the model being built here."""
+    """Return a function that computes the value at the start with Storm; builds the model first."""
     import stormpy
 
     costs = problem.gamma == 1
@@ -226,7 +226,7 @@ SMALLEST = 'Pmin=? [F "finished" & "ones"]'
 
 
 def storm_consensus(k: int) -> Callable[[], float]:
-    """What computes the probability with Storm, negative as it is a cost here."""
+    """Return a function that computes the probability with Storm, negative as it is a cost here."""
     import stormpy
 
     program = stormpy.parse_prism_program(str(CONSENSUS))
@@ -243,7 +243,7 @@ def storm_consensus(k: int) -> Callable[[], float]:
 
 
 def quantecon(problem: Problem) -> Callable[[], float]:
-    """What computes the value at the start with QuantEcon."""
+    """Return a function that computes the value at the start with QuantEcon."""
     from quantecon.markov import DiscreteDP
 
     n, rows = problem.n, problem.target.shape[0]
@@ -267,7 +267,7 @@ def quantecon(problem: Problem) -> Callable[[], float]:
 
 
 def superlu(problem: Problem) -> Callable[[], float]:
-    """What computes the value at the start by policy iteration with SciPy's sparse factors."""
+    """Return a function that computes the value by policy iteration with sparse factors."""
     moves, n = problem.moves()[:, :-1], problem.n
     actions = problem.target.shape[0] // n
 
@@ -366,7 +366,7 @@ def measure(task: Task, rounds: int) -> None:
 
 
 def tasks(make: Callable[..., Problem], *sizes: tuple[Any, ...]) -> list[Callable[[], Task]]:
-    """What makes the tasks of a family, by the arguments of its problems."""
+    """Return functions that make the tasks of a family, one for the arguments of each problem."""
     return [partial(lambda size: task(make(*size)), size) for size in sizes]
 
 

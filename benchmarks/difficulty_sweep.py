@@ -1,4 +1,4 @@
-"""What is known at one difficulty, played at another: exact gaps along the dial of one check.
+"""Play at one difficulty the policy learned at another: exact gaps along the dial of one check.
 
 Trains PPO on a Fighting Fantasy combat whose tests of LUCK are as in the book, then puts modifiers
 on the test (solvent/model/context.py) and scores at each setting, exactly, against the optimum
@@ -56,7 +56,7 @@ def at(setting: Fraction) -> TabularGame:
 
 
 def gap(game: TabularGame, solution: Solution, policy: TabularPolicy) -> float:
-    """What a policy for another setting loses in this game."""
+    """Return the loss in this game of a policy for another setting."""
     played = TabularPolicy.of(game, policy.probabilities, name=policy.name)
     # Rounding can leave a gap of -1e-16.
     return max(score(game, played, solution).optimality_gap, 0.0)

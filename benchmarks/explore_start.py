@@ -1,4 +1,4 @@
-"""How long `solvent explore` takes from the command to the first picture.
+"""Measure how long `solvent explore` takes from the command to the first picture.
 
     python benchmarks/explore_start.py [--rounds 5] [--json FILE]
 
@@ -68,7 +68,7 @@ GAMES = {
 
 
 class Program(NamedTuple):
-    """What is started."""
+    """A command, and the way it is started."""
 
     name: str
     code: str

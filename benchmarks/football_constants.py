@@ -51,7 +51,7 @@ TUNED = Constants(
     first_down=9.6, touchdown=14.3, turnover=67.3, safety=13.8, last_down=52.8, penalty=6.1,
     share=0.98, favourable_share=0.2,
 )  # fmt: skip
-"""What :func:`tune_constants` finds on the standard chart in 150 evaluations, rounded."""
+"""Constants from :func:`tune_constants` on the standard chart in 150 evaluations, rounded."""
 
 TABLES = (
     Situation(1, 10, 80),
@@ -167,11 +167,11 @@ def fit_to_strategies(
     wanted = np.append(plays, 0.0)[calls]
 
     def payoffs(terms: Floats, constants: Constants) -> Floats:
-        worth, _ = backup_of(rules).choose(terms @ constants.weights)
-        return np.asarray(call_payoffs(worth)[0, calls])
+        utilities, _ = backup_of(rules).choose(terms @ constants.weights)
+        return np.asarray(call_payoffs(utilities)[0, calls])
 
-    def call_payoffs(worth: Floats) -> Floats:
-        return (worth @ cells).reshape(len(worth), -1, rules.chart.defences)
+    def call_payoffs(utilities: Floats) -> Floats:
+        return (utilities @ cells).reshape(len(utilities), -1, rules.chart.defences)
 
     found = []
     for gain in GAINS:
@@ -194,7 +194,7 @@ def fit_to_strategies(
 
 
 RESOLVED = 3
-"""How often the linear program is solved again with the choices that its constants make."""
+"""Number of times that the linear program is solved again, with the choices of its constants."""
 
 
 def _taken(rules: PackedRules, terms: Floats, constants: Constants) -> Floats:

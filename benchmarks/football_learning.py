@@ -1,4 +1,4 @@
-"""What is learned of football, in exact points: PPO, self-play, DQN, and tables.
+"""Learn football, scored in exact points: PPO, self-play, DQN, and tables.
 
 Five parts, of the drive of Football Strategy; `--part` chooses among them.
 
@@ -61,7 +61,7 @@ EQUILIBRIUM_STEPS = 3_000_000
 gradients of up to 5, as where both seats learn."""
 
 TEMPERATURES = (0.05, 0.5)
-"""Of the Boltzmann policies, in points."""
+"""Temperatures of the Boltzmann policies, in points."""
 
 
 def main() -> None:
@@ -261,7 +261,7 @@ def value(game: TabularGame, offence: TabularPolicy, defence: TabularPolicy) -> 
 def against_both(
     game: TabularGame, offence: TabularPolicy, defence: TabularPolicy, solution: Solution
 ) -> tuple[str, str]:
-    """What an offence gets from a defence, and how exploitable it is."""
+    """Return the points of an offence against a defence, and its exploitability."""
     return f"{value(game, offence, defence):.3f}", f"{lost(game, offence, solution):.3f}"
 
 

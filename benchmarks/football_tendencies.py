@@ -1,4 +1,4 @@
-"""What a football player gains who finds out the other side's tendencies and answers them.
+"""Measure the gain of a football player who finds out the other side's tendencies and answers them.
 
     python benchmarks/football_tendencies.py
 
@@ -43,7 +43,7 @@ from solvent.model import TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats, Ints
 
 PRIOR_CALLS = 10.0
-"""How many calls the prior counts as, in every class."""
+"""Number of calls that the prior counts as, in every class."""
 
 DISTANCES = 3
 
@@ -168,8 +168,8 @@ def main() -> None:
 
         def value(policy: TabularPolicy, opponent: TabularPolicy = opponent) -> float:
             pair = sorted((policy, opponent), key=lambda one: one.player)
-            worth = football.game.at_start(policy_value(football.game, *pair))
-            return worth if policy.player == 0 else -worth
+            gain = football.game.at_start(policy_value(football.game, *pair))
+            return gain if policy.player == 0 else -gain
 
         print(f"as {side}")
         safe = TendencyLearner(football, opponent, trust=0).policy()

@@ -38,7 +38,7 @@ ACCURACY = 1e-10
 
 
 class Answer(NamedTuple):
-    """What a contestant finds; `states` are those it visits."""
+    """The result of a contestant; `states` is the number that it visits."""
 
     value: Fraction | float
     states: int

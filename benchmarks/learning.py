@@ -1,4 +1,4 @@
-"""How close to the optimum each algorithm comes, exactly, and at what cost.
+"""Measure how close to the optimum each algorithm comes, exactly, and at what cost.
 
 Trains every algorithm with several seeds on the tuned hyperparameters and prints, for each task and
 algorithm, a row per training and the interquartile mean of the normalized value with its stratified
@@ -68,7 +68,7 @@ from solvent.training.train import one_thread
 EARLIER = {
     "n_envs": 512, "n_steps": 32, "batch_size": 2048, "n_epochs": 5, "clip_range": "lin_0.2",
 }  # fmt: skip
-"""What --plain compares with: combat's settings when the comparison was first made."""
+"""The settings that --plain compares with: combat's settings when the comparison was first made."""
 ITERATIONS = {
     "solvent/FFCombat-v0": 10,
     "solvent/FFCombatRandom-v0": 20,
@@ -82,7 +82,7 @@ SAMPLES = {
     "solvent/FootballDrive-v0": 10_000,
     "solvent/NinthTide-v0": 3_000,
 }
-"""Of each action with --samples alone."""
+"""Numbers of samples of each action with --samples alone."""
 STEPS, BATCH, UNITS, RATE = 100, 2048, 128, 2e-3
 """Gradient steps after each, states in each step, units in each of two layers, and Adam's learning
 rate, which falls to 0 in a line."""

@@ -1,4 +1,4 @@
-"""How hard to exploit networks are that learned Greed by playing themselves, exactly.
+"""Measure the exact exploitability of networks that learned Greed by self-play.
 
 Trains PPO and MaskablePPO by self-play, and all four algorithms against the optimal opponent, with
 the tuned hyperparameters, and prints a row for each training and the medians over seeds. All

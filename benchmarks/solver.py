@@ -108,7 +108,7 @@ def certified(box: Box) -> Callable[[], np.ndarray]:
 
 
 def memoised(box: Box) -> Callable[[], np.ndarray]:
-    """What one would write in an afternoon: a recursion over tuples with a cache."""
+    """The straightforward solver: a recursion over tuples with a cache."""
     success = [float(luck_succeeds(luck)) for luck in range(box.extent[2] + 1)]
 
     def run() -> np.ndarray:

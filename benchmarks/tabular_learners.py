@@ -1,4 +1,4 @@
-"""How exploitable tabular learners in games for two are, exactly.
+"""Measure the exact exploitability of tabular learners in games for two.
 
 Two parts; `--part` chooses among them.
 

@@ -1,4 +1,4 @@
-"""What networks learn of football with a clock, scored exactly over all states.
+"""Train networks in football with a clock, scored exactly over all states.
 
 MaskablePPO and MaskedDQN learn a half, the second half or the last two minutes, each against the
 optimal player, against the published agent and by self-play. A line has what the network then gets

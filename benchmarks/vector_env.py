@@ -195,7 +195,7 @@ def seconds(step: Step, calls: int) -> float:
 
 
 def calls_in(step: Step, duration: float) -> int:
-    """How many calls take about so long; the caches are warm afterwards."""
+    """Return a number of calls that takes about so long; the caches are warm afterwards."""
     calls = 1
     while (taken := seconds(step, calls)) < duration / 4:
         calls *= 2

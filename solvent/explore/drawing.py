@@ -56,7 +56,7 @@ class Clicks:
         href: Makes the address of an action; None where nothing can be done.
         names: The actions that can be taken now, in words.
         best: The actions that are marked as optimal.
-        worth: The values of actions in words, for the squares that they fill.
+        values: The values of actions in words, for the squares that they fill.
         squares: Facts about the squares of a board, by row and column.
         moves: The action that leads to a square, by row and column.
     """
@@ -64,7 +64,7 @@ class Clicks:
     href: Callable[[int], str] | None = None
     names: Mapping[int, str] = field(default_factory=dict)
     best: frozenset[int] = frozenset()
-    worth: Mapping[int, str] = field(default_factory=dict)
+    values: Mapping[int, str] = field(default_factory=dict)
     squares: Mapping[tuple[int, int], Overlay] = field(default_factory=dict)
     moves: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
@@ -140,7 +140,7 @@ def _square(cell: Cell, at: tuple[int, int], here: bool, size: float, clicks: Cl
     parts = [_rect(x, y, size, size, f"square {cell.kind}{plain}")]
     if plain and known is not None:
         parts[0] = parts[0].replace("<rect", f'<rect style="--share: {known.share:.3f}"', 1)
-    middle = x + size / 2, y + size / 2
+    middle, kind = (x + size / 2, y + size / 2), "square-value"
     if cell.text and plain:
         parts.append(_text(x + size * 0.06, y + size * 0.2, cell.text, size * 0.18, "label"))
     elif cell.text:
@@ -155,13 +155,11 @@ def _square(cell: Cell, at: tuple[int, int], here: bool, size: float, clicks: Cl
                 _text(middle[0], middle[1] + size * 0.1, known.sign, size * 0.36, "sign", "middle")
             )
         if size >= SMALLEST_TEXT:
-            parts.append(
-                _text(middle[0], y + size * 0.9, known.text, size * 0.24, "worth", "middle")
-            )
+            parts.append(_text(middle[0], y + size * 0.9, known.text, size * 0.24, kind, "middle"))
     action = clicks.moves.get(at, cell.action)
-    if cell.action is not None and cell.action in clicks.worth:
-        worth = clicks.worth[cell.action]
-        parts.append(_text(middle[0], middle[1] + 5, worth, size * 0.15, "worth", "middle"))
+    if cell.action is not None and cell.action in clicks.values:
+        value = clicks.values[cell.action]
+        parts.append(_text(middle[0], middle[1] + 5, value, size * 0.15, kind, "middle"))
     inside = "".join(parts)
     linked = clicks.linked(action, inside)
     if linked == inside and known is not None and known.href and not here:

@@ -392,7 +392,7 @@ def render(
 
 
 def _about(explorer: Explorer) -> dict[str, Any]:
-    """What every page on a game says of it."""
+    """Return the facts about a game that every page on it shows."""
     solved, info = explorer.solved, explorer.solved.game.info
     parameters = [
         f"{name.replace('_', ' ')} {value}"

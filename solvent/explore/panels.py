@@ -171,7 +171,7 @@ def _plain_board(solved: Any, place: Mapping[str, Any]) -> Scene:
 
 
 def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
-    """What clicks on the board lead to, and what is known of its squares."""
+    """Return the targets of clicks on the board, and the facts about its squares."""
     if choice.over or (view.quiz and not view.hidden):
         return Clicks()
     names = {one.number: one.name for one in choice.actions}
@@ -195,16 +195,16 @@ def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
             squares = _overlays(explorer, view, tuple(place.items()))
     scale = ValueScale(explorer.solved.game.info, choice.player)
     hidden = frozenset() if view.hidden or len(best) == len(names) else best
-    worth = {} if view.hidden else {one.number: _short(scale, one.value) for one in choice.actions}
+    values = {} if view.hidden else {one.number: _short(scale, one.value) for one in choice.actions}
     return Clicks(
-        lambda action: view.address(**{word: action}), names, hidden, worth, squares, moves
+        lambda action: view.address(**{word: action}), names, hidden, values, squares, moves
     )
 
 
 def _overlays(
     explorer: Subject, view: View, others: tuple[Any, ...]
 ) -> dict[tuple[int, int], Overlay]:
-    """The values and the best actions of the squares of a board."""
+    """Return the values and the best actions of the squares of a board."""
     solved: Any = explorer.solved
     at = _squares(solved).get(others, {})
     live = {square: s for square, s in at.items() if not solved.table.terminal[s]}
@@ -271,7 +271,7 @@ def _rows(
 
 
 def _turn(explorer: Subject, here: Line, choice: Choice) -> str:
-    """Who is to choose, in words."""
+    """Say in words which side is to choose."""
     info = explorer.solved.game.info
     if choice.over:
         return "The game is over." if here.plies else "This is an end of the game."
@@ -284,7 +284,7 @@ def _turn(explorer: Subject, here: Line, choice: Choice) -> str:
 
 
 def _told(explorer: Subject, view: View) -> list[str]:
-    """What has happened since the last choice that was shown, in words."""
+    """Tell in words the events since the last choice that was shown."""
     plies = view.here.plies
     begin = len(plies)
     while begin and view.at - begin < MOST_TOLD:
@@ -409,7 +409,7 @@ def _waited(explorer: Subject, *key: Any, work: Work) -> Values:
 
 
 def _results_panel(explorer: Subject, view: View, choice: Choice) -> Values:
-    """What may come of an action, or of a pair of actions."""
+    """Return the possible outcomes of an action, or of a pair of actions."""
     here, solved = view.here, explorer.solved
     action = _asked(choice.actions, view, "why")
     joint = joint_action(solved, choice.state, choice.player, action.number)

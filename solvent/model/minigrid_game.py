@@ -326,7 +326,7 @@ class _World:
 
 
 class _NoChance:
-    """What stands for a generator of random numbers where none may be drawn."""
+    """A stand-in for a generator of random numbers where none may be drawn."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -516,7 +516,7 @@ def _applied(table: TabularGame, s: int, node: Any, row: int) -> Any:
 
 
 def _kind_of(name: str, table: TabularGame) -> Any:
-    """What OpenSpiel wants to know of a game beforehand."""
+    """Return the facts about a game that OpenSpiel asks for beforehand."""
     import pyspiel
 
     kind = pyspiel.GameType

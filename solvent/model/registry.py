@@ -407,7 +407,7 @@ def _registry() -> _Registry:
 
 
 def _clash(specs: Mapping[str, GameSpec], new: GameSpec) -> str | None:
-    """What a new spec would take away from another, in a sentence; None if nothing."""
+    """Say what a new spec would take away from another; None if nothing."""
     taken = {word: spec.name for spec in specs.values() for word in spec.words()}
     for word in new.words():
         if word in taken:

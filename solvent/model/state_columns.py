@@ -44,7 +44,7 @@ def pack_states(states: Sequence[State]) -> tuple[Any, dict[str, NDArray[Any]]]:
 
 
 def _pack(values: list[Any], arrays: dict[str, NDArray[Any]]) -> Any:
-    """What stands in the header for values; their arrays are added."""
+    """Return the header's entry for values, whose arrays are added."""
     kinds = [(type(value), len(value) if isinstance(value, tuple) else 0) for value in values]
     distinct = list(dict.fromkeys(kinds))
     if len(distinct) > 1:

@@ -149,7 +149,7 @@ def _fields(value: Any) -> Any:
 
 
 def _packed(game: Game, table: TabularGame) -> Packed | None:
-    """What is kept of a table; None if its states are not of the kinds that are stored."""
+    """Pack a table for the cache; None if its states are not of the kinds that are stored."""
     if type(table) is not TabularGame or table.info != game.info or type(table.states) is not tuple:
         return None
     try:

@@ -500,9 +500,9 @@ def _choices(solved: SolvedTask, states: Ints, player: int | None, most: int) ->
     for me in (0, 1)[: info.players] if player is None else (player,):
         own = np.flatnonzero(turn[states] == me) if player is None else np.arange(len(states))
         at = states[own]
-        worth = _action_values(solved, me)[at]
+        values = _action_values(solved, me)[at]
         sign = 1 if me == 0 else -1
-        gain = np.where(np.isnan(worth), -np.inf, sign * worth)
+        gain = np.where(np.isnan(values), -np.inf, sign * values)
         probable = solved.solution.policies[me].probabilities[at]
         order = np.lexsort((-gain, -probable), axis=1)[:, :most]
         best = gain.max(axis=1, keepdims=True)
@@ -510,7 +510,7 @@ def _choices(solved: SolvedTask, states: Ints, player: int | None, most: int) ->
         count = order.shape[1]
         legal = np.isfinite(np.take_along_axis(gain, order, axis=1))
         action[own, :count] = np.where(legal, number[order], NONE)
-        value[own, :count] = np.take_along_axis(worth, order, axis=1)
+        value[own, :count] = np.take_along_axis(values, order, axis=1)
         chance[own, :count] = np.take_along_axis(probable, order, axis=1)
         tied[own] = (gain >= best - TIE * np.maximum(np.abs(best), 1)).sum(axis=1)
     name = "" if player is None else words(solved.game).player_name(player)

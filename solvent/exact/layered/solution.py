@@ -261,7 +261,7 @@ def is_kept(game: LayeredGame) -> bool:
 
 
 def _identity(game: LayeredGame) -> dict[str, Any] | None:
-    """What tells the layers of a game from all others, JSON-able; None if they are not kept."""
+    """Return the JSON-able identity of a game's layers; None if they are not kept."""
     identity = {"what": "layers", "kind": game.kind, "of": dict(game.identity)}
     try:
         json.dumps(identity)
