@@ -19,13 +19,13 @@ from solvent.model.parameters import check_integer
 
 
 def learned_model(game: TabularGame, samples: int, *, seed: int = 0) -> TabularGame:
-    """The game with frequencies in place of probabilities.
+    """Return the game with frequencies in place of probabilities.
 
     Args:
-        game: That is sampled.
-        samples: Of each legal joint action of each state, at least 1; in all, ``game.n_rows`` times
-            as many.
-        seed: Equal seeds give equal models.
+        game: The game that is sampled.
+        samples: Number of samples of each legal joint action of each state, at least 1; in all,
+            ``game.n_rows`` times as many.
+        seed: Seed of the samples. Equal seeds give equal models.
 
     Returns:
         A table of the same states and actions. Its policies are for this model; give their

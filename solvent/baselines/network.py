@@ -87,6 +87,8 @@ class Network:
     def __post_init__(self) -> None:
         """Check the activation and that the layers fit."""
         check_choice(self.activation, "activation", ACTIVATIONS)
+        if not self.weights:
+            raise ValueError("a network has at least one layer")
         inputs, outputs = zip(*(weight.shape for weight in self.weights), strict=True)
         biases = [bias.shape for bias in self.biases]
         if outputs[:-1] != inputs[1:] or biases != [(width,) for width in outputs]:

@@ -195,7 +195,12 @@ def _restore_learner(model: BaseAlgorithm, header: dict[str, Any], arrays: Array
 
 def _restore_replay(buffer: ReplayBuffer, held: Any, arrays: Arrays) -> None:
     """Restore the replay buffer."""
-    buffer.pos, buffer.full, binary = held
+    position, full, binary = held
+    if type(full) is not bool or type(position) is not int:
+        raise TypeError(f"the replay buffer is filled up to {shown(position)}")
+    if not 0 <= position < buffer.buffer_size:
+        raise ValueError(f"the replay buffer is filled up to {shown(position)}")
+    buffer.pos, buffer.full = position, full
     for name, array in _contents(buffer).items():
         target, kept = array[: buffer.size()], arrays[f"replay:{name}"]
         if name in binary:

@@ -126,8 +126,9 @@ class MaskedDQN(DQN):
         tensor, is_batch = self.policy.obs_to_tensor(observation)
         with torch.no_grad():
             q = self.q_net(tensor).cpu().numpy()
-        allowed = True if action_masks is None else np.asarray(action_masks, bool)
-        legal = np.broadcast_to(allowed, q.shape)
+        legal = np.ones(q.shape, bool)
+        if action_masks is not None:
+            legal = np.asarray(action_masks, bool).reshape(q.shape)
         actions = np.where(legal, q, -np.inf).argmax(axis=1)
         if not deterministic and self.exploration_rate > 0:
             explores = _uniform(len(q)) < self.exploration_rate

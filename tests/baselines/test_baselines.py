@@ -205,6 +205,11 @@ def test_a_network_comes_back(file: Path) -> None:
         ({"layers": -1}, {}, "layers is -1; there are 4 arrays"),
         ({"layers": "two"}, {}, "layers is 'two'; expected a whole number"),
         ({"layers": 1}, {}, "layers is 1; there are 4 arrays"),
+        (
+            {"layers": 0},
+            dict.fromkeys(("weight 0", "weight 1", "bias 0", "bias 1")),
+            "a network has at least one layer",
+        ),
         ({"masked": "yes"}, {}, "masked is 'yes'; expected true or false"),
         ({"rule": "best"}, {}, "rule is 'best'; allowed are"),
         ({"activation": "x" * 100_000}, {}, "activation is 'xxx"),

@@ -279,6 +279,11 @@ def test_masked_is_chosen_among_legal_actions_only(small: TabularGame, outputs: 
     np.testing.assert_allclose(policy[live], expected, atol=1e-6)
 
 
+def test_the_lowest_of_the_largest_action_values_is_chosen(small: TabularGame) -> None:
+    tied = policy_from(small, lambda seen: np.zeros((len(seen), 2)), outputs="action_values")
+    assert (tied.probabilities[~small.terminal] == [1, 0]).all()
+
+
 def test_a_function_may_be_told_what_is_legal(small: TabularGame) -> None:
     def last_legal(seen: Any, masks: Any) -> Any:
         assert masks.dtype == bool

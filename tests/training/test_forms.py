@@ -14,7 +14,7 @@ from two_players import random_policy
 
 from solvent.exact import policy_value, score, solve
 from solvent.games import FightingFantasy, Greed, Pig
-from solvent.model import TabularGame, TabularPolicy, against, compile_game
+from solvent.model import TabularGame, TabularPolicy, against, compile_game, one_hot
 from solvent.training import TrainingResult, train
 from solvent.training.forms import importance, with_roles, without_roles
 
@@ -129,3 +129,13 @@ def test_policies_have_the_same_values_with_roles(apart: bool, football: Tabular
     back = [without_roles(policy, game) for policy in pair]
     assert [policy.probabilities.shape for policy in back] == [m.shape for m in game.mask]
     np.testing.assert_allclose(policy_value(learned, *pair), policy_value(game, *back), atol=1e-12)
+
+
+def test_the_network_is_told_its_role(football: TabularGame) -> None:
+    seen = with_roles(football).observation
+    for player in (0, 1):
+        np.testing.assert_array_equal(seen[player][:, :-1], football.observation[player])
+        assert (seen[player][:, -1] == player).all()
+    live = np.tile(~football.terminal, 2)
+    rows = np.concatenate(one_hot(with_roles(football)).observation)[live]
+    assert len(np.unique(rows, axis=0)) == len(rows)

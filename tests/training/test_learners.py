@@ -49,8 +49,10 @@ def test_predict_obeys_the_mask(small: TabularGame, make_model: Any) -> None:
         model.exploration_rate = 0.7
         actions, _ = model.predict(seen, deterministic=deterministic, action_masks=mask)
         assert mask[np.arange(len(mask)), actions].all()
-    single, _ = model.predict(seen[0], deterministic=True, action_masks=mask[0])
-    assert single == actions[0] or mask[0, single]
+    forced = int(np.flatnonzero(~mask[:, 1])[0])
+    assert model.predict(seen[forced], deterministic=True, action_masks=mask[forced])[0] == 0
+    with pytest.raises(ValueError, match="reshape"):
+        model.predict(seen, action_masks=mask[0])
 
 
 def test_the_buffer_keeps_the_masks_of_the_states_that_follow(
@@ -168,6 +170,17 @@ def test_the_figures_are_those_of_stable_baselines(small: TabularGame) -> None:
     assert len(same) == 9
     for name in same:
         assert ours[name] == pytest.approx(theirs[name], rel=1e-4, abs=1e-6), name
+
+
+def test_every_observation_is_evaluated_once(small: TabularGame) -> None:
+    model = learned(DistinctPPO, small, 1)
+    buffer, callback = model.rollout_buffer, model._init_callback(None)
+    callback.on_training_start({}, {})
+    model.collect_rollouts(model.env, callback, buffer, 16)
+    found, numbers = model._rollout
+    (seen,) = found.tensors
+    assert len(seen) == len(np.unique(seen, axis=0)) < numbers.size / 3
+    np.testing.assert_array_equal(seen[numbers], buffer.observations)
 
 
 @pytest.mark.parametrize(("plain", "distinct"), PAIRS)

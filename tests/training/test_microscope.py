@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from stable_baselines3 import PPO
+from microscope import DoubleDQN
+from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.vec_env import VecNormalize
 
@@ -255,6 +256,13 @@ def test_a_linear_network_cannot_single_out_a_state_in_the_middle(bandit: Tabula
     assert gaps[1] == pytest.approx(0, abs=1e-9)
 
 
+def test_a_network_can_follow_the_optimum_where_some_equally_good_moves_never_end() -> None:
+    lake = solvent.compile_game("FrozenLake-v1")
+    env = NativeVecEnv(VectorEnv(lake, 2, observation="onehot", autoreset_mode="SameStep"))
+    model = DQN("MlpPolicy", env, policy_kwargs={"net_arch": [64, 64]}, seed=0)
+    assert approximation(LearnerValues(model, lake), solve(lake)) == pytest.approx(0, abs=1e-9)
+
+
 def test_expected_targets_are_the_bellman_update_of_the_target_network(
     small: TabularGame, make_model: Any
 ) -> None:
@@ -276,6 +284,31 @@ def test_expected_targets_are_the_bellman_update_of_the_target_network(
             small.row(s, (a, 0)) for s, a in zip(states.tolist(), actions.tolist(), strict=True)
         ]
         np.testing.assert_allclose(batch.rewards.numpy()[:, 0], expected[rows], atol=1e-6)
+
+
+def test_double_dqn_values_the_action_that_the_learning_network_prefers(
+    small: TabularGame, make_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = DoubleDQN("MlpPolicy", make_model("dqn", small).env, learning_starts=0, seed=0)
+    model.learn(8)
+    for network, biases in ((model.q_net, (1.0, 0.0)), (model.q_net_target, (0.2, 5.0))):
+        with torch.no_grad():
+            network.q_net[-1].weight.zero_()
+            network.q_net[-1].bias[:] = torch.tensor(biases)
+    told: list[torch.Tensor] = []
+
+    def loss(now: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        told.append(target)
+        return ((now - target) ** 2).mean()
+
+    buffer: Any = model.replay_buffer
+    batch, target = buffer.sample(8), model.q_net_target
+    monkeypatch.setattr(buffer, "sample", lambda *_, **__: batch)
+    monkeypatch.setattr("stable_baselines3.dqn.dqn.F.smooth_l1_loss", loss)
+    model.train(1, batch_size=8)
+    expected = batch.rewards + (1 - batch.dones) * model.gamma * 0.2
+    torch.testing.assert_close(told[0], expected)
+    assert model.q_net_target is target
 
 
 def test_the_parts_sum_to_the_gap(small: TabularGame) -> None:

@@ -25,7 +25,7 @@ from solvent.exact import (
     score,
     solve,
 )
-from solvent.games.greed.rules import Greed
+from solvent.games.greed.rules import Greed, Position
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import (
     ALGORITHMS,
@@ -157,6 +157,18 @@ def test_where_both_act_at_once_they_explore_and_need_an_even_number(
     assert begun[~both & (football.initial == 0)].sum() == 0
     with pytest.raises(ValueError, match="n_envs is 127; both seats of an episode need an even"):
         start(football, "ppo", tmp_path, hyperparameters=BOTH_SEATS | {"n_envs": 127})
+
+
+def test_one_network_plays_both_seats_alike(trained: TrainingResult, greed: TabularGame) -> None:
+    first, second = (policy.probabilities for policy in trained.policies)
+    compared = 0
+    for s, state in enumerate(greed.states):
+        assert isinstance(state, Position)
+        twin = Position(1 - state.player, state.scores[::-1], state.phase)
+        if state.player == 0 and state.phase != "over" and twin in greed.index:
+            np.testing.assert_allclose(first[s], second[greed.index[twin]], atol=1e-6)
+            compared += 1
+    assert compared > 50
 
 
 @pytest.mark.slow

@@ -217,10 +217,12 @@ def begin(
     name: str = "ppo",
     progress: Any = False,
     resume: bool = True,
+    seed: int = 0,
 ) -> Any:
     return train(
         game,
         name,
+        seed=seed,
         timesteps=512,
         folder=folder,
         hyperparameters=OF_FOLDERS[name],
@@ -282,6 +284,13 @@ def test_a_finished_training_is_read_back_without_the_lock(
         assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
         with pytest.raises(StoreError, match="is at work on it"):
             begin(small, folder, resume=False)
+
+
+def test_another_seed_is_another_training(folder: Path, small: TabularGame, tmp_path: Path) -> None:
+    one, same = begin(small, folder), begin(small, tmp_path / "same")
+    assert_same(one, same)
+    other = begin(small, tmp_path / "other", seed=1)
+    assert (one.policy.probabilities != other.policy.probabilities).any()
 
 
 def test_a_checkpoint_beside_a_result_is_removed(folder: Path, small: TabularGame) -> None:
@@ -359,7 +368,8 @@ def test_a_checkpoint_is_not_believed(waiting: Path, small: TabularGame) -> None
         ({"curve": [["a", 0, 0, 0, 0, 0]]}, {}, "timesteps is 'a'"),
         ({"groups": []}, {}, "not a checkpoint of this training"),
         ({"python": [3, [2**70] * 625, None]}, {}, "not a checkpoint of this training"),
-        ({"replay": [9999, False, []]}, {}, "not a checkpoint of this training"),
+        ({"replay": [9999, False, []]}, {}, "the replay buffer is filled up to 9999"),
+        ({"replay": [9999, True, []]}, {}, "the replay buffer is filled up to 9999"),
     ]
     for kind in ("policy:", "moments:", "env:", "replay:", "_last_obs"):
         name = max((n for n in arrays if n.startswith(kind)), key=lambda n: arrays[n].size)
@@ -381,6 +391,3 @@ def test_nothing_in_the_folder_of_a_training_is_unpickled(
     for _ in pickles(waiting / "checkpoint.npz", mark):
         assert "damaged" in refusal(small, waiting, name="dqn")
     assert not mark.exists()
-
-
-# Other people's networks
