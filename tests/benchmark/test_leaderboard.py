@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from solvent.benchmark.records import FailureRecord, read_bench, write_results
 from solvent.benchmark.statistics import estimate
 from solvent.benchmark.submissions import PROVED, STATED, check_submission, read_submission
+from solvent.benchmark.suites import find_suite, task_game
 from solvent.benchmark.summary import FILES, POLICIES, as_csv, bibtex, summarize
 from solvent.cli.app import app
 from solvent.model.text import brief
@@ -75,6 +76,75 @@ def test_the_tables_of_the_documentation_are_those_of_the_packed_entries() -> No
     )
     for folder in folders:
         assert sum(file.stat().st_size for file in folder.rglob("*")) < 2**20, folder
+
+
+def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> None:
+    pytest.importorskip("optuna")
+    from tune import SPACES
+
+    said = " ".join((ROOT / "docs/leaderboard.md").read_text("utf-8").split())
+    scores, gaps, overall = [
+        [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+        for table in re.findall(
+            r"^\|.*\n\| ---.*\n((?:\|.*\n)+)",
+            (ROOT / "benchmarks/results/tables.md").read_text("utf-8"),
+            re.MULTILINE,
+        )
+    ]
+    order = [row[0] for row in overall]
+    over_runs, over_tasks = (
+        {row[0]: [float(end) for end in re.findall(r"[\d.]+", row[n])][1:] for row in overall}
+        for n in (4, 5)
+    )
+    assert "intervals over runs of QR-DQN and TRPO lie above those of all others" in said
+    assert min(over_runs[name][0] for name in order[:2]) > max(
+        over_runs[name][1] for name in order[2:]
+    )
+    assert set(order[:2]) == {"qr_dqn", "trpo"}
+    assert "When tasks are drawn as well, all intervals overlap: twelve tasks" in said
+    lows, highs = zip(*over_tasks.values(), strict=True)
+    assert max(lows) < min(highs)
+    suite = find_suite("core-mini")
+    assert len(suite.tasks) == len(scores) == 12
+
+    assert "DQN and QR-DQN were searched over the same ranges, except for the network" in said
+    differ = {n for n, values in SPACES["dqn"].items() if SPACES["qr_dqn"][n] is not values}
+    assert (differ, SPACES["qr_dqn"].keys()) == ({"policy_kwargs"}, SPACES["dqn"].keys())
+    found = {name: suite.algorithms[name].settings for name in order}
+    shared = differ ^ SPACES["dqn"].keys()
+    assert any(found["dqn"][name] != found["qr_dqn"][name] for name in shared)
+    assert "MaskablePPO and PPO got the same setting, and their results differ only in" in said
+    assert found["maskable_ppo"] == found["ppo"]
+    masked, plain = (1 + order.index(name) for name in ("maskable_ppo", "ppo"))
+    for task, *rows in zip(suite.tasks, scores, gaps, strict=True):
+        if any(row[masked] != row[plain] for row in rows):
+            mask = task_game(task).table.mask[0]
+            assert not mask[mask.any(axis=1)].all(), task.name
+
+    assert "one setting for all tasks, [found](benchmark.md#settings) in twelve trials" in said
+    for name in order:
+        log = (ROOT / f"docs/evidence/core-mini-tuning/{name}.jsonl").read_text().splitlines()
+        trials = [line for line in map(json.loads, log) if line["kind"] == "trial"]
+        assert len(trials) == 12, name
+        assert found[name] in [line["settings"] for line in trials], name
+    # The hashes of the folder `solvent` at these commits.
+    commits = {"9e0251bb8fbe": "3e6d700", "2039d2892273": "fd5ae6d"}
+    assert (
+        "PPO, A2C, DQN and Q-learning were trained by the code of commit `3e6d700`, the others by "
+        "that of `fd5ae6d`" in said
+    )
+    seconds: dict[str, float] = {}
+    for name in order:
+        entry = read_submission(ROOT / "benchmarks/results/core-mini" / name)
+        early = name in ("ppo", "a2c", "dqn", "q_learning")
+        assert commits[entry.card.source] == ("3e6d700" if early else "fd5ae6d"), name
+        seconds[name] = sum(agent.cpu_seconds for task in entry.tasks for agent in task.agents)
+    least, most = min(seconds, key=seconds.__getitem__), max(seconds, key=seconds.__getitem__)
+    assert (least, most) == ("q_learning", "masked_dqn")
+    assert (
+        f"from {seconds[least]:.0f} seconds (Q-learning) to {seconds[most] / 60:.0f} minutes "
+        "(masked DQN) of CPU time" in (ROOT / "docs/benchmark.md").read_text("utf-8")
+    )
 
 
 @pytest.mark.slow

@@ -303,7 +303,8 @@ def test_the_page_judges_the_claims_of_the_paper() -> None:
             ),
             'three games lost, each by less than a touchdown, show a level "competitive with the '
             "world's top players\"": (
-                f"who wins {1 - 0.05 ** (1 / 3):.1%} of its games loses three in a row with 5%"
+                f"a player who wins {1 - 0.05 ** (1 / 3):.1%} of its games loses three in a row "
+                "with probability 5%"
             ),
         },
     )

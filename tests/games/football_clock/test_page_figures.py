@@ -125,7 +125,7 @@ def agent_values() -> Pairs:
             for n, against in ((1, "optimal player"), (2, "best response")):
                 found[label_of(form, timeouts), against] = row[n], other[n]
     page = " ".join(NOTES.split())
-    leads = re.findall(r"(?:four give it|seven) (0\.\d+)[^.\d]* and (0\.\d+)", page)
+    leads = re.findall(r"(?:four points, it gets|seven it gets) (0\.\d+)[^.\d]* and (0\.\d+)", page)
     for lead, pair in zip((4, 7), leads, strict=True):
         found[f"`second-half`, {lead} points ahead", "optimal player"] = pair
     return found

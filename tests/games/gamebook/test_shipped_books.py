@@ -173,7 +173,7 @@ def test_the_teaching_book_is_worth_more_than_its_first_options(
 ) -> None:
     [start] = solved_teaching.game.initial()
     assert worth[start.state] == Fraction(5291, 7200)
-    assert "The book is worth **5291/7200**" in BY_HAND
+    assert "The value of the book is **5291/7200**" in BY_HAND
     assert "981/2000 = 0.4905" in BY_HAND
     assert solved_teaching.of_baseline("first-legal") == pytest.approx(981 / 2000, abs=1e-12)
     assert f"{solved_teaching.of_baseline('uniform'):.6f}" in BY_HAND
