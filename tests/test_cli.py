@@ -294,6 +294,7 @@ def test_a_small_value_that_is_proved_is_no_rounding() -> None:
         (1e-15, 1e-15, 1e-15, "1e−15"),
         (-3e-15, -2e-15, -2e-15, "−2e−15"),
         (1e-16, 1e-15, 2e-15, "0"),
+        (-0.0, -1e-17, 1e-17, "0"),
     ):
         small = replace(found.solution, lower=lower, value=value, upper=upper)
         assert value_text(replace(found, solution=small)) == f"{text}  (to player A)"
@@ -906,7 +907,7 @@ def check_fits(output: Callable[[int], str], width: int = WIDTH) -> None:
 
 
 def told_by(*words: str) -> Callable[[int], str]:
-    """A told_by's output at a width."""
+    """Return the function that runs a command at a width and gives its output."""
 
     def output(width: int) -> str:
         result = CliRunner().invoke(

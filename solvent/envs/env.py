@@ -1,11 +1,19 @@
-"""The environment for one learner, and what makes it of a table or a game."""
+"""The environment for one learner.
+
+:class:`Env` steps one episode. Its source, a table or a simulator, is made of what the user passes
+by :func:`sampled` and :func:`learner_table`, as is that of a vector environment.
+
+**The model** of a one-player environment is published as toy-text environments publish theirs
+(:class:`TransitionDict`). **The learning problem** (:func:`learned_seat`) is the game that a policy
+learned in an environment is scored on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import gymnasium as gym
 import numpy as np
@@ -103,7 +111,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
             table = learner_table(source, seat, observation, alone=opponents is None)
             self.episode = TableEpisode(source, rules, table, observation)
             if opponents is not None:
-                self.set_opponents(opponents, weights)
+                self.episode.set_opponents(cast(Any, opponents), weights)
         self.game, self.rules = self.episode.game, self.episode.rules
         self.render_mode = check_render_mode(render_mode, RENDER_MODES, self.rules)
         self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
@@ -221,10 +229,21 @@ def sampled(
 
     Returns:
         A simulator, or a table that is still to be sampled.
+
+    Raises:
+        ValueError: If there are weights without opponents, or opponents or a seat for what has
+            none.
     """
+    if opponents is None and weights is not None:
+        raise ValueError(f"weights is {shown(weights)}, but there are no opponents")
+    if isinstance(game, BatchSimulator) and opponents is not None:
+        raise ValueError("a simulator has its own opponents; pass none")
     if isinstance(game, Sampler):
         game = game.learners(n, opponents or (), weights, seats_of(seat), observation)
     elif isinstance(game, OnePlayerSampler):
+        if opponents is not None:
+            raise ValueError(f"{game.rules.info.name} is a game for one; it has no opponents")
+        check_integer(seat, "seat", 0, 0)
         game = game.episodes(n, observation)
     return (game, None) if isinstance(game, BatchSimulator) else table_and_rules(game, rules)
 

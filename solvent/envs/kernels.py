@@ -3,8 +3,9 @@
 **A table for one** (:func:`step_alone`). The arrays are those of
 :mod:`solvent.envs.sampling_table` and of :class:`solvent.envs.table_batch.Cells`. Of n
 environments, ``state`` [n] int32 and ``stream`` [n] uint64 say where they are. **A seat against
-opponents** of a pool (:func:`step_seats`) is the same with a second player. Everything here agrees
-to the last bit with :class:`solvent.envs.Env`.
+opponents** of a pool (:func:`step_seats`) is the same with a second player. **Without a table**
+the rules of a game make the steps, and actions alone are drawn here (:func:`draw_actions`,
+:func:`draw_entries`). Everything here agrees to the last bit with :class:`solvent.envs.Env`.
 
 A step is a sequence of short passes over as many environments as fit in the first cache, instead of
 one long pass. In a short pass no environment waits for the memory that another one reads, and there
@@ -284,12 +285,12 @@ def restart(
 
     Args:
         chosen: Indices of the environments.
-        state: Changed.
-        stream: Changed.
-        row: The game's.
-        threshold: The game's.
-        to: The game's.
-        shift: The game's.
+        state: [n] states, changed in the chosen environments.
+        stream: [n] random streams, changed in the chosen environments.
+        row: [K+1] packed rows of the game, of which the last is the start.
+        threshold: Thresholds of the packed rows.
+        to: Target of each outcome (:mod:`solvent.envs.sampling_table`).
+        shift: Number of low bits of a target that hold its state and whether it is terminal.
     """
     start = row[len(row) - 1]
     cut, places = (start >> _U64(32)) & CUT, _I64(1) << _I64(start >> _U64(59))

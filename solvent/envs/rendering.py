@@ -200,9 +200,11 @@ class Drawn:
                 equal ones unless given.
 
         Raises:
-            ValueError: If an opponent is for another game or for the learner's own seat, or the
-                weights are not as above.
+            ValueError: If the learner has no opponents, one is for another game or for the
+                learner's own seat, or the weights are not as above.
         """
+        if not self.opponents:
+            raise ValueError("the learner has no opponents to replace")
         self.episode.set_opponents(opponents, weights)
 
     def render(self) -> Any:

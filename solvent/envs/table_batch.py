@@ -168,7 +168,7 @@ def cells(game: TabularGame, table: SeatTable, outcomes: OutcomeTable) -> Cells:
     Args:
         game: The table of the game.
         table: The game as its player sees it.
-        outcomes: The game's.
+        outcomes: The outcomes of the game.
     """
     node, illegal = table.node, (table.rank < 0) & ~game.terminal[:, None]
     number = node[:, :1] + np.maximum(table.rank, 0).astype(np.int64) * node[:, 1:2]
@@ -198,8 +198,6 @@ class SeatBatch(TableSimulator, SeatSimulator):
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
         opponents: See :func:`solvent.envs.opponents.opponent_pool`.
         weights: Weights with which the opponents are drawn; None draws uniformly.
-        seats: The seats that the learner may have, one or both.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
 
     Attributes:
         pool: The opponents.

@@ -1,4 +1,4 @@
-"""The environment for many learners, and what makes it of a table or a game."""
+"""The environment for many learners, whose episodes are stepped together."""
 
 from __future__ import annotations
 
@@ -143,8 +143,8 @@ class VectorEnv(Drawn, vector.VectorEnv[Batch, Batch, Batch]):
         """Play an action in every environment.
 
         Raises:
-            ResetNeeded: If an environment has never been reset, or with autoreset disabled if a
-                the episode has ended.
+            ResetNeeded: If an environment has never been reset, or with autoreset disabled if an
+                episode has ended.
             ValueError: If there is not one action for each environment, one is out of range, or
                 one is illegal and ``illegal="raise"``.
         """

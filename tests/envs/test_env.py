@@ -176,6 +176,7 @@ BOTH: list[tuple[dict[str, Any], str]] = [
 OF_ONE: list[tuple[dict[str, Any], str]] = [
     ({"seat": 2}, "seat is 2; allowed are whole numbers from 0 to 1"),
     ({"seat": 1}, "player 0 of ff-combat has a choice in state"),
+    ({"weights": [1]}, r"weights is \[1\], but there are no opponents"),
 ]
 OF_A_SEAT: list[tuple[dict[str, Any], str]] = [
     ({"seat": 2}, "seat is 2; allowed are 0, 1 and 'random'"),
@@ -213,6 +214,11 @@ def test_bad_arguments() -> None:
                 env = seat_env()
                 with pytest.raises(ValueError, match=message):
                     env.set_opponents(arguments["opponents"])
+    for none in (alone(), VectorEnv(COMBAT, 2)):
+        with pytest.raises(ValueError, match="the learner has no opponents to replace"):
+            none.set_opponents(POOL[0])
+    with pytest.raises(ValueError, match="a simulator has its own opponents"):
+        VectorEnv(BothSeats(GREED, 2), 4, POOL)
 
 
 MAKERS: dict[str, Callable[[], Any]] = {

@@ -104,6 +104,11 @@ def test_the_linear_program_agrees(seed: int, cyclic: bool) -> None:
     np.testing.assert_allclose(program.occupation @ table.reward, program.dual, atol=1e-9)
 
 
+def test_the_linear_program_is_for_one_player() -> None:
+    with pytest.raises(ValueError, match="player 1 has a choice"):
+        solve_linear_program(compile_game(Pig(target=4)))
+
+
 # Values of other people's environments. State of each: the kernel is the environment's own P, the
 # start its own distribution, undiscounted, without a time limit, over all policies.
 TOY_TEXT = [

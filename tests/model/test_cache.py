@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +19,7 @@ from solvent.baselines import make_baseline
 from solvent.exact.solver import cached_solution, solve_table
 from solvent.games import FightingFantasy, FootballStrategy, Greed, Pig
 from solvent.model import Game, cache, cached_table, compile_game, table_cache
-from solvent.model.cache import Packed, kept
+from solvent.model.cache import Packed, kept, read_entry, write_entry
 from solvent.model.state_columns import PackedStates, UnpackableError, find_classes, pack_states
 
 GAME = FightingFantasy(stamina=4, opponent_stamina=4, luck=3)
@@ -102,6 +103,26 @@ def test_it_can_be_switched_off(folder: Path, monkeypatch: pytest.MonkeyPatch, w
     Counted().get()
     assert cache.cache_folder() is None
     assert not folder.exists()
+
+
+def test_the_folder_may_be_in_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOLVENT_CACHE", "~/kept")
+    assert cache.cache_folder() == Path.home() / "kept"
+
+
+def test_several_may_write_and_read_at_the_same_time(folder: Path) -> None:
+    path, numbers = folder / ("0" * 64), np.arange(50_000)
+
+    def used(k: int) -> bool:
+        if k % 2:
+            write_entry(path, Packed({}, {"numbers": numbers}))
+        read = read_entry(path)
+        return read is None or np.array_equal(read.arrays["numbers"], numbers)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(used, range(40)))
+    assert read_entry(path) is not None
+    assert list(folder.iterdir()) == [path]
 
 
 def test_a_folder_that_cannot_be_written_to_does_no_harm(

@@ -162,6 +162,11 @@ def test_a_draw_succeeds_if_it_is_below_the_probability() -> None:
     assert succeeds(np.array([0.2, 0.8]), 0.5).tolist() == [False, True]
 
 
+def test_arrays_broadcast() -> None:
+    p, modifier = np.array([0.0, 0.25, 1.0]), np.array([[-0.3], [0.0], [900.0]])
+    assert modified(p, modifier).tolist() == [[modified(a, m) for a in p] for m in modifier[:, 0]]
+
+
 @pytest.mark.parametrize(
     ("p", "modifier", "expected"),
     # From 60-digit decimals by another formula, p e^x / (1 + p (e^x - 1)), rounded half up.

@@ -373,6 +373,15 @@ def test_every_part_of_a_table_is_compared(changes: dict[str, Any], message: str
         check_game(game)
 
 
+def test_an_info_whose_fields_do_not_fit_is_refused() -> None:
+    for players, message in (
+        (3, "players is 3; allowed are 1 and 2"),
+        (2, r"actions names the actions of 1 player\(s\), but the game has 2"),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}$"):
+            replace(Coin().info, players=players)
+
+
 def test_what_was_made_for_another_game_is_refused_by_what_differs() -> None:
     info = replace(
         Coin().info, parameters=(("size", 3), ("ends", (1, 2)), ("odds", {"a": 1, "b": 2}))

@@ -54,6 +54,9 @@ def test_a_row_is_a_state_and_a_legal_joint_action(pig: Any) -> None:
             assert pig.reward[k] == pytest.approx(
                 float(sum(o.probability * o.reward for o in outcomes))
             )
+    start = int(np.argmax(pig.initial))
+    with pytest.raises(ValueError, match=r"action 1 of player 0 is not legal .* legal are \[0\]"):
+        pig.row(start, (1, 0))
 
 
 def test_who_is_on_turn_acts_and_without_turns_everybody_does(pig: Any) -> None:
@@ -366,6 +369,15 @@ def test_what_cannot_happen_is_no_outcome(pig: Any) -> None:
     for name in ("outcome_start", "next_state", "probability", "outcome_reward"):
         assert np.array_equal(getattr(padded, name), getattr(pig, name)), name
     assert padded.model_hash == pig.model_hash
+
+
+def test_a_table_of_a_games_own_is_one() -> None:
+    class Odd(Pig):
+        def tabulate(self) -> Any:
+            return [1, 2]
+
+    with pytest.raises(TypeError, match=r"^tabulate\(\) of pig returned list$"):
+        compile_game(Odd(target=3))
 
 
 def test_a_small_table_of_narrow_types_is_solved_alike(pig: Any) -> None:

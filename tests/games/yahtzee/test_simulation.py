@@ -99,6 +99,14 @@ def test_a_saved_state_is_checked() -> None:
 
 def test_small_forms_are_sampled_from_a_table() -> None:
     assert sampler_of(SMALL[0]) is None
-    assert isinstance(rules_and_source("yahtzee", {})[1], OnePlayerSampler)
+    sampler: Any = rules_and_source("yahtzee", {})[1]
+    assert isinstance(sampler, OnePlayerSampler)
+    for more, message in (
+        ({"opponents": ["greedy"]}, "yahtzee is a game for one; it has no opponents"),
+        ({"seat": 1}, "seat is 1; allowed"),
+    ):
+        for make in (Env, VectorEnv):
+            with pytest.raises(ValueError, match=message):
+                make(sampler, **more)
     env = gym.make("solvent/Yahtzee-v0", boxes="aces,chance", faces=2, dice=3)
     assert env.unwrapped.game.n_states > 10
