@@ -8,8 +8,9 @@ Nothing in a file is believed. A :class:`Schema` says what a kind of archive hol
 and shapes that a file states are compared with it, and their sizes added up, before an array is
 unpacked: a file of a megabyte can state gigabytes of zeros.
 
-Everything is verified when it is read. A policy must be a distribution in every state. If the game
-is given, a solution must satisfy the equations of optimality, and its bracket is proved again.
+**Policies and solutions** are such files (:func:`save_policy`, :func:`save_solution`), verified
+when they are read. A policy must be a distribution in every state. If the game is given, a solution
+must satisfy the equations of optimality, and its bracket is proved again.
 """
 
 from __future__ import annotations
@@ -466,9 +467,8 @@ def load_solution(path: str | Path, game: TabularGame | None = None) -> Solution
     With a game the solution is proved again: the values have to solve the equations of optimality
     in every state, and the value at the start, its bracket and the values of actions are found anew
     from the values and the policies (:mod:`solvent.exact.certificate`). Without a game nothing is
-    proved. The only checks are that
-    all numbers are finite, the value lies in the bracket, the policies are distributions and the
-    lengths agree.
+    proved. The only checks are that all numbers are finite, the value lies in the bracket, the
+    policies are distributions and the lengths agree.
 
     Args:
         path: A file written by :func:`save_solution`.

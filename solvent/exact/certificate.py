@@ -297,8 +297,8 @@ def _in_proportion(gain: Floats, fall: Floats, lengths: Floats) -> Floats | None
     """A multiple of lengths that falls by the gains, [S]; None if there is none.
 
     Args:
-        gain: By how much it has to fall, in each state or along each row.
-        fall: By how much the lengths do.
+        gain: Amounts by which it has to fall, in each state or along each row.
+        fall: Amounts by which the lengths fall there.
         lengths: [S].
     """
     gains = gain > 0
@@ -324,7 +324,7 @@ def _shortfall(
         weight: [K] the probability of each row.
         side: 1 if the player who chooses is player 0, else -1.
         lengths: The expected numbers of moves, if they are found.
-        narrow: As for :func:`bracket`.
+        narrow: Width that needs no closer look, as for :func:`bracket`.
 
     Raises:
         CertificateError: If floats cannot tell.
@@ -373,7 +373,7 @@ def _upper_bound(
         side: 1 if the player who chooses is player 0, else -1.
         lengths: The expected numbers of moves under a policy, if they are found.
         policy: The rows of that policy.
-        narrow: As for :func:`bracket`.
+        narrow: Width that needs no closer look, as for :func:`bracket`.
 
     Raises:
         ImproperGameError: If the player does best by never ending.

@@ -4,6 +4,8 @@ To compile a loop takes a tenth of a second to two seconds, and importing Numba 
 table of some hundred states is solved sooner than that, so nothing is imported or compiled for it.
 Python and the compiled code run the same statements in the same order, so the results are equal to
 the last bit.
+
+A loop takes the transitions of a game as one argument, a tuple of arrays (:class:`Transitions`).
 """
 
 from __future__ import annotations

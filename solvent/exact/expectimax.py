@@ -45,6 +45,8 @@ Processes share no memory of what is solved: a state that two parts can both rea
 both, and every solved state travels between processes. So this is worth it where little is shared
 and `choices` is slow, some hundred microseconds a state or more (``benchmarks/expectimax.py``
 measures it). With fast rules or much in common one process is faster.
+
+**Any game** (:class:`GameTree`): the rules of a game without cycles as such choices and scores.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Files are written whole or not at all, and harm nothing that is there.
+"""Files that are written whole or not at all, in folders that one process at a time writes to.
 
 A file is written beside its place and moved there. A link stays a link: its target is written. A
 file that is replaced keeps its permissions, and its owner where that is allowed. What is no regular
 file, such as ``/dev/full`` or a pipe, is never replaced.
+
+A folder is locked (:func:`locked`) while a process writes into it.
 """
 
 from __future__ import annotations

@@ -50,13 +50,11 @@ p and the decrease at 1 - p. It lets r = p succeed, which would make a check of 
 succeed at times. Its relation for the calibration, m = 1 / (1 + exp(-p_new)), leads the other way,
 from a modifier to a probability (and lacks c); meant is m = log(p_new / (1 - p_new)) / c.
 
-**A difficulty dial for any game** (:func:`with_modifier`): a check that its chance contains, made
-harder or easier.
-
-A *check* of a game is a chance event that either succeeds or fails. A game names its own in an
-attribute ``checks``, and any predicate over outcomes makes another. A modifier moves the
-probability p of success to f(p, m), as above, and keeps what is
-likely given success, and what given failure:
+**The difficulty of any game** can be changed by a modifier of one of its checks
+(:func:`with_modifier`). A *check* of a game is a chance event that either succeeds or fails. A game
+names its own in an attribute ``checks``, and any predicate over outcomes makes another. A modifier
+moves the probability p of success to f(p, m), as above, and keeps what is likely given success, and
+what given failure:
 
     P'(outcome)  =  P(outcome) f(p, m) / p              if it is a success,
                     P(outcome) (1 - f(p, m)) / (1 - p)  if it is a failure.

@@ -43,7 +43,7 @@ from solvent.model.scene import Prose, Scene
 from solvent.model.tabular import TabularGame, TabularPolicy
 
 PARAMETER = "discount"
-"""Under which name the discount stands among the parameters of a game."""
+"""The name of the discount among the parameters of a game."""
 
 UNIT = "discounted "
 """The prefix of the unit of a discounted game."""

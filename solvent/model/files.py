@@ -4,10 +4,9 @@ A device or a pipe may have no end, so only regular files are opened, and none i
 limit. JSON is taken for what the standard allows: no infinities, and no nesting that would exhaust
 the interpreter's stack.
 
-Data files of TOML that packages declare and anybody can write: suites, exercises.
-
-A package lists the files among its entry points, each with the package in whose folder
-``<name>.toml`` is. Every file states the ``format`` that it is written in.
+**Data files** (:func:`find_data`, :func:`read_data`) are TOML that packages declare and anybody can
+write, such as suites and exercises. A package lists the files among its entry points, each with the
+package in whose folder ``<name>.toml`` is. Every file states the ``format`` that it is written in.
 """
 
 from __future__ import annotations
@@ -116,10 +115,10 @@ def _finite(text: str) -> float:
 
 
 FORMAT = 1
-"""The format number of every such file."""
+"""The format number of data files."""
 
 LARGEST = 2**20
-"""Bytes of a file that is read."""
+"""The largest size of a data file, in bytes."""
 
 
 def find_data(name: str, group: str, what: str) -> tuple[dict[str, Any], str]:
@@ -128,10 +127,10 @@ def find_data(name: str, group: str, what: str) -> tuple[dict[str, Any], str]:
     Args:
         name: Name of the file, without its ending.
         group: Group of entry points under which packages declare such files.
-        what: Such a file is, for messages: ``"suite"``.
+        what: Kind of the file, for messages, such as ``"suite"``.
 
     Returns:
-        What TOML has in it, and where it is, for messages.
+        The content of the TOML file, and its place, for messages.
 
     Raises:
         ValueError: If there is no such file, it cannot be read, or it states another name.
@@ -166,7 +165,7 @@ def read_data(path: Path) -> dict[str, Any]:
 
 
 def text_of(held: Mapping[str, Any], key: str) -> str:
-    """A text that a file has to have.
+    """Return a text that a data file must have.
 
     Args:
         held: Content of the file.

@@ -219,7 +219,7 @@ class _World:
     Args:
         env: An environment of MiniGrid's after a reset.
         view: Observation, ``"partial"`` or ``"full"``.
-        name: For messages.
+        name: Name for messages.
     """
 
     def __init__(self, env: Any, view: str, name: str) -> None:

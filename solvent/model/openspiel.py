@@ -1,4 +1,4 @@
-"""Games of OpenSpiel as games of this project: those in which both players see everything.
+"""Games of OpenSpiel as games of this project, if both players see everything, and the reverse.
 
 OpenSpiel (Lanctot et al. 2019, arXiv:1908.09453) defines a game by its histories. Here a game is
 defined by its states, so an adapter has to say which histories are one state. A state here is a

@@ -63,10 +63,10 @@ FORMATS: Mapping[str, str] = {
 from the rest of the name, or from the file, to what makes the game."""
 
 PUBLISHED = "solvent.model.gymnasium_table:maker"
-"""Readers of the game of another package's environment, by its id."""
+"""Reader of the game of another package's environment, by its id."""
 
 TABLE_OF_ENV = "solvent.model.gymnasium_table:GymnasiumTable.from_env"
-"""The same of an environment that is at hand."""
+"""Reader of the game of an environment that is at hand."""
 
 MINIGRID = "minigrid"
 """The package whose environments are read by stepping through all their states."""
@@ -128,7 +128,7 @@ class GameSpec:
     """The toolkit's knowledge of a game, and references to the rest.
 
     Attributes:
-        name: Under which the game is listed; what its ``info.name`` says.
+        name: Name under which the game is listed, equal to its ``info.name``.
         make: The class of the game, or a function that makes it; its parameters are JSON-able.
         rules: Rules in at most three lines of 80 characters; printed before a game in
             the terminal, and where the game is listed.
@@ -177,7 +177,7 @@ class GameSpec:
             that asks for them: functions from a :class:`solvent.exact.SolvedGame` to sections, or
             to None for a form of the game that has none.
         commands: Further commands of ``solvent``, by name.
-        discount: That of the objective which the game's source has, a number above 0 and up to 1:
+        discount: Discount of the objective that the game's source has, a number above 0 and up to 1:
             the game is discounted so unless another discount is asked for
             (:mod:`solvent.model.discount`). What finds values without the game's table (`solver`,
             `layered`, `opened`, `simulator`, `players`, `scorer`, `untabled`), what is said of them
@@ -361,7 +361,7 @@ class _Registry:
 def declared(group: str) -> list[EntryPoint]:
     """Return what installed packages declare in a group of entry points, this package's first.
 
-    Nobody so takes its names away.
+    This keeps its names from being taken by another package.
     """
     return sorted(
         entry_points(group=group),
@@ -370,7 +370,7 @@ def declared(group: str) -> list[EntryPoint]:
 
 
 def declared_names(group: str) -> dict[str, EntryPoint]:
-    """The same by name, the first of each."""
+    """Return the entry points of :func:`declared` by name, the first of each name."""
     return {point.name: point for point in reversed(declared(group))}
 
 

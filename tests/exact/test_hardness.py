@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 from itertools import product
 from math import inf
 from pathlib import Path
@@ -20,6 +21,7 @@ from solvent.exact import ImproperGameError, solve
 from solvent.exact.hardness import measure
 from solvent.games import Corridor
 from solvent.model import GymnasiumTable, compile_game
+from solvent.model.registry import game_of
 
 
 def test_two_rooms_by_hand() -> None:
@@ -216,7 +218,7 @@ SLOW = ("Taxi", "FFCombatRandom", "FourRooms", "FootballDrive", "CarRental", "Do
     ],
 )
 def test_the_ladder_of_the_page(row: list[str]) -> None:
-    _, _, *shown = row
+    _, stop, *shown = row
     name, words = task_of(row)
     arguments = json.loads(words)
     if name.startswith("MiniGrid"):
@@ -235,6 +237,13 @@ def test_the_ladder_of_the_page(row: list[str]) -> None:
         f"{found.concentrability:,.0f}" if many else f"{found.concentrability:.1f}",
         "–" if found.reach is None else f"{found.reach:,.1f}",
     ]
+    if "/" in stop:
+        rules = game_of(game)
+        [(_, start, _)] = rules.initial()
+        after = rules.transition(start, (0,))
+        ends = sum(o.probability for o in after if rules.is_terminal(o.state))
+        assert ends == Fraction(stop)
+    assert (stop == "discount") == ("discount" in arguments)
 
 
 def test_the_ladder_has_all_families_and_the_whole_core() -> None:

@@ -39,7 +39,6 @@ from solvent.model.parameters import shown
 STATES = 300
 """States that are chosen; folders of another number cannot be read."""
 
-
 FORMAT = 2
 PARTIAL = 3
 """The format of folders that do not keep all values."""

@@ -6,6 +6,9 @@ compressed, are measured on a *sample*: a few blocks of some layers that the gam
 such a layer reads are not known yet, so the game makes them up (:meth:`~.game.LayeredGame.guess`).
 
 Blocks are compressed by themselves, which takes some more room than a layer in one piece.
+
+**What there is.** A solve is refused if the disk or the memory is too small for it
+(:func:`check_disk`, :func:`check_memory`).
 """
 
 from __future__ import annotations
