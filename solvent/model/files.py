@@ -164,22 +164,6 @@ def read_data(path: Path) -> dict[str, Any]:
     return _parsed(content, str(path))
 
 
-def text_of(held: Mapping[str, Any], key: str) -> str:
-    """Return a text that a data file must have.
-
-    Args:
-        held: Content of the file.
-        key: Key of the text.
-
-    Raises:
-        ValueError: If it is not there, is empty, or is no text.
-    """
-    value = held.get(key)
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"{key} is {shown(value)}; expected a text")
-    return value
-
-
 def _parsed(content: bytes, where: str) -> dict[str, Any]:
     try:
         held = tomllib.loads(content.decode())

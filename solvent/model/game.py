@@ -15,8 +15,8 @@ alternating game the case in which in every state at most one player has a choic
 This is the readable reference. It is slow, obviously right, and quotes the rules; the arrays
 of :mod:`solvent.model.tabular` are compiled from it.
 
-A class of rules may inherit :class:`Words`, the words of a game with their defaults; :class:`Rules`,
-in which every action is legal; or :class:`ModifiedGame`, which changes another game.
+A class of rules may inherit :class:`Words`, the words of a game with their defaults;
+:class:`Rules`, in which every action is legal; or :class:`ModifiedGame`, made from another game.
 """
 
 from __future__ import annotations

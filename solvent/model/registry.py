@@ -177,7 +177,7 @@ class GameSpec:
             that asks for them: functions from a :class:`solvent.exact.SolvedGame` to sections, or
             to None for a form of the game that has none.
         commands: Further commands of ``solvent``, by name.
-        discount: Discount of the objective that the game's source has, a number above 0 and up to 1:
+        discount: Discount of the source's objective, a number above 0 and up to 1:
             the game is discounted so unless another discount is asked for
             (:mod:`solvent.model.discount`). What finds values without the game's table (`solver`,
             `layered`, `opened`, `simulator`, `players`, `scorer`, `untabled`), what is said of them
