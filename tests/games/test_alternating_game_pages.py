@@ -122,7 +122,10 @@ def test_the_page_has_every_baseline_of_greed() -> None:
 
 def test_other_numbers_of_greed() -> None:
     assert f"{solve_greed().ratings(0, 0)[25]:.6f}" == "0.505256"
-    assert "25 dice at (100, 6), as in the sample game of [3], is worth 0.505256" in PAGES["greed"]
+    assert (
+        "25 dice at (100, 6), as in the sample game of [3], has the value 0.505256"
+        in PAGES["greed"]
+    )
     assert len(Greed().info.actions[0]) == 30
     assert LARGEST_TABLE == 100_000_000
     with pytest.raises(TooManyStatesError):

@@ -234,7 +234,7 @@ def test_the_standard_sheet_is_the_documented_one(standard: SolvedFootball) -> N
         for side in (sheet.offence, sheet.defence)
     ]
     assert [[row[:2] for row in rows], [row[2:] for row in rows]] == called
-    assert f"worth {sheet.value:.4f} points" in text
+    assert f"its value to you is {sheet.value:.4f} points" in " ".join(text.split())
 
 
 def test_the_documented_points_are_those_of_the_solver(standard: SolvedFootball) -> None:

@@ -156,7 +156,9 @@ KICKS = (
 def test_a_penalty_for_certain_at_the_own_goal_line_is_refused_as_the_page_says() -> None:
     page = (Path(__file__).parents[3] / "docs/games/football-charts.md").read_text("utf-8")
     [(seed, play, letter, code, instead)] = re.findall(
-        r"seed (\d+): play (\d+) against ([A-Z]) is `(off\d+)`.*?`([^`]*)` in its place", page, re.S
+        r"seed (\d+): its play (\d+)\s+against ([A-Z]) is `(off\d+)`.*?`([^`]*)` in its place",
+        page,
+        re.S,
     )
     chart = make_chart("made", ChartParameters(seed=int(seed)))
     assert chart.columns[play][chart.letters.index(letter)] == parse_cell(code)
