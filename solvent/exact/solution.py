@@ -110,11 +110,11 @@ class ByState:
         else:
             if (player, numbered) not in self._looks:
                 # The numbers of a Gymnasium environment are its own; its ends have no other.
-                number = {
-                    getattr(s, "number", i): i for i, s in reversed([*enumerate(table.states)])
-                }
-                look = {row.tobytes(): i for i, row in enumerate(vectors)}
-                self._looks[player, numbered] = number if numbered else look
+                self._looks[player, numbered] = (
+                    {getattr(s, "number", i): i for i, s in reversed([*enumerate(table.states)])}
+                    if numbered
+                    else {row.tobytes(): i for i, row in enumerate(vectors)}
+                )
             as_kept = rows if numbered else np.ascontiguousarray(rows, np.float32)
             keys = as_kept.tolist() if numbered else [row.tobytes() for row in as_kept]
             states = [self._looks[player, numbered].get(key, -1) for key in keys]

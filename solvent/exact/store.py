@@ -36,15 +36,13 @@ def reporting(path: Path, done: str = "read") -> Iterator[None]:
         raise StoreError(f"{path}: cannot be {done} ({error.strerror or error})") from error
 
 
-def write_atomically(path: str | Path, content: bytes, *, flush: bool = True) -> None:
-    """Write a file so that it is there whole or not at all, making its folder if needed.
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Write a file so that the disk has it whole or not at all, making its folder if needed.
 
     Args:
         path: The file, or a link to it. One that is there is replaced and keeps its permissions; a
             new one gets those that the umask leaves.
         content: All of it.
-        flush: Whether to wait until the disk has it. Without, a crash of the machine, but not one
-            of the program, may leave it damaged.
 
     Raises:
         StoreError: If the folder cannot be made or written to, or there is something at the path
@@ -68,8 +66,7 @@ def write_atomically(path: str | Path, content: bytes, *, flush: bool = True) ->
                 file.flush()
                 if before is not None:
                     _take_over(beside, before)
-                if flush:
-                    os.fsync(file.fileno())
+                os.fsync(file.fileno())
             beside.replace(target)
         except BaseException:
             beside.unlink(missing_ok=True)
