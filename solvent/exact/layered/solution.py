@@ -244,9 +244,9 @@ def solve_in_memory(game: LayeredGame, *, progress: OnProgress | None = None) ->
 
     def unpacked(content: Packed) -> LayerStore:
         store = LayerStore(game)
-        for n, layer in enumerate(game.layers):
-            record = LayerRecord(*content.header["records"][n])
-            store.write(layer, content.arrays[str(n)], None, record)
+        records = zip(game.layers, content.header["records"], strict=True)
+        for n, (layer, record) in enumerate(records):
+            store.write(layer, content.arrays[str(n)], None, LayerRecord(*record))
         return store
 
     identity = _identity(game)

@@ -15,6 +15,7 @@ from solvent.exact.layered.solution import LayeredSolution, is_kept, solve_in_me
 from solvent.games.inventory.layers import InventoryLayers
 from solvent.games.inventory.rules import Inventory
 from solvent.model import cache
+from solvent.model.cache import Packed, read_entry, write_entry
 
 
 @pytest.fixture
@@ -52,6 +53,12 @@ def test_a_kept_solution_is_the_one_that_was_found(
         np.testing.assert_array_equal(second.values(layer), first.values(layer))
         assert second.store.record(layer) == first.store.record(layer)
     assert (second.lower, second.upper) == (first.lower, first.upper)
+    # An entry that lacks a record is not believed.
+    [entry] = folder.iterdir()
+    header, arrays = read_entry(entry)  # type: ignore[misc]
+    write_entry(entry, Packed({"records": header["records"][:-1]}, arrays))
+    with pytest.raises(AssertionError, match="solved again"):
+        solve_in_memory(layers)
     layers.tax = 0.6
     with pytest.raises(AssertionError, match="solved again"):
         solve_in_memory(layers)
