@@ -369,8 +369,7 @@ def learned_seat(env: Any, player: int | None = None) -> LearnedSeat:
 
     Args:
         env: A single environment or a vector environment, which samples a table.
-        player: Whose policy, where the learner takes either seat; elsewhere the environment says
-            it.
+        player: Player whose policy is learned; needed only if the learner takes either seat.
 
     Raises:
         ValueError: If the environment samples no table, the learner takes either seat and `player`

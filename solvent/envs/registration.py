@@ -92,7 +92,7 @@ def parallel_env(game: str, **arguments: Any) -> TabularParallelEnv:
 
     Args:
         game: The game, as for :func:`solvent.make_game`.
-        arguments: The game's own parameters, and `observation`, `illegal`, `mask` and
+        arguments: Parameters of the game, and `observation`, `illegal`, `mask` and
             `render_mode`, as for :class:`solvent.envs.pettingzoo_env.TabularParallelEnv`.
 
     Raises:
@@ -167,7 +167,7 @@ def rules_and_source(
 
     Args:
         name: Name of the game, as for :func:`solvent.make_game`.
-        parameters: The game's own.
+        parameters: Parameters of the game.
 
     Raises:
         ValueError: If the name or a parameter is unknown, or a value is not allowed.
@@ -182,7 +182,7 @@ def compiled_game(name: str, parameters: Mapping[str, Any]) -> tuple[Game, Tabul
 
     Args:
         name: Name of the game, as for :func:`solvent.make_game`.
-        parameters: The game's own.
+        parameters: Parameters of the game.
 
     Raises:
         ValueError: If the name or a parameter is unknown, or a value is not allowed.

@@ -62,8 +62,8 @@ class ArraySchema:
     """The required form of an array.
 
     Attributes:
-        dtype: Its type, such as ``"float64"``; any numbers if empty.
-        dimensions: Its number of dimensions; any if None.
+        dtype: Type of the array, such as ``"float64"``; any numbers if empty.
+        dimensions: Number of dimensions of the array; any if None.
     """
 
     dtype: str = ""
@@ -75,7 +75,7 @@ class Schema:
     """The required contents of a kind of archive.
 
     Attributes:
-        kind: Its name, which the header states.
+        kind: Name of the kind, which the header states.
         header: The entries of the header and their types. A float is a finite number, whole or
             not, and an int is no truth value. Others may be there.
         arrays: The arrays by name. With a ``*`` in it, a name stands for any number of arrays,

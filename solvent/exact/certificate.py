@@ -113,8 +113,8 @@ def bracket(
 
     Args:
         game: The game.
-        values: [S] its supposed values.
-        policies: Its supposed optimal policies.
+        values: [S] the supposed values of the game.
+        policies: Policies of the players that are supposed to be optimal.
         narrow: A bound that is so near, in units of the value at the start or of 1, needs no closer
             look, if one player chooses.
         progress: Called with the states done so far, if there are two policies to prove: each

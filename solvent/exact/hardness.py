@@ -124,7 +124,7 @@ def measure(
 
     Args:
         game: A game in which only this player has a choice.
-        solution: Its solution.
+        solution: Solution of the game.
         player: The player who learns, 0 or 1.
         largest: Number of states times number of outcomes up to which diameter and reach are
             computed.

@@ -41,9 +41,9 @@ class Evaluation:
     Attributes:
         timesteps: Steps taken so far, in all environments together.
         value: Exact value of the policy as it is sampled.
-        gap: Its exact optimality gap.
+        gap: Exact optimality gap of the policy as it is sampled.
         mode_value: Exact value of the most probable actions.
-        mode_gap: Their exact optimality gap.
+        mode_gap: Exact optimality gap of the most probable actions.
         seconds: CPU time spent so far, evaluations included.
     """
 
@@ -79,8 +79,8 @@ def write_curve(
 
     Args:
         path: The file to write.
-        curve: Its points.
-        kind: Their class; there is a column for each of its fields.
+        curve: Points of the curve.
+        kind: Class of the points; there is a column for each of its fields.
         saw: Whether the learner was given anything from the solution of its game. If so, there is
             a column ``saw_solution`` of ones.
 
@@ -129,7 +129,7 @@ def read_point(kind: type[Point], figures: Sequence[Any]) -> Point:
     """A point of a curve from figures that were read.
 
     Args:
-        kind: Its class.
+        kind: Class of the point.
         figures: Figures in the order of :func:`columns`. Steps are a whole number and time is
             finite; the others may be NaN, since not all can be proved. Of a policy that never ends
             a value may be minus infinity, and a gap infinity.

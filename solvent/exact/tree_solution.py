@@ -23,7 +23,7 @@ class Node(NamedTuple):
 
     Attributes:
         state: The state.
-        value: Its score, or that of its best choice.
+        value: Score of the state, or the value of its best choice.
         choice: The description of the best choice, the first of equals; None at an end.
         choices: Every choice with its value.
         outcomes: The states that the best choice leads to, with their probabilities.
@@ -65,7 +65,7 @@ class Decided(NamedTuple):
     Attributes:
         best: The index of the best choice; -1 at an end.
         labels: The descriptions of all choices.
-        values: Their values.
+        values: Values of all choices.
         outcomes: The outcomes of the best choice.
     """
 

@@ -430,7 +430,7 @@ class GameInContext(ModifiedGame):
     Attributes:
         game: The rules under normal circumstances.
         check: The name of the check.
-        modifier: Its modifier.
+        modifier: Modifier of the check.
         success: The check.
         c: Log-odds of a modifier of 1.
     """

@@ -168,7 +168,7 @@ def check_arguments(given: Iterable[str], owner: str, allowed: Iterable[str]) ->
 
     Args:
         given: The names.
-        owner: Whose arguments they are, for the error message.
+        owner: Name of what takes the arguments, for the error message.
         allowed: The names that it takes.
 
     Raises:

@@ -96,9 +96,9 @@ class Environment:
     """The meaning of a Gymnasium id.
 
     Attributes:
-        parameters: The game's, where they are not its defaults; JSON-able.
-        opponent: Default opponent of the learner in a two-player game: the name
-            of a baseline. None in a game for one.
+        parameters: Parameters of the game that are not its defaults; JSON-able.
+        opponent: Default opponent of the learner in a two-player game, by the name of a baseline;
+            None in a game for one.
         optimum: The value of the game from its start, by :func:`solvent.exact.solve`; against an
             opponent that is not optimal, what a best response gets. None if it is not stored.
         model_hash: Hash of the table of which `optimum` is the value, so that it can be told when a
@@ -116,7 +116,7 @@ class Command(NamedTuple):
 
     Attributes:
         app: A typer app, or a function that is one command.
-        help: Its description in the list of commands, in one line.
+        help: Description of the command in the list of commands, in one line.
     """
 
     app: Reference
@@ -132,8 +132,8 @@ class GameSpec:
         make: The class of the game, or a function that makes it; its parameters are JSON-able.
         rules: Rules in at most three lines of 80 characters; printed before a game in
             the terminal, and where the game is listed.
-        environments: Its Gymnasium ids. The first one without parameters is the environment that
-            the plain name stands for.
+        environments: Gymnasium ids of the game. The first one without parameters is the
+            environment that the plain name stands for.
         pettingzoo: The parameters that it has in PettingZoo as ``"solvent/<name>-v0"``, unless the
             caller says otherwise; None for a game that is not there, as one for one player.
         simultaneous: Whether both players act at the same time. Then it has a parallel environment

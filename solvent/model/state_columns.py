@@ -136,7 +136,7 @@ class PackedStates(Sequence[State]):
 
     Args:
         header: The header from :func:`pack_states`.
-        arrays: Its arrays.
+        arrays: Arrays to which the header refers.
         count: Number of states.
         classes: The classes of the states and of what is in them, by their names in the header.
     """

@@ -128,7 +128,7 @@ class TabularGame:
         """A table whose arrays were checked when it was first made, and are unchanged.
 
         Args:
-            model_hash: Its hash.
+            model_hash: Hash of the table.
             attributes: Values of all attributes of the class.
         """
         table = object.__new__(cls)

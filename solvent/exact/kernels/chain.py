@@ -55,8 +55,8 @@ def sweep(
 
     Args:
         start: [S+1] entries of each row of P without its diagonal.
-        target: Their columns.
-        flow: Their values.
+        target: Columns of the entries.
+        flow: Values of the entries.
         changing: [S] the diagonal of I - P.
         right: [S].
         x: [S], read and written.
@@ -86,8 +86,8 @@ def find_residual(
 
     Args:
         start: [S+1] entries of each row of P without its diagonal.
-        target: Their columns.
-        flow: Their values.
+        target: Columns of the entries.
+        flow: Values of the entries.
         last: [S] the diagonal of I - P, without the sum of the row's entries if by differences.
         differences: 1 if each entry is multiplied with how x differs there, else 0.
         right: [S].
@@ -142,8 +142,8 @@ def iterate(
 
     Args:
         start: [S+1] entries of each row of P without its diagonal.
-        target: Their columns.
-        flow: Their values.
+        target: Columns of the entries.
+        flow: Values of the entries.
         changing: [S] the diagonal of I - P.
         last: [S] for :func:`find_residual`.
         differences: Flag as in :func:`find_residual`.
@@ -315,8 +315,8 @@ def factor_band(
         order: [m] the states that lead anywhere.
         width: The largest number of places in that order that a move leads away.
         start: [S+1] entries of each row of P without its diagonal.
-        target: Their columns.
-        flow: Their values.
+        target: Columns of the entries.
+        flow: Values of the entries.
         leaving: [S] the probability to leave from each state.
 
     Returns:

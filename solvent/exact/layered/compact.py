@@ -24,7 +24,7 @@ def rounded_off(largest: float) -> float:
     """Return the largest error of the kept values of a layer.
 
     Args:
-        largest: Its largest value, whichever its sign.
+        largest: Largest absolute value in the layer.
     """
     # Half a step, and three roundings of float64.
     return largest * (0.5 / STEPS + 4 * float(np.finfo(float).eps))

@@ -167,7 +167,7 @@ class LayeredGame(ABC):
         """Solve a block; who solves it, and beside which others, changes nothing.
 
         Args:
-            problem: The layer's.
+            problem: Problem of the layer, from :meth:`problem`.
             block: The block, one of :meth:`blocks`.
             start: The block's part of that from which the layer is started; None if there is none.
         """

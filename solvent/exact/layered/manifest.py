@@ -145,8 +145,8 @@ class KeptSample(NamedTuple):
     """A state and the values that stand at its place and at those of its successors.
 
     Attributes:
-        at: Its place in its layer.
-        value: Its value as it is stored.
+        at: Place of the state in its layer.
+        value: Stored value of the state.
         successors: The stored values of its successors, in the order of :func:`successors`.
     """
 
@@ -228,7 +228,7 @@ def take_samples(
         game: The game.
         places: The chosen places in the layer.
         layer: The layer.
-        values: Its values.
+        values: Values of the layer.
         read: Returns the values of the layers that it reads.
     """
     layers = {needed: read(needed) for needed in game.reads(layer)} | {layer: values}

@@ -40,11 +40,11 @@ class CheckedState(NamedTuple):
     """A state that was solved again.
 
     Attributes:
-        kind: Its kind, one of :data:`KINDS`.
-        place: Its place.
+        kind: Kind of the state, one of :data:`KINDS`.
+        place: Place of the state.
         state: The state.
-        value: Its recorded value, to player 0.
-        again: Its value by the rules, between two bounds.
+        value: Recorded value, to player 0.
+        again: Bounds of the value by the rules.
         allowed: Largest distance of the recorded value from these bounds.
     """
 
