@@ -326,6 +326,25 @@ def test_score_takes_the_name_of_a_baseline_in_a_game_for_two_of_player_0(small:
         assert answer("score", "uniform", *words, "--json")["value"] == expected.value
 
 
+def test_score_shows_where_the_gap_is_lost(policy_file: Path) -> None:
+    shown = run("score", str(policy_file), *SMALL, "--top", "3").stdout
+    table = shown.partition("Where the gap is lost")[2].strip().splitlines()
+    assert len([line for line in table if re.match(r" *[\d.]+% +\d", line)]) == 3
+    assert re.search(r"3 of \d+ losing states, [\d.]+% of the loss", table[-1])
+
+
+def test_a_value_of_0_is_printed_without_its_rounding() -> None:
+    found = solve(make_game("rock-paper-scissors"))
+    assert isinstance(found, SolvedTable)
+    noise = replace(found.solution, value=-1e-17, values=found.solution.values - 1e-17, lower=-0.0)
+    file = io.StringIO()
+    show_solution(Console(file=file), replace(found, solution=noise))
+    told = file.getvalue()
+    assert re.search(r"^value +0  \(to player A\)", told, re.MULTILINE)
+    assert "[0, " in told
+    assert not re.search(r"[-−]0", told)
+
+
 def test_a_score_without_an_account_where_play_never_ends(
     policy_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

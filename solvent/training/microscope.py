@@ -35,7 +35,7 @@ from solvent.training.gap_parts import GapParts, gap_parts
 from solvent.training.hyperparameters import EXPLORING, prepare, requested
 from solvent.training.learner_values import ExactAdvantages, ExactTargets, Informed, Values
 from solvent.training.policy_gradient import POLICY_GRADIENT, GradientReading, read_gradient
-from solvent.training.train import make_model, one_thread, without_compiler
+from solvent.training.train import make_model, one_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +300,7 @@ def microscope(
         )
         return callback
 
-    with one_thread(), without_compiler():
+    with one_thread():
         every = max(setup.n_timesteps // readings, 1)
         scope: Microscope = train(Microscope(seat.left, every=every, **of_seat))
         found = None

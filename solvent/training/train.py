@@ -25,7 +25,6 @@ is read back, and its policies are scored again.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -323,7 +322,7 @@ def _learn(
     """
     request, setup = run.request, training.asked.setup
     venv = training.make_env()
-    with one_thread(), without_compiler():
+    with one_thread():
         model = make_model(training.asked.learner, setup, venv, request["seed"])
         callbacks: list[Any] = [EntropyCallback()] if training.players == 2 else []
         if isinstance(venv, SelfPlayEnv):
@@ -417,26 +416,3 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-@contextmanager
-def without_compiler() -> Iterator[None]:
-    """Keep PyTorch from loading its compiler, which takes longer than a short training.
-
-    Methods of optimizers are marked as not to be compiled, and the first call of one loads the
-    compiler only to mark it. This sets the mark beforehand. If a later PyTorch ignores the mark,
-    the compiler is loaded as before.
-    """
-    note, noted = "__dynamo_disable", []
-    if "torch._dynamo" not in sys.modules:
-        methods = (
-            getattr(one, "__wrapped__", None) for one in vars(torch.optim.Optimizer).values()
-        )
-        noted = [method for method in methods if method is not None and note not in vars(method)]
-    for method in noted:
-        vars(method)[note] = method
-    try:
-        yield
-    finally:
-        for method in noted:
-            vars(method).pop(note, None)

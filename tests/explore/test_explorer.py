@@ -34,6 +34,7 @@ from solvent.explore import (
     write_replay,
 )
 from solvent.explore.decision import choice_in, expected, joint_action, matrix, results
+from solvent.explore.maps import slice_cells
 from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS
 from solvent.explore.states import NearestError, States
 from solvent.games.football_clock.layers import FootballLayers
@@ -203,6 +204,21 @@ def test_strange_input_gets_a_message(name: str, monkeypatch: pytest.MonkeyPatch
 def test_too_long_an_address_is_refused() -> None:
     address = {"line": "1," * LONGEST_ADDRESS}
     assert client("greed").get("/board", query_string=address).status_code == 400
+
+
+def test_a_slice_of_a_map_has_the_values_of_its_states() -> None:
+    game, found = cast(SolvedTable, solved("greed")), explorer("greed").state_map
+    names = [field.name for field in found.fields]
+    across, up = names.index("scores 1"), names.index("scores 2")
+    cells, chosen = slice_cells(found, found.value, across, up)
+    fixed = {names[n]: found.fields[n].values[place] for n, place in chosen.items()}
+    assert fixed == {"player": 0, "phase": "play"}
+    places = np.argwhere(np.isfinite(cells.value)).tolist()
+    assert len(places) > 100
+    for row, column in places:
+        scores = int(cells.columns[column]), int(cells.rows[row])
+        state = game.table.states[0]._replace(player=0, phase="play", scores=scores)
+        assert cells.value[row, column] == game.value_of(state)
 
 
 def uploaded(name: str, data: bytes, file: str = "policy.npz") -> Any:

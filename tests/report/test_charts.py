@@ -17,7 +17,15 @@ from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.benchmark.statistics import curve_band
 from solvent.exact.learning_curve import Evaluation
 from solvent.model.text import small
-from solvent.report.charts import distances, ends, gap_band_panel, gap_panel, rows_of, value_panel
+from solvent.report.charts import (
+    distances,
+    ends,
+    gap_band_panel,
+    gap_panel,
+    panels,
+    rows_of,
+    value_panel,
+)
 from solvent.report.colours import BASELINE_SHAPE, algorithm_marks
 from solvent.report.panel import Axis, gap_axis
 
@@ -109,6 +117,21 @@ def test_a_curve_ends_where_the_axis_says() -> None:
             ends[(line[0].text or "").partition(":")[0]] = number_at(place, axis)
     assert set(ends) == set(last)
     assert all(same_gap(ends[name], gap) for name, gap in last.items())
+
+
+def test_a_point_without_a_proved_score_has_no_place_in_a_curve() -> None:
+    unknown = Evaluation(0, nan, nan, nan, nan, 1.0)
+    known = [Evaluation(n, 0.3, 0.2, 0.4, 0.1, 2.0) for n in (100, 200)]
+    for pair in (None, (0.1, 0.3)):
+        agent = AgentRecord(
+            "ppo 0", "ppo", 0, 0.3, 0.2, 0.5, 0.2, 0.4, 0.1, 0.8, 0.1, 300, 3.0, "ppo", pair, pair
+        )
+        task = TaskRecord("solvent/Test-v0", "test", {}, 0.5, (0.5, 0.5), (agent,), ())
+        for curve in ([unknown, *known], [known[0], unknown, known[1]]):
+            for drawn in panels(task, {agent.name: curve}, algorithm_marks(["ppo"])):
+                lines = re.findall(r'points="([^"]*)"', drawn)
+                assert [len(line.split()) for line in lines] == [2, 2]
+                assert "nan" not in drawn
 
 
 def test_an_algorithm_has_one_colour_and_shape_in_all_charts(text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -48,6 +49,15 @@ def test_the_abacus_is_the_inverse_of_the_function() -> None:
     assert found["what 50% becomes, less 50%"] == [(0, pytest.approx(0.25)), (1, 0.75)]
     assert SCRIPT["EXAMPLE"] == (80, -30)
     assert "80% with a modifier of -30%: 53%" in picture
+
+
+def test_a_ruler_from_the_base_through_the_modifier_ends_at_the_probability_in_context() -> None:
+    """The middle scale is half-way, so that the ends of the ruler average to the modifier."""
+    height, from_even = SCRIPT["height"], SCRIPT["from_even"]
+    for base, size in product(SCRIPT["MARKS"], [-80, -30, 0, 60]):
+        new = 100 * modified(base / 100, size / 100)
+        ends = height(-from_even(base)) + height(from_even(new))
+        assert ends / 2 == pytest.approx(height(size / 2), abs=1e-9)
 
 
 def test_the_pictures_in_the_documentation_are_those_of_the_function(tmp_path: Path) -> None:

@@ -117,6 +117,16 @@ def test_series_stand_out_from_the_page() -> None:
             assert (max(paper, colour) + 0.05) / (min(paper, colour) + 0.05) > least, number
 
 
+def test_every_ink_has_a_light_and_a_dark_form() -> None:
+    style = (Path(report.__file__).parent / "page.css").read_text("utf-8")
+    light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    inks, others = (set(re.findall(r"(--[\w-]+): (?=#)", block)) for block in (light, dark))
+    assert inks == others
+    rest = style.replace(light, "").replace(dark, "")
+    assert re.findall(r"#[0-9a-f]{3,6}\b", rest) == []
+    assert set(re.findall(r"var\((--[\w-]+)", style)) - {"--share"} <= inks
+
+
 def luminance(colour: str) -> float:
     """Relative, as the contrast of W3C's Web Content Accessibility Guidelines 2.2 has it."""
     digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])

@@ -364,3 +364,16 @@ def test_every_game_without_sections_of_its_own_has_the_page() -> None:
     assert "http" not in text.split("Values and policy")[1].replace(
         "http://www.w3.org/2000/svg", ""
     )
+
+
+class Overlaid(GymnasiumTable):
+    """A board that is too small."""
+
+    def coordinates(self, state: Any) -> dict[str, Any]:
+        return {"row": 0, "column": 0}
+
+
+def test_two_states_on_one_place_are_refused() -> None:
+    game = lake()
+    with pytest.raises(ValueError, match="two states on one place"):
+        state_map_section(solved_task(Overlaid(game.transitions, game.start)))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -203,20 +201,6 @@ def test_what_is_not_plain_is_left_to_stable_baselines(small: TabularGame) -> No
         expected, found = (learned(kind, small, 2, **unusual) for kind in (PPO, DistinctPPO))
         assert not found._is_plain()
         assert torch.equal(weights(found), weights(expected)), unusual
-
-
-@pytest.mark.slow  # Starts a process.
-def test_a_training_does_not_load_the_compiler(tmp_path: Path) -> None:
-    code = f"""
-import sys
-from solvent.training import train
-train("solvent/FFCombat-v0", timesteps=20000, evaluations=1, folder={str(tmp_path)!r})
-assert "torch._dynamo" not in sys.modules
-import torch
-torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))])
-assert "torch._dynamo" in sys.modules
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 N = 6
