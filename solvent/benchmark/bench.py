@@ -8,6 +8,9 @@ Killed at any moment and called again, it reads finished runs back, resumes the 
 the files of their algorithms, and ends with the same results but for ``cpu_seconds``. A run that
 ends with an exception is reported at the end, and does not affect others. A task whose optimum
 cannot be proved is left out of the results, and each of its runs is such a failure.
+
+The runs are done by processes of this machine, or by those of a Ray cluster: there each run has a
+folder on the machine that does it, whose files come back when the run is finished.
 """
 
 from __future__ import annotations

@@ -36,6 +36,9 @@ the model hashes of the games that are scored, opponents included, so that a cha
 it; which algorithms are run with how many seeds and which settings unless the caller says
 otherwise, it does not cover. ``NAME@STEPS``, such as ``core@20000``, is a suite with another
 budget.
+
+:func:`task_game` makes the tables of a task: a :class:`TaskGame`, with the optimum that is scored
+against.
 """
 
 from __future__ import annotations

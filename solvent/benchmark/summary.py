@@ -92,10 +92,10 @@ class SummaryRow:
             same action in every state, and 1 for the optimum; None where that policy is unknown or
             optimal.
         gap: The interquartile mean of the gap; over all tasks None.
-        log_gap: That of the decimal logarithm of the gap, of which :data:`LEAST_GAP` is the least.
+        log_gap: IQM of the decimal logarithm of the gap, which counts as at least :data:`LEAST_GAP`.
         worst_start_gap: The largest gap of a run from a single start; over all tasks None.
-        timesteps: Mean over runs, as recorded.
-        cpu_seconds: Mean over runs, as recorded.
+        timesteps: Mean number of environment steps of the runs, as recorded.
+        cpu_seconds: Mean CPU time of the runs, in seconds, as recorded.
         times: Times to the gaps of :data:`GAPS`; none where curves or the uniform policy's score
             are not known, and over all tasks.
     """

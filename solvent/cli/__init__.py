@@ -1,4 +1,4 @@
-"""The command ``solvent``: a thin face over the rooms."""
+"""The command ``solvent``: a thin layer over the packages."""
 
 from __future__ import annotations
 

@@ -108,10 +108,10 @@ class Explorer(Subject):
     """The pages about one game."""
 
     def board(self, query: Query) -> Page:
-        """Return the board: a position, what each action is worth, and how it came about.
+        """Return the board: a position, the value of each action, and the moves that led to it.
 
         Args:
-            query: That of :meth:`view`; ``do``, actions to be taken, and ``to``, the number of
+            query: The query of :meth:`view`; ``do``, actions to be taken, and ``to``, the number of
                 the outcome; ``new``, to begin anew; ``f0`` and so on, fields to be set;
                 ``answer``, an action in a quiz; further ones of the panels.
 
@@ -239,7 +239,7 @@ class Explorer(Subject):
         """Return a line from its start to its end, as a self-contained page.
 
         Args:
-            query: That of :meth:`view`.
+            query: The query of :meth:`view`.
 
         Raises:
             ValueError: If it is not allowed.
@@ -252,7 +252,7 @@ class Explorer(Subject):
         """Return the maps, as a self-contained page.
 
         Args:
-            query: That of :func:`~solvent.explore.maps.ranged`, for a game without a table.
+            query: The query of :func:`~solvent.explore.maps.ranged`, for a game without a table.
         """
         ranged = None if self.table is not None else self.ranged(query)
         return Page("map.html.j2", "Maps", {"ranged": ranged}, self.map_sections())

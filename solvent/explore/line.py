@@ -414,7 +414,7 @@ class View:
 
 
 def number(query: Query, name: str, default: int, low: int, high: int) -> int:
-    """A whole number of an address.
+    """Return a whole number of an address.
 
     Raises:
         ValueError: If it is none, or out of range.
@@ -431,7 +431,7 @@ def number(query: Query, name: str, default: int, low: int, high: int) -> int:
 
 
 def one_of(query: Query, name: str, allowed: Iterable[int]) -> int | None:
-    """A number of an address that has to be one of several; None if it is left out.
+    """Return a number of an address that has to be one of several; None if it is left out.
 
     Raises:
         ValueError: If it is another.

@@ -95,7 +95,7 @@ def slice_cells(
     up: int | None = None,
     fixed: Mapping[int, int] = MappingProxyType({}),
 ) -> tuple[Cells, dict[int, int]]:
-    """A slice of a map: two fields vary, the others are fixed.
+    """Return a slice of a map: two fields vary, the others are fixed.
 
     Args:
         found: The map.

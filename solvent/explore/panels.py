@@ -101,7 +101,7 @@ def board_values(explorer: Subject, view: View, choice: Choice) -> Values:
         "turn": _turn(explorer, here, choice),
         "told": _told(explorer, view),
         "moves": _moves(explorer, view),
-        "curve": _curve(explorer, view, scale) if len(view.line.plies) > 1 else "",
+        "curve": _curve(view, scale) if len(view.line.plies) > 1 else "",
         "account": here.account(eye) if here.plies else None,
         "tabs": panels_in(explorer, view),
         "answer": None if answer is None else next(o for o in choice.actions if o.number == answer),
@@ -314,8 +314,8 @@ def _moves(explorer: Subject, view: View) -> list[Values]:
     ]
 
 
-def _curve(explorer: Subject, view: View, scale: ValueScale, *, linked: bool = True) -> str:
-    """The value after each move, as SVG; a click goes back to the move if `linked`."""
+def _curve(view: View, scale: ValueScale, *, linked: bool = True) -> str:
+    """Return the value after each move, as SVG; a click goes back to the move if `linked`."""
     totals = [scale.of(total) for total in view.line.totals]
     low, high = (0.0, 1.0) if scale.is_chance else (min(totals), max(totals))
     room = 0.0 if scale.is_chance else max((high - low) * 0.1, 0.5)
@@ -785,5 +785,5 @@ def replay_values(explorer: Subject, view: View) -> Values:
         "scale": scale,
         "side": explorer.sides[eye],
         "account": line.account(eye),
-        "curve": _curve(explorer, view, scale, linked=False),
+        "curve": _curve(view, scale, linked=False),
     }

@@ -70,11 +70,11 @@ DEFECT = "This page has met an error of its own, which should not happen. Please
 
 
 def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
-    """The application.
+    """Return the web application.
 
     Args:
         library: The games.
-        names: Under which this machine may be reached, besides ``localhost`` and addresses in
+        names: Host names of this machine that are allowed, besides ``localhost`` and addresses in
             digits.
     """
     app = Flask("solvent.explore", static_folder=None, template_folder=None)

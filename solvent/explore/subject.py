@@ -303,12 +303,12 @@ class Subject:
         """Return a map of two fields of a game without a table (:func:`~.maps.ranged`).
 
         Args:
-            query: As there, so with the rest.
+            query: The query of the page, with the fields and their ranges.
             title: The title of the picture.
             tell: Called after each row.
 
         Raises:
-            ValueError: If it is not allowed.
+            ValueError: If an entry of the query is not allowed.
         """
         what = {"what": "ranged", "query": dict(query), "title": title}
         found = kept_on_disk(self.solved, what, lambda: ranged(self.states, query, title, tell))

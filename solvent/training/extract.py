@@ -13,6 +13,8 @@ projected in the same way, and the probability that was moved is reported.
 The network is evaluated on the inputs of its training, which :mod:`solvent.training.seen` checks.
 It then passes the gate (:mod:`solvent.baselines.gate`) like any function, and its outputs are
 compared with the model's own ``predict`` in every state.
+
+:class:`LookupNetwork` is the way back: a policy's table as a network, where a library expects one.
 """
 
 from __future__ import annotations
