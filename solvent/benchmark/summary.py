@@ -92,7 +92,7 @@ class SummaryRow:
             same action in every state, and 1 for the optimum; None where that policy is unknown or
             optimal.
         gap: The interquartile mean of the gap; over all tasks None.
-        log_gap: IQM of the decimal logarithm of the gap, which counts as at least :data:`LEAST_GAP`.
+        log_gap: IQM of the decimal logarithm of the gap, at least that of :data:`LEAST_GAP`.
         worst_start_gap: The largest gap of a run from a single start; over all tasks None.
         timesteps: Mean number of environment steps of the runs, as recorded.
         cpu_seconds: Mean CPU time of the runs, in seconds, as recorded.
