@@ -3,7 +3,7 @@
     python benchmarks/seat_vector_env.py [--envs 64 1024 16384] [--rounds 5] [--limit 100]
         [--sides 6] [--json FILE]
 
-The peers are SyncVectorEnv around bare SeatEnvs over the same table, stepped through the same API
+The peers are SyncVectorEnv around bare environments of the same table, stepped by the same calls
 with the same actions prepared in advance, and Gymnasium's own CartPole in NumPy. The opponent plays
 every legal action with equal probability, so that the memory it needs is visited all over; the
 learner likewise. Rounds alternate, the median counts, and time is CPU time, as in vector_env.py.

@@ -10,7 +10,7 @@ Time is CPU time of the process with all its threads, which on a busy machine sa
 clock; a contestant with a thread pool pays for each of its threads. Gymnasium's own CartPole is
 stepped in NumPy.
 
-SyncVectorEnv holds bare TabularEnvs: the wrappers that ``gym.make`` adds would make it slower. The
+SyncVectorEnv holds bare environments: the wrappers that ``gym.make`` adds would make it slower. The
 JAX environments draw their keys inside the compiled step, and are compiled before the first round.
 A contestant that is not installed is left out, with a line that says so.
 """

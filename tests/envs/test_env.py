@@ -217,6 +217,8 @@ def test_bad_arguments() -> None:
     for none in (alone(), VectorEnv(COMBAT, 2)):
         with pytest.raises(ValueError, match="the learner has no opponents to replace"):
             none.set_opponents(POOL[0])
+    with pytest.raises(AttributeError, match=r"fold opponents in with against\(\)"):
+        seat_env().P  # noqa: B018
     with pytest.raises(ValueError, match="a simulator has its own opponents"):
         VectorEnv(BothSeats(GREED, 2), 4, POOL)
 
