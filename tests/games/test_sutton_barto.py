@@ -260,7 +260,7 @@ def test_the_least_errors_of_three_n_are_the_stated_ones() -> None:
     """At the step sizes that are the best ones in the slow test above."""
     least = [SCRIPT["n_step_error"](n, alpha) for n, alpha in ((4, 0.4), (1, 0.8), (32, 0.1))]
     stated = re.search(
-        r"it is ([\d.]+) with n = 4, ([\d.]+) with n = 1 and ([\d.]+) with n = 32\.", PAGE
+        r"mean error is ([\d.]+) with n = 4, ([\d.]+) with n = 1 and ([\d.]+) with n = 32\.", PAGE
     )
     assert stated is not None
     assert list(stated.groups()) == [f"{error:.2f}" for error in least]
