@@ -203,6 +203,18 @@ def test_the_standard_map_has_all_ways_and_its_colours_say_which(standard: Solve
     assert (drawn == found.way).all()
 
 
+def test_what_the_page_says_of_fourth_down_holds_everywhere(standard: SolvedFootball) -> None:
+    found = everywhere(standard.rules, standard.following())
+    said = " ".join((DOCS / "football-strategy.md").read_text("utf-8").split())
+    assert "On the standard chart, never kick with five yards or less to go" in said
+    assert set(np.unique(found.way[:, :5])) == {-1, GO}
+    assert {QUICK_KICK, PUNT, KICK} & set(np.unique(found.way[:, 5]))
+    # Row 49 is midfield.
+    own, anywhere = np.nanmax(found.fake[:49]), np.nanmax(found.fake)
+    chances = f"at most {100 * own:.1f}% in your own half and {100 * anywhere:.1f}% anywhere"
+    assert f"Fake from punt formation with a probability of {chances}" in said
+
+
 def test_the_page_holds_the_sheet_of_every_situation(standard: SolvedFootball) -> None:
     data, rules = sheets_data(standard), standard.rules
     numbers = np.frombuffer(base64.b64decode(data["numbers"]), "<i2").astype(float)
