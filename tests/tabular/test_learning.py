@@ -23,6 +23,7 @@ from solvent.tabular import (
     curves,
     double_q_learning,
     dyna_q,
+    epsilon_greedy,
     expected_sarsa,
     importance_sampling,
     measure,
@@ -493,6 +494,16 @@ def test_plans_end_at_the_solution(plan: Plan, kind: str, cyclic: bool) -> None:
         *_, last = plan(game)
         sign = 1 if kind == "single" else -1
         np.testing.assert_allclose(last.V, sign * solve(game).values, atol=1e-8)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_the_policy_that_is_planned_is_optimal(plan: Plan) -> None:
+    game = random_table(4)
+    *_, last = plan(game)
+    pi = epsilon_greedy(last.Q) if last.Q is not None else last.pi
+    assert isinstance(pi, np.ndarray)
+    value = game.at_start(policy_value(game, TabularPolicy.of(game, pi)))
+    assert value == pytest.approx(solve(game).value, abs=1e-8)
 
 
 @pytest.mark.parametrize("plan", PLANS)
