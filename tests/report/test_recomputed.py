@@ -316,6 +316,23 @@ def test_a_wrong_entry(copy: Path, change: Callable[[Any], None], message: str) 
     assert message in refusal(copy)
 
 
+def test_what_the_game_or_the_policies_contradict(copy: Path) -> None:
+    before = (copy / "results.json").read_text()
+    changes: list[tuple[int, dict[str, Any], dict[str, Any], str]] = [
+        (0, {"game": "chess"}, {}, "no game or environment 'chess'"),
+        (1, {}, {"folder": "Greed-v0/ppo-0"}, "was made for the model"),
+        (2, {}, {"exploitability": None}, "ppo 0: exploitability is stated as nan"),
+        (2, {}, {"mode_exploitability": None}, "ppo 0: mode_exploitability is stated as nan"),
+    ]
+    for number, of_task, of_agent, message in changes:
+        content = json.loads(before)
+        task = content["tasks"][number]
+        task |= of_task
+        task["agents"][0] |= of_agent
+        (copy / "results.json").write_text(json.dumps(content))
+        assert message in refusal(copy)
+
+
 @pytest.mark.parametrize("name", ["policy.npz", "policy_mode.npz", "curve.csv"])
 def test_a_missing_or_truncated_file_of_an_agent(copy: Path, name: str) -> None:
     path = copy / "Combat-v0" / "ppo-1" / name
