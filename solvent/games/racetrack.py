@@ -216,10 +216,11 @@ class Racetrack(Rules):
         return (np.array(state) / scale).astype(np.float32)
 
     def scene(self, state: Car) -> Scene:
-        """Draw the track and the velocity."""
+        """Draw the track, and the velocity or the end of the race."""
         here = None if self.is_terminal(state) else (state.row, state.column)
         track = grid(self.rows, here, {FINISH: Square("", "goal", name="finish")})
-        return track, Prose("", (f"Velocity: {state.up} up, {state.right} to the right.",))
+        velocity = f"Velocity: {state.up} up, {state.right} to the right."
+        return track, Prose("", (velocity if here else "The car is over the finish.",))
 
 
 def _check_rows(rows: Sequence[str]) -> None:

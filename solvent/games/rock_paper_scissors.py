@@ -10,9 +10,10 @@ row player are
     scissors     -r       s          0
 
 Each row balances if x(paper) p = x(scissors) r and so on, hence the only equilibrium strategy gives
-rock, paper and scissors weights in proportion to s, r and p: each throw is as frequent as the
-victory *over the throw that beats it* is worth. The value is 0, since the game is symmetric (J. von
-Neumann and O. Morgenstern, "Theory of Games and Economic Behavior", 1944, section 17.11).
+rock, paper and scissors weights in proportion to s, r and p: the probability of a throw is in
+proportion to the reward for a victory *over the throw that beats it*. The value is 0, since the
+game is symmetric (J. von Neumann and O. Morgenstern, "Theory of Games and Economic Behavior", 1944,
+section 17.11).
 """
 
 from __future__ import annotations

@@ -205,9 +205,10 @@ def _mark(cell: Cell) -> str:
 def gauge(value: float, most: float, width: int = 24) -> str:
     """A bar of `width` characters that is filled as far as `value` goes, and the numbers.
 
-    A value above 0 always shows. Environments paint the bar in colour.
+    A value above 0 always shows, and one below 0 leaves the bar empty. Environments paint the bar
+    in colour.
     """
-    filled = int(-(-min(value, most) * width // most)) if most else 0
+    filled = int(-(-max(min(value, most), 0) * width // most)) if most else 0
     return f"{'█' * filled}{'░' * (width - filled)} {value:2g}/{most:g}"
 
 

@@ -129,6 +129,7 @@ def test_what_players_see() -> None:
 
 DRAWN_AS: list[tuple[Any, Any, str]] = [
     (Blackjack(), Hand(14, 1, True), "the dealer: A ?\nyour sum, with a usable ace {16} 14/21"),
+    (Blackjack(), Hand(21, 7, True, True), "the dealer: 7 ?\nyour sum, a natural {24} 21/21"),
     (Blackjack(), OVER, "The hand is over."),
     (Blotto([2, 4], 2), BATTLE, "player A: 2 0\nplayer B: 1 3"),
     (Corridor(rooms=3), (1,), " . [.] .  G"),
@@ -153,8 +154,10 @@ DRAWN_AS: list[tuple[Any, Any, str]] = [
         Car(1, 1, 1, 0),
         " .  .  G\n S [.] G\nVelocity: 1 up, 0 to the right.",
     ),
-    (Racetrack(("..F", "S.F")), FINISHED, " .  .  G\n S  .  G\nVelocity: 0 up, 0 to the right."),
+    (Racetrack(("..F", "S.F")), FINISHED, " .  .  G\n S  .  G\nThe car is over the finish."),
     (RockPaperScissors(), (1, 0), "paper rock\nplayer A wins."),
+    (RockPaperScissors(), (1, 1), "paper paper\nA draw."),
+    (Soccer(), Pitch(OFF, OFF, -1, 1), "player B scores."),
     (Soccer(), Pitch(OFF, OFF, -1, DRAWN), "The game ends as a draw."),
     (TicTacToe(), Board((1, 1, 1, 2, 2, 0, 0, 0, 0)), " X  X  X\n O  O  .\n .  .  .\nCrosses win."),
 ]

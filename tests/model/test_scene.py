@@ -9,6 +9,7 @@ def test_a_gauge_is_filled_as_far_as_its_value_goes() -> None:
     assert gauge(3, 12, 4) == "█░░░  3/12"
     assert gauge(12, 12, 4) == "████ 12/12"
     assert gauge(14, 12, 4) == "████ 14/12"
+    assert gauge(-3, 12, 4) == "░░░░ -3/12"
     assert gauge(6, 12) == "█" * 12 + "░" * 12 + "  6/12"
 
 

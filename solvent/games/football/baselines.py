@@ -18,8 +18,8 @@ sides randomize as the equilibrium of that matrix says. The utility of a result 
 - a constant for a penalty, of either side.
 
 On the last down the offence takes the best of three: a normal call, punt formation with its fakes,
-or a field goal. The agent tries none before. Who may choose between a penalty and a play takes what
-is worth more by the same utilities.
+or a field goal. The agent tries none before. The side that may choose between a penalty and
+a play takes the one with more utility to it.
 
 **The constants.** The paper gives no figures for them, which were found by trial and error against
 people. It says that the first-down bonus is prorated "for each yard gained", that a favourable down
@@ -150,7 +150,7 @@ def agent_strategies(rules: PackedRules, constants: Constants = PAPER) -> Strate
 
     Args:
         rules: Chart and ruleset.
-        constants: The agent's.
+        constants: Constants of the agent.
 
     Returns:
         Strategies [S, A] and [S, m], and the choices [S, C], 1 where the penalty is taken.
@@ -158,18 +158,26 @@ def agent_strategies(rules: PackedRules, constants: Constants = PAPER) -> Strate
     return strategies_of_utilities(rules, utilities(rules, constants))
 
 
-def strategies_of_utilities(rules: PackedRules, worth: Floats) -> Strategies:
-    """The agent's strategies from the utilities of results to it, [S R]; choices are filled in."""
+def strategies_of_utilities(rules: PackedRules, utility: Floats) -> Strategies:
+    """Return the agent's strategies for given utilities.
+
+    Args:
+        rules: Chart and ruleset.
+        utility: [S R] utilities of results to the offence; those of choices are filled in.
+
+    Returns:
+        Strategies [S, A] and [S, m], and the choices [S, C], 1 where the penalty is taken.
+    """
     backup, plays = backup_of(rules), rules.chart.plays
-    # What the defence cannot answer, field goal and declaring, is weighed against the call, not
-    # mixed with it.
-    worth, choices = backup.choose(worth)
-    offence, defence, value, _ = backup.contests(backup.payoffs(worth))
+    # A field goal and declaring punt formation have no reply by the defence, so they are compared
+    # with the call and not mixed with it.
+    utility, choices = backup.choose(utility)
+    offence, defence, value, _ = backup.contests(backup.payoffs(utility))
     punting = rules.situation[:, 3] == 1
 
     # The last down in normal and then in punt formation: two blocks in the same order.
     last, formation = np.split(np.arange(len(value))[-2 * int(punting.sum()) :], 2)
-    kick = np.where(rules.legal[last, plays + 1], worth[last, rules.n_results - 2], -np.inf)
+    kick = np.where(rules.legal[last, plays + 1], utility[last, rules.n_results - 2], -np.inf)
     best = np.argmax([value[last], value[formation], kick], axis=0)
     for option, action in ((1, plays + 2), (2, plays + 1)):
         chosen = last[best == option]

@@ -153,7 +153,7 @@ def points(
     ruleset: RulesetOption = None,
     other_chart: OtherChartOption = None,
 ) -> None:
-    """Expected points: what having the ball is worth on a chart, solved exactly and proved.
+    """Expected points: the value of having the ball on a chart, solved exactly and proved.
 
     [dim]solvent chart points mine.csv --out mine.json[/]
     """

@@ -4,9 +4,9 @@ The offence has three ways, each with an exact value: a normal call (the chart's
 quick kick, mixed), declaring punt formation (from which some plays are called as fakes), and a
 field goal. With the values of all that may follow, each is one matrix game or one expectation.
 
-**The break-even chance.** Going for it gains a first down or scores with some chance p, and is then
-worth a on average, otherwise b. With another chance it would be worth as much as the best kick of
-value k if that chance were (k - b) / (a - b).
+**The break-even chance.** Going for it gains a first down or scores with some chance p. Its mean
+value is a if it does and b if it does not. It would equal the value k of the best kick if the
+chance were (k - b) / (a - b).
 """
 
 from __future__ import annotations

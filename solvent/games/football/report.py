@@ -17,6 +17,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from statistics import mean
 from typing import Any, cast
 
@@ -32,7 +33,14 @@ from solvent.games.football.fourth_down import WAYS, everywhere, fourth_downs, m
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
-from solvent.games.football.situation import Situation, ordinal
+from solvent.games.football.situation import (
+    Consequence,
+    Position,
+    Restart,
+    Situation,
+    ordinal,
+    situation_at,
+)
 from solvent.games.football.solver.backup import FootballLosses, backup_of
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.model.arrays import Floats
@@ -333,12 +341,31 @@ def _last_down(solved: SolvedGame, state: Any, chart: Chart) -> list[Section]:
     ways = zip(WAYS, (max(calls, default=None), *kicks), strict=True)
     allowed = {name: value for name, value in ways if value is not None}
     title = f"The {ordinal(state.down)} down"
-    following = getattr(solved, "following", None)
-    if following is None:  # A table of the whole game has no map.
-        return [Section(title, filled("last_down_ways", allowed, max(allowed.values())))]
-    rules, values_after = pack_rules(chart, game.loaded_ruleset), following(state)
-    here = fourth_downs(rules, values_after, [state.situation])
+    rules, following = pack_rules(chart, game.loaded_ruleset), getattr(solved, "following", None)
+    after = _following(solved, rules, state) if following is None else following(state)
+    here = fourth_downs(rules, after, [state.situation])
     needed, chance = float(here.needed[0]), float(here.chance[0])
     html = filled("last_down_ways", allowed, max(allowed.values()), chance, needed)
+    if following is None:  # A table of the whole game has no map.
+        return [Section(title, html)]
     when = " at this time and score" if hasattr(state, "ticks") else ""
-    return [Section(title, html), fourth_down_section(rules, values_after, when)]
+    return [Section(title, html), fourth_down_section(rules, after, when)]
+
+
+def _following(solved: SolvedGame, rules: PackedRules, state: Position) -> Floats:
+    """[U] the values of successors to the offence, 0 of those to which the state does not lead."""
+    game, arrays = cast(FootballStrategy, solved.game), rules.arrays
+    values, sign = np.zeros(len(arrays.successor)), 1 - 2 * state.offence
+    kicks = {rules.n_situations: Restart.KICKOFF, rules.n_situations + 1: Restart.FREE_KICK}
+    for at in (state.situation, state.situation._replace(punting=True)):
+        first = rules.index(at) * rules.n_results
+        here = slice(*arrays.branch_start[[first, first + rules.n_results]].tolist())
+        for u in np.unique(arrays.branch_successor[here]).tolist():
+            row, points, _, seconds, same_side = arrays.successor[u].item()
+            following = kicks.get(row) or situation_at(rules.ruleset, row)
+            branch = Consequence(Fraction(1), points, following, same_side, seconds)
+            outcome = game.after_play(state, branch)
+            with suppress(ValueError):  # A call that is not allowed leads out of the table.
+                value = float(outcome.reward) + solved.value_of(outcome.state)
+                values[u] = sign * value
+    return values

@@ -66,6 +66,10 @@ class _Team:
         game: The game.
         number: The number of the team.
         first: The number of its first node.
+        before: Number of pairs of calls and choices in the nodes before.
+
+    Raises:
+        TooManyStatesError: If they are more than :data:`LARGEST_TABLE` together with its own.
 
     Attributes:
         legal: [S, A] its legal actions.
@@ -77,7 +81,7 @@ class _Team:
         code: [nodes] the code of the choice, empty for a call.
     """
 
-    def __init__(self, game: Any, number: int, first: int) -> None:
+    def __init__(self, game: Any, number: int, first: int, before: int = 0) -> None:
         self.number, self.first, self.chart = number, first, game.charts[number]
         rules = pack_rules(self.chart, game.loaded_ruleset)
         arrays, size, self.legal = rules.arrays, rules.n_situations, rules.legal
@@ -87,10 +91,11 @@ class _Team:
         self.chooser = arrays.chooser[choices]
         defences, calls = self.chart.defences, np.diff(arrays.row_start)
         pairs = len(arrays.row_call) * defences
-        if pairs > LARGEST_TABLE:
+        total = before + pairs + 2 * size * len(choices)
+        if total > LARGEST_TABLE:
             raise TooManyStatesError(
                 f"football-strategy in the form {game.form!r} on chart {self.chart.name!r} has "
-                f"{pairs:,} pairs of calls, more than a table may have ({LARGEST_TABLE:,}); "
+                f"{total:,} pairs of calls, more than a table may have ({LARGEST_TABLE:,}); "
                 f"solvent.games.football.solver.points solves it without one"
             )
         cells = arrays.cell[arrays.row_call]
@@ -114,7 +119,7 @@ class _Table:
         self.teams = [_Team(game, 0, 0)]
         kicks: tuple[Position, ...] = ()
         if game.form == "points":
-            self.teams.append(_Team(game, 1, len(self.teams[0].rows)))
+            self.teams.append(_Team(game, 1, len(self.teams[0].rows), len(self.teams[0].cells)))
             kicks = Position("free kick", 0), Position("free kick", 1), Position("kickoff", 1)
         # After the teams' nodes: free kicks of both and the kickoff by player 1, then the end.
         self.kicks, self.first_kick = kicks, sum(len(team.rows) for team in self.teams)

@@ -20,8 +20,8 @@ pre-defined rules" without printing them. What stands here for that is ours:
 - A play is counted as :attr:`ClockManagement.play_seconds`; each time-out of the side that is
   behind saves one play's time, as far as it can. The leader keeps its own.
 - A side that waits for the ball will have it after a punt of :attr:`ClockManagement.punt` yards.
-- A result that ends the possession, by points or by the loss of the ball, is worth what it is worth
-  without a clock.
+- A result that ends the possession, by points or by the loss of the ball, has the
+  same utility as without a clock.
 - A side may call a time-out if no more than the threshold would be left with it: the side that is
   behind always does, and if the score is tied the side that has the ball next. So it is in a half
   that is played for points, and in the first half of a game: there the side with the ball tries to

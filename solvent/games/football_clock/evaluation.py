@@ -5,7 +5,7 @@ W[1] where Y has it, each to the side that has the ball. Changing sides goes fro
 
     value to the other side of column c  =  -W[other][.., C - 1 - c]
 
-A layer is rated like one that is solved: first what everything is worth that may follow a play,
+A layer is rated like one that is solved: first the values of everything that may follow a play,
 with the time-outs that the players call, and then the states, each the expectation over both
 strategies.
 

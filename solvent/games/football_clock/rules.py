@@ -11,8 +11,8 @@ The calls and what they lead to are those of the game without a clock
 ``full``        A whole game. Player 1 kicks off to player 0, and receives the second half.
 =============== ===================================================================================
 
-But for the form ``half`` player 0 is paid 1 for a win and 1/2 for a tie. So much is a tie worth
-also if an overtime follows it in which both sides have the same chances.
+In every form but ``half`` the return of player 0 is 1 for a win and 1/2 for a tie. A tie has this
+value also if an overtime follows it in which both sides have the same chances.
 
 **Time-outs.** When a result takes time from the clock, its dice seen, the side that was on offence
 or kicked is asked whether it calls a time-out, then the other side: each if it has one left, if the

@@ -4,8 +4,8 @@ Their figure 3 shows, over both scores, the boundary between rolling and holding
 at one score of the opponent. Here the surface is a map of the smallest turn total at which holding
 is optimal, and the reader chooses where to cut it. Holding is not always optimal from one total on.
 With a large total that is nearly enough to win it is better to roll for the rest. And at some
-scores a larger total is worth one more roll: at 41 to 49, to 100, one holds from 22 on, but not at
-27 (E. Farmer, "Pig puzzle solution", possiblywrong.wordpress.com, 2014).
+scores it pays to roll once more with a larger total: at 41 to 49, to 100, one holds from 22 on, but
+not at 27 (E. Farmer, "Pig puzzle solution", possiblywrong.wordpress.com, 2014).
 """
 
 from __future__ import annotations

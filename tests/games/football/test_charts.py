@@ -33,6 +33,7 @@ from solvent.games.football.chart import (
 )
 from solvent.games.football.chart_model import (
     ChartParameters,
+    make_chart,
 )
 from solvent.games.football.expected_points import (
     ExpectedPointsError,
@@ -93,11 +94,35 @@ def test_code_and_repr_lead_back_to_the_result(result: Result) -> None:
     assert eval(repr(result)) == result
 
 
+ABSURD = {
+    " 5x ": "'5x' is not a result; results look like 5, -3, 12o, ",
+    "100": "yards of gain is 100; allowed are whole numbers from -99 to 99",
+    "int15r100": "return of interception is 100; allowed are whole numbers from 0 to 99",
+    "off0": "yards of offence-penalty is 0; allowed are whole numbers from 1 to 99",
+    "def5/120": "yards of gain is 120",
+    "off5f": "first_down is for defence-penalty, not for 'offence-penalty'",
+    "5r3": "return_yards is for interception and punt, not for 'gain'",
+}
+
+
+def test_codes_that_are_no_results_are_refused() -> None:
+    for code, message in ABSURD.items():
+        with pytest.raises(ValueError, match=f"^{message}"):
+            parse_result(code)
+
+
 def small(**changes: list[str]) -> Chart:
     """Two plays against two defences."""
     given = {"1": ["3", "fum*1 | 4*3"], "2": ["def5/12o", "inc"], "Q": ["punt30"] * 2,
              "P": ["punt40r8", "block*1 | punt40*35"], **changes}  # fmt: skip
     return Chart.from_codes("small", [given["1"], given["2"]], given["Q"], given["P"])
+
+
+def test_results_are_distinct_ascending_and_include_the_options_of_choices() -> None:
+    codes = "-1 def5 def5/12o 12o inc punt30 punt40r8 block punt40"
+    chart = small(**{"1": ["-1", "-1"]})
+    assert list(chart.results) == sorted(set(chart.results))
+    assert {result.code for result in chart.results} == set(codes.split())
 
 
 def test_the_hash_is_of_the_cells_alone() -> None:
@@ -312,3 +337,26 @@ def test_parameters_out_of_range_are_refused() -> None:
             wrong: dict[str, Any] = {field.name: value}
             with pytest.raises(ValueError, match=f"{field.name} is {value!r}; allowed are whole"):
                 ChartParameters(**wrong)
+
+
+@given(
+    st.builds(
+        ChartParameters,
+        seed=st.integers(0, 2**63 - 1),
+        plays=st.integers(5, 25),
+        defences=st.integers(5, 12),
+        run_tenths=st.integers(-50, 50),
+        pass_tenths=st.integers(-100, 100),
+        risk=st.integers(0, 200),
+        incomplete=st.integers(0, 150),
+        noise=st.integers(0, 2000),
+        penalties=st.integers(0, 50),
+        dice=st.integers(0, 3),
+        published=st.integers(0, 1),
+    )
+)
+@settings(max_examples=examples(60), deadline=None)
+def test_all_parameters_that_are_allowed_make_a_chart(parameters: ChartParameters) -> None:
+    chart = make_chart("random", parameters)
+    assert (chart.plays, chart.defences) == (parameters.plays, parameters.defences)
+    assert make_chart("random", parameters) == chart

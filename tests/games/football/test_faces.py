@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from reduced_football import BACKWARDS, CHART, MIXED, RULES, reduced
 
-from solvent.exact import score, solve
+from solvent.exact import SolvedTable, score, solve
+from solvent.games.football import table as table_module
 from solvent.games.football.baselines import STRATEGIES
 from solvent.games.football.calls import chart_text
 from solvent.games.football.chart import Chart, as_chart, load_chart
@@ -43,7 +44,7 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Position, Situation
 from solvent.games.football.solver.points import call_sheet, solve_points
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
-from solvent.model import TabularPolicy, compile_game
+from solvent.model import TabularPolicy, TooManyStatesError, compile_game
 from solvent.report.page import render
 
 GAME = FootballStrategy(chart="standard")
@@ -155,6 +156,32 @@ def prospects(state: Position, joint: tuple[int, ...]) -> Iterator[tuple[float, 
             yield chance, first or outcome.reward > 3, value
 
 
+def test_a_table_tells_the_break_even_chance_as_the_solver_does() -> None:
+    game = reduced(chart=MIXED)
+    table, seen = compile_game(game), 0
+    both = solved_of(game), SolvedTable(game, table, solve(table))
+    for state in table.states:
+        if (state.phase, state.down, state.punting) == ("call", 2, False):
+            pages = ({s.title: s.html for s in state_sections(one, state, True)} for one in both)
+            found = (
+                re.findall(r'id="\w+" value="([^"]+)"', page["The 2nd down"]) for page in pages
+            )
+            own, other = (list(map(float, numbers)) for numbers in found)
+            assert other == pytest.approx(own, abs=1e-6), state
+            seen += len(own)
+    assert seen > 2
+
+
+def test_a_table_has_no_more_pairs_of_calls_of_both_teams_than_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pairs = int(compile_game(reduced("points")).row_start[-1])
+    monkeypatch.setattr(table_module, "LARGEST_TABLE", pairs * 3 // 4)
+    compile_game(reduced("drive"))
+    with pytest.raises(TooManyStatesError, match="pairs of calls, more than a table may have"):
+        compile_game(reduced("points"))
+
+
 def test_who_plays_is_not_told_what_is_optimal() -> None:
     for down in (1, 4):
         state = Position("call", 0, down, 5, 50)
@@ -163,6 +190,37 @@ def test_who_plays_is_not_told_what_is_optimal() -> None:
         assert "<data" not in told
         assert "played" not in told
         assert "%" in " ".join(one.html for one in state_sections(drive(), state, True))
+
+
+def test_both_call_sheets_are_the_optimal_strategies() -> None:
+    state = Position("call", 0, 2, 7, 60)
+    [chart] = [one.html for one in state_sections(drive(), state, True) if one.title == "The chart"]
+    mine = re.findall(r'row">[^<]+</th><th class="n dim">([\d.]*)%?<', chart)
+    heads = chart.partition("</thead>")[0].rpartition("<tr>")[2]
+    theirs = re.findall(r'<th class="n dim">([\d.]*)%?<', heads)
+    for shown, player in ((mine[:20], 0), (theirs, 1)):
+        chances = list(drive().policy(state, player).values())[: len(shown)]
+        assert shown == [f"{100 * chance:.1f}" if chance else "" for chance in chances]
+    assert len(mine) >= 20
+
+
+def test_the_ball_and_the_line_to_gain_stand_where_they_are() -> None:
+    [pitch] = GAME.scene(Position("call", 0, 1, 10, 80))
+    assert (pitch.ball, pitch.gain, pitch.left) == (20, 30, "player A")
+    assert pitch.news == "player A has 1st and 10 at its own 20"
+
+
+def test_calls_have_words() -> None:
+    # From the chart's own cells.
+    results = [cell[0][1] for cell in as_chart("standard").cells[19]]
+    gains = [result.yards for result in results if result.kind == "gain"]
+    lost = sum(result.kind == "incomplete" for result in results)
+    words = GAME.explain(19, 0)
+    assert words.startswith(f"pass: {sum(gains) / len(gains):.0f} yards on average, ")
+    assert f"{10 * lost}% incomplete" in words
+    assert re.match(r"runs gain -?[\d.]+ yards on average, passes -?[\d.]+$", GAME.explain(0, 1))
+    for player, names in enumerate(GAME.info.actions):
+        assert all(GAME.explain(action, player) for action in range(len(names)))
 
 
 def test_what_is_no_situation_has_no_value() -> None:

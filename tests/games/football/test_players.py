@@ -26,6 +26,7 @@ from solvent.games.football.baselines import (
     agent_strategies,
     fit_constants,
     optimal_football,
+    run_plays,
     suits_football,
     utilities,
 )
@@ -225,6 +226,15 @@ def test_the_optimum_against_one_opponent_is_a_best_response(tmp_path: Path) -> 
     found = solve(left)
     values = policy_value(left, optimal_football(left), optimal_football(left, 1))
     assert left.at_start(values) == pytest.approx(found.value, abs=1e-9)
+
+
+def test_tendencies_follow_down_and_distance() -> None:
+    rules, found = standard(), strategies("tendencies")
+    at = [rules.index(Situation(*place)) for place in ((3, 1, 50), (1, 10, 80), (3, 9, 50))]
+    runs = run_plays(rules)
+    assert found.offence[at][:, :20][:, runs].sum(axis=1) == pytest.approx([0.7, 0.5, 0.1])
+    depths = found.defence[at] @ np.arange(10)
+    assert depths[0] < depths[1] < depths[2]
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reduced_football import CHARTS, RULES
+from reduced_football import CHART, CHARTS, RULES
 
 from solvent.games.football.chart import parse_result
 from solvent.games.football.packed import pack_rules
@@ -297,6 +297,14 @@ def test_whatever_happens_a_situation_on_the_field_or_a_kick_follows(
                 Restart.FREE_KICK if consequence.points == -2 else Restart.KICKOFF
             )
             assert consequence.same_side == (consequence.points in (6, 7, -2))
+
+
+def test_the_full_field_has_19800_situations_and_4950_in_punt_formation() -> None:
+    packed = pack_rules(CHART, Ruleset())
+    assert packed.n_situations == 24_750
+    assert packed.situation[:, 3].sum() == 4_950
+    for situation in (Situation(1, 10, 80), Situation(3, 17, 99), Situation(4, 1, 1, True)):
+        assert packed.situation_at(packed.index(situation)) == situation
 
 
 def test_a_ruleset_goes_through_json() -> None:

@@ -17,6 +17,7 @@ from solvent.exact import (
     SolvedGame,
     SolvedTable,
     best_response,
+    nash_conv,
     solve,
 )
 from solvent.exact.matrix_game import solve_matrix_game
@@ -42,7 +43,7 @@ from solvent.games.football.solver.points import (
     solve_two_charts,
 )
 from solvent.games.football.solver.solved import FootballTable, solve_football
-from solvent.model import compile_game
+from solvent.model import TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats
 
 PAGE = (Path(__file__).parents[3] / "docs/games/football-strategy.md").read_text("utf-8")
@@ -359,6 +360,21 @@ def test_a_predictable_defence_that_fouls_at_its_goal_can_be_kept_there_for_ever
         respond(rules, points, backup_of(rules).uniform, ATTACK)
 
 
+def test_strategies_made_of_a_policy_make_the_policy() -> None:
+    for form in ("drive", "points"):
+        strategy = reduced(form)
+        table = FootballTable.of(compile_game(strategy), strategy)
+        states = np.array([state.phase != "kickoff" for state in table.game.states])
+        for player, mask in enumerate(table.game.mask):
+            weight = np.random.default_rng(player).random(mask.shape) * mask
+            total = np.where(table.game.terminal, 1.0, weight.sum(axis=1))
+            policy = TabularPolicy.of(table.game, weight / total[:, None], player=player)
+            again = table.policy(table.strategies(policy), player)
+            assert again.probabilities[states] == pytest.approx(
+                policy.probabilities[states], abs=1e-15
+            )
+
+
 @pytest.mark.parametrize(
     ("form", "chart"), [("drive", BACKWARDS), ("drive", MIXED), ("points", MIXED)]
 )
@@ -387,3 +403,13 @@ def test_the_kernels_agree_with_the_table_in_every_state(form: str, chart: Chart
             assert best == pytest.approx(other.value_of(state), abs=1e-8)
             own = sum(share * values[action] for action, share in policy.items())
             assert own == pytest.approx(best, abs=1e-8)
+
+
+@pytest.mark.slow
+def test_the_whole_drive() -> None:
+    """One component of over 100,000 states, five million pairs of calls."""
+    table = FootballStrategy(form="drive").tabulate()
+    assert table.n_states > 100_000
+    solution = solve(table)
+    assert solution.upper - solution.lower <= 1e-9
+    assert nash_conv(table, *solution.policies) == pytest.approx(0, abs=1e-9)

@@ -281,3 +281,8 @@ def test_what_a_rounded_solution_gives_away_is_bounded(game: TimedFootball, tmp_
     for gets, value in ((answered.first, solution.value), (answered.second, 1 - solution.value)):
         assert value - bound <= gets <= value + solution.error
     assert score_timed(game, optimal, opponents=()).bounds == {}
+
+
+def test_a_large_form_is_not_solved_on_the_spot() -> None:
+    with pytest.raises(ValueError, match=r"201,960,000 states.*--form second-half .*--out DIR"):
+        optimal_player(TimedFootball(form="second-half", timeouts=0))

@@ -165,6 +165,30 @@ def rules() -> PackedRules:
     return pack_rules(load_chart("standard"), Ruleset())
 
 
+def test_decided_games_are_not_solved() -> None:
+    """With a tick left and a lead of more than any play brings there is nothing to solve."""
+    short = pack_rules(load_chart("standard"), Ruleset(field=71))
+    store = solved(FormLayout(short, ClockRules(timeouts=0, largest_margin=10), "second-half", 2))
+    layout = layout_in(store)
+    margin = layout.margin(2)
+    far = abs(margin) > 7
+    for ticks in (0, 1):
+        record, values = store.record(Layer(2, ticks, 0, 0)), store.read(Layer(2, ticks, 0, 0))
+        assert record.constant == far.sum() * layout.kickoff_row
+        assert record.games + record.constant == layout.kickoff_row * len(margin)
+        decided = np.broadcast_to(np.sign(margin[far]) / 2, values[:, far].shape)
+        np.testing.assert_array_equal(values[:, far], decided)
+
+
+def test_the_end_of_a_half(rules: PackedRules) -> None:
+    layout = FormLayout(rules, ClockRules(largest_margin=2), "full")
+    assert layout.final(2).tolist() == [-0.5, -0.5, 0, 0.5, 0.5]
+    # Who kicks off next has that row; who receives has the opposite of the other side's.
+    kicks = np.array([-0.5, -0.4, -0.1, 0.2, 0.5])
+    assert layout.final(1, kicks).tolist() == [*kicks, -0.5, -0.2, 0.1, 0.4, 0.5]
+    assert FormLayout(rules, ClockRules(), "half").final(2).tolist() == [0]
+
+
 @pytest.mark.parametrize("form", TIMED_FORMS)
 def test_every_layer_comes_after_those_that_it_reads(rules: PackedRules, form: str) -> None:
     for timeouts, untimed_down in ((0, True), (2, False)):

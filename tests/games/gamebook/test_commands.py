@@ -147,6 +147,13 @@ def test_the_page_on_the_format_shows_what_the_command_prints(
     ]
 
 
+def test_faults_for_programs(faulty: Path) -> None:
+    first, second = json.loads(run("check", faulty, "--json").stdout)
+    assert (first["severity"], first["line"], first["section"]) == ("error", 8, None)
+    assert (second["severity"], second["line"], second["section"]) == ("error", 75, 1)
+    assert set(second) == {"file", "line", "section", "message", "cure", "severity"}
+
+
 def test_import_makes_a_book(tmp_path: Path) -> None:
     story, out = tmp_path / "s.twee", tmp_path / "new" / "s.yaml"
     story.write_text(":: Start\n(set: $x to 1)Here. [[On]]\n:: On\nDone.\n", encoding="utf-8")

@@ -20,6 +20,7 @@ from solvent import make_game
 from solvent.cli.app import app
 from solvent.envs import Env, TextObservation
 from solvent.exact import SolvedTable, solve
+from solvent.games import Pig
 from solvent.games.gamebook.library import open_book
 from solvent.games.gamebook.report import gamebook_sections, layout, reading, state_sections
 from solvent.games.gamebook.rules import Gamebook
@@ -119,6 +120,15 @@ def test_an_environment_that_is_read_survives_its_spec(path: str) -> None:
     again: gym.Env[Any, Any] = gym.make(env.spec)
     assert again.observation_space == env.observation_space
     assert again.reset(seed=5)[0] == env.reset(seed=5)[0]
+
+
+def test_any_game_can_be_read_but_not_a_table_alone() -> None:
+    game = Pig(target=8)
+    opponent = TabularPolicy.uniform(compile_game(game), player=1)
+    assert "8" in TextObservation(Env(game, opponents=opponent)).reset(seed=1)[0]
+    for env in (Env(compile_game(small_mill())), gym.make("CartPole-v1")):
+        with pytest.raises(ValueError, match="has no rules that could draw"):
+            TextObservation(env)
 
 
 GAME = small_mill()

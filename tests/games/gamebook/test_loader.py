@@ -7,12 +7,13 @@ import hashlib
 import json
 import pickle
 import re
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from gamebooks import HERO, MILL, changed, faults, mill, small
+from gamebooks import HERO, MILL, changed, faults, mill, refused, small
 
 from solvent.games.gamebook import loader
 from solvent.games.gamebook.book import WAYS_ON, Book, Fight, Node, Roll
@@ -142,6 +143,11 @@ def test_a_book_with_errors_is_not_loaded(tmp_path: Path) -> None:
         load_book(tmp_path / "none.yaml")
 
 
+def test_what_is_no_book_at_all() -> None:
+    for value in ("[]", "3", "x", "{}", "{sections: 3}", "{sections: {}}", "{endings: []}"):
+        assert refused(value).cure
+
+
 def test_of_very_many_faults_some_are_told(tmp_path: Path) -> None:
     [found] = faults(mill() + "".join(f"key{i}: 1\n" for i in range(40_000)), tmp_path)
     assert found.message == "more than 30000 keys here"
@@ -250,6 +256,25 @@ def test_bytes_that_are_no_text() -> None:
 
 def test_a_large_file_is_refused_unread() -> None:
     assert fault(b"x" * (LARGEST_FILE + 1)) == (1, "the file is larger than 16 MB")
+
+
+def test_all_keys_that_stand_twice_are_named() -> None:
+    with pytest.raises(BookError) as error:
+        parse_source(b"a: {b: 1, c: 2, b: 3}\nd: 4\na: 5\nd: {a: 6}\n", "book.yaml")
+    found = [(p.line, p.message.split()[0]) for p in error.value.problems]
+    assert found == [(1, "'b'"), (3, "'a'"), (4, "'d'")]
+
+
+def test_many_values_are_refused_before_memory_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loader, "MOST_VALUES", 1000)
+    text = "a:\n" + "- x\n" * 500_000
+    tracemalloc.start()
+    try:
+        assert fault(text) == (999, "more than 1000 values")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * len(text)
 
 
 def test_nesting_without_end_is_refused() -> None:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -115,6 +116,34 @@ def test_the_distribution_of_points_is_that_of_every_way_to_play() -> None:
     assert np.arange(len(expected)) @ expected == pytest.approx(solution.value, abs=1e-9)
     median = found.quantile(0.5)
     assert found.scores[:median].sum() < 0.5 <= found.scores[: median + 1].sum() + 1e-12
+
+
+def test_the_distribution_of_points_is_that_of_rollouts() -> None:
+    solution, runs = solved_yahtzee(GAME), 4000
+    found = score_policy(solution, "optimal", scores=True)
+    points = np.arange(len(found.scores))
+    assert found.scores.sum() == pytest.approx(1, abs=1e-12)
+    assert points @ found.scores == pytest.approx(solution.value, abs=1e-9)
+    env = gym.make_vec("solvent/Yahtzee-v0", num_envs=runs, **dict(GAME.info.parameters))
+    env.reset(seed=0)
+    returns, done = np.zeros(runs), np.zeros(runs, bool)
+    known: dict[Any, int] = {}
+    while not done.all():
+        actions = np.zeros(runs, np.int64)
+        for i in np.flatnonzero(~done).tolist():
+            state = env.unwrapped.simulator.state(i)
+            if state not in known:
+                chances = solution.policy(state, 0)
+                known[state] = max(chances, key=chances.__getitem__)
+            actions[i] = known[state]
+        _, reward, ended, *_ = env.step(actions)
+        returns += np.where(done, 0.0, reward)
+        done |= ended
+    # Six standard errors, and as much of the distribution function.
+    assert abs(returns.mean() - solution.value) < 6 * found.deviation / np.sqrt(runs)
+    assert abs(returns.std() / found.deviation - 1) < 0.15
+    below = np.array([(returns <= n).mean() for n in points])
+    assert np.abs(below - np.cumsum(found.scores)).max() < 0.06
 
 
 def test_the_command_scores_networks_folders_and_policies_by_name(tmp_path: Path) -> None:

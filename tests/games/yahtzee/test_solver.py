@@ -255,6 +255,40 @@ def points_of(svg: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.array([[*map(float, pair.split(","))] for line in lines for pair in line.split()])
 
 
+def test_the_range_of_the_deviation_is_that_of_all_tied_choices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The least and the largest of a small form, by every way to break its ties."""
+    # Compiling takes longer than a form so small.
+    names = script()["deviations"].__globals__
+    monkeypatch.setitem(names, "moments_of_turn", names["moments_of_turn"].py_func)
+    solution = solved_yahtzee(Yahtzee(boxes="full-house,chance", dice=3, faces=3, rolls=2))
+    game = solution.game
+
+    @cache
+    def moments(state: Turn, sign: int) -> float:
+        """The largest or least second moment of the points to come."""
+        if game.is_terminal(state):
+            return 0.0
+        values = solution.action_values(state, 0)
+        best = max(values.values()) - 1e-9
+        tied = []
+        for action in (action for action, value in values.items() if value >= best):
+            total = 0.0
+            for outcome in game.transition(state, (action,)):
+                points, after = float(outcome.reward), outcome.state
+                later = 0.0 if game.is_terminal(after) else solution.value_of(after)
+                moment = points**2 + 2 * points * later + moments(after, sign)
+                total += float(outcome.probability) * moment
+            tied.append(sign * total)
+        return sign * max(tied)
+
+    [start] = game.initial()
+    own = [(moments(start.state, sign) - solution.value**2) ** 0.5 for sign in (-1, 1)]
+    assert script()["deviations"](solution) == pytest.approx(own)
+    assert own[1] - own[0] > 0.3
+
+
 @pytest.mark.slow
 def test_the_deviations_are_those_of_all_optimal_policies(
     official: YahtzeeSolution, free: YahtzeeSolution

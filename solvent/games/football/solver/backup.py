@@ -1,6 +1,6 @@
 """The rules as matrices, one backup of all situations at once, and best responses with bounds.
 
-**Views.** A *view* is what everything is worth to one side, the viewer, [2 (S + 2)]:
+**Views.** A *view* is an array of the values to one side, the viewer, [2 (S + 2)]:
 
 ===================  ==============================================================================
 index                value to the viewer

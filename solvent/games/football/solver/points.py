@@ -27,7 +27,7 @@ Geometrical Interpretation"). It takes a few rounds where it converges, which it
 **Discounts.** Where whoever has the ball is sure to score, all situations have the same value, and
 every call is as good as any other, those included that never score; the chain of such calls has no
 values. If what follows a call counts for a little less, the sooner score is the better one, and
-play that goes on for ever is worth nothing. So where Newton's method fails, games with ever smaller
+play that goes on for ever has the value 0. So where Newton's method fails, games with ever smaller
 discounts are solved, each from the one before, and the calls of the last are taken. They are
 optimal without a discount too, but for an error that the certificate bounds like any other.
 

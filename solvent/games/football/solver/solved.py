@@ -39,8 +39,8 @@ SAME = 1e-6
 class SolvedFootball(DriveSolution):
     """A :class:`solvent.exact.SolvedGame`: values and mixed strategies of all situations.
 
-    Of a penalty and a play that are worth the same its policies take the play, of two kickoffs the
-    ordinary one.
+    Where a penalty and the play have the same value, its policies take the play; where both
+    kickoffs have, the ordinary one.
 
     Attributes:
         game: A drive, or the game until the next score with both sides on one chart.
