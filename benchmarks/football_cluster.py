@@ -28,7 +28,6 @@ from solvent.games.football.chart import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.layout import FormLayout
 from solvent.model.arrays import Floats
 
 SAMPLES = (("half", 0, 120), ("half", 3, 4), ("second-half", 0, 8), ("full", 0, 4))
@@ -55,8 +54,8 @@ class Counted(RayWorkers):
             yield block, result
 
 
-def solved(layout: FormLayout, workers: Workers) -> tuple[float, LayerStore]:
-    store = LayerStore(FootballLayers(layout))
+def solved(layout: FootballLayers, workers: Workers) -> tuple[float, LayerStore]:
+    store = LayerStore(layout)
     began = time.perf_counter()
     solve_layers(store.game, store, workers=workers)
     return time.perf_counter() - began, store
@@ -82,16 +81,16 @@ def main() -> None:
         with Counted(cluster.address) as workers:
             threads = Local(MACHINES)
             for columns in ("half", "second-half"):
-                solved(FormLayout(rules, ClockRules(timeouts=0), columns, 1), workers)
-                solved(FormLayout(rules, ClockRules(timeouts=0), columns, 1), threads)
+                solved(FootballLayers(rules, ClockRules(timeouts=0), columns, 1), workers)
+                solved(FootballLayers(rules, ClockRules(timeouts=0), columns, 1), threads)
             for form, timeouts, ticks in SAMPLES:
-                layout = FormLayout(rules, ClockRules(timeouts=timeouts), form, ticks)
+                layout = FootballLayers(rules, ClockRules(timeouts=timeouts), form, ticks)
                 compare(layout, threads, workers, options.rounds)
     finally:
         cluster.shutdown()
 
 
-def compare(layout: FormLayout, threads: Local, workers: Counted, rounds: int) -> None:
+def compare(layout: FootballLayers, threads: Local, workers: Counted, rounds: int) -> None:
     """Solve on both sides, and print how long that took."""
     here = there = np.inf
     for _ in range(rounds):

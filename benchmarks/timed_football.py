@@ -30,8 +30,8 @@ from solvent.games.football.chart import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football_clock.backup import payoffs_of
-from solvent.games.football_clock.layers import FootballLayers, layer_problem
-from solvent.games.football_clock.layout import FormLayout, Layer
+from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.layout import Layer
 from solvent.games.football_clock.rules import TIMED_FORMS
 from solvent.model.arrays import Floats
 
@@ -58,9 +58,9 @@ def minmax_in_a_loop(payoffs: Floats) -> Floats:
     return values
 
 
-def sampled_games(layout: FormLayout, store: LayerStore, layer: Layer, count: int) -> Floats:
+def sampled_games(layout: FootballLayers, store: LayerStore, layer: Layer, count: int) -> Floats:
     """Payoffs [G, m, n] of first downs of a layer in which all plays are allowed."""
-    problem = layer_problem(layout, layer, store.read)
+    problem = layout.problem(layer, store.read)
     legal = layout.rules.legal[: layout.lines].sum(axis=1)
     rows = np.flatnonzero(legal == legal[-1])
     undecided = np.flatnonzero(~problem.constant)
@@ -85,10 +85,10 @@ def main() -> None:
 
     rules = pack_rules(load_chart("standard"), Ruleset())
     clock = ClockRules(timeouts=options.timeouts, largest_margin=options.margin)
-    tick = FootballLayers(FormLayout(rules, clock, options.form, 1))
+    tick = FootballLayers(rules, clock, options.form, 1)
     solve_layers(tick, LayerStore(tick))
-    layout = FormLayout(rules, clock, options.form, options.ticks)
-    store = LayerStore(FootballLayers(layout))
+    layout = FootballLayers(rules, clock, options.form, options.ticks)
+    store = LayerStore(layout)
     seconds = cpu_time(lambda: solve_layers(store.game, store, workers=Local(1)), rounds=1)
     records = [store.record(layer) for layer in layout.layers]
     states = sum(record.games + record.constant for record in records)

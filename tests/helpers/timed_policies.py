@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.layered.game import Block, WarmStart
+from solvent.games.football_clock.backup import RoleStrategies
 from solvent.games.football_clock.evaluation import PairEvaluation, evaluate_pairs
 from solvent.games.football_clock.layout import (
     Asked,
@@ -15,7 +16,6 @@ from solvent.games.football_clock.layout import (
     Layer,
     LayerPolicy,
     LayerStrategies,
-    RoleStrategies,
     block_rows,
 )
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition

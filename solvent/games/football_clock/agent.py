@@ -50,16 +50,16 @@ from solvent.games.football.baselines import (
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.ruleset import ClockRules
 from solvent.games.football.solver.backup import Strategies
+from solvent.games.football_clock.backup import RoleStrategies
 from solvent.games.football_clock.episode_kernel import CALL, CHOICE, KICKOFF, TIMEOUT
 from solvent.games.football_clock.layout import (
     Asked,
     FormLayout,
     Layer,
     LayerStrategies,
-    RoleStrategies,
     block_rows,
 )
-from solvent.games.football_clock.simulation import TimedFootballPlays, states_of
+from solvent.games.football_clock.simulation import TimedFootballPlays
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 
 
@@ -316,32 +316,34 @@ class AgentPlayer:
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         assert isinstance(simulation, TimedFootballPlays)
         actions, records = simulation.sampler.rules.actions, simulation.records[chosen]
-        states = states_of(simulation, self.layers.layout, chosen)
-        phase, mine = records["phase"], records["offence"] == player
+        phase, offence, half = records["phase"], records["offence"], records["half"]
+        mine, ticks, rows = offence == player, records["ticks"], records["row"]
+        left = np.stack((records["left0"], records["left1"]))
+        own_left, other_left = np.where(offence == 0, left, left[::-1])
         # Of two actions, the probability of the first.
         first = np.zeros(len(chosen))
         strategies = np.zeros((len(chosen), simulation.n_actions))
         margin = np.where(player == 0, records["margin"], -records["margin"])
         lead = np.where(mine, margin, -margin)
-        stops = self.layers.stops_the_clock(records["half"], records["saved"], margin, mine)
-        onside = self.layers.kicks_onside(states.half, states.ticks, lead)
+        stops = self.layers.stops_the_clock(half, records["saved"], margin, mine)
+        onside = self.layers.kicks_onside(half, ticks, lead)
         first[phase == TIMEOUT] = stops[phase == TIMEOUT]
         first[phase == KICKOFF] = 1 - onside[phase == KICKOFF]
         decides = np.flatnonzero((phase == CALL) | (phase == CHOICE))
-        ways = self.layers.ways(*states[:4], lead)
+        ways = self.layers.ways(half, ticks, own_left, other_left, lead)
         for way in np.unique(ways[:, decides], axis=1).T.tolist():
             key = tuple(way)
             if key not in self._known:  # The agent itself keeps those of one moment only.
                 self._known[key] = self.layers.strategies_of(*way)
             own, some = self._known[key], decides[(ways[:, decides].T == way).all(axis=1)]
             calls = some[phase[some] == CALL]
-            row, attacks = states.row[calls], mine[calls]
+            row, attacks = rows[calls], mine[calls]
             strategies[calls[attacks], : own.offence.shape[1]] = own.offence[row[attacks]]
             letters = slice(actions.defence, actions.choice)
             strategies[calls[~attacks], letters] = own.defence[row[~attacks]]
             takes = some[phase[some] == CHOICE]
             result = simulation.sampler.arrays.result["number"][records["choice"][takes]]
-            first[takes] = own.choices[states.row[takes], result]
+            first[takes] = own.choices[rows[takes], result]
         for kind, action in (
             (CHOICE, actions.choice),
             (KICKOFF, actions.kick),

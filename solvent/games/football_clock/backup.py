@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from solvent.exact.kernels.matrix_game import Work, solve_in, work_for
 from solvent.exact.layered.game import Block, BlockResult, WarmStart
 from solvent.games.football.packed import Arrays, PackedRules
-from solvent.games.football_clock.layout import RoleStrategies
 from solvent.model.arrays import Bools, Floats, Ints
 
 STATES_TOGETHER = 680
@@ -39,6 +38,22 @@ STATES_TOGETHER = 680
 
 Numbers = NDArray[np.int32]
 """The array type of strategies."""
+
+
+class RoleStrategies(NamedTuple):
+    """A side's strategies in the states of a block, as offence or as defence.
+
+    Attributes:
+        calls: [K, A] or [K, m] probabilities of the offence's actions or of the defence's calls.
+        choices: [K, choices] the probability that the penalty is taken, in the order of the
+            chart's choices; entries of choices that the other side takes are not read.
+        which: [rows, C] the number of the strategy of a state, 0..K-1; rows as in
+            :func:`~.layout.block_rows`.
+    """
+
+    calls: Floats
+    choices: Floats
+    which: Numbers
 
 
 class Equilibria(NamedTuple):

@@ -45,15 +45,7 @@ from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games.football_clock.agent import AgentLayers
 from solvent.games.football_clock.backup import backup, blocks_of
 from solvent.games.football_clock.layers import Answers, FootballLayers, Moment
-from solvent.games.football_clock.layout import (
-    FormLayout,
-    Layer,
-    LayerPolicy,
-    Players,
-    PositionPlace,
-    layout_for,
-    place_of,
-)
+from solvent.games.football_clock.layout import FormLayout, Layer, LayerPolicy, Players
 from solvent.games.football_clock.players import (
     SCORED_AGAINST,
     NetworkLayers,
@@ -103,7 +95,6 @@ class PairLayers(FootballLayers):
     The values of a layer are an array [pairs, 2, S + 2, C].
 
     Args:
-        layout: The form.
         start: Start position, with a call or a kick to come.
         pairs: X and Y of each, by name; None stands for a best response. A policy that is in
             several is asked once.
@@ -113,30 +104,35 @@ class PairLayers(FootballLayers):
         ValueError: If neither of a pair is given, or the position has no call and no kick to come.
     """
 
-    start: TimedPosition
-    pairs: Mapping[str, Players]
-    players: Mapping[str, Any] = field(default_factory=dict)
+    start: TimedPosition = field(kw_only=True)
+    pairs: Mapping[str, Players] = field(kw_only=True)
+    players: Mapping[str, Any] = field(kw_only=True, default_factory=dict)
 
     kind = "solvent score in football with a clock"
+
+    @classmethod
+    def of_pairs(cls, layout: FormLayout, **given: Any) -> PairLayers:
+        """The layers of pairs of players in a form; the other arguments are by name."""
+        return cls(layout.rules, layout.clock, layout.form, layout.ticks, **given)
 
     def __post_init__(self) -> None:
         """Check the pairs and the start."""
         if (None, None) in self.pairs.values():
             raise ValueError("a best response needs a policy to respond to; both are None")
-        _ = self._begins
+        if self.place(self.start) is None:
+            raise ValueError(f"phase is {self.start.phase!r}; layers hold calls and kicks only")
 
     @cached_property
-    def _begins(self) -> PositionPlace:
-        return place_of(self.layout, self.start)
+    def _begins(self) -> Place:
+        place = self.place(self.start)
+        assert place is not None
+        return place
 
     @cached_property
-    def layers(self) -> Sequence[Layer]:
+    def layers(self) -> tuple[Layer, ...]:
         """Return all layers up to that of the start."""
-        return self.layout.layers[: self.layout.layers.index(self._begins.layer) + 1]
-
-    @property
-    def opening(self) -> Sequence[Layer]:
-        return [self._begins.layer]
+        every = super().layers
+        return every[: every.index(self._begins.layer) + 1]
 
     def shape(self, layer: Layer) -> tuple[int, ...]:
         return len(self.pairs), 2, *super().shape(layer)
@@ -156,7 +152,7 @@ class PairLayers(FootballLayers):
             return values
 
         moments = [
-            Moment(self.layout, layer, partial(values_of, k), players, answers)
+            Moment(self, layer, partial(values_of, k), players, answers)
             for k, players in enumerate(self.pairs.values())
         ]
         values = [[moment.values(side) for side in (0, 1)] for moment in moments]
@@ -167,9 +163,9 @@ class PairLayers(FootballLayers):
         return layer, values, np.array(kicks)
 
     def blocks(self, layer: Layer) -> Sequence[Block]:
-        states = self.layout.columns(layer.half) * (self.layout.rules.ruleset.downs + 1)
+        states = self.columns(layer.half) * (self.rules.ruleset.downs + 1)
         size = max(1, min(STATES_AT_ONCE // states, LINES_AT_ONCE))
-        return [*blocks_of(self.layout.lines, size), self._kicks]
+        return [*blocks_of(self.lines, size), self._kicks]
 
     def solve_block(
         self, problem: Any, block: Block, start: WarmStart | None = None
@@ -185,7 +181,7 @@ class PairLayers(FootballLayers):
             for side in (0, 1):
                 attack, defend = asked.get(id(pair[side])), asked.get(id(pair[1 - side]))
                 result = backup(
-                    self.layout.rules,
+                    self.rules,
                     values[side],
                     block,
                     attack and attack.attack,
@@ -217,12 +213,13 @@ class PairLayers(FootballLayers):
         Args:
             store: The store with the layers.
         """
-        even, begins = 0.0 if self.layout.for_points else 0.5, self._begins
-        values = store.read(begins.layer)[:, :, begins.row, begins.column].tolist()
+        even, begins = 0.0 if self.for_points else 0.5, self._begins
+        row, column = begins.at
+        values = store.read(begins.layer)[:, :, row, column].tolist()
         found = {}
         # To the side that has the ball or kicks in the beginning, if it is X and if it is Y.
         for name, (of_x, of_y) in zip(self.pairs, values, strict=True):
-            if begins.player == 1:
+            if self.start.offence == 1:
                 of_x, of_y = -of_y, -of_x
             found[name] = PairEvaluation(first=even + of_x, second=even - of_y)
         return found
@@ -248,7 +245,8 @@ def evaluate_pairs(
     Raises:
         ValueError: If neither of a pair is given, or the position has no call and no kick to come.
     """
-    layers = PairLayers(layout, start, {str(k): pair for k, pair in enumerate(pairs)})
+    named = {str(k): pair for k, pair in enumerate(pairs)}
+    layers = PairLayers.of_pairs(layout, start=start, pairs=named)
     store = LayerStore(layers, "start")
 
     def tell(layer: Layer, record: LayerRecord) -> None:
@@ -328,7 +326,6 @@ def score_timed(
         StoreError: If the solution is missing, damaged, or of another game, or `out` holds anything
             else, such as another score.
     """
-    layout = layout_for(game)
     [begin] = game.initial()
     pairs: dict[str, Players] = {
         one: (policy, layers_named(one, game, solution)) for one in opponents
@@ -337,7 +334,12 @@ def score_timed(
     by_values = any(isinstance(one, OptimalLayers) for pair in pairs.values() for one in pair)
     # Solved on the spot for an optimal player; what is solved once is not solved again.
     solved = solution_of(game, solution) if by_values else None
-    layers = PairLayers(layout, begin.state, pairs, _identity(name, policy, solved))
+    layers = PairLayers.of_pairs(
+        FootballLayers.of(game),
+        start=begin.state,
+        pairs=pairs,
+        players=_identity(name, policy, solved),
+    )
     with ExitStack() as stack:
         store = LayerStore(layers, "start")
         if out is not None:

@@ -41,9 +41,7 @@ from scipy.special import ndtr
 from solvent.exact.layered.game import (
     Block,
     BlockResult,
-    LayeredGame,
     LayerSample,
-    Place,
     Read,
     WarmStart,
     changes,
@@ -59,17 +57,15 @@ from solvent.games.football.packed import (
     read_only,
 )
 from solvent.games.football.ruleset import ClockRules, Ruleset
-from solvent.games.football_clock.backup import backup, blocks_of
+from solvent.games.football_clock.backup import Numbers, backup, blocks_of
 from solvent.games.football_clock.layout import (
     Asked,
     FormLayout,
     Layer,
     Players,
     block_rows,
-    layout_for,
-    place_of,
 )
-from solvent.games.football_clock.rules import TimedFootball, TimedPosition
+from solvent.games.football_clock.rules import TimedFootball
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.game import Game
 
@@ -117,7 +113,7 @@ class Moment:
             Y. In an equilibrium both are the same.
         players: X and Y; None plays a best response.
         answers: The players' answers about this layer.
-        columns: Columns of the layer that are wanted.
+        after: What follows the plays of a group, as a side sees it, once that has been asked.
     """
 
     layout: FormLayout
@@ -125,24 +121,36 @@ class Moment:
     read: Callable[[Layer, int], Floats]
     players: Players = (None, None)
     answers: Answers = field(default_factory=dict)
-    columns: slice = field(default_factory=lambda: slice(None))
+    after: dict[tuple[int, int], After] = field(default_factory=dict)
 
-    def values(self, side: int = 0) -> Floats:
-        """[U, C] the values of successors to a side that was on offence or kicked."""
+    def values(
+        self, side: int = 0, only: Numbers | None = None, columns: slice = slice(None)
+    ) -> Floats:
+        """[U, C] the values of successors to a side that was on offence or kicked.
+
+        Args:
+            side: 0 for X, 1 for Y.
+            only: The successors that are wanted, ascending, all others being 0; all if None.
+            columns: The columns that are wanted.
+        """
         layout, rules = self.layout, self.layout.rules
-        shifted = np.ascontiguousarray(layout.shifted(self.layer.half)[:, self.columns])
-        values = np.empty((rules.members[-1].stop, shifted.shape[1]))
-        reward = float(layout.for_points)
+        shifted = np.ascontiguousarray(layout.shifted(self.layer.half)[:, columns])
+        successor, last = rules.arrays.successor, rules.members[-1].stop
+        values = np.empty((last, shifted.shape[1])) if only is None else np.zeros((last, 1))
         for g, members in enumerate(rules.members):
-            found, chances = values[members], []
-            plain, own, other = layout.moments_after(self.layer, rules.groups[g])
-            for moment, asked in ((own, side), (other, 1 - side)):
-                chance = NEVER if moment is None else self._chance(side, asked, g, shifted)
-                chances.append(np.full(found.shape, chance))
-            final = self.final(side) if plain is None else np.zeros(0)
-            seen = (self._seen(moment, side) for moment in (plain, own, other))
-            after = After(plain is None, final, *seen)
-            _rate(found, rules.arrays.successor[members], shifted, reward, after, *chances)
+            at: Any = members
+            if only is not None:
+                first, end = np.searchsorted(only, (members.start, members.stop)).tolist()
+                at = only[first:end]
+                if not len(at):
+                    continue
+            found, after = values[at], self._after(g, side)
+            chances = (
+                np.full(found.shape, NEVER if not len(seen[0]) else self._chance(side, asked, g))
+                for seen, asked in ((after.own, side), (after.other, 1 - side))
+            )
+            _rate(found, successor[at], shifted, float(layout.for_points), after, *chances)
+            values[at] = found
         return values
 
     def kicks(self, values: Floats, side: int = 0) -> Floats:
@@ -155,7 +163,7 @@ class Moment:
             side: 0 for X, 1 for Y.
         """
         if self.layer.ticks == 0:
-            return np.stack([self.final(side)[self.columns]] * 2)
+            return np.stack([self.final(side)] * 2)
         kicks, player = kick_values(self.layout, values), self.players[side]
         normal, onside = kicks[NORMAL_KICK], kicks[ONSIDE_KICK]
         if player is None:
@@ -165,13 +173,22 @@ class Moment:
             kickoff = chance * onside + (1 - chance) * normal
         return np.stack((kickoff, kicks[SAFETY_KICK]))
 
-    def final(self, side: int) -> Floats:
+    def final(self, side: int = 0) -> Floats:
         """[C] the values of the end of the half to a side."""
         layout, half = self.layout, self.layer.half
         if half == 2:
             return layout.final(half)
         mine, others = (self.read(layout.second_half, s)[layout.kickoff_row] for s in (0, 1))
         return layout.final(half, *((mine, others) if side == 0 else (others, mine)))
+
+    def _after(self, g: int, side: int) -> After:
+        """The continuations of the plays of a group, as a side sees them."""
+        if (g, side) not in self.after:
+            plain, *called = self.layout.moments_after(self.layer, self.layout.rules.groups[g])
+            final = self.final(side) if plain is None else np.zeros(0)
+            seen = (self._seen(moment, side) for moment in (plain, *called))
+            self.after[g, side] = After(plain is None, final, *seen)
+        return self.after[g, side]
 
     def _seen(self, moment: Layer | None, side: int) -> Seen:
         """The values of a layer to a side that has the ball, and to the other one; or none."""
@@ -180,7 +197,7 @@ class Moment:
         swapped = self.read(moment.swapped, 1 - side)
         return read_only(np.asarray(self.read(moment, side))), read_only(np.asarray(swapped))
 
-    def _chance(self, side: int, asked: int, g: int, shifted: Ints) -> Floats | float:
+    def _chance(self, side: int, asked: int, g: int) -> Floats | float:
         """The probability that a side calls a time-out after the plays of a group."""
         rules, player, first = self.layout.rules, self.players[asked], asked == side
         if player is None:
@@ -188,17 +205,14 @@ class Moment:
         key = id(player), side, asked, g
         if key not in self.answers:
             successor = rules.arrays.successor[rules.members[g]]
+            shifted = self.layout.shifted(self.layer.half)
             seconds, penalty = rules.groups[g]
-            after, saved, untimed = self.layout.clock.left(
-                self.layer.ticks, seconds, penalty=penalty
-            )
+            left = self.layout.clock.left(self.layer.ticks, seconds, penalty=penalty)
             column = shifted[successor["points"] + len(shifted) // 2]
             self.answers[key] = player.timeouts(
                 Asked(
-                    layer=self.layer if first else self.layer.swapped,
-                    after=after,
-                    saved=saved,
-                    untimed=untimed,
+                    self.layer if first else self.layer.swapped,
+                    *left,
                     first=first,
                     row=successor["row"],
                     mine=successor["same_side"] == first,
@@ -332,38 +346,20 @@ class LayerProblem(NamedTuple):
     kicks: Floats
 
 
-def equilibrium(
-    layout: FormLayout, layer: Layer, read: Read, columns: slice = slice(None)
-) -> Moment:
+def equilibrium(layout: FormLayout, layer: Layer, read: Read) -> Moment:
     """Return a layer between two optimal sides, with what it reads.
 
     Args:
         layout: The form.
         layer: The layer.
         read: Gives the values of a layer that is solved.
-        columns: Columns of the layer that are wanted.
     """
     known = cache(read)
-    return Moment(layout, layer, lambda at, side: known(at), columns=columns)
+    return Moment(layout, layer, lambda at, side: known(at))
 
 
-def layer_problem(layout: FormLayout, layer: Layer, read: Read) -> LayerProblem:
-    """Return what has to be known to solve a layer; the arguments are those of `equilibrium`."""
-    moment = equilibrium(layout, layer, read)
-    values = moment.values()
-    constant = values.min(axis=0) == values.max(axis=0)
-    return LayerProblem(values, constant, moment.kicks(values))
-
-
-@dataclass(frozen=True, eq=False)
-class FootballLayers(LayeredGame):
-    """The layers of one form of football with a clock.
-
-    Args:
-        layout: Layout of its states.
-    """
-
-    layout: FormLayout
+class FootballLayers(FormLayout):
+    """The layers of one form of football with a clock, and how they are solved and kept."""
 
     kind = "solvent football with a clock"
 
@@ -377,68 +373,42 @@ class FootballLayers(LayeredGame):
         Raises:
             ValueError: If the ruleset's probabilities have no common denominator below 2^53.
         """
-        return cls(layout_for(game))
-
-    # Its layers
-
-    @property
-    def layers(self) -> Sequence[Layer]:
-        return self.layout.layers
-
-    def reads(self, layer: Layer) -> Sequence[Layer]:
-        return self.layout.reads(layer)
-
-    def shape(self, layer: Layer) -> tuple[int, ...]:
-        return self.layout.rows, self.layout.columns(layer.half)
-
-    def bound(self, layer: Layer) -> float:
-        return self.layout.most(layer)
-
-    def states(self, layer: Layer) -> int:
-        return self.layout.kickoff_row * self.layout.columns(layer.half)
-
-    @property
-    def n_states(self) -> int:
-        """The states in which both sides call, in normal formation, the untimed down left out."""
-        return self.layout.states
-
-    @property
-    def opening(self) -> Sequence[Layer]:
-        layout, timeouts = self.layout, self.layout.clock.timeouts
-        return [Layer(layout.halves[-1], layout.most_ticks, timeouts, timeouts)]
+        rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
+        return cls(rules, game.loaded_clock, game.form)
 
     def name(self, layer: Layer) -> str:
         return f"half{layer.half}/t{layer.ticks:03}-{layer.own}-{layer.other}"
 
     def label(self, layer: Layer) -> str:
         """A layer's moment, such as ``first half 12:30``."""
-        minutes, seconds = divmod(layer.ticks * self.layout.clock.tick, 60)
+        minutes, seconds = divmod(layer.ticks * self.clock.tick, 60)
         half = "second" if layer.half == 2 else "first"
         return f"{half} half {minutes:2}:{seconds:02}"
 
     # How they are solved
 
     def problem(self, layer: Layer, read: Read) -> Any:
-        return layer_problem(self.layout, layer, read)
+        moment = equilibrium(self, layer, read)
+        values = moment.values()
+        constant = values.min(axis=0) == values.max(axis=0)
+        return LayerProblem(values, constant, moment.kicks(values))
 
     def solve_block(
         self, problem: Any, block: Block, start: WarmStart | None = None
     ) -> BlockResult:
         if block == self._kicks:
             return BlockResult(problem.kicks)
-        return backup(
-            self.layout.rules, problem.values, block, constant=problem.constant, start=start
-        )
+        return backup(self.rules, problem.values, block, constant=problem.constant, start=start)
 
     def blocks(self, layer: Layer) -> Sequence[Block]:
-        lines, columns = self.layout.lines, self.layout.columns(layer.half)
+        lines, columns = self.lines, self.columns(layer.half)
         size = max(LINES_IN_BLOCK, min(lines // 8, STATES_IN_BLOCK // columns))
         return [*blocks_of(lines, size), self._kicks]
 
     def join(self, layer: Layer, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
-        values, kicks = np.empty(self.shape(layer)), self.layout.kickoff_row
+        values, kicks = np.empty(self.shape(layer)), self.kickoff_row
         for block, result in zip(self.blocks(layer)[:-1], results[:-1], strict=True):
-            rows = block_rows(self.layout, block)
+            rows = block_rows(self, block)
             shape = *values.shape[:-2], len(rows), values.shape[-1]
             values[..., rows, :] = result.values.reshape(shape)
         values[..., kicks:, :] = results[-1].values
@@ -448,7 +418,7 @@ class FootballLayers(LayeredGame):
     @property
     def _kicks(self) -> Block:
         """The block after all lines."""
-        return self.layout.lines, self.layout.lines + 1
+        return self.lines, self.lines + 1
 
     # Warm starts
 
@@ -468,76 +438,40 @@ class FootballLayers(LayeredGame):
         return np.where(first == both, second, first).view(np.uint32)
 
     def start_shape(self, layer: Layer) -> tuple[int, ...]:
-        return (
-            self.layout.rules.ruleset.downs + 1,
-            self.layout.lines,
-            self.layout.columns(layer.half),
-            2,
-        )
+        return self.rules.ruleset.downs + 1, self.lines, self.columns(layer.half), 2
 
     def part_of(self, start: WarmStart, block: Block) -> WarmStart:
         return start[:, slice(*block)]
 
-    # Its states
-
-    def place(self, state: TimedPosition) -> Place | None:
-        if state.phase not in ("call", "kickoff", "free kick"):
-            return None
-        place = place_of(self.layout, state)
-        return Place(place.layer, (place.row, place.column))
-
-    def state_at(self, place: Place) -> TimedPosition | None:
-        """Return the state in which player 0 has the ball or kicks.
-
-        None for a kick when no time is left, since the half is over then.
-        """
-        layout, (half, ticks, own, other) = self.layout, place.layer
-        row, column = place.at
-        if row >= layout.kickoff_row and not ticks:
-            return None
-        state = TimedPosition("call", half, ticks, int(layout.margin(half)[column]), (own, other))
-        if half == 1:
-            state = state._replace(receiver=1 - int(layout.receives(half)[column]))
-        if row >= layout.kickoff_row:
-            phase = ("kickoff", "free kick")[row - layout.kickoff_row]
-            return state._replace(phase=phase)
-        return state._replace(**layout.rules.situation_at(row)._asdict())
-
     @cached_property
     def game(self) -> TimedFootball:
         """The rules, from the usual start or, on a shorter field, one yard before its end."""
-        rules, form = self.layout.rules, self.layout.form
+        rules, form = self.rules, self.form
         usual = TimedFootball.to_goal
         start = {"to_goal": min(usual, rules.ruleset.field - 1)} if form == "two-minutes" else {}
-        return TimedFootball(rules.chart, form, rules.ruleset, self.layout.clock, **start)
-
-    def value(self, state: TimedPosition, stored: float) -> float:
-        value = stored if state.offence == 0 else 0.0 - stored
-        return value if self.layout.for_points else 0.5 + value
+        return TimedFootball(rules.chart, form, rules.ruleset, self.clock, **start)
 
     # Its certificate
 
     def rounding(self, layer: Layer, largest: Callable[[Layer], float]) -> float:
-        met = self.layout.most(layer)
-        if self.layout.for_points:
-            reads = self.layout.reads(layer)
-            met = self.layout.rules.most_points + max(map(largest, reads), default=0.0)
-        return self.layout.rules.roundings * float(np.finfo(float).eps) / 2 * met
+        met = self.bound(layer)
+        if self.for_points:
+            met = self.rules.most_points + max(map(largest, self.reads(layer)), default=0.0)
+        return self.rules.roundings * float(np.finfo(float).eps) / 2 * met
 
     # What a folder says of it
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        layout = self.layout
-        chart, ruleset = layout.rules.chart, layout.rules.ruleset
+        chart, ruleset = self.rules.chart, self.rules.ruleset
         return {
-            "form": layout.form,
-            "ticks": layout.most_ticks,
+            "form": self.form,
+            "ticks": self.most_ticks,
             "chart": {"name": chart.name, "hash": chart.hash, "table": chart.table},
             "ruleset": {"hash": ruleset.hash, "parameters": ruleset.parameters},
-            "clock": layout.clock.every,
-            "rows": layout.rows,
-            "columns": {str(half): layout.columns(half) for half in layout.halves},
+            "clock": self.clock.every,
+            "rows": self.kickoff_row + 2,
+            "columns": {str(half): self.columns(half) for half in self.halves},
         }
 
     @classmethod
@@ -545,8 +479,7 @@ class FootballLayers(LayeredGame):
         chart = Chart.from_table(identity["chart"]["table"])
         ruleset = Ruleset.of(identity["ruleset"]["parameters"])
         clock = ClockRules(**identity["clock"])
-        rules = pack_rules(chart, ruleset)
-        return cls(FormLayout(rules, clock, identity["form"], identity["ticks"]))
+        return cls(pack_rules(chart, ruleset), clock, identity["form"], identity["ticks"])
 
     def differences(self, found: Mapping[str, Any]) -> list[str]:
         """Return the differences from another form's solution; names of charts may differ."""
@@ -561,24 +494,18 @@ class FootballLayers(LayeredGame):
     @property
     def problem_bytes(self) -> int:
         """Bytes of the values of all successors, and of those with time-outs for a group."""
-        widest = max(self.layout.columns(half) for half in self.layout.halves)
-        rated = (
-            8
-            * len(self.layout.rules.arrays.successor)
-            * widest
-            * (2 if self.layout.clock.timeouts else 1)
-        )
-        return RULES + rated
+        widest = max(self.columns(half) for half in self.halves)
+        rated = len(self.rules.arrays.successor) * widest * (2 if self.clock.timeouts else 1)
+        return RULES + 8 * rated
 
     def samples(self) -> Sequence[LayerSample]:
         """Return sample blocks all over the field, at three moments of each half."""
-        layout, timeouts = self.layout, self.layout.clock.timeouts
-        samples = []
-        for half in layout.halves:
+        samples, timeouts = [], self.clock.timeouts
+        for half in self.halves:
             blocks = self._sampled_blocks(half)
-            share = sum(last - first for first, last in blocks) / layout.lines
-            ticks = {max(1, round(part * layout.most_ticks)) for part in MOMENTS}
-            each = sum(layer.half == half for layer in layout.layers) / len(ticks)
+            share = sum(last - first for first, last in blocks) / self.lines
+            ticks = {max(1, round(part * self.most_ticks)) for part in MOMENTS}
+            each = sum(layer.half == half for layer in self.layers) / len(ticks)
             samples += [
                 LayerSample(Layer(half, at, timeouts, timeouts), blocks, share, each)
                 for at in sorted(ticks)
@@ -587,19 +514,18 @@ class FootballLayers(LayeredGame):
 
     def guess(self, layer: Layer) -> Floats:
         """Values as the module describes them; one column where points count."""
-        layout = self.layout
-        if layout.for_points:
+        if self.for_points:
             before, last = self._points
             more = FADING * (1 - FADING ** max(0, layer.ticks - POINTS_TICKS)) / (1 - FADING)
             return np.asarray(last + more * (last - before))[:, None]
-        left = layer.ticks + (layout.most_ticks if layer.half == 1 else 0)
-        lead = layout.margin(layer.half) + self._points[1][:, None]
+        left = layer.ticks + (self.most_ticks if layer.half == 1 else 0)
+        lead = self.margin(layer.half) + self._points[1][:, None]
         return np.asarray(ndtr(lead / (SPREAD * np.sqrt(left + 1))) - 0.5)
 
     def _sampled_blocks(self, half: int) -> list[Block]:
-        states_of_line = (self.layout.rules.ruleset.downs + 1) * self.layout.columns(half)
+        states_of_line = (self.rules.ruleset.downs + 1) * self.columns(half)
         lines = max(1, SAMPLED_STATES // (SAMPLED_BLOCKS * states_of_line))
-        blocks = blocks_of(self.layout.lines, lines)
+        blocks = blocks_of(self.lines, lines)
         chosen = np.unique(np.linspace(0, len(blocks) - 1, SAMPLED_BLOCKS).astype(int))
         return [blocks[i] for i in chosen]
 
@@ -609,10 +535,9 @@ class FootballLayers(LayeredGame):
 
         Once with a tick less, and once with all of them.
         """
-        layout = self.layout
-        ticks = min(POINTS_TICKS, layout.most_ticks)
-        clock = replace(layout.clock, timeouts=0)
-        store = LayerStore(FootballLayers(FormLayout(layout.rules, clock, "half", ticks)))
+        ticks = min(POINTS_TICKS, self.most_ticks)
+        clock = replace(self.clock, timeouts=0)
+        store = LayerStore(FootballLayers(self.rules, clock, "half", ticks))
         solve_layers(store.game, store)
         return np.stack([store.read(Layer(2, at, 0, 0))[:, 0] for at in (ticks - 1, ticks)])
 

@@ -57,14 +57,14 @@ from itertools import product
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from solvent.exact.layered.game import Block, WarmStart
-from solvent.games.football.packed import PackedRules, pack_rules
+from solvent.exact.layered.game import Block, LayeredGame, Place, WarmStart
+from solvent.games.football.packed import PackedRules
 from solvent.games.football.ruleset import ClockRules
-from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
+from solvent.games.football_clock.backup import RoleStrategies
+from solvent.games.football_clock.rules import TIMED_FORMS, TimedPosition
 from solvent.model.arrays import Bools, Floats, Ints
-from solvent.model.parameters import check_choice, check_integer, shown
+from solvent.model.parameters import check_choice, check_integer
 
 
 class Layer(NamedTuple):
@@ -95,8 +95,8 @@ cannot; and if the other side does."""
 
 
 @dataclass(frozen=True, eq=False)
-class FormLayout:
-    """All layers of one form of the game.
+class FormLayout(LayeredGame):
+    """The layers of one form of the game, and where its states stand in them.
 
     Args:
         rules: Chart and ruleset.
@@ -118,8 +118,6 @@ class FormLayout:
         """Check that the parts fit."""
         check_choice(self.form, "form", TIMED_FORMS)
         self.clock.check_fits(self.rules.ruleset)
-        if self.form == "two-minutes" and not self.clock.stops and self.ticks is None:
-            raise ValueError("form 'two-minutes' begins at the last of stops; there are none")
         if self.ticks is not None:
             check_integer(self.ticks, "ticks", 1, self.clock.half_ticks)
 
@@ -139,11 +137,6 @@ class FormLayout:
         if self.ticks is not None:
             return self.ticks
         return self.clock.last_ticks if self.form == "two-minutes" else self.clock.half_ticks
-
-    @property
-    def rows(self) -> int:
-        """S + 2, the rows of a layer."""
-        return self.rules.n_situations + 2
 
     @property
     def kickoff_row(self) -> int:
@@ -260,7 +253,10 @@ class FormLayout:
         assert mine is not None
         return np.concatenate((mine, -(mine if others is None else others)[::-1]))
 
-    def most(self, layer: Layer) -> float:
+    def shape(self, layer: Layer) -> tuple[int, ...]:
+        return self.kickoff_row + 2, self.columns(layer.half)
+
+    def bound(self, layer: Layer) -> float:
         """No value of a layer is larger, whichever its sign.
 
         Every play and every kick takes a tick or a time-out, the untimed down excepted.
@@ -269,87 +265,53 @@ class FormLayout:
             return 0.5
         return float(self.rules.most_points * (layer.ticks + layer.own + layer.other + 1))
 
+    def states(self, layer: Layer) -> int:
+        return self.kickoff_row * self.columns(layer.half)
+
     @property
-    def states(self) -> int:
+    def n_states(self) -> int:
         """The states in which both sides call, in normal formation, the untimed down left out."""
         normal = self.lines * self.rules.ruleset.downs
         columns = sum(self.columns(half) for half in self.halves)
         return normal * columns * self.most_ticks * (self.clock.timeouts + 1) ** 2
 
+    @property
+    def opening(self) -> tuple[Layer, ...]:
+        return self.layers[-1:]
 
-class PositionPlace(NamedTuple):
-    """The place of a position's value.
+    def place(self, state: TimedPosition) -> Place | None:
+        """Return where the value of a call or a kick stands; None in other phases."""
+        side, half = state.offence, state.half
+        if state.phase == "call":
+            row = self.rules.index(state.situation)
+        elif state.phase in ("kickoff", "free kick"):
+            row = self.kickoff_row + (state.phase == "free kick")
+        else:
+            return None
+        lead = state.margin if side == 0 else -state.margin
+        column = self.column(half, lead, receives=state.receiver == side)
+        own, other = state.timeouts[side], state.timeouts[1 - side]
+        return Place(self.moment(half, state.ticks, own, other), (row, column))
 
-    Attributes:
-        layer: The layer.
-        row: Row of the layer: a situation, the kickoff or the free kick.
-        column: Column of the layer: the lead of the side that has the ball or kicks.
-        player: The side that has the ball or kicks.
-    """
+    def state_at(self, place: Place) -> TimedPosition | None:
+        """Return the state in which player 0 has the ball or kicks.
 
-    layer: Layer
-    row: int
-    column: int
-    player: int
+        None for a kick when no time is left, since the half is over then.
+        """
+        half, ticks, own, other = place.layer
+        row, column = place.at
+        if row >= self.kickoff_row and not ticks:
+            return None
+        state = TimedPosition("call", half, ticks, int(self.margin(half)[column]), (own, other))
+        if half == 1:
+            state = state._replace(receiver=1 - int(self.receives(half)[column]))
+        if row >= self.kickoff_row:
+            return state._replace(phase=("kickoff", "free kick")[row - self.kickoff_row])
+        return state._replace(**self.rules.situation_at(row)._asdict())
 
-
-def layout_for(game: TimedFootball) -> FormLayout:
-    """The layout of a game's states.
-
-    Args:
-        game: The game with the rules; its start does not matter.
-
-    Raises:
-        ValueError: If the ruleset's probabilities have no common denominator below 2^53.
-    """
-    rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
-    return FormLayout(rules, game.loaded_clock, game.form)
-
-
-def place_of(layout: FormLayout, position: TimedPosition) -> PositionPlace:
-    """Return the place of the value of a call or a kick.
-
-    Args:
-        layout: Layout of the form.
-        position: Position in which both sides call, or one kicks.
-
-    Raises:
-        ValueError: If the position has another phase: then its value is in no layer.
-    """
-    side, half = position.offence, position.half
-    timeouts = position.timeouts
-    if position.phase == "call":
-        row = layout.rules.index(position.situation)
-    elif position.phase in ("kickoff", "free kick"):
-        row = layout.kickoff_row + (position.phase == "free kick")
-    else:
-        raise ValueError(f"phase is {shown(position.phase)}; layers hold calls and kicks only")
-    return PositionPlace(
-        layer=layout.moment(half, position.ticks, timeouts[side], timeouts[1 - side]),
-        row=row,
-        column=layout.column(
-            half,
-            position.margin if side == 0 else -position.margin,
-            receives=position.receiver == side,
-        ),
-        player=side,
-    )
-
-
-class RoleStrategies(NamedTuple):
-    """A side's strategies in the states of a block, as offence or as defence.
-
-    Attributes:
-        calls: [K, A] or [K, m] probabilities of the offence's actions or of the defence's calls.
-        choices: [K, choices] the probability that the penalty is taken, in the order of the
-            chart's choices; entries of choices that the other side takes are not read.
-        which: [rows, C] the number of the strategy of a state, 0..K-1; rows as in
-            :func:`block_rows`.
-    """
-
-    calls: Floats
-    choices: Floats
-    which: NDArray[np.int32]
+    def value(self, state: TimedPosition, stored: float) -> float:
+        value = stored if state.offence == 0 else 0.0 - stored
+        return value if self.for_points else 0.5 + value
 
 
 class LayerStrategies(NamedTuple):

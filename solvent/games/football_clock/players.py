@@ -23,16 +23,15 @@ from solvent.envs.batch_simulator import Player
 from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football.situation import OFFENCE
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
+from solvent.games.football_clock.backup import RoleStrategies
 from solvent.games.football_clock.episode_kernel import CALL
+from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import (
     Asked,
-    FormLayout,
     Layer,
     LayerPolicy,
     LayerStrategies,
-    RoleStrategies,
     block_rows,
-    layout_for,
 )
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
@@ -50,7 +49,7 @@ class NetworkLayers:
     """A network in both roles.
 
     Args:
-        layout: Layout of the form.
+        layout: The form.
         sampler: Sampler of the game, for the observations.
         player: The network and how it chooses.
 
@@ -59,7 +58,7 @@ class NetworkLayers:
     """
 
     def __init__(
-        self, layout: FormLayout, sampler: TimedFootballSampler, player: NetworkPlayer
+        self, layout: FootballLayers, sampler: TimedFootballSampler, player: NetworkPlayer
     ) -> None:
         self.layout = layout
         self.sampler = sampler
@@ -132,8 +131,9 @@ class NetworkLayers:
     def _rows(self) -> tuple[Array, Array]:
         """[S + 2, H] for both seats what the first layer gives in each row, at no moment at all."""
         bias = self.player.network.biases[0]
-        plays = self._blank(self.layout.rows)
-        plays.records["row"] = np.arange(self.layout.rows)
+        rows = self.layout.kickoff_row + 2
+        plays = self._blank(rows)
+        plays.records["row"] = np.arange(rows)
         first, second = (self._first_layer(plays, seat) + bias for seat in (0, 1))
         return first, second
 
@@ -266,7 +266,7 @@ def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> O
 @lru_cache(maxsize=2)
 def agent_player(game: TimedFootball) -> AgentPlayer:
     """The paper's agent in a game."""
-    return AgentPlayer(AgentLayers(layout_for(game)))
+    return AgentPlayer(AgentLayers(FootballLayers.of(game)))
 
 
 PLAYERS: Mapping[str, Callable[[TimedFootball, str | Path | None], OptimalPlayer | AgentPlayer]] = {
@@ -296,4 +296,4 @@ def network_layers(game: TimedFootball, player: NetworkPlayer) -> NetworkLayers:
     Raises:
         ValueError: If it was trained for another game.
     """
-    return NetworkLayers(layout_for(game), TimedFootballSampler(game), player)
+    return NetworkLayers(FootballLayers.of(game), TimedFootballSampler(game), player)

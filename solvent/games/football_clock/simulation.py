@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -17,7 +17,6 @@ from solvent.envs.simulated_seat import SimulatedSeatBatch
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock import episode_kernel as kernel
-from solvent.games.football_clock.layout import FormLayout
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model import Game
 from solvent.model.arrays import Bools, Floats, Ints
@@ -182,47 +181,6 @@ class TimedFootballPlays(Simulation):
 
     def state(self, i: int) -> Any:
         return self.sampler.read(self.records[i])
-
-
-class States(NamedTuple):
-    """States of the game, whole numbers [k], as the side with the ball or the kick sees them.
-
-    Attributes:
-        half: 1 or 2.
-        ticks: Ticks left; before the play.
-        own: Time-outs of that side.
-        other: Time-outs of the other side.
-        row: Row of a layer.
-        column: Column of a layer.
-    """
-
-    half: Ints
-    ticks: Ints
-    own: Ints
-    other: Ints
-    row: Ints
-    column: Ints
-
-
-def states_of(simulation: TimedFootballPlays, layout: FormLayout, chosen: Ints) -> States:
-    """Return where the chosen episodes are in the layers of a form."""
-    records = simulation.records[chosen]
-    half, offence = records["half"].astype(np.int64), records["offence"]
-    column = np.zeros(len(chosen), np.int64)
-    if not layout.for_points:
-        most = layout.clock.largest_margin
-        margin = np.where(offence == 0, records["margin"], -records["margin"])
-        column = margin + most + ((half == 1) & (records["receiver"] == offence)) * (2 * most + 1)
-    left = np.stack((records["left0"], records["left1"]), axis=1).astype(np.int64)
-    everyone = np.arange(len(chosen))
-    return States(
-        half,
-        records["ticks"].astype(np.int64),
-        left[everyone, offence],
-        left[everyone, 1 - offence],
-        records["row"].astype(np.int64),
-        column,
-    )
 
 
 class TimedFootballSeats(SimulatedSeatBatch):

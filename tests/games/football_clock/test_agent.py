@@ -17,7 +17,8 @@ from solvent.games.football_clock.agent import (
     ClockManagement,
 )
 from solvent.games.football_clock.evaluation import PairEvaluation
-from solvent.games.football_clock.layout import Asked, FormLayout, Layer, layout_for
+from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.layout import Asked, Layer
 from solvent.games.football_clock.players import strategy_of
 from solvent.games.football_clock.report import (
     BEST_RESPONSE,
@@ -38,8 +39,8 @@ PLAIN = ClockManagement(weight=1.0)
 
 
 @cache
-def layout(form: str = "second-half", timeouts: int = 3) -> FormLayout:
-    return layout_for(TimedFootball(form=form, timeouts=timeouts))
+def layout(form: str = "second-half", timeouts: int = 3) -> FootballLayers:
+    return FootballLayers.of(TimedFootball(form=form, timeouts=timeouts))
 
 
 @cache

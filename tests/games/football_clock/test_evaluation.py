@@ -30,7 +30,7 @@ from solvent.games.football_clock.evaluation import (
     score_timed,
 )
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.layout import Layer, layout_for
+from solvent.games.football_clock.layout import Layer
 from solvent.games.football_clock.players import network_layers, optimal_player
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
@@ -64,7 +64,7 @@ def tabulated(number: int) -> tuple[TimedFootball, TabularGame]:
 @pytest.mark.parametrize("number", NUMBERS)
 def test_two_random_policies(number: int) -> None:
     football, game = tabulated(number)
-    layout, start = layout_for(football), football.initial()[0].state
+    layout, start = FootballLayers.of(football), football.initial()[0].state
     given = [[random_policy(game, player, seed) for player in (0, 1)] for seed in (1, 2)]
     of_x, of_y = (
         [LayersOfTable(football, game, policy, layout) for policy in seats] for seats in given
@@ -81,7 +81,7 @@ def test_two_random_policies(number: int) -> None:
 @pytest.mark.parametrize("number", NUMBERS)
 def test_best_response_to_a_random_policy(number: int) -> None:
     football, game = tabulated(number)
-    layout, start = layout_for(football), football.initial()[0].state
+    layout, start = FootballLayers.of(football), football.initial()[0].state
     for player in (0, 1):
         policy = random_policy(game, player, 3)
         given = LayersOfTable(football, game, policy, layout)
@@ -98,7 +98,7 @@ def test_best_response_to_a_random_policy(number: int) -> None:
 @pytest.mark.parametrize("number", NUMBERS)
 def test_optimal_player_gets_the_value(number: int) -> None:
     football, _ = tabulated(number)
-    layout, start = layout_for(football), football.initial()[0].state
+    layout, start = FootballLayers.of(football), football.initial()[0].state
     solution = TimedSolution.of(football)
     optimal = OptimalLayers(layout, solution.values)
     layers: dict[Layer, Floats] = {}
@@ -114,7 +114,7 @@ def test_optimal_player_gets_the_value(number: int) -> None:
 
 def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once() -> None:
     football = tiny("second-half", timeouts=1, half=30, chart=SMALL)
-    layout, start = layout_for(football), football.initial()[0].state
+    layout, start = FootballLayers.of(football), football.initial()[0].state
     x, y, z = (AlikeInRuns(layout, seed, 4, True) for seed in (1, 2, 3))
     pairs = [(x, y), (x, None), (z, x), (None, z)]
     alone = [evaluate(layout, start, *pair) for pair in pairs]
@@ -208,7 +208,7 @@ def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(number: int) -
     player = network_of(sampler, masked=masked, rule=rule, observation=observation)
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
-    layout, layers = layout_for(sampler.rules), network_layers(sampler.rules, player)
+    layout, layers = FootballLayers.of(sampler.rules), network_layers(sampler.rules, player)
     with_itself = evaluate(layout, begin.state, layers, layers).first
     assert with_itself == pytest.approx(
         table.at_start(policy_value(table, first, second)), abs=1e-6
@@ -221,10 +221,12 @@ def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(number: int) -
 def test_the_agent_plays_as_it_is_scored(number: int) -> None:
     sampler, table = made(number)
     management = ClockManagement(threshold=(15, 300)[number % 2])
-    player = AgentPlayer(AgentLayers(layout_for(sampler.rules), management=management))
+    player = AgentPlayer(AgentLayers(FootballLayers.of(sampler.rules), management=management))
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
-    value = evaluate(layout_for(sampler.rules), begin.state, player.layers, player.layers).first
+    value = evaluate(
+        FootballLayers.of(sampler.rules), begin.state, player.layers, player.layers
+    ).first
     assert value == pytest.approx(table.at_start(policy_value(table, first, second)), abs=1e-12)
 
 
@@ -258,11 +260,11 @@ def test_a_score_goes_on_where_it_was_interrupted(game: TimedFootball, tmp_path:
     with pytest.raises(KeyboardInterrupt):
         score_timed(game, policy, out=tmp_path, begun=begun)
     again = score_timed(game, policy, out=tmp_path, begun=begun)
-    assert len(seen) == len(set(seen)) == len(layout_for(game).layers)
+    assert len(seen) == len(set(seen)) == len(FootballLayers.of(game).layers)
     assert numbers(again) == numbers(whole)
     finished = score_timed(game, policy, out=tmp_path, begun=begun)
     assert numbers(finished) == numbers(whole)
-    assert len(seen) == len(layout_for(game).layers)
+    assert len(seen) == len(FootballLayers.of(game).layers)
     other = network_layers(game, network_of(TimedFootballSampler(game), seed=1))
     with pytest.raises(StoreError, match="scored"):
         score_timed(game, other, out=tmp_path)
@@ -273,7 +275,7 @@ def test_what_a_rounded_solution_gives_away_is_bounded(game: TimedFootball, tmp_
     with LayerFolder.create(tmp_path, layers, "compact") as store:
         solve_layers(layers, store)
     solution = TimedSolution.open(tmp_path, game)
-    optimal = OptimalLayers(layers.layout, solution.values)
+    optimal = OptimalLayers(layers, solution.values)
     score = score_timed(game, optimal, opponents=(), solution=tmp_path)
     [bound] = score.bounds.values()
     assert 1e-5 < bound < 1e-2

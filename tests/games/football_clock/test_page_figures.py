@@ -19,7 +19,7 @@ from solvent.games import TimedFootball
 from solvent.games.football_clock.agent import AgentLayers
 from solvent.games.football_clock.evaluation import evaluate_pairs
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.layout import FormLayout, Layer, Players, layout_for, place_of
+from solvent.games.football_clock.layout import Layer, Players
 from solvent.games.football_clock.report import LastHalf
 from solvent.games.football_clock.solution import OptimalLayers, TimedSolution
 from solvent.model.arrays import Floats
@@ -47,24 +47,24 @@ GAMES = {form: cells[3] for form, cells in SOLVED.items()}
 FOUND = {form: cells[4:7] for form, cells in SOLVED.items()}
 
 
-def layout_of(form: str, timeouts: int) -> FormLayout:
-    return layout_for(TimedFootball(form=form, timeouts=timeouts))
+def layout_of(form: str, timeouts: int) -> FootballLayers:
+    return FootballLayers.of(TimedFootball(form=form, timeouts=timeouts))
 
 
 @pytest.mark.parametrize(("form", "timeouts"), SIZES)
 def test_sizes(form: str, timeouts: int) -> None:
     layout = layout_of(form, timeouts)
     states, layers, disk = SIZES[form, timeouts]
-    assert states == f"{layout.states:,}"
+    assert states == f"{layout.n_states:,}"
     assert layers == f"{len(layout.layers):,}"
     number, unit = disk.split()
     assert float(number) == pytest.approx(
-        values_bytes(FootballLayers(layout)) / {"MB": 1e6, "GB": 1e9}[unit], rel=0.05
+        values_bytes(layout) / {"MB": 1e6, "GB": 1e9}[unit], rel=0.05
     )
 
 
 def test_the_room_of_the_whole_game_that_is_kept_compact() -> None:
-    layers = FootballLayers(layout_of("full", 3))
+    layers = layout_of("full", 3)
     assert f"the folder holds {gigabytes(disk_bytes(layers, keep='start'))} more" in PAGE
     off = f"{rounded_off(layers.bound(layers.layers[0])):.1e}".replace("e-0", "e-")
     assert f"by at most {off} of a chance" in PAGE
@@ -73,7 +73,7 @@ def test_the_room_of_the_whole_game_that_is_kept_compact() -> None:
 
 @pytest.mark.slow
 def test_the_plan_of_the_whole_game_that_is_kept_compact() -> None:
-    plan = make_plan(FootballLayers(layout_of("full", 3)), keep="compact")
+    plan = make_plan(layout_of("full", 3), keep="compact")
     assert f"`--plan` allows {gigabytes(plan.disk)} for both" in PAGE
 
 
@@ -225,7 +225,8 @@ def test_what_a_time_out_is_worth(solved: TimedSolution) -> None:
 @pytest.mark.slow
 @forms(RATED)
 def test_the_agent_gets_what_the_page_says(solved: TimedSolution) -> None:
-    layout, begin = solved.layout, place_of(solved.layout, solved.start)
+    layout, begin = solved.layout, solved.layout.place(solved.start)
+    assert begin is not None
     form, label = layout.form, label_of(layout.form, layout.clock.timeouts)
     optimal, agent = OptimalLayers(layout, solved.store.read), AgentLayers(layout)
     pairs: list[Players] = [(agent, optimal), (agent, None)]
@@ -239,10 +240,10 @@ def test_the_agent_gets_what_the_page_says(solved: TimedSolution) -> None:
 
     def ahead(lead: int, pair: int) -> tuple[float, float]:
         """What the agent gets in both seats with a lead in the place of a tie."""
-        mine = at_start[pair][0, begin.row, layout.column(2, lead)]
-        others = at_start[pair][1, begin.row, layout.column(2, -lead)]
+        mine = at_start[pair][0, begin.at[0], layout.column(2, lead)]
+        others = at_start[pair][1, begin.at[0], layout.column(2, -lead)]
         seats = 0.5 + float(mine), 0.5 - float(others)
-        return seats if begin.player == 0 else seats[::-1]
+        return seats if solved.start.offence == 0 else seats[::-1]
 
     found, against = agent_values(), ("optimal player", "best response")
     expected = {

@@ -13,6 +13,7 @@ from timed_football import CHART, SMALL, TINY_FORMS, tiny
 
 from solvent.exact import Solution, solve
 from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.game import Place
 from solvent.exact.layered.plan import make_plan, values_bytes
 from solvent.exact.layered.solve import Local, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
@@ -21,29 +22,35 @@ from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football.solver.points import solve_points
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
+from solvent.games.football_clock.layout import Layer
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedPosition
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.model import TabularGame, compile_game
 
 
-def solved(layout: FormLayout, threads: int = 2) -> LayerStore:
+def solved(layout: FootballLayers, threads: int = 2) -> LayerStore:
     """All layers of a layout, solved."""
-    store = LayerStore(FootballLayers(layout))
+    store = LayerStore(layout)
     solve_layers(store.game, store, workers=Local(threads))
     return store
 
 
-def layout_in(store: LayerStore) -> FormLayout:
+def layout_in(store: LayerStore) -> FootballLayers:
     """The layout of the layers in a store."""
     assert isinstance(store.game, FootballLayers)
-    return store.game.layout
+    return store.game
+
+
+def place_in(store: LayerStore, state: TimedPosition) -> Place:
+    """Where a position's value stands."""
+    place = store.game.place(state)
+    assert place is not None
+    return place
 
 
 def stored_value(store: LayerStore, state: TimedPosition) -> float:
     """What a store says of a position, to player 0: half-chances, or points still to come."""
-    layer, row, column, _ = place_of(layout_in(store), state)
-    value = float(store.read(layer)[row, column])
+    value = store.value_at(place_in(store, state))
     return value if state.offence == 0 else -value
 
 
@@ -53,7 +60,7 @@ def test_every_value_is_that_of_the_generic_solver(form: str, parameters: dict[s
     game = tiny(form, **parameters)
     table = compile_game(game, reference=True)
     values = solve(table).values
-    store = solved(layout_for(game))
+    store = solved(FootballLayers.of(game))
     half = 0.0 if game.for_points else 0.5
     compared = {0: 0, 1: 0}
     for state, value in zip(table.states, values, strict=True):
@@ -88,7 +95,7 @@ def test_every_value_is_within_its_error_of_the_rational_one(
     form: str, clock: dict[str, Any]
 ) -> None:
     game = tiny(form, SMALL, **clock)
-    store = solved(layout_for(game))
+    store = solved(FootballLayers.of(game))
 
     @cache
     def exact(state: TimedPosition) -> Fraction:
@@ -120,7 +127,7 @@ def test_every_value_is_within_its_error_of_the_rational_one(
     while waiting:
         state = waiting.pop()
         if state.phase in ("call", "kickoff", "free kick"):
-            error = errors[place_of(layout_in(store), state)[0]]
+            error = errors[place_in(store, state).layer]
             assert error < 1e-12
             assert abs(Fraction(stored_value(store, state)) + half - exact(state)) <= error, state
             compared += 1
@@ -145,7 +152,7 @@ def test_a_long_half_is_the_endless_game() -> None:
     rules = pack_rules(load_chart("standard"), Ruleset())
     endless = solve_points(rules)
     expected = np.append(endless.values, (-endless.kickoff_value, -endless.free_kick_value))
-    layout = FormLayout(rules, ClockRules(timeouts=0, half=3600), "half")
+    layout = FootballLayers(rules, ClockRules(timeouts=0, half=3600), "half")
     store = solved(layout)
     misses = [
         float(np.abs(store.read(Layer(2, ticks, 0, 0))[:, 0] - expected).max())
@@ -168,7 +175,9 @@ def rules() -> PackedRules:
 def test_decided_games_are_not_solved() -> None:
     """With a tick left and a lead of more than any play brings there is nothing to solve."""
     short = pack_rules(load_chart("standard"), Ruleset(field=71))
-    store = solved(FormLayout(short, ClockRules(timeouts=0, largest_margin=10), "second-half", 2))
+    store = solved(
+        FootballLayers(short, ClockRules(timeouts=0, largest_margin=10), "second-half", 2)
+    )
     layout = layout_in(store)
     margin = layout.margin(2)
     far = abs(margin) > 7
@@ -181,18 +190,20 @@ def test_decided_games_are_not_solved() -> None:
 
 
 def test_the_end_of_a_half(rules: PackedRules) -> None:
-    layout = FormLayout(rules, ClockRules(largest_margin=2), "full")
+    layout = FootballLayers(rules, ClockRules(largest_margin=2), "full")
     assert layout.final(2).tolist() == [-0.5, -0.5, 0, 0.5, 0.5]
     # Who kicks off next has that row; who receives has the opposite of the other side's.
     kicks = np.array([-0.5, -0.4, -0.1, 0.2, 0.5])
     assert layout.final(1, kicks).tolist() == [*kicks, -0.5, -0.2, 0.1, 0.4, 0.5]
-    assert FormLayout(rules, ClockRules(), "half").final(2).tolist() == [0]
+    assert FootballLayers(rules, ClockRules(), "half").final(2).tolist() == [0]
 
 
 @pytest.mark.parametrize("form", TIMED_FORMS)
 def test_every_layer_comes_after_those_that_it_reads(rules: PackedRules, form: str) -> None:
     for timeouts, untimed_down in ((0, True), (2, False)):
-        layout = FormLayout(rules, ClockRules(timeouts=timeouts, untimed_down=untimed_down), form)
+        layout = FootballLayers(
+            rules, ClockRules(timeouts=timeouts, untimed_down=untimed_down), form
+        )
         solved: set[Layer] = set()
         for layer in layout.layers:
             assert solved.issuperset(layout.reads(layer))
@@ -269,7 +280,7 @@ def test_a_plan_counts_what_is_then_solved(
     constant = sum(store.record(layer).constant for layer in layers.layers)
     assert plan.games == store.games + constant
     assert plan.layers == len(layers.layers)
-    assert plan.states == layers.layout.states
+    assert plan.states == layers.n_states
     assert plan.disk >= largest - 20_000  # What the manifest has besides records.
     assert values_bytes(layers) < plan.disk
     assert plan.sent >= values_bytes(layers)
@@ -280,7 +291,7 @@ def test_a_plan_counts_what_is_then_solved(
 def test_a_plan_knows_how_far_values_can_be_compressed(tmp_path: Path) -> None:
     """It said 2 bytes a value, whatever the game: for the whole game 26 GB, where it takes 3.4."""
     rules, clock = pack_rules(load_chart("standard"), Ruleset()), ClockRules(timeouts=0)
-    layers = FootballLayers(FormLayout(rules, clock, "half", 30))
+    layers = FootballLayers(rules, clock, "half", 30)
     kept = make_plan(layers).kept
     with LayerFolder.create(tmp_path, layers, "compact") as store:
         solve_layers(layers, store)

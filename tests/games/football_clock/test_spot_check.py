@@ -49,7 +49,7 @@ def test_every_place_has_its_state_and_random_ones_agree_with_the_rules(
         for at in product(*map(range, layers.shape(layer))):
             place = Place(layer, at)
             state = layers.state_at(place)
-            if layer.ticks == 0 and at[0] >= layers.layout.kickoff_row:
+            if layer.ticks == 0 and at[0] >= layers.kickoff_row:
                 assert state is None  # There are no kicks when no time is left.
             else:
                 assert state is not None
@@ -65,9 +65,11 @@ def test_the_value_of_two_given_players_has_no_samples(tmp_path: Path) -> None:
     from solvent.games.football_clock.evaluation import PairLayers
 
     game = tiny("second-half", SMALL, half=30)
-    layout = FootballLayers.of(game).layout
+    layout = FootballLayers.of(game)
     [outcome] = game.initial()
-    pairs = PairLayers(layout, outcome.state, {"agent": (AgentLayers(layout), None)})
+    pairs = PairLayers.of_pairs(
+        layout, start=outcome.state, pairs={"agent": (AgentLayers(layout), None)}
+    )
     solve_in(tmp_path, pairs, keep="start")
     assert LayerFolder.open(tmp_path, pairs).samples == {}
 
