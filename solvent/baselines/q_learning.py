@@ -226,8 +226,9 @@ class MinimaxQ(Sampled):
 
     def _play(self, moves: int) -> int:
         return _learn_minimax(
-            *self._table(), self.game.outcome_reward, self._random, moves, self._state, self._q,
-            self._tried, *self.game.action_count, self.values, *self._strategies, *self._settings,
+            *self._table(), self.game.outcome_reward.astype(np.float64), self._random, moves,
+            self._state, self._q, self._tried, *self.game.action_count, self.values,
+            *self._strategies, *self._settings,
         )  # fmt: skip
 
     def policy(self, player: int = 0, *, exploration: float = 0.0) -> TabularPolicy:

@@ -113,7 +113,7 @@ class StageGames(ABC):
         order = components(game).order
         self._table = StageTable(
             order[~game.terminal[order]], *game.action_count, transitions_of(game),
-            game.outcome_reward,
+            game.outcome_reward.astype(np.float64, copy=False),
         )  # fmt: skip
         self._strategies = uniform_by_rank(game)
 

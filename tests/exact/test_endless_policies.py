@@ -134,16 +134,6 @@ def choice() -> tuple[TabularGame, TabularPolicy]:
     return game, stays
 
 
-def test_who_pays_for_ever_is_scored_as_that() -> None:
-    game, stays = choice()
-    solution = solve(game)
-    found = score(game, stays, solution)
-    assert (found.value, found.optimality_gap, found.normalized) == (-np.inf, np.inf, -np.inf)
-    assert (found.worst_start_gap, found.worst_start, found.optimum) == (np.inf, 0, 2)
-    assert exploitability(game, stays, solution) == np.inf
-    assert comparable_score(game, stays, solution) == found
-
-
 def test_who_goes_round_for_nothing_is_not_scored_but_among_others() -> None:
     game, _ = choice()
     solution = solve(game)

@@ -277,22 +277,6 @@ def test_a_larger_tolerance_reaches_the_brackets_of_both_players() -> None:
         )
 
 
-def test_a_wrong_value_does_not_get_a_bracket() -> None:
-    """The certificate does not trust the solver: values that are off widen it at once."""
-    from solvent.exact.certificate import bracket
-
-    table = compile_game(FightingFantasy(stamina=6, opponent_stamina=6, luck=4))
-    solution = solve(table)
-    lower, upper = bracket(table, solution.values, solution.policies)
-    assert upper - lower < 1e-12
-    uniform = TabularPolicy.uniform(table)
-    worse, upper = bracket(table, solution.values, (uniform, solution.policies[1]))
-    assert worse < solution.value - 0.01
-    assert upper >= solution.value
-    _, wide = bracket(table, solution.values * 0.9, solution.policies)
-    assert wide >= solution.value, "an upper bound must hold whatever values it starts from"
-
-
 def test_policies_of_the_wrong_player_or_game_are_refused() -> None:
     pig = compile_game(Pig(target=5))
     first, second = (TabularPolicy.uniform(pig, player=player) for player in (0, 1))

@@ -6,7 +6,6 @@ of every page are compared with the solver's, which are computed here from the g
 
 from __future__ import annotations
 
-import random
 import re
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,12 @@ from explored import served, solved
 from two_players import random_policy
 
 from solvent.exact import SolvedTable, save_policy, score
-from solvent.exact.response import best_response
 from solvent.explore import Explorer, Library
 from solvent.explore.decision import choice_in
 from solvent.explore.learning import MOST_SWEEPS, Course
-from solvent.explore.line import Line, costliest
+from solvent.explore.line import Line
 from solvent.explore.panels import PANELS
-from solvent.explore.questions import knobs_of, sweep
-from solvent.model import TabularPolicy, ValueScale
+from solvent.model import ValueScale
 
 pytestmark = [
     pytest.mark.browser,
@@ -121,40 +118,6 @@ def test_a_whole_game_by_clicks_on_the_board(page: Any, name: str, me: int | Non
         compare(page, name)
 
 
-def test_it_does_not_matter_and_the_page_says_why(page: Any) -> None:
-    with served("lake") as address:
-        page.get(f"{address}/board")
-        told = wait_until(page, lambda d: css(d, ".tied-note").text)
-        assert "all actions are equally good" in told
-        assert "Whatever may follow here is worth 82.35%" in told
-        # The square of another state is a link to it.
-        click(page, ".picture a.go")
-        assert compare(page, "lake").state != solved("lake").game.initial()[0].state
-
-
-def test_if_you_disagree(page: Any) -> None:
-    game = solved(GREED)
-    state = game.game.initial()[0].state
-    with served(GREED) as address:
-        page.get(f"{address}/board?panel=disagree&of=sides")
-        shown = wait_until(page, lambda d: all_of(d, ".break-even .verdict"))
-        found = sweep(knobs_of(game)["sides"], state, 0, lambda _: None)
-        numbers = [[float(n.get_attribute("value")) for n in all_of(p, "data")] for p in shown]
-        assert numbers == [[one.outside] for one in found.breaks]
-        assert numbers
-
-
-def test_a_fixed_strategy_is_exploited(page: Any) -> None:
-    game = solved("tic-tac-toe")
-    assert isinstance(game, SolvedTable)
-    uniform = TabularPolicy.uniform(game.table, player=1)
-    with served("tic-tac-toe") as address:
-        page.get(f"{address}/board?panel=lock&lock=1&to=uniform")
-        wait_until(page, lambda d: css(d, "#gain"))
-        gain = best_response(game.table, uniform).value - game.value
-        assert exact(page, "#gain") == pytest.approx(gain, abs=1e-9)
-
-
 def test_luck_and_skill_over_many_games_and_a_file_of_them(page: Any, tmp_path: Path) -> None:
     own = Explorer(solved("tic-tac-toe"))
     games = "top left, top, left, centre, bottom left\ncentre, top, left, right\n"
@@ -174,28 +137,6 @@ def test_luck_and_skill_over_many_games_and_a_file_of_them(page: Any, tmp_path: 
         wait_until(page, lambda d: "1 game in all" in css(d, "#panel").text)
 
 
-def test_mistakes_are_asked_again(page: Any) -> None:
-    game = solved(GREED)
-    line = Line(game, game.game.initial()[0].state)
-    dice = random.Random(4)
-    while not line.over:
-        pick = -1 if len(line.plies) == 2 else 0
-        legal = line.game.legal_actions(line.state)
-        line = line.moved(tuple(own[pick] for own in legal), None, dice)
-    worst = sorted(costliest(line, 0, 8))
-    assert worst
-    with served(GREED) as address:
-        page.get(f"{address}/board?me=0&line={line.text}")
-        wait_until(page, lambda d: css(d, "#summary"))
-        click(page, "a.primary")
-        assert int(asked(page)["at"]) == worst[0]
-        assert not all_of(page, "#value")
-        choice = choice_in(game, line.upto(worst[0]).state)
-        best = next(one.number for one in choice.actions if one.cost == 0)
-        click(page, f'a.take[href*="answer={best}"]')
-        assert css(page, ".verdict").text.startswith("Right")
-
-
 def test_a_drill_by_keys_alone(page: Any) -> None:
     with served(GREED) as address:
         page.get(f"{address}/board")
@@ -211,15 +152,6 @@ def test_a_drill_by_keys_alone(page: Any) -> None:
         assert css(page, ".verdict").text.startswith("Right" if right else "Stand loses")
         css(page, "body").send_keys("?")
         wait_until(page, lambda d: css(d, ".keys[open] dl").is_displayed())
-
-
-def test_the_maps_are_kept(page: Any) -> None:
-    with served(GREED) as address:
-        page.get(f"{address}/board?panel=maps")
-        wait_until(page, lambda d: css(d, ".state-map .pointed").text)
-        page.get(f"{address}/board?panel=maps")
-        assert all_of(page, ".state-map")
-        assert not all_of(page, "[data-poll]")
 
 
 def test_an_agent_stands_beside_the_optimum(page: Any, tmp_path: Path) -> None:
@@ -261,22 +193,6 @@ def test_a_position_is_set_up_by_its_fields(page: Any) -> None:
         assert "no state that can be reached" in message
         # The browser notes the status 400, which is meant.
         errors_of(page)
-
-
-def test_both_sides_of_the_field(page: Any) -> None:
-    with served("football-strategy") as address:
-        page.get(f"{address}/board")
-        wait_until(page, lambda d: css(d, "svg.pitch"))
-        game = solved("football-strategy")
-        assert exact(page, "#value") == game.value
-        state = game.game.initial()[0].state
-        for player, sheet in enumerate(all_of(page, ".lists table.actions")):
-            values = game.action_values(state, player)
-            shown = {
-                int(row.get_attribute("data-action")): exact(row, "a.why")
-                for row in all_of(sheet, "tr[data-action]")
-            }
-            assert shown == {a: v if player == 0 else -v for a, v in values.items()}
 
 
 def test_the_gallery_opens_a_game(page: Any) -> None:

@@ -48,12 +48,3 @@ def test_a_move_leads_to_the_next_cell_unless_there_is_none(
 
 def test_only_the_goal_pays() -> None:
     assert GAME.transition(Cell(1, 8), (UP,)) == (Outcome(Fraction(1), Cell(0, 8), 1),)
-
-
-def test_the_shortest_way_has_14_moves() -> None:
-    """By a search through the rules, without the solver."""
-    cells, count = {Cell(2, 0)}, 0
-    while not any(map(GAME.is_terminal, cells)):
-        count += 1
-        cells = {GAME.transition(cell, (a,))[0].state for cell in cells for a in range(4)}
-    assert count == 14

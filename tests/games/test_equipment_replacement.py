@@ -74,10 +74,3 @@ def test_a_control_limit_is_optimal(parameters: dict[str, Any]) -> None:
     assert len(replaced) > 3
     for left, wears in replaced.items():
         assert wears == [wear for wear in sorted(met[left]) if wear >= wears[0]]
-
-
-def test_without_a_price_the_machine_is_always_new() -> None:
-    game = EquipmentReplacement(horizon=4, price=0)
-    replaced = limits(game)
-    assert {1, 2, 3} <= replaced.keys()
-    assert all(wears[0] <= 1 for wears in replaced.values())

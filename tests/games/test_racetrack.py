@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pytest
-
-from solvent.exact import solve
 from solvent.games import Racetrack
 from solvent.games.racetrack import ACTIONS, BOOK, BOOK_RIGHT, FINISHED, Car
-from solvent.model import Outcome, compile_game
+from solvent.model import Outcome
 
 GAME = Racetrack("bend")
 NINE, ONE = Fraction(9, 10), Fraction(1, 10)
 ROOM = ("......F", "......F", "......F", "S.....F")
-CORNER = ("#..F", "#..F", "S..F")
 
 
 def step(up: int, right: int) -> tuple[int]:
@@ -97,8 +93,3 @@ def test_the_tracks_of_the_book_have_the_size_of_the_figure() -> None:
     assert BOOK_RIGHT[-1] == "S" * 23 + "#" * 9
     # From the narrowest row on the track widens by a cell in each row, down to the line.
     assert [row.index(".") for row in BOOK_RIGHT[13:28]] == [*range(14, -1, -1)]
-
-
-def test_without_noise_a_room_is_crossed_as_fast_as_one_can_accelerate() -> None:
-    """1, 2, 3: the third step goes over the finish, six cells away."""
-    assert solve(compile_game(Racetrack(ROOM, noise=0))).value == pytest.approx(-3)

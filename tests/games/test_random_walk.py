@@ -6,10 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from solvent.exact import solve
 from solvent.games import RandomWalk
 from solvent.games.random_walk import Place
-from solvent.model import Outcome, compile_game
+from solvent.model import Outcome
 
 HALF = Fraction(1, 2)
 
@@ -34,12 +33,3 @@ def test_leaving_pays_1_on_the_right_and_what_is_said_on_the_left(left: int) -> 
     assert game.transition(Place(5), (0,))[1] == Outcome(HALF, Place(6), 1)
     assert [game.is_terminal(Place(n)) for n in range(7)] == [True, *[False] * 5, True]
     assert game.info.reward_range == (left, 1)
-
-
-@pytest.mark.parametrize(("states", "left"), [(1, 0), (5, 0), (5, -1), (19, -1)])
-def test_values_are_on_a_line_between_the_ends(states: int, left: int) -> None:
-    table = compile_game(RandomWalk(states, left))
-    found = dict(zip(table.states, solve(table).values, strict=True))
-    for place in range(1, states + 1):
-        value = left + (1 - left) * place / (states + 1)
-        assert found[Place(place)] == pytest.approx(value, abs=1e-12)

@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 from solvent import solve
-from solvent.exact.matrix_game import solve_matrix_game
 from solvent.games import Soccer
 from solvent.games.soccer import ACTIONS, DRAWN, OFF, PLAYING, STEPS, Pitch, moved
 from solvent.model import Outcome, TabularGame, check_game, compile_game
 
 GAME = Soccer()
 FORWARD, BACK, LEFT, RIGHT, STAND = range(5)
-SURE = Soccer("1/1000")
 
 
 @pytest.fixture(scope="module")
@@ -131,25 +129,6 @@ def test_both_players_see_the_same_game(table: TabularGame) -> None:
     other = [table.index[turned(state)] for state in table.states]
     np.testing.assert_allclose(solution.values[other], -solution.values, atol=1e-9)
     np.testing.assert_array_equal(table.observation[0][other], table.observation[1])
-
-
-def test_the_random_end_is_a_discount_of_nine_tenths(table: TabularGame) -> None:
-    """Shapley's operator with a discount has the values of the game as its fixed point."""
-    values = solve(table).values
-    bare = compile_game(SURE)
-    at = [table.index[state] for state in bare.states]
-    for state in (bare.index[outcome.state] for outcome in GAME.initial()):
-        payoffs = np.zeros((5, 5))
-        for row in range(bare.row_start[state], bare.row_start[state + 1]):
-            branch = slice(bare.outcome_start[row], bare.outcome_start[row + 1])
-            # Without the end itself, the chances are those of the moves.
-            chances = bare.probability[branch] / np.where(
-                bare.terminal[bare.next_state[branch]], 1, 0.999
-            )
-            after = [at[s] for s in bare.next_state[branch]]
-            payoff = chances @ (bare.outcome_reward[branch] + 0.9 * values[after])
-            payoffs.flat[row - bare.row_start[state]] = payoff
-        assert solve_matrix_game(payoffs).value == pytest.approx(values[at[state]], abs=1e-9)
 
 
 def test_equal_chances_are_one_parameter() -> None:

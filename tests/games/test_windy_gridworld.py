@@ -6,10 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from solvent.exact import solve
 from solvent.games import WindyGridworld
 from solvent.games.windy_gridworld import STEPS, Cell
-from solvent.model import Outcome, compile_game
+from solvent.model import Outcome
 
 UP, DOWN, RIGHT, LEFT = range(4)
 KING = WindyGridworld("king")
@@ -78,20 +77,3 @@ def test_a_stochastic_wind_varies_by_a_cell_where_there_is_any() -> None:
         Outcome(2 * third, Cell(0, 7), -1),
         Outcome(third, Cell(1, 7), -1),
     )
-
-
-@pytest.mark.parametrize(("moves", "steps"), [("four", 15), ("king", 7), ("nine", 7)])
-def test_the_shortest_way(moves: str, steps: int) -> None:
-    """By a search through the rules, without the solver."""
-    game = WindyGridworld(moves)
-    cells, count = {Cell(3, 0)}, 0
-    while not any(map(game.is_terminal, cells)):
-        count += 1
-        cells |= {
-            outcome.state
-            for cell in cells
-            for action in game.legal_actions(cell)[0]
-            for outcome in game.transition(cell, (action,))
-        }
-    assert count == steps
-    assert solve(compile_game(game)).value == pytest.approx(-steps)

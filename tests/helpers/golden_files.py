@@ -1,8 +1,8 @@
 """What is to be had from the files of version 0.1 in ``tests/golden/0.1/``.
 
 Each reader is given a copy of that folder, reads one thing in it by public entry points, and
-returns figures by name. Those of version 0.1 itself are in ``figures.json``, written by
-``tests/golden/make_0_1.py``.
+returns figures by name. Those of version 0.1 itself are in ``figures.json``. Nothing can make these
+files again, so they are not to be changed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What version 0.1 did at fixed seeds: the streams of its environments and its short trainings.
 
 A case says what is made and how it is run, by public entry points only, so that it can be run on
-any later version. What came out under version 0.1 is in ``tests/golden/0.1/``, written by
-``tests/golden/make_0_1.py``; what comes out now is compared with it.
+any later version. What came out under version 0.1 is in ``tests/golden/0.1/``; what comes out now
+is compared with it.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ class Training(NamedTuple):
     Attributes:
         name: How the case is called.
         run: Trains into a folder.
-        slow: Whether it takes more than some seconds.
+        slow: Whether it takes more than some seconds, or is quick and much like another one.
     """
 
     name: str
@@ -354,8 +354,8 @@ MIRROR: dict[str, Any] = {"n_envs": 64, "n_steps": 4, "batch_size": 64}
 
 TRAININGS = (
     Training("ppo", lambda to: train(to, FF, "ppo", FIGHT)),
-    Training("maskable_ppo", lambda to: train(to, FF, "maskable_ppo", FIGHT)),
-    Training("dqn", lambda to: train(to, FF, "dqn", FIGHT)),
+    Training("maskable_ppo", lambda to: train(to, FF, "maskable_ppo", FIGHT), slow=True),
+    Training("dqn", lambda to: train(to, FF, "dqn", FIGHT), slow=True),
     Training("masked_dqn", lambda to: train(to, FF, "masked_dqn", FIGHT)),
     Training(
         "ppo, stakes",
@@ -363,7 +363,11 @@ TRAININGS = (
             to, FF, "ppo", FIGHT, exploring_starts=0.5, start_weights="importance"
         ),
     ),
-    Training("ppo on a seat", lambda to: train(to, GREED_ID, "ppo", {"limit": 8, "sides": 3})),
+    Training(
+        "ppo on a seat",
+        lambda to: train(to, GREED_ID, "ppo", {"limit": 8, "sides": 3}),
+        slow=True,
+    ),
     Training(
         "maskable_ppo on a seat, several opponents",
         lambda to: train(
@@ -376,6 +380,7 @@ TRAININGS = (
     Training(
         "ppo, self-play on greed",
         lambda to: self_play(to, GREED_ID, "ppo", {"limit": 8, "sides": 3}, snapshots=2),
+        slow=True,
     ),
     Training(
         "masked_dqn, self-play on greed",
@@ -388,10 +393,12 @@ TRAININGS = (
         lambda to: self_play(
             to, solvent.make_game("pig", target=5), "maskable_ppo", {}, evaluations=1
         ),
+        slow=True,
     ),
     Training(
         "maskable_ppo, self-play on football",
         lambda to: self_play(to, FOOTBALL, "maskable_ppo", DRIVE),
+        slow=True,
     ),
     Training(
         "mirror_descent, self-play on football",

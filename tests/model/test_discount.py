@@ -251,30 +251,3 @@ def test_the_optimum_of_a_game_without_end_is_the_best_policy_s(seed: int) -> No
     )
     assert found.value == pytest.approx(best, abs=1e-9)
     assert found.lower - 1e-9 <= best <= found.upper + 1e-9
-
-
-def by_the_dictionary(env: Any, discount: float) -> float:
-    """The optimum of a toy-text environment, by value iteration on its own ``P``."""
-    values = np.zeros(len(env.P))
-    for _ in range(5000):
-        values = np.array(
-            [
-                max(
-                    sum(p * (r + discount * values[t] * (not over)) for p, t, r, over in row)
-                    for row in actions.values()
-                )
-                for actions in env.P.values()
-            ]
-        )
-    return float(env.initial_state_distrib @ values)
-
-
-@pytest.mark.parametrize(
-    ("env_id", "value"), [("FrozenLake-v1", 0.542026), ("CliffWalking-v1", -12.2479)]
-)
-def test_toy_text_has_its_discounted_values(env_id: str, value: float) -> None:
-    env = gym.make(env_id).unwrapped
-    found = solve(compile_game(discounted(GymnasiumTable.from_env(env), 0.99)))
-    assert found.value == pytest.approx(value, rel=5e-6)
-    assert found.value == pytest.approx(by_the_dictionary(env, 0.99), abs=1e-9)
-    assert found.upper - found.lower < 1e-9

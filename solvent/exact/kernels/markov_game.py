@@ -204,9 +204,22 @@ def approach(
         What follows under the last strategies.
     """
     rest = np.zeros(len(values))
+    # A literal would compile the loop below a second time.
+    update = np.bool_(True)
     for _ in range(rounds):
         steps, _, _, _, followed = solve_stages(
-            x_start, y_start, transitions, reward, values, rest, x, y, largest_game, 1.0, 0.0, True
+            x_start,
+            y_start,
+            transitions,
+            reward,
+            values,
+            rest,
+            x,
+            y,
+            largest_game,
+            1.0,
+            0.0,
+            update,
         )
         _sweep(followed, values, SMALLER * np.abs(steps).max())
     return followed

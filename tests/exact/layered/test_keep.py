@@ -46,10 +46,6 @@ def originals(layers: StartedLayers, tmp_path_factory: pytest.TempPathFactory) -
     return folders
 
 
-def solution_in(folder: Path, layers: StartedLayers) -> LayeredSolution:
-    return LayeredSolution(LayerFolder.open(folder, layers), layers.game)
-
-
 @pytest.mark.parametrize(
     "values",
     [

@@ -23,8 +23,6 @@ from solvent.exact.layered.store import KEEPS
 from solvent.games.inventory.layers import InventoryLayers
 from solvent.games.inventory.rules import Inventory
 
-PARTIAL = KEEPS[1:]
-
 
 @pytest.fixture(scope="module")
 def layers() -> InventoryLayers:

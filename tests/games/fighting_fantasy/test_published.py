@@ -392,9 +392,6 @@ def test_combats_are_won_as_often_as_the_equation_says(name: str) -> None:
     assert max(squares) < 25
 
 
-GRID = [(hero, opponent) for hero in range(1, 25, 3) for opponent in range(1, 25, 3)]
-
-
 def test_equation_6_equals_the_solver_exactly() -> None:
     for difference, hero, opponent in product((-10, -3, 0, 2, 10), (1, 4, 7), (2, 5, 8)):
         game = GameTree(FightingFantasy(difference, hero, opponent, 0))

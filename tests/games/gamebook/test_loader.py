@@ -38,12 +38,6 @@ def root(book: Book, section: int) -> Node:
     return book.nodes[section, 0]
 
 
-def fight(text: str, section: int = 8) -> Fight:
-    found = root(parse_book(text.encode()), section).exit
-    assert isinstance(found, Fight)
-    return found
-
-
 def test_fields_of_the_example(book: Book) -> None:
     dice = parse("1d6 + 6")
     found = {n: (f.kind, f.low, f.high, f.initial, f.slot) for n, f in book.fields.items()}

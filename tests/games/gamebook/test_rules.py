@@ -380,9 +380,6 @@ def test_observations_are_those_of_the_rules_and_tell_states_apart() -> None:
     assert len(np.unique(table.observation[0], axis=0)) == table.n_states
 
 
-HALF = Fraction(1, 2)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_absorption_is_the_solution_of_the_linear_equations(seed: int) -> None:
     rng = random.Random(seed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,15 +95,6 @@ def test_ratings_and_optimal_rolls_equal_exact_arithmetic_in_every_position(
             assert fewest[at] == rolls[at][0]
 
 
-def test_the_value_and_the_opening_of_the_usual_game() -> None:
-    solution = solve_greed(100, 6)
-    assert solution.value == pytest.approx(0.513841733041, abs=5e-13)
-    assert solution.lower <= 0.5138417330406 <= solution.upper
-    assert solution.upper - solution.lower < 1e-11
-    assert solution.optimal_rolls(0, 0) == [24]
-    assert solution.ratings(0, 0)[25] == pytest.approx(0.505256, abs=5e-7)
-
-
 @pytest.mark.parametrize(("limit", "sides"), [(1, 6), (6, 1), (8, 2), (13, 2), (12, 6), (9, 20)])
 def test_more_dice_than_the_bound_are_never_better(limit: int, sides: int) -> None:
     game = Greed(limit, sides)
@@ -115,38 +105,6 @@ def test_more_dice_than_the_bound_are_never_better(limit: int, sides: int) -> No
         # Beyond the bound a roll can at most be as bad as everything else.
         for rolls in (free.normal_rolls, free.last_rolls):
             assert rolls[at][0] <= game.most_dice(at[0])
-
-
-def ratings_of_rolls(exact: Exact, limit: int, sides: int, at: tuple[int, int]) -> Any:
-    """The definition, in rationals, of the rating of each roll in a normal position."""
-    (a, q), game = at, Greed(limit, sides)
-    rated = [1 - exact.last[q, a]]
-    for n in range(1, game.most_dice(a) + 1):
-        chances = {t: Fraction(ways_to_sum(t, n, sides), sides**n) for t in range(n, limit - a + 1)}
-        rated.append(
-            sum((p * (1 - exact.normal[q, a + t]) for t, p in chances.items()), Fraction(0))
-        )
-    return rated
-
-
-def test_ratings_are_not_unimodal_in_the_number_of_dice() -> None:
-    exact = exact_ratings(13, 2)
-    counterexamples = 0
-    for at in positions(13):
-        rated = ratings_of_rolls(exact, 13, 2, at)
-        steps = [after - before for before, after in pairwise(rated)]
-        steps = [step for step in steps if step]
-        counterexamples += any(before < 0 < after for before, after in pairwise(steps))
-    assert counterexamples == 52
-
-
-def test_to_begin_is_not_always_an_advantage() -> None:
-    for rules, value in (
-        ((13, 2), Fraction(8313897, 16777216)),
-        ((7, 13), Fraction(6, 13)),
-        ((20, 4), Fraction(4812873924297247073009, 9444732965739290427392)),
-    ):
-        assert exact_ratings(*rules).normal[0, 0] == value
 
 
 @pytest.mark.parametrize(("most", "sides", "room"), [(29, 6, 100), (10, 1, 12), (3, 50, 20)])

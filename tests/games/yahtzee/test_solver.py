@@ -101,26 +101,6 @@ def test_values_solve_the_rules_equation_anywhere(official: YahtzeeSolution) -> 
         assert official.value_of(state) == pytest.approx(max(expected.values()), abs=1e-9)
 
 
-def test_the_official_game_is_worth_what_other_solvers_say(official: YahtzeeSolution) -> None:
-    # yahtzee-engine 0.1.0 (docs.rs/yahtzee-engine), official forced jokers: 254.5877.
-    assert official.value == pytest.approx(254.5877, abs=5e-5)
-    assert official.upper - official.lower < 1e-9
-    assert solvent.make_game("yahtzee") == official.game
-    spec = solvent.model.registry.find_spec("yahtzee")
-    assert spec.environments["solvent/Yahtzee-v0"].optimum == pytest.approx(
-        official.value, abs=1e-10
-    )
-
-
-@pytest.mark.slow
-def test_the_published_values_of_other_rules() -> None:
-    # Verhoeff 1999, "How to Maximize Your Score in Solitaire Yahtzee": 254.5896...
-    assert solved_yahtzee(Yahtzee(joker="free")).value == pytest.approx(254.5896, abs=1e-4)
-    # Without bonuses for further Yahtzees and jokers: 245.87 (Woodward 2003).
-    plain = solved_yahtzee(Yahtzee(joker="none", yahtzee_bonus=0))
-    assert plain.value == pytest.approx(245.87, abs=5e-3)
-
-
 def test_a_folder_holds_the_solution_and_a_compact_one_is_right_but_for_its_rounding(
     tmp_path: Path,
 ) -> None:
