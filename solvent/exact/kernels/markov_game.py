@@ -205,7 +205,7 @@ def approach(
     """
     rest = np.zeros(len(values))
     # A literal would compile the loop below a second time.
-    update = np.bool_(True)
+    update = bool(np.bool_(True))
     for _ in range(rounds):
         steps, _, _, _, followed = solve_stages(
             x_start,

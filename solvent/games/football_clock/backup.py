@@ -249,7 +249,8 @@ def _backup(
     memory = workspace(rules, together * columns)
     by_row = np.zeros((rows_of(rules), together * columns))
     declaration = rules.results - 1
-    largest_gap, solved, begin = 0.0, 0, np.int64(0)  # A literal would compile loops twice.
+    # A literal would compile the loops that are called a second time.
+    largest_gap, solved, begin = 0.0, 0, int(np.int64(0))
     while begin < n:
         end = begin + 1
         while end < n and end - begin < together and rules.alike[first_line + end]:
