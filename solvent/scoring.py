@@ -2,7 +2,7 @@
 
 The game may be rules, their table, or an environment, which also determines the player, the
 opponent and the observation. The policy may come from any library. It is converted to action
-probabilities for each state (:mod:`solvent.baselines.functions`), which are scored exactly
+probabilities for each state (:mod:`solvent.baselines.gate`), which are scored exactly
 (:mod:`solvent.exact.scoring`).
 """
 
@@ -28,9 +28,9 @@ from solvent.exact.scoring import Score
 from solvent.exact.scoring import score as score_table
 from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table, discounted
 from solvent.model.arrays import Floats, grouped_sum
-from solvent.model.discount import discounted_policy
 from solvent.model.parameters import check_discount, check_integer, shown
 from solvent.model.registry import game_of
+from solvent.model.transforms import discounted_policy
 
 if TYPE_CHECKING:
     from solvent.exact import Solution
@@ -449,7 +449,7 @@ def _table(
         _replay(subject, both.sampled)
         return (both.mode, both.illegal_mode) if deterministic else (both.sampled, both.illegal)
     # Compiled loops and Gymnasium take a while to import.
-    from solvent.baselines.functions import tabulated
+    from solvent.baselines.gate import tabulated
 
     game = subject.game
     if callable(policy):

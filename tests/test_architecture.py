@@ -42,9 +42,11 @@ def room(rooms: str, packages: str, inside_functions: str = "") -> Room:
 
 ROOMS = {
     "model": room(
-        "", "numpy lazy_loader", inside_functions="minigrid platformdirs pyspiel pytest stormpy"
+        "",
+        "numpy lazy_loader",
+        inside_functions="filelock minigrid platformdirs pyspiel pytest stormpy",
     ),
-    "exact": room("model", "filelock lazy_loader numba numpy scipy", inside_functions="pandas ray"),
+    "exact": room("model", "lazy_loader numba numpy scipy", inside_functions="pandas ray"),
     "envs": room(
         "model", "numpy gymnasium pettingzoo numba lazy_loader", inside_functions="pygame"
     ),

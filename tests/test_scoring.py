@@ -198,7 +198,6 @@ TAKES_TABLES: list[Any] = [
     solvent.locate_gap,
     solvent.policy_value,
     solvent.state_visitation,
-    exact.expected_length,
     exact.score,
     lambda game, rows: solvent.nash_conv(game, rows, rows),
     lambda game, rows: exact.cross_play_matrix(game, [rows], [rows]),

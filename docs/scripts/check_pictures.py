@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from solvent.model.arrays import Floats
-from solvent.model.context import modified, modifier_from_even
+from solvent.model.context import modified, modifier_between
 from solvent.report import panel
 from solvent.report.colours import ALGORITHMS, VIRIDIS, shade
 from solvent.report.panel import Axis, Panel, keys, side_by_side
@@ -98,7 +98,7 @@ def abacus_picture() -> str:
     read.line([0, 100], [-50, 50], GREY, "what 50% becomes, less 50%", dashed=False)
     read.line(
         becomes.tolist(),
-        (100 * modifier_from_even(becomes / 100)).tolist(),
+        (100 * modifier_between(0.5, becomes / 100)).tolist(),
         ALGORITHMS[0],
         "the modifier",
         dashed=False,
@@ -143,7 +143,7 @@ def nomogram() -> str:
 
 def from_even(percent: float) -> float:
     """The modifier, in percent, that leads from 50% to a probability: its place on a scale."""
-    return float(100 * modifier_from_even(percent / 100))
+    return float(100 * modifier_between(0.5, percent / 100))
 
 
 def height(percent: float) -> float:

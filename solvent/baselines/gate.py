@@ -6,15 +6,33 @@ differently:
 1. **Wrappers.** Only wrappers that are known to leave observations and actions as they are may
    stand between the policy and its game (:data:`HARMLESS`). A subclass of one is not known.
 2. **Repetition.** The policy is asked again in every state, in another order and in batches of
-   other sizes (:class:`solvent.baselines.functions.QueriedFunction`).
+   other sizes (:class:`QueriedFunction`).
 3. **Replay.** A few hundred episodes are played in copies of the environment. Each observation is
    compared with the table's, each transition of a toy-text environment with the dictionary that it
    publishes, and the policy is asked once more in the states that were met.
+
+**Functions.** Whatever library a policy was learned with, it is a function. It maps a batch of
+observations to a row of probabilities, logits or action values for each, or to an action. A finite
+game has finitely many observations, so the values of the function form a table, and every number
+about it is exact.
+
+**Policies without a table.** A policy that depends on earlier observations (a recurrent network,
+stacked frames) or on something hidden has no table. Nor has one that draws its actions: its
+probabilities are the policy, and one draw of them is another. A network in training mode may depend
+on the batch. Every state is therefore asked again, in another order and in batches of other sizes,
+some in a batch of one, and a function that does not repeat itself is refused.
+
+**Illegal actions.** A function may choose an action that is illegal in a state. Its
+treatment is part of the policy, and there are two customs: the environment plays the lowest legal
+action instead (``"remap"``, by :func:`solvent.model.project`), or the algorithm is given the legal
+actions and chooses among them (``"mask"``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from copy import copy, deepcopy
 from itertools import cycle
 from typing import Any
@@ -22,11 +40,368 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
-from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Ints
+from solvent.model import TabularGame, TabularPolicy, project
+from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.gymnasium_table import Cell
-from solvent.model.parameters import shown
+from solvent.model.parameters import check_choice, check_integer, shown
+
+OUTPUTS = ("probabilities", "logits", "action_values", "actions")
+"""The allowed kinds of output of a function."""
+
+ILLEGAL = ("remap", "mask", "raise")
+"""The allowed treatments of illegal actions."""
+
+TOLERANCE = 1e-3
+"""Largest distance of a row's sum from 1; float32 and half precision come near it."""
+
+ROUNDING = 1e-4
+"""Largest difference of an output from batch to batch, since sums are not always added up in the
+same order: of probabilities, or of action values in units of the largest."""
+
+HALF = 100
+"""Factor on :data:`ROUNDING` in half precision."""
+
+NEAR_TIES = 10
+"""Number of states in which the action alone may change because of rounding."""
+
+SINGLES = 64
+"""Number of states that are also evaluated one by one."""
+
+Array = NDArray[Any]
+Function = Callable[..., Any]
+
+
+def tabulated(
+    game: TabularGame,
+    function: Function,
+    observations: Array,
+    *,
+    deterministic: bool = False,
+    env: Any = None,
+    rows: Array | None = None,
+    **arguments: Any,
+) -> tuple[TabularPolicy, Floats]:
+    """Tabulate a function by calling it in every state in which a player acts.
+
+    Args:
+        game: The game.
+        function: A function of n observations; a ``torch.nn.Module`` is given tensors.
+        observations: [S, ...] the observation of the player in each state.
+        deterministic: Whether the most probable action of each row is always played, the lowest
+            on ties. That of the largest action value is, in any case.
+        env: The environment in which episodes are replayed; None if there is none.
+        rows: [S, ...] the observation of `env` in each state; `observations` if left out.
+        arguments: Further arguments of :class:`QueriedFunction`.
+
+    Returns:
+        The policy, and the probability that was moved from illegal actions in each state, [S].
+
+    Raises:
+        ValueError: If an argument is none of these, the function gives something else, is no
+            function of what it is given, or chooses an illegal action that is not allowed; or as
+            for :func:`solvent.baselines.gate.replay`.
+    """
+    with _evaluated(function) as called:
+        asked = QueriedFunction(game, called, observations, **arguments)
+        policy, moved = asked.policy(greedy=deterministic)
+        asked.pass_gate(policy, env, observations if rows is None else rows)
+    return policy, moved
+
+
+class QueriedFunction:
+    """A function that has been called in every state in which a player acts.
+
+    Args:
+        game: The game.
+        function: A function of n observations, and of the legal actions with `takes_mask`.
+        observations: [S, ...] the observation of the player in each state.
+        outputs: Kind of output: ``"probabilities"``, ``"logits"`` or
+            ``"action_values"``, [n, A], or ``"actions"``, [n]. If left out, [n] whole numbers are
+            actions, and rows are probabilities, which is checked.
+        illegal: ``"remap"``, ``"mask"`` as in the module, or ``"raise"``: a ValueError.
+        takes_mask: Whether the function is also given the legal actions, [n, A] bool.
+        predict: A function that chooses an action for each of n observations and masks. The action
+            has to be the best by the output of `function`. None if there is no such function.
+        player: The player whose policy it is, 0 or 1.
+        batch_size: Number of states evaluated at once.
+        name: Name of the policy.
+
+    Attributes:
+        given: [S, A] probabilities, or action values, which are minus infinity where illegal
+            actions are masked; 1 for the only action where it is the other's turn.
+
+    Raises:
+        ValueError: If an argument is none of these, or the function gives something else.
+    """
+
+    def __init__(
+        self,
+        game: TabularGame,
+        function: Function,
+        observations: Array,
+        *,
+        outputs: str | None = None,
+        illegal: str = "remap",
+        takes_mask: bool = False,
+        predict: Function | None = None,
+        player: int = 0,
+        batch_size: int = 8192,
+        name: str = "policy",
+    ) -> None:
+        if outputs is not None:
+            check_choice(outputs, "outputs", OUTPUTS)
+        check_choice(illegal, "illegal", ILLEGAL)
+        check_integer(player, "player", 0, 1)
+        check_integer(batch_size, "batch_size", 1, 2**31 - 1)
+        self.game, self.player, self.mask, self.name = game, player, game.mask[player], name
+        self.function, self.predict, self.takes_mask = function, predict, takes_mask
+        self.observations, self.outputs, self.illegal = observations, outputs, illegal
+        self.acting = np.flatnonzero(game.on_turn(player))
+        self.size = max(1, min(batch_size, len(self.acting)))
+        self.half, self.near_ties = False, 0
+        self.given: Floats = self.mask.astype(np.float64)
+        for states in _batches(self.acting, self.size):
+            self.given[states] = self._ask(states, observations[states])
+        self.rounding = ROUNDING * (HALF if self.half else 1)
+        if outputs == "action_values":
+            sizes = np.abs(self.given[self.mask & np.isfinite(self.given)])
+            self.rounding *= sizes.max(initial=0.0)
+
+    def policy(
+        self, *, greedy: bool = False, name: str | None = None
+    ) -> tuple[TabularPolicy, Floats]:
+        """Return the policy, and the probability that was moved from illegal actions, [S].
+
+        Args:
+            greedy: Whether the most probable action of each row is always played.
+            name: Name of the policy. Default: that of the function.
+
+        Raises:
+            ValueError: If an illegal action has a probability and `illegal` is ``"raise"``.
+        """
+        weights = self.given.copy()
+        if greedy or self.outputs == "action_values":
+            best = self.given[self.acting].argmax(axis=1)
+            weights[self.acting] = np.eye(self.mask.shape[1])[best]
+        off = np.where(self.mask, 0.0, weights)
+        if self.illegal == "raise":
+            self._refuse(
+                self.acting,
+                (off[self.acting] > 0).any(axis=1),
+                "gives probability to an illegal action",
+                "illegal='remap' plays the lowest legal one instead, as the environments do, and "
+                "illegal='mask' chooses among legal ones only",
+                off[self.acting],
+            )
+        played, name = project(weights, self.mask), name or self.name
+        policy = TabularPolicy.of(self.game, played, player=self.player, name=name)
+        return policy, off.sum(axis=1)
+
+    def pass_gate(self, policy: TabularPolicy, env: Any, rows: Array) -> None:
+        """Call the function again in every state, and in the states met in replayed episodes.
+
+        Args:
+            policy: The policy of the function.
+            env: The environment in which episodes are replayed, or None.
+            rows: [S, ...] the observation of `env` in each state.
+
+        Raises:
+            ValueError: If the function gives something else than before, or as for
+                :func:`solvent.baselines.gate.replay`.
+        """
+        mixed = np.random.default_rng(0).permutation(self.acting)
+        met = replay(env, self.game, policy, rows)
+        for asked, size in ((mixed, self.size // 3 | 1), (mixed[:SINGLES], 1), (met, SINGLES)):
+            for states in _batches(asked, size):
+                self._check(states)
+
+    def _check(self, states: Ints) -> None:
+        """Refuse a function that gives something else in some states than it gave before."""
+        seen, before = self.observations[states], self.given[states]
+        again = self._ask(states, seen)
+        same = np.isclose(again, before, rtol=0, atol=self.rounding).all(axis=1)
+        for row in np.flatnonzero(~same).tolist():
+            if not self._is_near_tie(states[row : row + 1]):
+                raise ValueError(
+                    f"{self.name} gave {shown(before[row].tolist())} and then "
+                    f"{shown(again[row].tolist())} for the same observation, of state "
+                    f"{shown(self.game.states[states[row]])}: it depends on the batch, on what it "
+                    f"was asked before, or on chance. Hand on probabilities or logits, not actions "
+                    f"that are drawn; put a network into evaluation mode (.eval()), which switches "
+                    f"off dropout and the statistics of a batch; a policy of the history has no "
+                    f"table"
+                )
+        if self.predict is not None:
+            chosen = self.predict(seen, self.mask[states])
+            self._refuse(
+                states,
+                before.max(axis=1) - before[np.arange(len(states)), chosen] > self.rounding,
+                "plays by its predict another action than its network's best",
+                "pass what it plays as a function: "
+                "lambda seen: model.predict(seen, deterministic=True)[0]",
+                chosen,
+            )
+
+    def _is_near_tie(self, state: Ints) -> bool:
+        """Return whether rounding of the observation changes the action in one state [1].
+
+        If two actions are equally good but for rounding, a batch of another size may yield the
+        other one.
+        """
+        seen = self.observations[state]
+        if self.outputs != "actions" or seen.dtype.kind != "f":
+            return False
+        self.near_ties += 1
+        near = {int(self._ask(state, seen * factor).argmax()) for factor in (0.999, 1.0, 1.001)}
+        return self.near_ties <= NEAR_TIES and len(near) > 1
+
+    def _ask(self, states: Ints, seen: Array) -> Floats:
+        """Return the outputs for observations, [n, A], in the form of :attr:`given`."""
+        given, legal = self._called(states, seen), self.mask[states]
+        if self.outputs is None:
+            actions = given.ndim == 1 and given.dtype.kind in "iu"
+            self.outputs = "actions" if actions else "probabilities"
+        self.half |= given.dtype.itemsize == 2
+        if self.outputs == "actions":
+            return self._actions(states, given, legal)
+        if given.shape != legal.shape:
+            raise ValueError(
+                f"{self.name} gave an array of shape {given.shape} for {len(seen)} observations; "
+                f"expected are {self.outputs} of shape {legal.shape}, a column for each action of "
+                f"{self.game.info.name}, or {len(seen)} whole numbers, which are actions"
+            )
+        values = given.astype(np.float64)
+        if self.outputs == "probabilities":
+            return self._probabilities(states, values, legal)
+        if self.illegal == "mask":
+            values = np.where(legal, values, -np.inf)
+        self._refuse(
+            states,
+            np.isnan(values).any(axis=1) | ~np.isfinite(values.max(axis=1)),
+            f"gives {self.outputs} without a finite largest one",
+            "allowed are numbers, and minus infinity for what is never chosen",
+            given,
+        )
+        return np.asarray(softmax(values, axis=1)) if self.outputs == "logits" else values
+
+    def _called(self, states: Ints, seen: Array) -> Array:
+        """Return the outputs for observations as an array of NumPy."""
+        try:
+            given = self.function(seen, *([self.mask[states]] if self.takes_mask else []))
+        except Exception as error:
+            error.add_note(
+                f"(It was given {len(seen)} observations of shape {seen.shape[1:]} and type "
+                f"{seen.dtype}; another kind is had by observation='vector', 'onehot' or 'index'.)"
+            )
+            raise
+        if isinstance(given, (tuple, dict)):
+            raise ValueError(
+                f"{self.name} gave a {type(given).__name__}; one array is expected, [n, A] or [n]: "
+                f"hand on that one"
+            )
+        if hasattr(given, "detach"):
+            given = given.detach().cpu()
+        array = np.asarray(given)
+        if array.dtype.kind not in "iuf":
+            raise ValueError(
+                f"{self.name} gave {shown(given)} of type {array.dtype}; expected are numbers"
+            )
+        # Of one observation some functions drop the axis.
+        return array[None] if len(seen) == 1 and array.shape in ((), self.mask.shape[1:]) else array
+
+    def _actions(self, states: Ints, given: Array, legal: Bools) -> Floats:
+        """Return whole numbers as one-hot rows."""
+        n, width = legal.shape
+        if given.shape != (n,) or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"{self.name} gave an array of shape {given.shape} and type {given.dtype} for {n} "
+                f"observations; actions are whole numbers of shape ({n},)"
+            )
+        wrong = (given < 0) | (given >= width)
+        self._refuse(states, wrong, "takes an action", f"there are {width}", given)
+        if self.illegal == "mask":
+            self._refuse(
+                states,
+                ~legal[np.arange(n), given],
+                "takes an illegal action",
+                "an action cannot be masked afterwards: hand on probabilities, logits or action "
+                "values, or let the function take the mask (takes_mask=True)",
+                given,
+            )
+        return np.asarray(np.eye(width)[given])
+
+    def _probabilities(self, states: Ints, values: Floats, legal: Bools) -> Floats:
+        """Return probabilities divided by their sum, over legal actions if these are masked."""
+        hint = "say outputs='logits' or outputs='action_values' if that is what they are"
+        self._refuse(
+            states,
+            ~(values >= 0).all(axis=1),
+            "gives probabilities that are negative or not numbers",
+            hint,
+            values,
+        )
+        total = values.sum(axis=1)
+        far = ~(np.abs(total - 1) <= TOLERANCE)
+        self._refuse(
+            states,
+            far,
+            f"gives probabilities that sum to {total[far.argmax()]:.6g}, not to 1 within "
+            f"{TOLERANCE:g}",
+            f"divide each row by its sum, or {hint}",
+            values,
+        )
+        if self.illegal == "mask":
+            values = np.where(legal, values, 0.0)
+            self._refuse(
+                states,
+                ~(values.sum(axis=1) > 0),
+                "gives no probability to a legal action",
+                "illegal='remap' plays the lowest legal action there, as the environments do",
+            )
+        return np.asarray(values / values.sum(axis=1, keepdims=True))
+
+    def _refuse(
+        self, states: Ints, wrong: Any, problem: str, fix: str, given: Array | None = None
+    ) -> None:
+        """Refuse a function for the first of some states in which it is wrong."""
+        if wrong.any():
+            row = int(wrong.argmax())
+            state = shown(self.game.states[states[row]])
+            what = "" if given is None else f": {shown(given[row].tolist())}"
+            raise ValueError(f"{self.name} {problem} in state {state}{what}; {fix}")
+
+
+def _batches(states: Ints, size: int) -> Iterator[Ints]:
+    for first in range(0, len(states), size):
+        yield states[first : first + size]
+
+
+@contextmanager
+def _evaluated(function: Function) -> Iterator[Function]:
+    """Yield a function ready to be called: a module of PyTorch takes tensors in evaluation mode."""
+    # Whoever has such a module has imported it, and nobody else is to wait for that.
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not isinstance(function, torch.nn.Module):
+        yield function
+        return
+    module: Any = function
+    device = next((p.device for p in module.parameters()), None)
+
+    def asked(*arrays: Array) -> Any:
+        with torch.no_grad():
+            return module(*(torch.as_tensor(array, device=device) for array in arrays))
+
+    # Some parts of it may have been in either mode.
+    training = [part for part in module.modules() if part.training]
+    module.eval()
+    try:
+        yield asked
+    finally:
+        for part in training:
+            part.training = True
+
 
 HARMLESS = {
     "gymnasium": (

@@ -12,10 +12,10 @@ import numpy as np
 from solvent.exact import cached_solution
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.cache import Packed, kept
-from solvent.model.discount import discounted_policy, undiscounted
 from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import GameSpec, game_specs, load, spec_of
 from solvent.model.table_cache import names_files
+from solvent.model.transforms import discounted_policy, undiscounted
 
 if TYPE_CHECKING:
     from solvent.exact import Solution

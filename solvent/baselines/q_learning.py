@@ -19,7 +19,7 @@ from numba import njit
 
 from solvent.baselines.stage_games import by_action, uniform_by_rank
 from solvent.exact.compilation import Transitions, transitions_of
-from solvent.exact.kernels.matrix_game import solve_in, work_for
+from solvent.exact.matrix_game import solve_in, work_for
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
@@ -196,7 +196,7 @@ class MinimaxQ(Sampled):
 
     and both players' mixed strategies in s become those of the matrix game Q(s, ., .). The paper
     solves it by linear programming; here it is the compiled method of
-    :mod:`solvent.exact.kernels.matrix_game`, from the supports of the last time. alpha is
+    :mod:`solvent.exact.matrix_game`, from the supports of the last time. alpha is
     1 / n(s, a, b)^0.8, and there is no discount. Each player explores on its own, with a share of
     calls that are uniform. Both learn from the same episodes.
 

@@ -63,7 +63,7 @@ from solvent.benchmark.suites import (
 )
 from solvent.exact import CertificateError, ImproperGameError
 from solvent.exact.layered.cluster import Build, RayWorkers, check_build, this_build
-from solvent.exact.store import locked, remove_temporary, write_atomically
+from solvent.model.files import locked, remove_temporary, write_atomically
 from solvent.model.parameters import check_integer, shown
 
 Event = tuple[str, Moment | Outcome]

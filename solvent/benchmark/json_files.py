@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, TypeVar
 
-from solvent.exact.store import StoreError
-from solvent.model.files import parse_json, read_file
+from solvent.model.files import StoreError, parse_json, read_file
 from solvent.model.parameters import shown
 
 Held = TypeVar("Held")

@@ -4,7 +4,7 @@ For each learned seat, an algorithm may return
 
 - a :class:`solvent.model.TabularPolicy`, or an array [S, A] of probabilities of actions;
 - a function from a batch of observations [n, D] to probabilities [n, A] or actions [n]
-  (:mod:`solvent.baselines.functions`). Its weight on illegal actions counts for the lowest
+  (:mod:`solvent.baselines.gate`). Its weight on illegal actions counts for the lowest
   legal one, as environments play it;
 - a :class:`Learned`, if the greedy policy is not that of the most probable actions.
 
@@ -41,18 +41,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.baselines import baseline_policies
-from solvent.baselines.functions import tabulated
+from solvent.baselines.gate import tabulated
 from solvent.baselines.named import remember_optimum
 from solvent.benchmark.records import BaselineRecord, TaskRecord, figures
 from solvent.benchmark.suites import TaskGame
 from solvent.envs.spaces import observed
 from solvent.exact import CertificateError, ImproperGameError, Score, Solution, load_policy
 from solvent.exact.archive import ArraySchema, Schema, Shapes, read_archive, write_archive
-from solvent.exact.response import costs_for_ever, response_values
-from solvent.exact.scoring import LEARNED, comparable_score, without_value
-from solvent.exact.store import StoreError
+from solvent.exact.scoring import (
+    LEARNED,
+    comparable_score,
+    costs_for_ever,
+    response_values,
+    without_value,
+)
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.files import StoreError
 from solvent.model.parameters import shown
 
 UNIT, FINE_UNIT = 31, 65_535

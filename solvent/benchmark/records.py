@@ -30,10 +30,10 @@ from solvent.benchmark.json_files import read_json, validated
 from solvent.benchmark.run_folder import named, saw_solution
 from solvent.benchmark.suites import Setting, Task
 from solvent.exact.scoring import Score
-from solvent.exact.store import StoreError, write_atomically
-from solvent.model.discount import PARAMETER
+from solvent.model.files import StoreError, write_atomically
 from solvent.model.parameters import shown
 from solvent.model.registry import check_registered
+from solvent.model.transforms import PARAMETER
 
 FILE = "results.json"
 """The name of the file in the folder of a bench."""

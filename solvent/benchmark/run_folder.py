@@ -2,7 +2,7 @@
 
 A folder belongs to one training. Its record contains the request, so that a call with other
 arguments is refused instead of continuing with another network. While a process trains in a
-folder it holds the folder's lock (:func:`solvent.exact.store.locked`); a finished training is read
+folder it holds the folder's lock (:func:`solvent.model.files.locked`); a finished training is read
 back without it.
 
 No learner of this package sees the solution of its game unless the user asks for it by name.
@@ -27,7 +27,7 @@ from solvent.benchmark.json_files import read_json
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import StoreError, write_atomically
 from solvent.exact.archive import checked_request
-from solvent.exact.store import locked, remove_temporary
+from solvent.model.files import locked, remove_temporary
 from solvent.model.parameters import is_number, shown
 
 LARGEST_RECORD = 2**24

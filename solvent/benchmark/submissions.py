@@ -71,7 +71,7 @@ from solvent.benchmark.suites import (
 )
 from solvent.benchmark.summary import UNTUNED, all_of
 from solvent.exact.scoring import LEARNED, comparable_score
-from solvent.exact.store import StoreError, write_atomically
+from solvent.model.files import StoreError, write_atomically
 from solvent.model.parameters import brief, check_choice, check_integer, shown
 from solvent.model.registry import declared_names
 

@@ -33,8 +33,7 @@ from solvent.benchmark.statistics import (
     time_to_gap,
 )
 from solvent.exact.learning_curve import Evaluation
-from solvent.exact.store import write_atomically
-from solvent.model.files import strict_json
+from solvent.model.files import strict_json, write_atomically
 
 FILES = ("summary.csv", "summary.json", "summary.tex")
 """The names of the files."""

@@ -31,8 +31,7 @@ from solvent.exact.layered.plan import (
     measure,
     memory_bytes,
 )
-from solvent.exact.layered.solution import LayeredSolution
-from solvent.exact.layered.solve import Local, Workers, solve_layers
+from solvent.exact.layered.solve import LayeredSolution, Local, Workers, solve_layers
 from solvent.exact.layered.spot_check import CheckedState, spot_check
 from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.model import Game

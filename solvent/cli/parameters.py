@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
-from solvent.exact.store import StoreError
 from solvent.model import Game
+from solvent.model.files import StoreError
 from solvent.model.parameters import brief, shown
 from solvent.model.registry import (
     Environment,

@@ -25,11 +25,11 @@ from solvent.cli.parameters import (
 from solvent.cli.printing import game_text, score_json, show_score
 from solvent.cli.terminal import facts, solving
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
-from solvent.model.discount import DiscountedGame, discounted_policy
 from solvent.model.game import words
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.registry import load, spec_of
 from solvent.model.text import precise
+from solvent.model.transforms import DiscountedGame, discounted_policy
 
 SCORED = "the policy to score, which is not a file,"
 """Subject of the error message about an unknown name."""

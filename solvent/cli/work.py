@@ -96,7 +96,7 @@ def quick_game(game: str, words: Sequence[str]) -> Game:
     Raises:
         ValueError: If it would, or there is no such game; the message offers a short form.
     """
-    from solvent.exact.layered.solution import is_kept
+    from solvent.exact.layered.solve import is_kept
 
     rules = read_game(game, words)
     spec = spec_of(rules)

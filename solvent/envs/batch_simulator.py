@@ -3,7 +3,7 @@
 A :class:`BatchSimulator` begins episodes, makes a step in all of them at once, and returns what the
 learners observe. Subclasses sample a table for one player, a seat of a table for two against
 opponents, both seats of such a table, or a game without a table
-(:mod:`solvent.envs.simulated_seat`). :class:`solvent.envs.vector_env.VectorEnv` makes an
+(:mod:`solvent.envs.batches`). :class:`solvent.envs.vector_env.VectorEnv` makes an
 environment of any of them.
 
 In a game for two without a table a :class:`Simulation` is a number of episodes under way. It makes
@@ -23,7 +23,7 @@ from gymnasium import spaces
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
-from solvent.envs.random_stream import first_state
+from solvent.envs.sampling import first_state
 from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 
@@ -41,7 +41,7 @@ class BatchSimulator(ABC):
         game: The table being sampled, or None if the game has none.
         rules: The rules that draw the states, or None.
         arrays: The complete mutable state, arrays [n] by name. ``"stream"`` uint64 holds the random
-            numbers (:mod:`solvent.envs.random_stream`).
+            numbers (:mod:`solvent.envs.sampling`).
         observation_space: Observation space of a single learner.
         n_actions: Number of actions of a single learner, A.
         shared: Immutable data that copies of the simulator can share.
@@ -236,7 +236,7 @@ class Simulation(ABC):
     Attributes:
         rules: The game.
         arrays: All that what follows depends on, arrays [n] by name, changed in place; ``"stream"``
-            is uint64 and holds the random numbers (:mod:`solvent.envs.random_stream`).
+            is uint64 and holds the random numbers (:mod:`solvent.envs.sampling`).
         observation_space: Observation space of one player of one episode.
         n_actions: A, of either player.
     """
@@ -320,7 +320,7 @@ class Sampler(Protocol):
     ) -> BatchSimulator:
         """Learners in seats against opponents, each in an episode.
 
-        A :class:`solvent.envs.simulated_seat.SimulatedSeatBatch`, whose arguments these are, or
+        A :class:`solvent.envs.batches.SimulatedSeatBatch`, whose arguments these are, or
         what does the same faster.
         """
 

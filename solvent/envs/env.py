@@ -1,6 +1,9 @@
-"""The environment for one learner.
+"""The environment for one learner, and the episode that it steps.
 
-:class:`Env` steps one episode. Its source, a table or a simulator, is made of what the user passes
+Episodes over a table are plain Python, which takes 2 µs a step where a compiled loop would spend
+more on being called, and which is what the compiled loops are tested against. A game without a
+table has a simulator of many episodes, of which :class:`OnlyEpisode` runs one. An environment's
+source, a table or a simulator, is made of what the user passes
 by :func:`sampled` and :func:`learner_table`, as is that of a vector environment.
 
 **The model** of a one-player environment is published as toy-text environments publish theirs
@@ -10,6 +13,7 @@ learned in an environment is scored on.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,13 +25,30 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import BatchSimulator, OnePlayerSampler, Player, Sampler
-from solvent.envs.episode import OnlyEpisode, TableEpisode
-from solvent.envs.opponents import Opponents
-from solvent.envs.random_stream import first_state
+from solvent.envs.batch_simulator import (
+    BatchSimulator,
+    OnePlayerSampler,
+    Player,
+    Sampler,
+    spread_states,
+)
 from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
-from solvent.envs.sampling_table import SeatTable, table_for_one, table_for_two
-from solvent.envs.spaces import check_action, check_options
+from solvent.envs.sampling import (
+    DRAWS,
+    NOBODY,
+    OPPONENT,
+    OpponentPool,
+    Opponents,
+    RandomStream,
+    SeatTable,
+    first_state,
+    opponent_pool,
+    outcome_table,
+    place_of,
+    table_for_one,
+    table_for_two,
+)
+from solvent.envs.spaces import check_action, check_options, observation_space
 from solvent.model import Game, TabularGame, against, cached_table
 from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_choice, check_integer, shown
@@ -35,6 +56,219 @@ from solvent.model.parameters import check_choice, check_integer, shown
 ILLEGAL = ("remap", "raise")
 
 Seat: TypeAlias = Literal[0, 1, "random"]
+
+
+class Position:
+    """A state of a table, and the stream of random numbers that decides what follows it.
+
+    Args:
+        game: The table of the game.
+        rules: The rules that draw the states, or None.
+
+    Raises:
+        ValueError: As :func:`~solvent.envs.sampling.outcome_table`.
+    """
+
+    def __init__(self, game: TabularGame, rules: Game | None) -> None:
+        self.game, self.rules = game, rules
+        self._outcomes = outcome_table(game)
+        self._stream: RandomStream | None = None
+        self._at = -1
+
+    def seed(self, first: int) -> None:
+        """Begin the stream of random numbers in a state of 64 bits, not 0."""
+        self._stream = RandomStream(first)
+
+    def _follow(self, row: int) -> float:
+        """Draw an outcome of a row, go there, and return player 0's reward."""
+        outcomes = self._outcomes
+        assert self._stream is not None
+        entry, cut, places = place_of(outcomes.row.item(row))
+        entry += bisect_right(outcomes.threshold, self._stream.draw(), cut, cut + places - 1) - cut
+        self._at, reward = outcomes.outcome(entry)
+        return reward
+
+    @property
+    def state(self) -> Any:
+        """The state of the rules."""
+        return self.game.states[self._at]
+
+    def examples(self) -> Sequence[Any]:
+        """States of the rules among which the largest drawings are; always the same."""
+        return spread_states(self.game)
+
+
+class TableEpisode(Position):
+    """An episode of a learner in a table, alone or against an opponent from a pool.
+
+    Args:
+        game: The table of the game.
+        rules: The rules that draw the states, or None.
+        table: The game as the learner sees it.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+        pool: The opponents, or None if no other player has a choice.
+
+    Attributes:
+        table: The game as the learner sees it.
+        seats: The seats that the learner may take.
+        over: Whether the end has been reported; True before the first episode.
+        observation_space: Observation space of the learner.
+        n_actions: A.
+
+    Raises:
+        ValueError: As :func:`~solvent.envs.sampling.outcome_table`.
+    """
+
+    def __init__(
+        self,
+        game: TabularGame,
+        rules: Game | None,
+        table: SeatTable,
+        observation: str,
+        pool: OpponentPool | None = None,
+    ) -> None:
+        super().__init__(game, rules)
+        self.table, self.seats, self.pool, self.over = table, table.seats, pool, True
+        self.n_actions: int = table.mask.shape[1]
+        self.observation_space = observation_space(table.observation)
+        self.observation = observation
+        self._index = observation == "index"
+        self._side = self._opponent = self._base = 0
+        self._owed = 0.0
+
+    @property
+    def shared(self) -> tuple[Any, ...]:
+        """Immutable data that copies can share."""
+        return self.game, self.rules, self._outcomes, self.pool, self.table
+
+    @property
+    def opponents(self) -> tuple[Any, ...]:
+        """The opponents in the pool, each a policy against each of the learner's seats."""
+        return self.pool.opponents if self.pool else ()
+
+    def set_opponents(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
+        """Replace the pool; an episode that is under way draws its opponent anew and goes on.
+
+        Args:
+            opponents: See :func:`solvent.envs.sampling.opponent_pool`.
+            weights: Weights with which they are drawn; None draws uniformly.
+
+        Raises:
+            ValueError: As :func:`~solvent.envs.sampling.opponent_pool`.
+        """
+        self.pool = opponent_pool(self.game, self.table, opponents, weights)
+        if self._stream is not None:
+            self._draw_opponent(self.pool, self._stream)
+
+    def begin(self) -> None:
+        """Begin anew, up to the learner's first turn."""
+        if self.pool is not None:
+            assert self._stream is not None
+            if len(self.seats) > 1:
+                self._side = int(self._stream.draw() >= DRAWS // 2)
+                self._base = self._side * self.table.n_states
+            self._draw_opponent(self.pool, self._stream)
+        self._follow(-1)
+        self._owed, self.over = 0.0, False
+        if self.pool is not None and self._actor() == OPPONENT:
+            self._owed = self._play(0, 0.0)
+
+    def step(self, action: int) -> tuple[float, bool]:
+        """Play an action within 0..A-1, and what follows up to the learner's next turn.
+
+        Returns:
+            The reward, and whether another action was played, the given one being illegal.
+        """
+        reward, self._owed = self._owed, 0.0
+        illegal = False
+        if self._actor() != NOBODY:
+            rank = self.table.rank.item(self._base + self._at, action)
+            illegal = rank < 0
+            reward = self._play(0 if illegal else rank, reward)
+        self.over = self._actor() == NOBODY
+        if self.over and self.pool is not None:
+            reward += self.table.bonus.item(self._side)
+        return reward, illegal
+
+    def _play(self, rank: int, reward: float) -> float:
+        """Play the learner's legal action number `rank`, then the opponent's while it is on turn.
+
+        Returns:
+            `reward` and the rewards since.
+        """
+        table, pool, stream = self.table, self.pool, self._stream
+        base, sign = self._base, table.sign.item(self._side)
+        while True:
+            first, own, other, choice, choices, _ = table.node[base + self._at].tolist()
+            row = first + rank * own
+            if pool is None:
+                return reward + sign * self._follow(row)
+            assert stream is not None
+            policy = pool.policy[self._opponent]
+            reply = bisect_right(policy, stream.draw(), choice, choice + choices - 1) - choice
+            reward += sign * self._follow(row + reply * other)
+            if self._actor() != OPPONENT:
+                return reward
+            rank = 0
+
+    def _actor(self) -> int:
+        """The player to act."""
+        return self.table.node.item(self._base + self._at, 5)
+
+    def _draw_opponent(self, pool: OpponentPool, stream: RandomStream) -> None:
+        self._opponent = bisect_right(pool.weight, stream.draw()) if len(pool.weight) > 1 else 0
+
+    def look(self) -> tuple[Any, NDArray[np.int8]]:
+        """The observation and the mask [A] of legal actions; new arrays."""
+        table, row = self.table, self._base + self._at
+        seen = self._at if self._index else table.observation[row].copy()
+        return seen, table.mask[row].copy()
+
+    def told(self) -> dict[str, Any]:
+        """Return the further entries of an info."""
+        return {"seat": self.seats[self._side], "opponent": self._opponent} if self.pool else {}
+
+
+class OnlyEpisode:
+    """The episode of a simulator that has but one; its methods are those of a table's episode.
+
+    Args:
+        simulator: A simulator with ``num_envs == 1``.
+    """
+
+    def __init__(self, simulator: BatchSimulator) -> None:
+        self.simulator, self.over = simulator, True
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the simulator."""
+        if name == "simulator":  # A copy in the making has none yet.
+            raise AttributeError(name)
+        return getattr(self.simulator, name)
+
+    def seed(self, first: int) -> None:
+        self.simulator.arrays["stream"][0] = first
+
+    def begin(self) -> None:
+        self.simulator.begin(np.zeros(1, np.int64))
+        self._seen, self._mask = self.simulator.look()
+        self.over = False
+
+    def step(self, action: int) -> tuple[float, bool]:
+        reward, terminated, illegal = np.empty(1), np.empty(1, bool), np.empty(1, bool)
+        self._seen, self._mask = np.empty_like(self._seen), np.empty_like(self._mask)
+        self.simulator.step(np.array([action]), reward, terminated, illegal, self._mask, self._seen)
+        self.over = terminated.item()
+        return reward.item(), illegal.item()
+
+    def look(self) -> tuple[Any, NDArray[np.int8]]:
+        return self._seen[0].copy(), self._mask[0].copy()
+
+    def told(self) -> dict[str, Any]:
+        return {name: array.item() for name, array in self.simulator.told().items()}
+
+    @property
+    def state(self) -> Any:
+        return self.simulator.state(0)
 
 
 class Env(Drawn, gym.Env[Any, np.int64]):
@@ -56,14 +290,14 @@ class Env(Drawn, gym.Env[Any, np.int64]):
     policy by the environment's stream, so a seed decides everything. An opponent may end the
     episode before the learner's first turn: the learner then sees the end, and its first action,
     whatever it is, collects the reward. From seat 1 an episode's return is the least plus the
-    largest return of the game less what player 0 gets (:mod:`solvent.envs.sampling_table` says
+    largest return of the game less what player 0 gets (:mod:`solvent.envs.sampling` says
     why). Every ``info`` also has ``"seat"`` and ``"opponent"``, the latter's place in the pool.
 
     Args:
         game: The rules, or their table; or what samples a game that has too many states for a
             table. Without `opponents`, the other player of a game for two must be folded into
             chance by :func:`solvent.model.against`.
-        opponents: Policies for the other seat (:data:`solvent.envs.opponents.Opponents`); without
+        opponents: Policies for the other seat (:data:`solvent.envs.sampling.Opponents`); without
             a table, players (:class:`solvent.envs.batch_simulator.Player`).
         weights: A positive number for each opponent, in proportion to which they are drawn;
             equal ones unless given.

@@ -1,7 +1,7 @@
 """Steps of many environments at once, compiled; importing this module compiles nothing.
 
 **A table for one** (:func:`step_alone`). The arrays are those of
-:mod:`solvent.envs.sampling_table` and of :class:`solvent.envs.table_batch.Cells`. Of n
+:mod:`solvent.envs.sampling` and of :class:`solvent.envs.batches.Cells`. Of n
 environments, ``state`` [n] int32 and ``stream`` [n] uint64 say where they are. **A seat against
 opponents** of a pool (:func:`step_seats`) is the same with a second player. **Without a table**
 the rules of a game make the steps, and actions alone are drawn here (:func:`draw_actions`,
@@ -33,7 +33,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from solvent.envs.random_stream import DRAWS
+from solvent.envs.sampling import DRAWS
 from solvent.model.arrays import Floats, Ints
 
 _U32, _U64, _I64 = np.uint32, np.uint64, np.int64
@@ -164,7 +164,7 @@ def pick_outcomes(
     """Find the outcomes that draws pick, all by the same number of halvings.
 
     Args:
-        row: [n] packed rows (:func:`solvent.envs.random_stream.packed_rows`).
+        row: [n] packed rows (:func:`solvent.envs.sampling.packed_rows`).
         draw: [n] the draws.
         picked: [n], filled with places in the game's ``to``.
         count: Number of entries to fill.
@@ -215,7 +215,7 @@ def step_alone(
     """Play an action in each environment, or begin it again if its episode has ended.
 
     After `state` and `stream`, which are changed, and the actions, [n], come the fields of
-    :class:`~solvent.envs.table_batch.Cells`; the game's ``threshold``, ``to``, rewards to the
+    :class:`~solvent.envs.batches.Cells`; the game's ``threshold``, ``to``, rewards to the
     player who chooses, and ``shift``; the table's ``mask`` and ``observation``; and arrays [n],
     [n, A] and [n, D] that are filled. An action is not read where the episode has ended.
 
@@ -289,7 +289,7 @@ def restart(
         stream: [n] random streams, changed in the chosen environments.
         row: [K+1] packed rows of the game, of which the last is the start.
         threshold: Thresholds of the packed rows.
-        to: Target of each outcome (:mod:`solvent.envs.sampling_table`).
+        to: Target of each outcome (:mod:`solvent.envs.sampling`).
         shift: Number of low bits of a target that hold its state and whether it is terminal.
     """
     start = row[len(row) - 1]
@@ -378,7 +378,7 @@ def draw_entries(
 
     Args:
         chosen: [k] indices of episodes.
-        threshold: [K], of :func:`solvent.envs.random_stream.inverse_cdf`; with a single entry
+        threshold: [K], of :func:`solvent.envs.sampling.inverse_cdf`; with a single entry
             nothing is drawn.
         stream: [n], changed.
         entry: [n], changed in the chosen episodes.
@@ -414,7 +414,7 @@ class Episodes(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Parts of the tables in :mod:`solvent.envs.sampling_table`, under their names there."""
+    """Parts of the tables in :mod:`solvent.envs.sampling`, under their names there."""
 
     node: NDArray[np.int32]
     rank: NDArray[Any]
@@ -428,7 +428,7 @@ class Table(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Arrays of a :class:`solvent.envs.opponents.OpponentPool`, under their names there."""
+    """Arrays of a :class:`solvent.envs.sampling.OpponentPool`, under their names there."""
 
     sides: NDArray[np.int64]
     weight: NDArray[np.int64]

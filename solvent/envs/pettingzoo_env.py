@@ -30,17 +30,162 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 
 from solvent.envs.batch_simulator import Sampler
-from solvent.envs.env import ILLEGAL, illegal_action, table_and_rules
-from solvent.envs.episode import JointEpisode, SimulatedJointEpisode
-from solvent.envs.random_stream import first_state
+from solvent.envs.env import ILLEGAL, Position, illegal_action, table_and_rules
 from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
-from solvent.envs.spaces import PETTINGZOO, check_action, check_options
+from solvent.envs.sampling import (
+    LEARNER,
+    NOBODY,
+    bonus_of,
+    first_state,
+    table_for_two,
+)
+from solvent.envs.spaces import PETTINGZOO, check_action, check_options, observation_space
 from solvent.model import Game, TabularGame
+from solvent.model.game import Alternating
 from solvent.model.parameters import check_choice
 
 AGENTS = ("player_0", "player_1")
 
 MASKS = ("info", "obs")
+
+
+class JointEpisode(Position):
+    """An episode of a table for two in which both players' actions come from outside.
+
+    A move draws one number.
+
+    Args:
+        game: The table of the game.
+        rules: The rules that draw the states, or None.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Attributes:
+        alternating: Whether the players take turns.
+        observation_spaces: Observation space of each player.
+        n_actions: Number of actions of each player.
+
+    Raises:
+        ValueError: As :func:`~solvent.envs.sampling.table_for_two`.
+    """
+
+    def __init__(self, game: TabularGame, rules: Game | None, observation: str) -> None:
+        self._tables = tuple(table_for_two(game, (player,), observation) for player in (0, 1))
+        super().__init__(game, rules)
+        self.alternating = game.turn is not None
+        self.observation_spaces = tuple(observation_space(t.observation) for t in self._tables)
+        self.n_actions = tuple(table.mask.shape[1] for table in self._tables)
+        self._index = observation == "index"
+
+    @property
+    def shared(self) -> tuple[Any, ...]:
+        """Immutable data that copies can share."""
+        return self.game, self.rules, self._outcomes, self._tables
+
+    def begin(self) -> None:
+        """Begin anew, up to the first choice of a player."""
+        self._follow(-1)
+
+    def move(self, actions: tuple[int, int]) -> tuple[float, float]:
+        """Play legal actions of both players, and what follows up to the next choice.
+
+        Args:
+            actions: Actions of both; that of a player who has no choice is not read.
+
+        Returns:
+            The rewards of both.
+        """
+        first, own, other, *_ = self._tables[0].node[self._at].tolist()
+        # Who waits has one action, whose number is 0, whatever stands there.
+        one, two = (
+            max(table.rank.item(self._at, action), 0)
+            for table, action in zip(self._tables, actions, strict=True)
+        )
+        reward = self._follow(first + one * own + two * other)
+        return reward, -reward + (self._tables[1].bonus.item(0) if self.over() else 0.0)
+
+    def over(self) -> bool:
+        """Return whether the episode has ended."""
+        return self._tables[0].node.item(self._at, 5) == NOBODY
+
+    def acts(self, player: int) -> bool:
+        """Return whether it is for a player to choose."""
+        return self._tables[player].node.item(self._at, 5) == LEARNER
+
+    def mask(self, player: int) -> NDArray[np.int8]:
+        """The legal actions [A] of a player; all 1 once the episode has ended. A new array."""
+        mask: NDArray[np.int8] = self._tables[player].mask[self._at].copy()
+        return mask
+
+    def observe(self, player: int) -> Any:
+        """Return a player's observation; a new array."""
+        at = self._at
+        return np.int64(at) if self._index else self._tables[player].observation[at].copy()
+
+
+_ONE = np.zeros(1, np.int64)
+_PLAYER = (np.zeros(1, np.int64), np.ones(1, np.int64))
+
+
+class SimulatedJointEpisode:
+    """A joint episode of a game without a table; its methods are those of a table's.
+
+    Moves of chance alone are made along with the move before.
+
+    Args:
+        sampler: The game.
+        observation: Form of the observations that the game's simulations offer.
+    """
+
+    def __init__(self, sampler: Sampler, observation: str) -> None:
+        self._sampler, self._simulation = sampler, sampler.plays(1, observation)
+        self.game, self.rules = None, sampler.rules
+        self.alternating = isinstance(sampler.rules, Alternating)
+        self.observation_spaces = (self._simulation.observation_space,) * 2
+        self.n_actions = (self._simulation.n_actions,) * 2
+        self._bonus = bonus_of(sampler.rules.info)
+
+    @property
+    def shared(self) -> tuple[Any, ...]:
+        return self._sampler, self.rules
+
+    def seed(self, first: int) -> None:
+        self._simulation.arrays["stream"][0] = first
+
+    def begin(self) -> None:
+        self._simulation.begin(_ONE)
+        self._make_moves_of_chance(np.zeros(1))
+
+    def move(self, actions: tuple[int, int]) -> tuple[float, float]:
+        earned = np.zeros(1)
+        self._simulation.move(_ONE, np.array(actions[:1]), np.array(actions[1:]), earned)
+        self._make_moves_of_chance(earned)
+        reward = earned.item()
+        return reward, -reward + (self._bonus if self.over() else 0.0)
+
+    def _make_moves_of_chance(self, earned: NDArray[np.float64]) -> None:
+        """Go on until somebody has a choice or the episode has ended."""
+        while not (self.over() or self.acts(0) or self.acts(1)):
+            self._simulation.move(_ONE, _ONE, _ONE, earned)
+
+    def over(self) -> bool:
+        return bool(self._simulation.over()[0])
+
+    def acts(self, player: int) -> bool:
+        return bool(self._simulation.acts(_ONE, _PLAYER[player])[0])
+
+    def mask(self, player: int) -> NDArray[np.int8]:
+        mask: NDArray[np.int8] = self._simulation.legal(_ONE, _PLAYER[player])[0]
+        return mask
+
+    def observe(self, player: int) -> Any:
+        return self._simulation.observe(_ONE, _PLAYER[player])[0]
+
+    @property
+    def state(self) -> Any:
+        return self._simulation.state(0)
+
+    def examples(self) -> Iterable[Any]:
+        return self._sampler.examples()
 
 
 class _TwoAgents(Drawn):
@@ -135,16 +280,6 @@ class _TwoAgents(Drawn):
             for player, agent in enumerate(AGENTS):
                 infos[agent]["action_mask"] = self._mask(player)
         return infos
-
-    @property
-    def state_of_rules(self) -> Any:
-        """The state of the rules in which the episode is.
-
-        Raises:
-            ResetNeeded: If the episode has not begun.
-        """
-        self._check_begun()
-        return self.episode.state
 
 
 class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):

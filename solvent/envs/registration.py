@@ -153,11 +153,6 @@ def samples_table(env_id: str) -> bool:
     return _sampler(entry.game, _as_text(entry.game, entry.parameters)) is None
 
 
-def without_table() -> list[str]:
-    """The ids of the environments that sample no table."""
-    return [env_id for env_id in ENVIRONMENTS if not samples_table(env_id)]
-
-
 def rules_and_source(
     name: str, parameters: Mapping[str, Any]
 ) -> tuple[Game, TabularGame | Sampler | OnePlayerSampler]:

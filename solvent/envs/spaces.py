@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from gymnasium import spaces
@@ -13,12 +12,13 @@ from numpy.typing import NDArray
 
 from solvent.model import TabularGame, one_hot
 from solvent.model.parameters import check_choice, check_integer, shown
+from solvent.model.tabular import remembered
 
 _INT64 = np.dtype(np.int64)
 
 OBSERVATIONS = ("vector", "onehot", "index")
 
-_encoded: WeakKeyDictionary[TabularGame, tuple[NDArray[np.float32], ...]] = WeakKeyDictionary()
+_encoded = remembered(one_hot)
 
 PETTINGZOO = ("options",)
 """An option without a meaning that PettingZoo's own test passes to every environment."""
@@ -51,9 +51,7 @@ def observations(game: TabularGame, player: int, observation: str) -> NDArray[An
         )
     if observation == "vector":
         return np.ascontiguousarray(game.observation[player])
-    if game not in _encoded:
-        _encoded[game] = one_hot(game).observation
-    return _encoded[game][player]
+    return _encoded(game).observation[player]
 
 
 def observed(game: TabularGame, player: int, observation: str) -> NDArray[Any]:

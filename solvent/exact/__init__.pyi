@@ -5,6 +5,7 @@ from .acyclic import optimal_occupancy as optimal_occupancy
 from .acyclic import solve_exactly as solve_exactly
 from .archive import ArraySchema as ArraySchema
 from .archive import Schema as Schema
+from .archive import StoreError as StoreError
 from .archive import load_policy as load_policy
 from .archive import load_solution as load_solution
 from .archive import read_archive as read_archive
@@ -13,11 +14,12 @@ from .archive import read_request as read_request
 from .archive import save_policy as save_policy
 from .archive import save_solution as save_solution
 from .archive import write_archive as write_archive
-from .evaluation import expected_length as expected_length
+from .archive import write_atomically as write_atomically
 from .evaluation import policy_value as policy_value
 from .evaluation import state_visitation as state_visitation
 from .expectimax import CycleError as CycleError
 from .expectimax import GameTree as GameTree
+from .expectimax import TreeSolution as TreeSolution
 from .expectimax import solve_tree as solve_tree
 from .hardness import Hardness as Hardness
 from .linear_program import LinearProgramSolution as LinearProgramSolution
@@ -29,13 +31,13 @@ from .matrix_game import Removal as Removal
 from .matrix_game import iterated_dominance as iterated_dominance
 from .matrix_game import solve_matrix_game as solve_matrix_game
 from .matrix_game import solve_matrix_games as solve_matrix_games
-from .response import best_response as best_response
-from .response import exploitability as exploitability
-from .response import nash_conv as nash_conv
 from .scoring import GapLocation as GapLocation
 from .scoring import Score as Score
+from .scoring import best_response as best_response
 from .scoring import cross_play_matrix as cross_play_matrix
+from .scoring import exploitability as exploitability
 from .scoring import locate_gap as locate_gap
+from .scoring import nash_conv as nash_conv
 from .scoring import score as score
 from .solution import CertificateError as CertificateError
 from .solution import ImproperGameError as ImproperGameError
@@ -45,6 +47,3 @@ from .solver import SolvedTable as SolvedTable
 from .solver import cached_solution as cached_solution
 from .solver import solve as solve
 from .solver import with_table as with_table
-from .store import StoreError as StoreError
-from .store import write_atomically as write_atomically
-from .tree_solution import TreeSolution as TreeSolution

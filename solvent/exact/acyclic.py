@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.components import Components, components, free_rows
-from solvent.exact.expectimax import exact_weights, expectation
+from solvent.exact.expectimax import Number, exact_weights, expectation
 from solvent.exact.solution import Solution
-from solvent.exact.tree_solution import Number
 from solvent.model import RationalGame, TabularGame
 
 

@@ -32,10 +32,11 @@ from numpy.typing import NDArray
 
 from solvent.exact.certificate import bracket
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
-from solvent.exact.store import StoreError, write_atomically
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, grouped_sum
+from solvent.model.files import StoreError as StoreError
 from solvent.model.files import open_file, parse_json
+from solvent.model.files import write_atomically as write_atomically
 from solvent.model.parameters import brief, is_number, shown
 from solvent.model.tabular import check_policy
 

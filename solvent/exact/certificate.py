@@ -48,7 +48,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from solvent.exact import kernels
+from solvent.exact import induction
 from solvent.exact.chain import Chain
 from solvent.exact.compilation import transitions_of
 from solvent.exact.components import (
@@ -247,9 +247,7 @@ def _rises(game: TabularGame, values: Floats, sign: int) -> tuple[Floats, Floats
         values: [S].
         sign: The factor of rewards: 1, -1 or 0.
     """
-    rise, magnitude = kernels.induction.advantages(
-        transitions_of(game), game.outcome_reward, values, sign
-    )
+    rise, magnitude = induction.advantages(transitions_of(game), game.outcome_reward, values, sign)
     return rise, (np.diff(game.outcome_start) + 4) * EPSILON * magnitude
 
 
@@ -391,7 +389,7 @@ def _upper_bound(
             least = _in_proportion(gain[policy], (-more - blur)[policy], moves)
             # Other rows that are nearly as good may end later.
             for above in () if least is None else (least, SLACK * least):
-                if kernels.induction.raise_values(
+                if induction.raise_values(
                     transitions_of(game), rise + 1.5 * rounding, above, LATER
                 ):
                     yield above
@@ -399,7 +397,7 @@ def _upper_bound(
         # has more than a quarter of its gain beyond that, twice as much is enough.
         least = np.maximum(gain, float(rounding.max(initial=0.0)) / 100)
         above = np.zeros(game.n_states)
-        if kernels.induction.sweep_gains(transitions_of(game), least, above, SWEEPS):
+        if induction.sweep_gains(transitions_of(game), least, above, SWEEPS):
             yield 2 * above
 
     # Without cycles one pass finds the most that rows can gain.
@@ -499,7 +497,7 @@ def _expected_total(game: TabularGame, weight: Floats) -> Total:
 
     def total(right: Floats, _slack: Floats) -> Floats:
         found = right.copy()
-        kernels.induction.substitute_back(parts.order, transitions_of(game), weight, found)
+        induction.substitute_back(parts.order, transitions_of(game), weight, found)
         return found
 
     return total
@@ -511,7 +509,7 @@ def _climb(game: TabularGame) -> Total:
     def total(gain: Floats, _slack: Floats) -> Floats:
         most, chosen = np.zeros(game.n_states), np.empty(game.n_states, np.int64)
         nobody = np.zeros(game.n_states, bool)
-        kernels.induction.induce(
+        induction.induce(
             components(game).order, transitions_of(game), gain[game.outcome_row], nobody, most,
             chosen, 0.0,
         )  # fmt: skip

@@ -13,6 +13,9 @@ expected number of moves, which :mod:`solvent.exact.certificate` takes into acco
 states can be put in an order in which moves lead nowhere far is eliminated in that order: at once
 if that takes no longer than a few dozen sweeps, and where iteration makes no progress if it is not
 too much work.
+
+**Compiled loops** put rows together, sweep, eliminate and find exits. Arrays are named as in
+:class:`solvent.model.TabularGame`; ``rows`` of a state are consecutive.
 """
 
 from __future__ import annotations
@@ -24,8 +27,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from solvent.exact import kernels
-from solvent.exact.compilation import Transitions
+from solvent.exact.compilation import Transitions, inner, kernel
 from solvent.exact.solution import CertificateError
 from solvent.model.arrays import Floats, Ints, concatenated_ranges
 
@@ -119,7 +121,7 @@ class Chain:
         self.name = name
         self._factors: dict[int, tuple[Floats, Floats, Ints] | None] = {}
         self.n = len(transitions.row_start) - 1
-        self.start, self.target, self.flow, moving = kernels.chain.merge_rows(transitions, weight)
+        self.start, self.target, self.flow, moving = merge_rows(transitions, weight)
         self.leaving = np.where(moving < 0, 1.0, 0.0 if leaving is None else leaving)
         self.changing = self.leaving + np.maximum(moving, 0.0)
         if not (self.changing > 0).all():
@@ -131,7 +133,12 @@ class Chain:
         return csr_array((self.flow, self.target, self.start), shape=(self.n, self.n))
 
     def solve(
-        self, right: Floats, *, within: Floats | None = None, guess: Floats | None = None
+        self,
+        right: Floats,
+        *,
+        within: Floats | None = None,
+        guess: Floats | None = None,
+        transposed: bool = False,
     ) -> Floats:
         """Solve (I - P) x = right, [n].
 
@@ -139,48 +146,21 @@ class Chain:
             right: [n].
             within: [n] residuals up to this are small enough; so are those that are rounding.
             guess: [n] where iteration begins.
+            transposed: Whether to solve (I - P)' x = right instead.
 
         Raises:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
-        x = self._by_band(right, NARROW)
+        x = self._by_band(right, NARROW, transposed=transposed)
+        if x is None and self._is_short:
+            trial = np.zeros(self.n) if guess is None else guess.copy()
+            within = np.zeros(self.n) if within is None else within
+            x = trial if self._improve(trial, right, within, transposed) else None
         if x is None:
-            x = self._iterate(right, within=within, guess=guess)
-        if x is None:
-            x = self._by_band(right)
-        if x is None:
-            raise self._stuck()
-        return x
-
-    def solve_transposed(self, right: Floats) -> Floats:
-        """Solve (I - P)' x = right, [n].
-
-        Raises:
-            CertificateError: If the matrix is singular as far as floats can tell.
-        """
-        x = self._by_band(right, NARROW, transposed=True)
-        if x is None:
-            x = self._iterate(right, transposed=True)
-        if x is None:
-            x = self._by_band(right, transposed=True)
+            x = self._by_band(right, transposed=transposed)
         if x is None:
             raise self._stuck()
         return x
-
-    def _iterate(
-        self,
-        right: Floats,
-        *,
-        within: Floats | None = None,
-        guess: Floats | None = None,
-        transposed: bool = False,
-    ) -> Floats | None:
-        """The solution by iteration; None if play lasts too long for it or it makes no progress."""
-        if not self._is_short:
-            return None
-        x = np.zeros(self.n) if guess is None else guess.copy()
-        within = np.zeros(self.n) if within is None else within
-        return x if self._improve(x, right, within, transposed) else None
 
     @cached_property
     def _is_short(self) -> bool:
@@ -211,7 +191,7 @@ class Chain:
         """Iterate on x ([n]); whether its residual became small enough."""
         moves = self._transposed if transposed else (self.start, self.target, self.flow)
         work = np.empty((7, self.n))
-        relative = kernels.chain.iterate(
+        relative = bicgstab(
             *moves, self.changing, self.changing if transposed else self.leaving,
             0.0 if transposed else 1.0, right, x, within, ROUNDING, PATIENCE, work,
         )  # fmt: skip
@@ -249,9 +229,7 @@ class Chain:
         if factors is None:
             return None
         x = right.copy()
-        kernels.chain.solve_band(
-            factors, self.start, self.target, self.flow, self.leaving, transposed, x
-        )
+        solve_band(factors, self.start, self.target, self.flow, self.leaving, transposed, x)
         return x
 
     def _factored(self, widest: int) -> tuple[Floats, Floats, Ints] | None:
@@ -269,7 +247,7 @@ class Chain:
         if found is None:
             return None
         order, width = found
-        factors: tuple[Floats, Floats, Ints] = kernels.chain.factor_band(
+        factors: tuple[Floats, Floats, Ints] = factor_band(
             np.flatnonzero(leads)[order], width, self.start, self.target, self.flow, self.leaving
         )
         return factors if (factors[1] > 0).all() else None
@@ -278,3 +256,440 @@ class Chain:
         return CertificateError(
             f"{self.name}: play ends so rarely that floats cannot tell it from never"
         )
+
+
+LEAST_GOAL = 1e-12
+"""Residuals are found anew at the latest when the square of their norm is this much smaller."""
+
+
+@kernel(allocates=True)
+def merge_rows(transitions: Transitions, weight: Floats) -> tuple[Ints, Ints, Floats, Floats]:
+    """Return the chain in which each row has the given weight, without what stays in a state.
+
+    Returns:
+        Entries of each state ([S+1]), where they lead (distinct within a state, never the state
+        itself), how likely, and the sum of that for each state, -1 for one without a row.
+    """
+    row_start, outcome_start, next_state, probability = transitions
+    n, most = len(row_start) - 1, len(next_state)
+    start, total, place = np.zeros(n + 1, np.int64), np.full(n, -1.0), np.full(n, -1)
+    target, flow = np.empty(most, np.int64), np.empty(most)
+    for s in range(n):
+        end = start[s]
+        for k in range(row_start[s], row_start[s + 1]):
+            if weight[k] > 0:
+                total[s] = max(total[s], 0.0)
+                for o in range(outcome_start[k], outcome_start[k + 1]):
+                    t = next_state[o]
+                    if t == s:
+                        continue
+                    if place[t] < start[s]:
+                        place[t], target[end], flow[end] = end, t, 0.0
+                        end += 1
+                    flow[place[t]] += weight[k] * probability[o]
+                    total[s] += weight[k] * probability[o]
+        start[s + 1] = end
+    # What is kept is no longer than it has to be.
+    return start, target[: start[n]].copy(), flow[: start[n]].copy(), total
+
+
+@kernel()
+def sweep(
+    start: Ints, target: Ints, flow: Floats, changing: Floats, right: Floats, x: Floats
+) -> None:
+    """Two sweeps of Gauss-Seidel for (I - P) x = right, from the first state to the last and back.
+
+    Args:
+        start: [S+1] entries of each row of P without its diagonal.
+        target: Columns of the entries.
+        flow: Values of the entries.
+        changing: [S] the diagonal of I - P.
+        right: [S].
+        x: [S], read and written.
+    """
+    n = len(x)
+    for i in range(2 * n - 1):
+        s = i if i < n else 2 * n - 2 - i
+        value = right[s]
+        for e in range(start[s], start[s + 1]):
+            value += flow[e] * x[target[e]]
+        x[s] = value / changing[s]
+
+
+@kernel()
+def find_residual(
+    start: Ints,
+    target: Ints,
+    flow: Floats,
+    last: Floats,
+    differences: float,
+    right: Floats,
+    x: Floats,
+    within: Floats,
+    rest: Floats,
+) -> tuple[float, float]:
+    """Compute the residual of (I - P) x against the right side.
+
+    Args:
+        start: [S+1] entries of each row of P without its diagonal.
+        target: Columns of the entries.
+        flow: Values of the entries.
+        last: [S] the diagonal of I - P, without the sum of the row's entries if by differences.
+        differences: 1 if each entry is multiplied with how x differs there, else 0.
+        right: [S].
+        x: [S].
+        within: [S] how much may be lacking.
+        rest: [S] what is lacking, written.
+
+    Returns:
+        The largest of that in units of what may be lacking, and in units of the terms that it is
+        the sum of; not finite if x is not.
+    """
+    largest, relative = 0.0, 0.0
+    for s in range(len(x)):
+        value, here = right[s] - last[s] * x[s], differences * x[s]
+        # A state that is rarely left has little weight beside what it is: so has its rounding.
+        terms = abs(right[s]) + last[s] * abs(x[s])
+        for e in range(start[s], start[s + 1]):
+            value += flow[e] * (x[target[e]] - here)
+            terms += flow[e] * (abs(x[target[e]]) + abs(here))
+        rest[s] = value
+        if value != 0:
+            # The other way round, these would be false for a NaN.
+            if not abs(value) <= largest * within[s]:
+                largest = abs(value) / within[s]
+            if not abs(value) <= relative * terms:
+                relative = abs(value) / terms
+    return largest, relative
+
+
+@kernel(largest=2000)
+def bicgstab(
+    start: Ints,
+    target: Ints,
+    flow: Floats,
+    changing: Floats,
+    last: Floats,
+    differences: float,
+    right: Floats,
+    x: Floats,
+    within: Floats,
+    rounding: float,
+    patience: int,
+    work: Floats,
+) -> float:
+    """Solve (I - P) x = right by BiCGSTAB, preconditioned by two sweeps of Gauss-Seidel.
+
+    With M the matrix whose inverse the sweeps apply, the equations become M^-1 (I - P) x = M^-1 r,
+    and M^-1 (I - P) y is by how much y falls in two sweeps for the right side 0: no other product
+    is needed (van der Vorst 1992, "Bi-CGSTAB"; Saad 2003, *Iterative Methods for Sparse Linear
+    Systems*, chapters 7 and 9). When the residual has become small it is found anew, and what is
+    left is solved for, so that rounding does not add up.
+
+    Args:
+        start: [S+1] entries of each row of P without its diagonal.
+        target: Columns of the entries.
+        flow: Values of the entries.
+        changing: [S] the diagonal of I - P.
+        last: [S] for :func:`find_residual`.
+        differences: Flag as in :func:`find_residual`.
+        right: [S].
+        x: [S] holds a first guess, then the solution.
+        within: [S] residuals up to this are small enough.
+        rounding: So are those up to this in units of their terms.
+        patience: After how many steps that make the residual less than ten times smaller to give
+            up.
+        work: [7, S] for use meanwhile.
+
+    Returns:
+        0 if the residual is within, else the residual in units of its terms.
+    """
+    n = len(x)
+    rest, r, hat, p, v, t, none = work[0], work[1], work[2], work[3], work[4], work[5], work[6]
+    for s in range(n):
+        none[s] = 0.0
+    before, share = np.inf, 0.1
+    while True:
+        largest, relative = find_residual(
+            start, target, flow, last, differences, right, x, within, rest
+        )
+        if largest <= 1:
+            return 0.0
+        if relative <= rounding:
+            return relative
+        if not relative < 0.5 * before:
+            # A few states of many may lack much when the norm of all has become small.
+            if not share / largest**2 > LEAST_GOAL:
+                return relative
+            share *= 1e-3
+        before = relative
+        for s in range(n):
+            r[s] = 0.0
+        sweep(start, target, flow, changing, rest, r)
+        rho = 0.0
+        for s in range(n):
+            hat[s] = p[s] = r[s]
+            rho += r[s] * r[s]
+        norm, least, stalled = rho, rho, 0
+        goal = max(LEAST_GOAL, share / largest**2) * rho
+        while norm > goal and stalled < patience:
+            for s in range(n):
+                v[s] = p[s]
+            sweep(start, target, flow, changing, none, v)
+            along = 0.0
+            for s in range(n):
+                v[s] = p[s] - v[s]
+                along += hat[s] * v[s]
+            step = rho / along
+            for s in range(n):
+                r[s] -= step * v[s]
+                t[s] = r[s]
+            sweep(start, target, flow, changing, none, t)
+            top, bottom = 0.0, 0.0
+            for s in range(n):
+                t[s] = r[s] - t[s]
+                top += t[s] * r[s]
+                bottom += t[s] * t[s]
+            smooth = top / bottom if bottom > 0 else 0.0
+            if not np.isfinite(step) or not np.isfinite(smooth):
+                break
+            norm, new = 0.0, 0.0
+            for s in range(n):
+                x[s] += step * p[s] + smooth * r[s]
+                r[s] -= smooth * t[s]
+                norm += r[s] * r[s]
+                new += hat[s] * r[s]
+            turned = new / rho * (step / smooth)
+            rho = new
+            if not np.isfinite(turned):
+                break
+            for s in range(n):
+                p[s] = r[s] + turned * (p[s] - smooth * v[s])
+            stalled += 1
+            if norm < 0.01 * least:
+                least, stalled = norm, 0
+        sweep(start, target, flow, changing, right, x)
+
+
+@inner
+def eliminate(moves: Floats, leaving: Floats) -> Floats:
+    """Eliminate the states of a chain from the last to the first, without any subtraction.
+
+    What remains after each step is again a chain: a path through the eliminated state becomes a
+    move of its own. The probability to change the state is the sum of the moves out of it, not 1
+    minus that of staying, so that nothing cancels and every number keeps its relative accuracy
+    however rarely the chain is left (Grassmann, Taksar and Heyman 1985, "Regenerative analysis and
+    steady state distributions for Markov chains"; O'Cinneide 1993, "Entrywise perturbation theory
+    and error analysis for Markov chains"). A chain whose moves change the number of the state by at
+    most w keeps that property.
+
+    Args:
+        moves: [n, 2 w + 1] the probability to go from state i to j stands in column j - i + w; the
+            middle column is not read. Above it will stand each state's share of the moves that lead
+            to the state that was eliminated; below it, what was left of that state's own moves when
+            its turn came.
+        leaving: [n] the probability to leave from each state, written.
+
+    Returns:
+        [n] the probability to change the state when its turn came; 0 for one that cannot.
+    """
+    n, w = len(leaving), moves.shape[1] // 2
+    changing = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        low = max(0, i - w)
+        total = leaving[i]
+        for j in range(low - i + w, w):
+            total += moves[i, j]
+        changing[i] = total
+        if not total > 0:
+            return changing
+        for k in range(low, i):
+            if moves[k, i - k + w] > 0:
+                share = moves[k, i - k + w] / total
+                moves[k, i - k + w] = share
+                leaving[k] += share * leaving[i]
+                for j in range(low - i + w, w):
+                    moves[k, j + i - k] += share * moves[i, j]
+    return changing
+
+
+@inner
+def solve_eliminated(moves: Floats, changing: Floats, x: Floats, transposed: bool) -> None:
+    """Solve (I - P) x = right, or the transposed system, with what :func:`eliminate` made of P.
+
+    Args:
+        moves: [n, 2 w + 1] what it wrote.
+        changing: [n] what it returned.
+        x: [n] holds the right side, then the solution.
+        transposed: Whether to solve the transposed system.
+    """
+    n, w = len(x), moves.shape[1] // 2
+    for i in range(n - 1, -1, -1):
+        if transposed:
+            x[i] /= changing[i]
+        for k in range(max(0, i - w), i):
+            if transposed:
+                x[k] += moves[i, k - i + w] * x[i]
+            else:
+                x[k] += moves[k, i - k + w] * x[i]
+    for i in range(n):
+        for k in range(max(0, i - w), i):
+            if transposed:
+                x[i] += moves[k, i - k + w] * x[k]
+            else:
+                x[i] += moves[i, k - i + w] * x[k]
+        if not transposed:
+            x[i] /= changing[i]
+
+
+@inner
+def take(array: Any, where: Ints) -> Any:
+    """``array[where]``; that itself would take a second to compile."""
+    found = np.empty(len(where), array.dtype)
+    for i in range(len(where)):
+        found[i] = array[where[i]]
+    return found
+
+
+@kernel(largest=3000, allocates=True)
+def factor_band(
+    order: Ints, width: int, start: Ints, target: Ints, flow: Floats, leaving: Floats
+) -> tuple[Floats, Floats, Ints]:
+    """Eliminate a chain in an order of its states in which moves lead nowhere far.
+
+    Args:
+        order: [m] the states that lead anywhere.
+        width: The largest number of places in that order that a move leads away.
+        start: [S+1] entries of each row of P without its diagonal.
+        target: Columns of the entries.
+        flow: Values of the entries.
+        leaving: [S] the probability to leave from each state.
+
+    Returns:
+        What :func:`eliminate` writes and returns, and the place of each state in the order, -1 for
+        the others, [S].
+    """
+    place, out = np.full(len(leaving), -1), take(leaving, order)
+    for i, s in enumerate(order):
+        place[s] = i
+    moves = np.zeros((len(order), 2 * width + 1))
+    for i, s in enumerate(order):
+        for e in range(start[s], start[s + 1]):
+            if place[target[e]] >= 0:
+                moves[i, place[target[e]] - i + width] += flow[e]
+            else:
+                out[i] += flow[e]
+    return moves, eliminate(moves, out), place
+
+
+@kernel(largest=3000, allocates=True)
+def solve_band(
+    factors: tuple[Floats, Floats, Ints],
+    start: Ints,
+    target: Ints,
+    flow: Floats,
+    leaving: Floats,
+    transposed: bool,
+    x: Floats,
+) -> None:
+    """Solve (I - P) x = r, or the transposed system, with what :func:`factor_band` found.
+
+    Args:
+        factors: The factors that :func:`factor_band` returned.
+        start: Array as in :func:`factor_band`.
+        target: Array as in :func:`factor_band`.
+        flow: Array as in :func:`factor_band`.
+        leaving: Array as in :func:`factor_band`.
+        transposed: Whether to solve the transposed system.
+        x: [S] holds r, then the solution.
+    """
+    moves, changing, place = factors
+    inside = np.empty(len(changing))
+    for s in range(len(x)):
+        if place[s] < 0 and not transposed:
+            x[s] /= leaving[s]
+    for s in range(len(x)):
+        if place[s] >= 0:
+            inside[place[s]] = x[s]
+            for e in range(start[s], start[s + 1]):
+                if place[target[e]] < 0 and not transposed:
+                    inside[place[s]] += flow[e] * x[target[e]]
+    solve_eliminated(moves, changing, inside, transposed)
+    for s in range(len(x)):
+        if place[s] >= 0:
+            x[s] = inside[place[s]]
+            for e in range(start[s], start[s + 1]):
+                if place[target[e]] < 0 and transposed:
+                    x[target[e]] += flow[e] * x[s]
+    for s in range(len(x)):
+        if place[s] < 0 and transposed:
+            x[s] /= leaving[s]
+
+
+@kernel(allocates=True)
+def take_edges(
+    transitions: Transitions, reward: Floats, boundary: Floats
+) -> tuple[Floats, Floats, Transitions]:
+    """Return the expected reward of each row of a component, and its outcomes inside.
+
+    Args:
+        transitions: Transitions of the component's n states; next states from n on are places
+            outside.
+        reward: [N] of each outcome.
+        boundary: The values of the places outside.
+
+    Returns:
+        The expected reward of each row with the value of where it leaves to, [k], the probability
+        with which it leaves, [k], and the outcomes that stay inside.
+    """
+    row_start, outcome_start, next_state, probability = transitions
+    n, k, inside, used = len(row_start) - 1, len(outcome_start) - 1, 0, 0
+    for t in next_state:
+        inside += t < n
+    r, leaving, start = np.zeros(k), np.zeros(k), np.zeros(k + 1, np.int64)
+    target, flow = np.empty(inside, np.int64), np.empty(inside)
+    for q in range(k):
+        for o in range(outcome_start[q], outcome_start[q + 1]):
+            t, p = next_state[o], probability[o]
+            if t < n:
+                target[used], flow[used] = t, p
+                used += 1
+                r[q] += p * reward[o]
+            else:
+                leaving[q] += p
+                r[q] += p * (reward[o] + boundary[t - n])
+        start[q + 1] = used
+    return r, leaving, Transitions(row_start, start, target, flow)
+
+
+@kernel(largest=20_000, allocates=True)
+def likeliest_exits(edges: Transitions, leaving: Floats) -> Ints:
+    """Return the row with which the most probable path out of each state begins.
+
+    Args:
+        edges: The outcomes that stay inside, with the logarithms of probabilities, at most 0.
+        leaving: [K] the logarithm of how likely a row leaves at once.
+
+    Returns:
+        [S] of equals the row that was found first; -1 where there is no path.
+    """
+    row_start, edge_start, target, chance = edges
+    n = len(row_start) - 1
+    best, first = np.full(n, -np.inf), np.full(n, -1)
+    for s in range(n):
+        for k in range(row_start[s], row_start[s + 1]):
+            if leaving[k] > best[s]:
+                best[s], first[s] = leaving[k], k
+    changed, sweeps = True, 0
+    # Only a path that is strictly better replaces another, so that none goes round. Sweeps go up
+    # and down by turns: what one of them finds at once takes the other a sweep for each state.
+    while changed:
+        changed, sweeps = False, sweeps + 1
+        for i in range(n):
+            s = i if sweeps % 2 else n - 1 - i
+            for k in range(row_start[s], row_start[s + 1]):
+                for e in range(edge_start[k], edge_start[k + 1]):
+                    through = chance[e] + best[target[e]]
+                    if through > best[s]:
+                        best[s], first[s], changed = through, k, True
+    return first

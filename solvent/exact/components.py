@@ -16,16 +16,16 @@ states with actions that never leave it: where an episode could go on for ever.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from solvent.exact import kernels
+from solvent.exact import induction
 from solvent.exact.compilation import Transitions, transitions_of
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Ints
+from solvent.model.tabular import remembered
 
 LARGE = 10_000
 """States from which on it is worth while to see first whether there are end components at all."""
@@ -49,17 +49,12 @@ class Components:
     depth: Ints
 
 
-_FOUND: WeakKeyDictionary[TabularGame, Components] = WeakKeyDictionary()
-"""Components of the games in use: solving and evaluating ask for them again and again."""
-
-
+@remembered
 def components(game: TabularGame) -> Components:
     """Find the strongly connected components of a game, each after all that it can lead to."""
-    if game not in _FOUND:
-        edges_of_state = game.outcome_start[game.row_start]
-        order, start, cyclic, depth = strong_components(edges_of_state, game.next_state)
-        _FOUND[game] = Components(order, start, cyclic, _spread(depth, order, start))
-    return _FOUND[game]
+    edges_of_state = game.outcome_start[game.row_start]
+    order, start, cyclic, depth = strong_components(edges_of_state, game.next_state)
+    return Components(order, start, cyclic, _spread(depth, order, start))
 
 
 def end_components(game: TabularGame, rows: Bools) -> Ints:
@@ -76,7 +71,7 @@ def end_components(game: TabularGame, rows: Bools) -> Ints:
         parts = components(game)
         label = _spread(np.arange(len(parts.cyclic)), parts.order, parts.start)
         gone, kept = ~rows | leaving_rows(game, label), np.ones(game.n_states, bool)
-        kernels.induction.keep_staying(transitions_of(game), gone, kept)
+        induction.keep_staying(transitions_of(game), gone, kept)
         if not kept.any():
             return np.full(game.n_states, -1)
     allowed = rows.copy()
@@ -111,11 +106,6 @@ def leaving_rows(game: TabularGame, label: Ints) -> Bools:
     return np.asarray(np.bincount(game.outcome_row[leaves], minlength=game.n_rows) > 0)
 
 
-def cannot_end(game: TabularGame, rows: Bools) -> Bools:
-    """The states from which the given rows ([K] bool) lead to no end, [S] bool."""
-    return ~can_reach(game, rows, game.terminal)
-
-
 def can_reach(game: TabularGame, rows: Bools, goal: Bools) -> Bools:
     """The states from which the given rows ([K] bool) lead to the goal ([S] bool), [S] bool."""
     return lead_to(transitions_of(game), rows, goal)
@@ -130,7 +120,7 @@ def lead_to(transitions: Transitions, rows: Bools, goal: Bools) -> Bools:
         goal: [n] bool.
     """
     found = np.zeros(len(goal), bool)
-    found[kernels.induction.trace_back(transitions, rows, goal)] = True
+    found[induction.trace_back(transitions, rows, goal)] = True
     return found
 
 
@@ -180,6 +170,6 @@ def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Int
     order = np.argsort(label, kind="stable")
     size = np.bincount(label, minlength=count)
     cyclic, depth = size > 1, np.zeros(count, np.int64)
-    ascending = kernels.induction.measure(start, target, order, label, cyclic, depth)
+    ascending = induction.measure(start, target, order, label, cyclic, depth)
     assert ascending, "SciPy's labels do not ascend from the ends"
     return order, np.concatenate(([0], np.cumsum(size))), cyclic, depth

@@ -20,9 +20,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvent.exact import kernels
+from solvent.exact import induction
 from solvent.exact.compilation import transitions_of
-from solvent.exact.components import Components, cannot_end, components
+from solvent.exact.components import Components, can_reach, components
 from solvent.exact.markov_game import component_of, solve_component
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.exact.mdp import TIE, best_rows, members, policy_iteration
@@ -57,7 +57,7 @@ def optimum(
         CertificateError: If iteration does not settle, or play ends too rarely for floats.
     """
     if components(game).cyclic.any():
-        lost = cannot_end(game, np.ones(game.n_rows, bool))
+        lost = ~can_reach(game, np.ones(game.n_rows, bool), game.terminal)
         if lost.any():
             raise ImproperGameError(
                 f"{game.info.name}: from state {game.states[int(np.argmax(lost))]!r} no end of the "
@@ -101,9 +101,7 @@ def _solve(
     def run_induction(first: int, last: int) -> None:
         states = parts.order[parts.start[first] : parts.start[last]]
         states = states[~game.terminal[states]]
-        kernels.induction.induce(
-            states, transitions, game.outcome_reward, minimizing, values, chosen, TIE
-        )
+        induction.induce(states, transitions, game.outcome_reward, minimizing, values, chosen, TIE)
 
     parts, level = _levels(game, both)
     # Runs of plain states go to the compiled loop; what is between them is solved here.

@@ -23,10 +23,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvent.exact import kernels
+from solvent.exact import induction
 from solvent.exact.chain import Chain
 from solvent.exact.compilation import transitions_of
-from solvent.exact.components import can_reach, cannot_end, components, end_components, leaving_rows
+from solvent.exact.components import can_reach, components, end_components, leaving_rows
 from solvent.exact.solution import ImproperGameError
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
@@ -154,27 +154,6 @@ def state_visitation(game: TabularGame, *policies: TabularPolicy) -> Floats:
     return visits
 
 
-def expected_length(game: TabularGame, *policies: TabularPolicy) -> Floats:
-    """Expected number of moves from every state to the end under the given policies, [S].
-
-    Args:
-        game: The game.
-        policies: One for each player who has a choice.
-
-    Returns:
-        Infinity for a state from which an episode never ends with positive probability.
-
-    Raises:
-        ValueError: If a policy is for another game, or a player who has a choice has no policy.
-    """
-    weight = row_weights(game, *policies)
-    never_ending = nonterminating(game, weight)
-    length = _solve_chain(game, weight, (~game.terminal).astype(float), never_ending)
-    if not never_ending.any():
-        return length
-    return np.where(can_reach(game, weight > 0, never_ending), np.inf, length)
-
-
 def row_weights(game: TabularGame, *policies: TabularPolicy) -> Floats:
     """The probability of each row in its state under the given policies, [K].
 
@@ -212,21 +191,20 @@ def _solve_chain(
     if not parts.cyclic.any():
         # Successors first, the matrix is triangular: substitution is the whole solution.
         result = right.copy()
-        induction = kernels.induction
         substitute = induction.substitute_forward if transpose else induction.substitute_back
         substitute(parts.order, transitions_of(game), weight, result)
         return result
 
     kept = np.where(never_ending[game.row_state], 0.0, weight)
     chain = Chain(game.info.name, transitions_of(game), kept)
-    return chain.solve_transposed(right) if transpose else chain.solve(right)
+    return chain.solve(right, transposed=transpose)
 
 
 def nonterminating(game: TabularGame, weight: Floats) -> Bools:
     """The states from which the weighted rows lead to no end, [S]."""
     if not components(game).cyclic.any():
         return np.zeros(game.n_states, bool)
-    return cannot_end(game, weight > 0)
+    return ~can_reach(game, weight > 0, game.terminal)
 
 
 def _settled(game: TabularGame, rows: Bools) -> Ints:

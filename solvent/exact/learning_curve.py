@@ -8,8 +8,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from solvent.exact.store import StoreError, write_atomically
-from solvent.model.files import read_file
+from solvent.model.files import StoreError, read_file, write_atomically
 from solvent.model.parameters import is_number, shown
 
 

@@ -36,8 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.exact.archive import read_array
-from solvent.exact.store import StoreError
-from solvent.model.files import read_file
+from solvent.model.files import StoreError, read_file
 from solvent.model.parameters import shown
 
 NUMBER = 32

@@ -42,11 +42,11 @@ from solvent.benchmark.suites import Task, task_game
 from solvent.exact import Solution, cached_solution, policy_value
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.discount import discounted
 from solvent.model.files import find_data, read_data
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import check_choice, check_integer, shown
 from solvent.model.registry import check_registered, make_game
+from solvent.model.transforms import discounted
 
 GROUP = "solvent.exercises"
 """The group of entry points under which packages declare their exercises."""

@@ -18,11 +18,11 @@ import numpy as np
 
 from solvent.exact import ImproperGameError, locate_gap
 from solvent.exact.scoring import LEARNED, comparable_score
-from solvent.exact.store import write_atomically
 from solvent.grading.answers import read_answer, shapes_of
 from solvent.grading.exercises import Exercise, Subject, find_exercise
 from solvent.model import TabularPolicy
 from solvent.model.arrays import Floats
+from solvent.model.files import write_atomically
 from solvent.model.parameters import brief, shown
 from solvent.model.text import state_text
 from solvent.report.gap_attribution import attribute_gap

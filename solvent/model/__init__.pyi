@@ -3,15 +3,12 @@ from .checks import check_game as check_game
 from .checks import parametrize_with_game_checks as parametrize_with_game_checks
 from .context import Check as Check
 from .context import Modifier as Modifier
-from .context import is_significant as is_significant
 from .context import modified as modified
 from .context import modified_exactly as modified_exactly
 from .context import resolve_at_targets as resolve_at_targets
 from .dice import dice_sum as dice_sum
 from .dice import probability_at_most as probability_at_most
 from .dice import ways_to_sum as ways_to_sum
-from .discount import DISCOUNT_END as DISCOUNT_END
-from .discount import discounted as discounted
 from .game import WINS as WINS
 from .game import WINS_OR_TIES as WINS_OR_TIES
 from .game import Game as Game
@@ -58,9 +55,10 @@ from .tabular import RationalGame as RationalGame
 from .tabular import TabularGame as TabularGame
 from .tabular import TabularPolicy as TabularPolicy
 from .text import ValueScale as ValueScale
+from .transforms import DISCOUNT_END as DISCOUNT_END
 from .transforms import against as against
+from .transforms import discounted as discounted
 from .transforms import from_arrays as from_arrays
-from .transforms import legal_action_table as legal_action_table
 from .transforms import one_hot as one_hot
 from .transforms import project as project
 from .transforms import reachable as reachable

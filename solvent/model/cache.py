@@ -19,7 +19,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import time
 import zipfile
 from collections.abc import Callable, Mapping
@@ -29,6 +28,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from solvent.model.files import TEMPORARY
 
 VARIABLE = "SOLVENT_CACHE"
 """The environment variable that names the folder, or says ``off`` or ``0``."""
@@ -40,7 +41,6 @@ MOST_BYTES = 2**31
 """Size limit of the folder; an entry of more than half of it is not kept."""
 
 _ENTRY = re.compile(r"[0-9a-f]{64}")
-_UNFINISHED = re.compile(r"\.solvent-[0-9a-f]{16}")
 
 _CODE = (".py", ".js", ".html", ".j2")
 """The endings of files that results may depend on."""
@@ -181,7 +181,7 @@ def make_room(folder: Path, size: int = 0) -> None:
     """Remove the longest unused entries until the rest is small enough; other files stay.
 
     Args:
-        folder: The folder of the cache; an entry is a file or a folder of files.
+        folder: The folder of the cache.
         size: Bytes that are about to be written.
 
     Raises:
@@ -192,21 +192,12 @@ def make_room(folder: Path, size: int = 0) -> None:
         with contextlib.suppress(OSError):  # Another process may remove it meanwhile.
             stat = path.stat()
             if _ENTRY.fullmatch(path.name):
-                used.append((stat.st_mtime, _size(path), path))
-            elif _UNFINISHED.fullmatch(path.name) and now - stat.st_mtime > _ABANDONED:
-                _remove(path)
+                used.append((stat.st_mtime, stat.st_size, path))
+            elif TEMPORARY.fullmatch(path.name) and now - stat.st_mtime > _ABANDONED:
+                path.unlink()
     total = size
     for _, own, path in sorted(used, reverse=True):
         total += own
         if total > MOST_BYTES:
-            _remove(path)
-
-
-def _size(path: Path) -> int:
-    files = path.rglob("*") if path.is_dir() else [path]
-    return sum(file.lstat().st_size for file in files)
-
-
-def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+            with contextlib.suppress(OSError):
+                path.unlink()

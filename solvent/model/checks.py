@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solvent.model.discount import DISCOUNT_END
 from solvent.model.game import Alternating, Game
 from solvent.model.table_cache import compile_game
 from solvent.model.tabular import TabularGame
-from solvent.model.transforms import extreme_returns, repeatable_state
+from solvent.model.transforms import DISCOUNT_END, extreme_returns, repeatable_state
 
 if TYPE_CHECKING:
     import pytest

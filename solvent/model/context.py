@@ -17,13 +17,13 @@ So modifiers act on probabilities as a group that adds:
 - From p to q leads the one modifier (logit q - logit p) / c, :func:`modifier_between`.
 
 **Calibration.** With c = 4.2 a modifier m turns 50% into about 50% + m. So to find the modifier of
-a circumstance, ask what 50% would become in it (:func:`modifier_from_even`); between 30% and 70%
+a circumstance, ask what 50% would become in it (``modifier_between(0.5, p)``); between 30% and 70%
 the answer less 50% is within 0.4% of it.
 
 **Success.** A draw r, uniform in [0, 1), succeeds if r < p.
 
 **When to roll at all.** An event should be tested if its probability times its importance is
-greater than a threshold (:func:`is_significant`). Walking across a room can fail, but hardly ever,
+greater than a threshold. Walking across a room can fail, but hardly ever,
 and little would come of it. On a ledge it fails as rarely, but a failure is important enough for a
 roll (:meth:`Check.needs_roll`).
 
@@ -189,21 +189,11 @@ def modifier_between(p: Any, p_new: Any, c: Any = C) -> Any:
     return result if np.ndim(result) else float(result)
 
 
-def modifier_from_even(p_new: Any, c: Any = C) -> Any:
-    """The modifier of a circumstance in which 50% becomes `p_new`; see :func:`modifier_between`."""
-    return modifier_between(0.5, p_new, c)
-
-
 def _logit(p: Any, name: str) -> Any:
     value = np.asarray(p, np.float64)
     if not np.all((value > 0) & (value < 1)):
         raise ValueError(f"{name} is {shown(p)}; allowed is what lies strictly between 0 and 1")
     return np.log(value) - np.log1p(-value)
-
-
-def succeeds(p: Any, draw: Any) -> Any:
-    """Return whether a draw from [0, 1) is a success, which means that it is below `p`."""
-    return draw < p
 
 
 class Modifier(NamedTuple):
@@ -271,15 +261,16 @@ class Check:
         An event that is not significant is taken not to happen.
 
         Args:
-            threshold: The threshold, as for :func:`is_significant`.
-            failure: The importance of failing.
+            threshold: The largest product of probability and importance that needs no roll.
+            failure: The importance of failing, from 0 on, in any unit.
             success: The importance of succeeding, where success is what would change the story.
 
         Raises:
-            ValueError: As :func:`is_significant`.
+            ValueError: If the threshold or an importance is not a number from 0 to 10^9.
         """
-        fails = is_significant(1 - self.probability, failure, threshold)
-        return bool(fails or is_significant(self.probability, success, threshold))
+        named = {"threshold": threshold, "failure": failure, "success": success}
+        least, lost, won = (check_rational(v, name, 0, 10**9) for name, v in named.items())
+        return max((1 - self.probability) * lost, self.probability * won) > least
 
     def target_side(self, name: str | None = None) -> Check:
         """The check of escaping this action: it succeeds exactly as often as the action fails.
@@ -299,38 +290,6 @@ class Check:
         named = ", ".join(f"{name} {_percent(size, '+')}" for name, size in self.modifiers)
         context = f"; {named}" if named else ""
         return f"{_percent(self.base)} {self.name}{context}: {_percent(self.probability)}"
-
-
-def is_significant(probability: Any, importance: Any, threshold: Any) -> Any:
-    """Return whether an event's probability times its importance exceeds a threshold.
-
-    Args:
-        probability: Probability of the event, a number or an array.
-        importance: Importance of its outcome, nonnegative in any unit, a number or an array that
-            broadcasts with `probability`.
-        threshold: Threshold in the same unit.
-
-    Returns:
-        Whether it is greater, exactly if the arguments are rationals; an array if one of them is.
-
-    Raises:
-        ValueError: If `probability` is outside [0, 1], or another argument is negative or not
-            finite.
-    """
-    p = np.asarray(probability, np.float64)
-    if not np.all((p >= 0) & (p <= 1)):
-        raise ValueError(f"probability is {shown(probability)}; a probability is within 0..1")
-    for name, value in (("importance", importance), ("threshold", threshold)):
-        size = np.asarray(value, np.float64)
-        if not np.all(np.isfinite(size) & (size >= 0)):
-            raise ValueError(f"{name} is {shown(value)}; allowed are finite numbers from 0 on")
-    # A single rational stays one; a list is an array, or a whole number would repeat it.
-    p, size, least = (
-        value if np.ndim(value) == 0 else np.asarray(value)
-        for value in (probability, importance, threshold)
-    )
-    result = p * size > least
-    return result if np.ndim(result) else bool(result)
 
 
 def resolve_at_targets(action: Check, reactions: Mapping[str, Iterable[Check]]) -> dict[str, Check]:

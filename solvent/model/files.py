@@ -1,23 +1,33 @@
-"""Reading files that somebody else may have written.
+"""Files: read with care, written whole, in folders that one process at a time writes to.
 
-A device or a pipe may have no end, so only regular files are opened, and none is read beyond a
-limit. JSON is taken for what the standard allows: no infinities, and no nesting that would exhaust
-the interpreter's stack.
+**Reading.** Somebody else may have written a file. A device or a pipe may have no end, so only
+regular files are opened, and none is read beyond a limit. JSON is taken for what the standard
+allows: no infinities, and no nesting that would exhaust the interpreter's stack.
 
 **Data files** (:func:`find_data`, :func:`read_data`) are TOML that packages declare and anybody can
 write, such as suites and exercises. A package lists the files among its entry points, each with the
 package in whose folder ``<name>.toml`` is. Every file states the ``format`` that it is written in.
+
+**Writing.** A file is there as a whole or not at all: it is written beside its place and moved
+there. A link stays a link: its target is written. A file that is replaced keeps its permissions,
+and its owner where that is allowed. What is no regular file, such as ``/dev/full`` or a pipe, is
+never replaced.
+
+A folder is locked (:func:`locked`) while a process writes into it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import math
 import os
+import re
+import secrets
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from io import BufferedReader
 from pathlib import Path
@@ -25,6 +35,24 @@ from typing import Any
 
 from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import declared_names
+
+
+class StoreError(ValueError):
+    """A file is not what it should be; the message is one line and names the file."""
+
+
+@contextlib.contextmanager
+def reporting(path: str | Path, done: str = "read") -> Iterator[None]:
+    """Turn an OSError into a StoreError of one line that names the file.
+
+    Args:
+        path: The file.
+        done: The participle of what is tried, such as ``"read"`` or ``"written"``.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be {done} ({error.strerror or error})") from error
 
 
 def open_file(path: str | Path) -> BufferedReader:
@@ -157,10 +185,8 @@ def read_data(path: Path) -> dict[str, Any]:
     Raises:
         ValueError: If it cannot be read or is none; the message names it.
     """
-    try:
+    with reporting(path):
         content = read_file(path, LARGEST)
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from error
     return _parsed(content, str(path))
 
 
@@ -172,3 +198,107 @@ def _parsed(content: bytes, where: str) -> dict[str, Any]:
     if held.get("format") != FORMAT:
         raise ValueError(f"{where}: format is {shown(held.get('format'))}; this reads {FORMAT}")
     return held
+
+
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Write a file so that the disk has it whole or not at all, making its folder if needed.
+
+    Args:
+        path: The file, or a link to it. One that is there is replaced and keeps its permissions; a
+            new one gets those that the umask leaves.
+        content: All of it.
+
+    Raises:
+        StoreError: If the folder cannot be made or written to, or there is something at the path
+            that is not a regular file.
+    """
+    with reporting(path, "written"):
+        target = Path(os.path.realpath(path))
+        try:
+            before = target.stat()
+        except FileNotFoundError:
+            before = None
+        if before is not None and not stat.S_ISREG(before.st_mode):
+            raise StoreError(f"{path}: cannot be written (it is not a regular file)")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = target.with_name(f".solvent-{secrets.token_hex(8)}")
+        # Not for others to read before it has the permissions of what it replaces.
+        mode = 0o666 if before is None else 0o600
+        try:
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:  # noqa: PTH123
+                file.write(content)
+                file.flush()
+                if before is not None:
+                    _take_over(beside, before)
+                os.fsync(file.fileno())
+            beside.replace(target)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+
+
+def _take_over(path: Path, before: os.stat_result) -> None:
+    """Give a file the owner, if that is allowed, and the permissions of another."""
+    if hasattr(os, "chown"):
+        with contextlib.suppress(PermissionError):
+            os.chown(path, before.st_uid, before.st_gid)
+    path.chmod(stat.S_IMODE(before.st_mode))
+
+
+TEMPORARY = re.compile(r"\.solvent-[0-9a-f]{16}")
+"""The name of a file of :func:`write_atomically` until it is whole."""
+
+
+def remove_temporary(folder: Path, *, below: bool = False) -> None:
+    """Remove what writers that were killed have left in a folder.
+
+    Args:
+        folder: One of ours, in which nobody is writing.
+        below: Whether to look into the folders in it, too.
+
+    Raises:
+        StoreError: If the folder cannot be read or written to.
+    """
+    with reporting(folder, "cleared"):
+        for path in folder.rglob("*") if below else folder.iterdir():
+            if TEMPORARY.fullmatch(path.name) and stat.S_ISREG(path.lstat().st_mode):
+                path.unlink()
+
+
+LOCK = ".solvent-lock"
+"""The name of the file by which a folder is locked."""
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a lock on a folder, so that only one process at a time writes into it.
+
+    The lock is the operating system's: it is gone when its process is, however that ended. Reading
+    a folder needs none.
+
+    Args:
+        folder: The folder to lock; created if needed.
+
+    Raises:
+        StoreError: If another process holds the lock, or the folder cannot be written to.
+    """
+    from filelock import FileLock, Timeout
+
+    file = folder / LOCK
+    lock = FileLock(file, timeout=0)
+    with reporting(folder, "written to"):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise StoreError(
+                f"{folder}: another process is at work on it; wait until it is done"
+            ) from error
+    try:
+        yield
+    finally:
+        # Unlinked first: whoever has opened it meanwhile sees that it is gone, and tries again.
+        with contextlib.suppress(OSError):  # Windows removes no open file.
+            if file.stat().st_size == 0:
+                file.unlink()
+        lock.release()

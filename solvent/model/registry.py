@@ -179,7 +179,7 @@ class GameSpec:
         commands: Further commands of ``solvent``, by name.
         discount: Discount of the source's objective, a number above 0 and up to 1:
             the game is discounted so unless another discount is asked for
-            (:mod:`solvent.model.discount`). What finds values without the game's table (`solver`,
+            (:mod:`solvent.model.transforms`). What finds values without the game's table (`solver`,
             `layered`, `opened`, `simulator`, `players`, `scorer`, `untabled`), what is said of them
             (`sections`, `studies`) and `play` are for the game without a discount, and are not
             asked with one.
@@ -670,7 +670,7 @@ def make_game(
         UnexpectedArgumentError: If a parameter is unknown; a ValueError and a TypeError.
         ValueError: If the name is unknown, or a value is out of its range.
     """
-    from solvent.model.discount import discounted
+    from solvent.model.transforms import discounted
 
     spec = find_spec(name)
     maker = spec.maker()

@@ -4,22 +4,29 @@ The hash of a model is known only once its table is compiled, so a table is foun
 the class's fields. Only games of this package are kept, whose code is part of the key
 (:func:`solvent.model.cache.code_version`); a game with a field that names a file is compiled every
 time.
+
+**States** are kept as arrays (:func:`pack_states`). They are made of tuples, named tuples and
+frozen dataclasses, and those of whole numbers, truth values, texts, floats, fractions and None. All
+states of one kind become one array for each field. A state is made of them when it is asked for: an
+environment may run for hours and never ask.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from solvent.model.cache import Packed, kept
-from solvent.model.game import Game, GameInfo
+from solvent.model.game import Game, GameInfo, State
 from solvent.model.progress import OnProgress
 from solvent.model.registry import game_of
-from solvent.model.state_columns import PackedStates, UnpackableError, find_classes, pack_states
 from solvent.model.tabular import TabularGame
 from solvent.model.walk import MOST_STATES, Derived, compile_rules
 
@@ -185,3 +192,215 @@ def _unpacked(game: Game, packed: Packed) -> TabularGame | None:
         observation=tuple(observation),
         turn=arrays.get("turn"),
     )
+
+
+Arrays = Mapping[str, NDArray[Any]]
+
+OFTEN = 256
+"""The number of requests for single states after which all of them are made."""
+
+_PLAIN: Mapping[type, str] = {bool: "bool", int: "int", float: "float"}
+
+
+class UnpackableError(ValueError):
+    """A state holds something that is not stored."""
+
+
+def pack_states(states: Sequence[State]) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Return the header for states, and their arrays.
+
+    Args:
+        states: States of a table.
+
+    Raises:
+        UnpackableError: If they hold something else than the module says.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    return _pack(list(states), arrays), arrays
+
+
+def _pack(values: list[Any], arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return the header's entry for values, whose arrays are added."""
+    kinds = [(type(value), len(value) if isinstance(value, tuple) else 0) for value in values]
+    distinct = list(dict.fromkeys(kinds))
+    if len(distinct) > 1:
+        number = {kind: k for k, kind in enumerate(distinct)}
+        which = np.array([number[kind] for kind in kinds])
+        place = np.empty(len(values), np.int64)
+        groups = []
+        for k in range(len(distinct)):
+            there = np.flatnonzero(which == k)
+            place[there] = np.arange(len(there))
+            groups.append(_pack([values[i] for i in there.tolist()], arrays))
+        return {"of": _added(which, arrays), "at": _added(place, arrays), "groups": groups}
+    kind = distinct[0][0]
+    if kind in _PLAIN:
+        return {"is": _PLAIN[kind], "array": _added(np.array(values), arrays)}
+    if kind is type(None):
+        return {"is": "none"}
+    if kind is str:
+        texts = {text: k for k, text in enumerate(dict.fromkeys(values))}
+        numbers = np.array([texts[text] for text in values])
+        return {"is": "text", "texts": list(texts), "array": _added(numbers, arrays)}
+    if kind is Fraction:
+        parts = [[v.numerator for v in values], [v.denominator for v in values]]
+        return {"is": "fraction", "fields": [_pack(part, arrays) for part in parts]}
+    if kind is not tuple and not _is_record(kind):
+        raise UnpackableError(f"{kind.__name__} is not stored")
+    name = "tuple" if kind is tuple else f"{kind.__module__}:{kind.__qualname__}"
+    if issubclass(kind, tuple):
+        columns = [list(column) for column in zip(*values, strict=True)]
+    else:
+        columns = [[getattr(value, field.name) for value in values] for field in fields(kind)]
+    return {"is": "record", "class": name, "fields": [_pack(c, arrays) for c in columns]}
+
+
+def _is_record(kind: type) -> bool:
+    """Whether a class is one of named tuples, or a frozen dataclass whose fields are all of it."""
+    if issubclass(kind, tuple):
+        return hasattr(kind, "_fields")
+    return (
+        is_dataclass(kind)
+        and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        and all(field.init for field in fields(kind))
+    )
+
+
+def _added(array: NDArray[Any], arrays: dict[str, NDArray[Any]]) -> str:
+    """Add an array, its whole numbers in the smallest type that holds them; return its name."""
+    if array.dtype.kind not in "bif":
+        raise UnpackableError("a number is too large to be stored")
+    if array.dtype.kind == "i" and len(array):
+        low, high = np.min_scalar_type(array.min()), np.min_scalar_type(array.max())
+        smallest = np.promote_types(low, high)
+        if smallest.kind in "iu":
+            array = array.astype(smallest)
+    name = f"states_{len(arrays)}"
+    arrays[name] = array
+    return name
+
+
+def find_classes(header: Any, package: str) -> dict[str, type]:
+    """Return the classes that a header names, by name.
+
+    Args:
+        header: The header from :func:`pack_states`.
+        package: The package on the top level in which they have to be defined.
+
+    Raises:
+        UnpackableError: If a class is not one of that package, or is not imported.
+    """
+    classes: dict[str, type] = {}
+    for inner in (*header.get("groups", ()), *header.get("fields", ())):
+        classes |= find_classes(inner, package)
+    name = header.get("class", "tuple")
+    if name != "tuple":
+        module, _, attributes = name.partition(":")
+        found: Any = sys.modules.get(module)
+        for attribute in attributes.split("."):
+            found = getattr(found, attribute, None)
+        if module.partition(".")[0] != package or not isinstance(found, type):
+            raise UnpackableError(f"{name} is no class of {package}")
+        if not _is_record(found):
+            raise UnpackableError(f"{name} is no class of states")
+        classes[name] = found
+    return classes
+
+
+class PackedStates(Sequence[State]):
+    """States that are made from arrays when they are asked for.
+
+    Args:
+        header: The header from :func:`pack_states`.
+        arrays: Arrays to which the header refers.
+        count: Number of states.
+        classes: The classes of the states and of what is in them, by their names in the header.
+    """
+
+    def __init__(
+        self, header: Any, arrays: Arrays, count: int, classes: Mapping[str, type]
+    ) -> None:
+        self._header, self._arrays, self._count = header, dict(arrays), count
+        self._classes: Mapping[str, Any] = classes
+        self._all: tuple[State, ...] | None = None
+        self._asked = 0
+
+    @classmethod
+    def of_columns(cls, kind: type, columns: Sequence[NDArray[Any]]) -> PackedStates:
+        """Return the states of one class of named tuples, whose fields are whole numbers.
+
+        Args:
+            kind: The class.
+            columns: Values of each field, [S].
+        """
+        arrays: dict[str, NDArray[Any]] = {}
+        inner = [{"is": "int", "array": _added(column, arrays)} for column in columns]
+        header = {"is": "record", "class": kind.__name__, "fields": inner}
+        return cls(header, arrays, len(columns[0]), {kind.__name__: kind})
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[State, ...]: ...
+    def __getitem__(self, index: int | slice) -> State | tuple[State, ...]:
+        if self._all is not None or isinstance(index, slice):
+            return self._every()[index]
+        place, self._asked = int(index), self._asked + 1
+        if self._asked > OFTEN:
+            self._every()
+        if not -self._count <= place < self._count:
+            raise IndexError(f"there are {self._count} states")
+        [state] = self._made(self._header, np.array([place % self._count]))
+        found: State = state
+        return found
+
+    def __iter__(self) -> Iterator[State]:
+        return iter(self._every())
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether another sequence has the same states in the same order."""
+        if not isinstance(other, (tuple, PackedStates)):
+            return NotImplemented
+        return self._every() == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{self._count} states>"
+
+    def _every(self) -> tuple[State, ...]:
+        """All states; whoever asks for them all once does so again."""
+        if self._all is None:
+            self._all = tuple(self._made(self._header, np.arange(self._count)))
+        return self._all
+
+    def _made(self, header: Any, places: NDArray[Any]) -> list[Any]:
+        """The values at some places."""
+        if "groups" in header:
+            which, at = (self._arrays[header[name]][places] for name in ("of", "at"))
+            made = np.empty(len(places), object)
+            for k, inner in enumerate(header["groups"]):
+                there = np.flatnonzero(which == k)
+                found = self._made(inner, at[there])
+                for i, value in zip(there.tolist(), found, strict=True):
+                    made[i] = value
+            return made.tolist()
+        match header["is"]:
+            case "none":
+                return [None] * len(places)
+            case "text":
+                texts = header["texts"]
+                return [texts[k] for k in self._arrays[header["array"]][places].tolist()]
+            case "record" | "fraction":
+                columns = [self._made(inner, places) for inner in header["fields"]]
+                if header["is"] == "fraction":
+                    return list(map(Fraction, *columns))
+                if header["class"] != "tuple":
+                    return list(map(self._classes[header["class"]], *columns))
+                return list(zip(*columns, strict=True)) if columns else [()] * len(places)
+            case _:
+                plain: list[Any] = self._arrays[header["array"]][places].tolist()
+                return plain

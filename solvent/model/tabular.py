@@ -38,11 +38,12 @@ the nearest to these. A game has few different numbers, so each is kept once and
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,30 @@ from numpy.typing import NDArray
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.game import GameInfo, State
 from solvent.model.parameters import shown
+
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def remembered(
+    function: Callable[Concatenate[_T, _P], _R],
+) -> Callable[Concatenate[_T, _P], _R]:
+    """A decorator for functions of a table or a policy: results are kept as long as that is in use.
+
+    All other arguments have to be hashable, and are passed by position.
+    """
+    known: WeakKeyDictionary[Any, dict[Any, _R]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def remembering(subject: _T, /, *others: _P.args, **none: _P.kwargs) -> _R:
+        results = known.setdefault(subject, {})
+        if others not in results:
+            results[others] = function(subject, *others, **none)
+        return results[others]
+
+    return remembering
+
 
 SUM_TOLERANCE = 1e-9
 """Tolerance for the sum of a distribution, which rounding may move away from 1."""

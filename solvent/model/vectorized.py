@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Ints
 from solvent.model.game import Alternating, GameInfo, JointAction, Outcome
-from solvent.model.state_columns import PackedStates
+from solvent.model.table_cache import PackedStates
 from solvent.model.tabular import TabularGame
 from solvent.model.walk import Pieces, check_distribution
 

@@ -27,7 +27,7 @@ from solvent.benchmark.records import TaskRecord
 from solvent.benchmark.statistics import Band, curve_band, estimate, performance_profile
 from solvent.benchmark.summary import PREFIXES, algorithms_of, normalized_scores
 from solvent.exact.learning_curve import Evaluation, read_curve
-from solvent.exact.store import write_atomically
+from solvent.model.files import write_atomically
 from solvent.model.parameters import check_choice
 from solvent.model.text import NEVER_ENDS, UNBOUNDED, small, tick, whole
 from solvent.report.colours import ALGORITHMS, BASELINE_SHAPE, FURTHER, Mark, algorithm_marks

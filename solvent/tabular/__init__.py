@@ -14,8 +14,8 @@ from solvent.tabular.dynamic_programming import (
     policy_iteration,
     value_iteration,
 )
-from solvent.tabular.estimate import Estimate, draw, epsilon_greedy, sample_average, softmax
 from solvent.tabular.exact_curves import Curves, curves, measure
+from solvent.tabular.interface import Estimate, draw, epsilon_greedy, sample_average, softmax
 from solvent.tabular.monte_carlo import (
     importance_sampling,
     monte_carlo_control,
@@ -25,7 +25,6 @@ from solvent.tabular.monte_carlo import (
     reinforce,
 )
 from solvent.tabular.registry import ALGORITHMS, TabularAlgorithm
-from solvent.tabular.stage_games import matrix_game
 from solvent.tabular.temporal_difference import (
     double_q_learning,
     dyna_q,
@@ -40,6 +39,7 @@ from solvent.tabular.temporal_difference import (
 )
 from solvent.tabular.two_players import (
     fictitious_play,
+    matrix_game,
     minimax_q,
     mirror_descent,
     regret_matching,

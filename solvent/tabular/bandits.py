@@ -14,8 +14,10 @@ import numpy as np
 from gymnasium import spaces
 
 from solvent.model.arrays import Floats
-from solvent.tabular.estimate import (
+from solvent.tabular.interface import (
+    Env,
     Estimate,
+    Indexed,
     StepSize,
     draw,
     epsilon_greedy,
@@ -23,8 +25,7 @@ from solvent.tabular.estimate import (
     softmax,
     step_size,
 )
-from solvent.tabular.interface import Env, Indexed
-from solvent.tabular.stage_games import matrix_game
+from solvent.tabular.two_players import matrix_game
 
 
 class Bandit(gym.Env[Any, Any]):

@@ -16,7 +16,7 @@ import numpy as np
 
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
-from solvent.tabular.estimate import (
+from solvent.tabular.interface import (
     Estimate,
     check_one_discount,
     epsilon_greedy,

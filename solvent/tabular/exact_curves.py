@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.exact.evaluation import policy_value
-from solvent.exact.response import nash_conv
+from solvent.exact.scoring import nash_conv
 from solvent.exact.solution import ImproperGameError
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy
@@ -26,8 +26,8 @@ from solvent.model.parameters import check_choice, check_integer
 from solvent.report.colours import ALGORITHMS, SHAPES
 from solvent.report.panel import LEVELS, STYLE, Axis, Panel, gap_axis
 from solvent.tabular.dynamic_programming import chooser
-from solvent.tabular.estimate import Estimate, epsilon_greedy
-from solvent.tabular.stage_games import matrix_game
+from solvent.tabular.interface import Estimate, epsilon_greedy
+from solvent.tabular.two_players import matrix_game
 
 Algorithm: TypeAlias = Callable[[np.random.Generator], Iterator[Estimate]]
 """A function that starts a run of an algorithm, given its only source of randomness."""
@@ -214,7 +214,7 @@ def measure(
         states: States in which V is compared, as for :func:`curves`.
 
     Returns:
-        A function from an :class:`~solvent.tabular.estimate.Estimate` to a number.
+        A function from an :class:`~solvent.tabular.interface.Estimate` to a number.
 
     Raises:
         ValueError: If an argument is not one of these. The function itself raises one if an

@@ -13,8 +13,10 @@ import numpy as np
 
 from solvent.model import TabularPolicy
 from solvent.model.arrays import Floats
-from solvent.tabular.estimate import (
+from solvent.tabular.interface import (
+    Env,
     Estimate,
+    Indexed,
     StepSize,
     epsilon_greedy,
     expected,
@@ -23,7 +25,6 @@ from solvent.tabular.estimate import (
     step_size,
     table_of,
 )
-from solvent.tabular.interface import Env, Indexed
 
 
 def monte_carlo_prediction(

@@ -24,7 +24,7 @@ from solvent.tabular import (
     temporal_difference,
     two_players,
 )
-from solvent.tabular.estimate import Estimate
+from solvent.tabular.interface import Estimate
 
 TABLE, ENVIRONMENT, BOTH_PLAYERS = "table", "environment", "table for two"
 """The kind of problem that an algorithm runs on: a table in which one player chooses, an

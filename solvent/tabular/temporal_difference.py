@@ -17,8 +17,10 @@ import numpy as np
 from solvent.model import TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_integer
-from solvent.tabular.estimate import (
+from solvent.tabular.interface import (
+    Env,
     Estimate,
+    Indexed,
     StepSize,
     draw,
     epsilon_greedy,
@@ -26,7 +28,6 @@ from solvent.tabular.estimate import (
     step_size,
     table_of,
 )
-from solvent.tabular.interface import Env, Indexed
 
 
 def td(

@@ -37,8 +37,7 @@ from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
 from torch.distributions import Categorical
 
-from solvent.baselines.functions import QueriedFunction
-from solvent.baselines.gate import check_wrappers
+from solvent.baselines.gate import QueriedFunction, check_wrappers
 from solvent.baselines.network import Network, NetworkPlayer
 from solvent.envs.spaces import kind_that_fits
 from solvent.model import TabularGame, TabularPolicy

@@ -21,9 +21,9 @@ from solvent.baselines.network import NetworkPlayer, load_network, save_network
 from solvent.benchmark.policies import learned_exploitability, recorded_score
 from solvent.benchmark.run_folder import IMPORTANCE, UNIFORM
 from solvent.envs import VectorEnv
+from solvent.envs.batches import BothSeats
 from solvent.envs.env import learned_seat
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.envs.table_batch import BothSeats
 from solvent.exact import Score, Solution, cached_solution, load_policy, save_policy
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.model import Game, TabularGame, TabularPolicy

@@ -32,7 +32,7 @@ from solvent.envs.spaces import kind_that_fits
 from solvent.exact import ImproperGameError, cached_solution, policy_value, state_visitation
 from solvent.model import TabularGame, TabularPolicy, discounted, project
 from solvent.model.arrays import Floats, Ints
-from solvent.model.discount import discounted_policy
+from solvent.model.transforms import discounted_policy
 from solvent.training.algorithms import Watcher
 from solvent.training.distinct import keys_of
 from solvent.training.extract import OF_ACTION_VALUES, action_values, extract, mean_values

@@ -65,7 +65,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from torch import Tensor, nn
 
 from solvent.envs import VectorEnv
-from solvent.envs.table_batch import BothSeats
+from solvent.envs.batches import BothSeats
 
 SEATS = (0, 1)
 LEFT = 0.1

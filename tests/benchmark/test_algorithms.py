@@ -12,7 +12,7 @@ import numpy as np
 import own_algorithms
 import pytest
 
-from solvent.baselines.functions import tabulated
+from solvent.baselines.gate import tabulated
 from solvent.benchmark.algorithms import (
     Algorithm,
     Budget,

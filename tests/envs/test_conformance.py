@@ -22,14 +22,15 @@ from parlour_games import parlour
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 from pettingzoo.utils import parallel_to_aec
 from random_games import RandomGame
+from random_tables import legal_actions_played
 from scipy import stats
 from side_by_side import assert_equal, assert_steps_equal
 from table_simulation import TablePlayer, TableSampler
 from two_players import random_pool
 
 from solvent.envs import Env, VectorEnv
+from solvent.envs.batches import BothSeats
 from solvent.envs.pettingzoo_env import AGENTS, TabularAECEnv, TabularParallelEnv
-from solvent.envs.table_batch import BothSeats
 from solvent.exact import policy_value
 from solvent.model import (
     Game,
@@ -38,7 +39,6 @@ from solvent.model import (
     against,
     compile_game,
     discounted,
-    legal_action_table,
     project,
 )
 from solvent.model.arrays import Bools, Floats
@@ -236,7 +236,7 @@ def test_what_follows_has_the_support_and_frequencies_of_the_model(case: Case) -
     starts = sum(weight * case.seen(game, game.initial) for game, weight in case.folded)
     tested = int(assert_frequencies(begun["state"], starts))
     # Illegal actions are among them: the lowest legal one is played in their place.
-    played = legal_action_table(table.mask[case.player])
+    played = legal_actions_played(table.mask[case.player])
     for s in np.flatnonzero(case.acts & ~table.terminal)[:4]:
         at = np.eye(table.n_states)[s]
         for action in range(played.shape[1]):
@@ -428,7 +428,7 @@ def test_agents_play_the_model(make: Callable[..., Any]) -> None:
         for one in (env, twin):
             one.reset(seed=11 if episode == 0 else None)
         total = 0.0
-        while not rules.is_terminal(state := env.state_of_rules):
+        while not rules.is_terminal(state := env.episode.state):
             legal = rules.legal_actions(state)
             actions, rewards, infos = told = joint_step(env, rng)
             assert data_equivalence(told, joint_step(twin, same), exact=True)
@@ -438,7 +438,7 @@ def test_agents_play_the_model(make: Callable[..., Any]) -> None:
                 joint.append(action if action in allowed else allowed[0])
                 if agent in actions:
                     assert infos[agent]["illegal_action"] is (action not in allowed)
-            after = env.state_of_rules, rewards["player_0"]
+            after = env.episode.state, rewards["player_0"]
             assert after in follows(rules, state, tuple(joint), env.game is None)
             assert rewards["player_1"] == -rewards["player_0"]
             for player, agent in enumerate(AGENTS):

@@ -26,8 +26,8 @@ from solvent.envs import (
     VectorEnv,
 )
 from solvent.envs.batch_simulator import Uniform
+from solvent.envs.batches import BothSeats
 from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
-from solvent.envs.table_batch import BothSeats
 from solvent.exact import solve
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import (

@@ -59,7 +59,7 @@ def test_both_agents_see_and_are_paid_what_the_rules_say(rules: Any) -> None:
             for one in in_obs.agents:
                 seen, plain = (env.observe(one) for env in (in_obs, in_info))
                 mask = in_info.infos[one]["action_mask"]
-                expected = rules.observe(in_obs.state_of_rules, AGENTS.index(one))
+                expected = rules.observe(in_obs.episode.state, AGENTS.index(one))
                 assert data_equivalence(seen, {"observation": expected, "action_mask": mask})
                 assert (plain == expected).all()
                 assert in_obs.observation_space(one).contains(seen)

@@ -7,7 +7,7 @@ from numba import njit
 from scipy import stats
 
 from solvent.envs import kernels
-from solvent.envs.random_stream import DRAWS, RandomStream, first_state
+from solvent.envs.sampling import DRAWS, RandomStream, first_state
 
 
 def test_the_first_states_from_1() -> None:

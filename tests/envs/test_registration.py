@@ -18,14 +18,14 @@ from reduced_football import reduced_points
 from timed_football import CHART, CLOCK, RULES
 
 from solvent.envs import VectorEnv
-from solvent.envs.registration import ENVIRONMENTS, compiled_game, without_table
+from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.games.football.chart import csv_text
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.greed.kernel import solve_greed
 from solvent.registration import register_envs
 
 register_envs()
-UNTABLED = without_table()
+UNTABLED = [name for name in ENVIRONMENTS if not samples_table(name)]
 NAMES = [name for name in ENVIRONMENTS if name not in UNTABLED]
 LARGE = ("solvent/NinthTide-v0", "solvent/FootballStrategy-v0", "solvent/FootballAgent-v0")
 FOR_ONE = [n for n in NAMES if ENVIRONMENTS[n].opponent is None and n not in LARGE]

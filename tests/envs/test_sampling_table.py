@@ -9,8 +9,8 @@ import pytest
 from random_games import RandomGame
 from random_tables import random_table
 
-from solvent.envs.random_stream import DRAWS
-from solvent.envs.sampling_table import (
+from solvent.envs.sampling import (
+    DRAWS,
     LEARNER,
     NOBODY,
     OPPONENT,

@@ -21,8 +21,8 @@ from side_by_side import assert_equal, assert_steps_equal
 from two_players import OneShot, random_pool
 
 from solvent.envs import Env, VectorEnv
+from solvent.envs.batches import BothSeats
 from solvent.envs.kernels import copy_rows
-from solvent.envs.table_batch import BothSeats
 from solvent.games import FightingFantasy, Greed
 from solvent.model import TabularPolicy, compile_game
 

@@ -8,9 +8,8 @@ from scipy.sparse import csr_array, diags_array, eye_array
 from scipy.sparse.linalg import spsolve
 
 from solvent.exact import CertificateError, chain
-from solvent.exact.chain import Chain
+from solvent.exact.chain import Chain, likeliest_exits
 from solvent.exact.compilation import Transitions
-from solvent.exact.kernels.chain import likeliest_exits
 
 STATES = 5000
 
@@ -45,7 +44,7 @@ def test_solutions_satisfy_the_equations(patience: int, monkeypatch: pytest.Monk
     right = rng.normal(size=STATES)
     matrix = (eye_array(STATES) - moves).tocsc()
     assert found.solve(right) == pytest.approx(spsolve(matrix, right), rel=0, abs=1e-12)
-    assert found.solve_transposed(right) == pytest.approx(
+    assert found.solve(right, transposed=True) == pytest.approx(
         spsolve(matrix.T.tocsc(), right), rel=0, abs=1e-11
     )
 
@@ -131,7 +130,7 @@ def test_a_chain_that_is_hardly_ever_left_is_as_exact_as_any(size: int) -> None:
     transitions = Transitions(start, start, places ^ 1, np.ones(size))
     walk = Chain("pairs", transitions, np.ones(size), np.where(places % 2, luck, 0.0))
     assert walk.solve(np.ones(size)) == pytest.approx(np.full(size, 2 / luck), rel=1e-15)
-    visits = walk.solve_transposed((places == 0).astype(float))
+    visits = walk.solve((places == 0).astype(float), transposed=True)
     assert visits[:2] == pytest.approx([1 / luck, 1 / luck], rel=1e-15)
     assert (visits[2:] == 0).all()
 
@@ -148,7 +147,7 @@ def test_elimination_of_many_parts_solves_the_same_equations(transposed: bool) -
     walk = Chain("parts", transitions, np.ones(n), 1 - dense.sum(axis=1))
     right = rng.normal(size=n)
     matrix = np.eye(n) - dense
-    found = walk.solve_transposed(right) if transposed else walk.solve(right)
+    found = walk.solve(right, transposed=transposed)
     expected = np.linalg.solve(matrix.T if transposed else matrix, right)
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 

@@ -18,7 +18,6 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 from solvent.exact import components as of_components
 from solvent.exact.components import (
     can_reach,
-    cannot_end,
     components,
     end_components,
     reached,
@@ -128,7 +127,6 @@ def test_what_can_be_reached_is_found_by_following_the_rows() -> None:
         wanted = set(np.flatnonzero(goal).tolist())
         ways = [closure(table, rows, {s}) for s in range(table.n_states)]
         assert can_reach(table, allowed, goal).tolist() == [bool(way & wanted) for way in ways]
-        assert cannot_end(table, allowed).tolist() == [4 not in way for way in ways]
         begins = np.zeros(table.n_states)
         begins[seed % 4] = begins[(seed // 4) % 4] = 1
         other = replace(table, initial=begins / begins.sum())

@@ -20,8 +20,7 @@ from solvent.exact import (
     solve,
 )
 from solvent.exact.components import can_reach
-from solvent.exact.response import costs_for_ever
-from solvent.exact.scoring import comparable_score, cross_play_matrix
+from solvent.exact.scoring import comparable_score, costs_for_ever, cross_play_matrix
 from solvent.model import TabularGame, TabularPolicy
 
 

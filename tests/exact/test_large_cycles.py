@@ -8,7 +8,6 @@ import pytest
 from solvent.exact import (
     certificate,
     chain,
-    expected_length,
     mdp,
     policy_value,
     solve,
@@ -81,7 +80,7 @@ def test_iteration_finds_what_elimination_finds(
 ) -> None:
     monkeypatch.setattr(chain, "ELIMINATED", 1000)
     policy = TabularPolicy.uniform(game, player=0)
-    functions = (policy_value, expected_length, state_visitation)
+    functions = (policy_value, state_visitation)
     eliminated = [solve(game).values, *(f(game, policy) for f in functions)]
     monkeypatch.setattr(chain, "ELIMINATED", 0)
     monkeypatch.setattr(mdp, "APPROACHED", 0)

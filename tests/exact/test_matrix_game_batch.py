@@ -21,8 +21,7 @@ from matrix_games import (
 from scipy import optimize
 
 from solvent.exact import MatrixGames, solve_matrix_game, solve_matrix_games
-from solvent.exact.kernels.matrix_game import RETRIED
-from solvent.exact.matrix_game import HIGHS, STEPS
+from solvent.exact.matrix_game import HIGHS, RETRIED, STEPS
 
 
 def check(payoffs: np.ndarray, games: MatrixGames) -> None:
@@ -169,7 +168,7 @@ def test_rough_mixes_are_polished_and_refused_if_that_does_not_help(
     def worse(a: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
         x[:], y[:] = np.eye(3)[0], np.eye(3)[0]
 
-    monkeypatch.setattr("solvent.exact.kernels.matrix_game.solve_games", worse)
+    monkeypatch.setattr("solvent.exact.matrix_game.solve_games", worse)
     message = r"with a duality gap of \d\.\de-04; its payoffs range from -1 to 3$"
     with pytest.raises(ArithmeticError, match=message):
         solve_matrix_game(SCISSORS)

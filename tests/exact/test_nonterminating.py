@@ -19,8 +19,7 @@ from solvent.exact import (
     score,
     solve,
 )
-from solvent.exact.response import response_values
-from solvent.exact.scoring import comparable_score, cross_play_matrix
+from solvent.exact.scoring import comparable_score, cross_play_matrix, response_values
 from solvent.model import TabularGame, TabularPolicy, against
 
 

@@ -9,7 +9,7 @@ import pytest
 from layered_games import shop
 
 from solvent.exact import solve
-from solvent.exact.layered.solution import solve_in_memory
+from solvent.exact.layered.solve import solve_in_memory
 from solvent.games import Pig
 from solvent.model import Progress, compile_game, progress
 

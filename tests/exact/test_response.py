@@ -19,7 +19,7 @@ from solvent.exact import (
     score,
     solve,
 )
-from solvent.exact.response import response_values, solve_with_nonterminating_play
+from solvent.exact.scoring import response_values, solve_with_nonterminating_play
 from solvent.games import Pig
 from solvent.games.greed.rules import Greed
 from solvent.model import Game, TabularPolicy, against, compile_game

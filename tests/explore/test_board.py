@@ -19,7 +19,7 @@ from explored import GAMES, client, explorer, line_at, solved, waited
 
 from solvent import make_game
 from solvent.exact import SolvedTable, save_policy, solve
-from solvent.exact.response import best_response
+from solvent.exact.scoring import best_response
 from solvent.explore import Explorer, Library, make_app, questions, subject
 from solvent.explore.decision import choice_in, results, why_tied
 from solvent.explore.line import Line, costliest, in_all

@@ -19,10 +19,10 @@ from typer.testing import CliRunner
 
 import solvent
 from solvent.cli.app import app
-from solvent.exact.store import StoreError
 from solvent.grading import Exercise, find_exercise, grade_files, read_answer, write_grades
 from solvent.grading.answers import largest_file, shapes_of
 from solvent.grading.grades import Graded
+from solvent.model.files import StoreError
 
 SHAPES = shapes_of("policy", 16, 4)
 

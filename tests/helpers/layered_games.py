@@ -24,9 +24,9 @@ from solvent.exact.layered.game import (
     WarmStart,
 )
 from solvent.exact.layered.solve import solve_layers
-from solvent.exact.store import StoreError
 from solvent.model import GameInfo, Outcome
 from solvent.model.arrays import Floats
+from solvent.model.files import StoreError
 
 PIECES = 5
 """So many are sold in a period at the full price; what is sold beyond them brings nothing."""

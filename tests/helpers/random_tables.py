@@ -7,6 +7,12 @@ import numpy as np
 from solvent.model import GameInfo, TabularGame
 
 
+def legal_actions_played(mask: np.ndarray) -> np.ndarray:
+    """[S, A] the action played when one is chosen: itself if legal, else the lowest legal; -1."""
+    lowest = np.where(mask.any(axis=1), mask.argmax(axis=1), -1)
+    return np.where(mask, np.arange(mask.shape[1]), lowest[:, None])
+
+
 def random_table(seed: int, player: int = 0) -> TabularGame:
     """A table of up to 9 states in which `player` alone chooses.
 

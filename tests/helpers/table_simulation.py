@@ -12,8 +12,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Simulation, spread_states
+from solvent.envs.batches import SimulatedSeatBatch
 from solvent.envs.kernels import draw_actions
-from solvent.envs.simulated_seat import SimulatedSeatBatch
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats, Ints
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from solvent import make_game
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.solution import LayeredSolution
+from solvent.exact.layered.solve import LayeredSolution
 from solvent.games.football_clock.layers import FootballLayers
 
 FOLDERS = sorted((Path(__file__).parents[2] / "docs" / "evidence").glob("football-*"))

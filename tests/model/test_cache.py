@@ -20,7 +20,7 @@ from solvent.exact.solver import cached_solution, solve_table
 from solvent.games import FightingFantasy, FootballStrategy, Greed, Pig
 from solvent.model import Game, cache, cached_table, compile_game, table_cache
 from solvent.model.cache import Packed, kept, read_entry, write_entry
-from solvent.model.state_columns import PackedStates, UnpackableError, find_classes, pack_states
+from solvent.model.table_cache import PackedStates, UnpackableError, find_classes, pack_states
 
 GAME = FightingFantasy(stamina=4, opponent_stamina=4, luck=3)
 

@@ -17,13 +17,10 @@ from solvent.model.context import (
     DENOMINATOR,
     C,
     Check,
-    is_significant,
     modified,
     modified_exactly,
     modifier_between,
-    modifier_from_even,
     resolve_at_targets,
-    succeeds,
 )
 
 # OSDL, "Resolving Actions": in percent, by modifier and base probability 0, 25, 50, 75 and 100.
@@ -90,7 +87,7 @@ def test_the_page_judges_every_claim_of_the_source() -> None:
     )
     orders = [modified(modified(0.6, m), 0.35 - m) for m in (0.2, 0.15, 0.35)]
     near = ", ".join(f"+{m:.0%}: {percent(modified(0.5, m))}" for m in (0.1, 0.2, 0.3))
-    inverted, meant = 1 / (1 + np.exp(-0.6)), modifier_from_even(0.6)
+    inverted, meant = 1 / (1 + np.exp(-0.6)), modifier_between(0.5, 0.6)
     check_claims(
         "checks.md",
         {
@@ -112,7 +109,8 @@ def test_the_page_judges_every_claim_of_the_source() -> None:
             ),
             "the ninja climbs in about 53%": percent(modified(0.8, -0.3)),
             "r = p counts as a success": (
-                f"a draw of 0 {'succeeds in' if succeeds(0, 0.0) else 'fails'} a check of 0% here"
+                f"a draw of 0 {'succeeds in' if modified_exactly(0, 0.1) else 'fails'} a check"
+                " of 0% here"
             ),
         },
     )
@@ -120,7 +118,7 @@ def test_the_page_judges_every_claim_of_the_source() -> None:
 
 def test_near_even_odds_a_modifier_is_the_change_it_makes() -> None:
     p_new = np.linspace(0.3, 0.7, 401)
-    assert np.abs(modifier_from_even(p_new) - (p_new - 0.5)).max() < 0.004
+    assert np.abs(modifier_between(0.5, p_new) - (p_new - 0.5)).max() < 0.004
 
 
 @given(chances, sizes, sizes)
@@ -153,13 +151,6 @@ def test_certainties_stay(modifier: int) -> None:
     for p in (0, 1):
         assert modified(p, modifier) == p
         assert modified_exactly(p, modifier) == p
-
-
-def test_a_draw_succeeds_if_it_is_below_the_probability() -> None:
-    assert not succeeds(0.0, 0.0)
-    assert not succeeds(0.5, 0.5)
-    assert succeeds(1.0, np.nextafter(1, 0))
-    assert succeeds(np.array([0.2, 0.8]), 0.5).tolist() == [False, True]
 
 
 def test_arrays_broadcast() -> None:
@@ -225,11 +216,9 @@ def test_only_certainties_read_as_such() -> None:
         (lambda: modified_exactly(0.5, 0.1, c=-1), "c is -1; allowed are numbers from 0 to 100"),
         (lambda: modified_exactly(0.5, 0.1, denominator=1), "denominator is 1; allowed are"),
         (lambda: modifier_between(0, 0.5), "p is 0; allowed is what lies strictly between"),
-        (lambda: modifier_from_even(1.0), "p_new is 1.0; allowed is what lies strictly"),
+        (lambda: modifier_between(0.5, 1.0), "p_new is 1.0; allowed is what lies strictly"),
         (lambda: modifier_between(0.2, 0.5, c=0), "with it no modifier changes anything"),
-        (lambda: is_significant(2, 1, 1), "probability is 2; a probability is within 0..1"),
-        (lambda: is_significant(0.2, -1, 1), "importance is -1; allowed are finite numbers from 0"),
-        (lambda: is_significant(0.2, 1, float("nan")), "threshold is nan; allowed are finite"),
+        (lambda: Check("jump", 0.8).needs_roll(float("nan")), "threshold is nan; allowed are"),
         (
             lambda: resolve_at_targets(Check("a", 1), {"x": [Check("b", 0, c=3)]}),
             "c of 'b' is 3, of 'a' 21/5; modifiers are in one unit only if they agree",
@@ -257,14 +246,7 @@ def test_errors_name_the_value_and_what_is_allowed(call: object, message: str) -
 def test_an_event_is_tested_if_probability_times_importance_is_greater_than_the_threshold(
     probability: Fraction, importance: Fraction, threshold: Fraction, significant: bool
 ) -> None:
-    assert is_significant(probability, importance, threshold) is significant
-    found = is_significant(np.float64(probability), importance, threshold)
-    assert type(found) is bool
-
-
-def test_events_are_judged_by_the_array() -> None:
-    found = is_significant(np.array([0.1, 0.6]), np.array([[1], [10]]), 0.5)
-    assert found.tolist() == [[False, True], [True, True]]
+    assert Check("it", 1 - probability).needs_roll(threshold, failure=importance) is significant
 
 
 def test_a_check_is_rolled_if_its_failure_or_its_success_is_significant() -> None:

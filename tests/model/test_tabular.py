@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from random_games import RandomGame
+from random_tables import legal_actions_played
 
 from solvent.exact import best_response, solve
 from solvent.games import FightingFantasy, Pig
@@ -24,7 +25,6 @@ from solvent.model import (
     against,
     compile_game,
     from_arrays,
-    legal_action_table,
     one_hot,
     project,
     reachable,
@@ -200,7 +200,7 @@ masks = hnp.arrays(bool, st.tuples(st.integers(1, 6), st.integers(1, 5)))
 def test_projection_is_what_an_environment_plays(mask: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     chosen = rng.dirichlet(np.ones(mask.shape[1]), size=len(mask))
-    played = legal_action_table(mask)
+    played = legal_actions_played(mask)
     expected = np.zeros(mask.shape)
     for s, a in np.ndindex(mask.shape):
         if played[s, a] >= 0:

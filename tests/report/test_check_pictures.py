@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from solvent.model.context import modified, modifier_from_even
+from solvent.model.context import modified, modifier_between
 from solvent.report import panel
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -45,7 +45,7 @@ def test_the_abacus_is_the_inverse_of_the_function() -> None:
     picture = SCRIPT["abacus_picture"]()
     found = curves(picture)
     for x, y in found["the modifier"]:
-        assert 2 * y - 1 == pytest.approx(modifier_from_even(x), abs=0.03)
+        assert 2 * y - 1 == pytest.approx(modifier_between(0.5, x), abs=0.03)
     assert found["what 50% becomes, less 50%"] == [(0, pytest.approx(0.25)), (1, 0.75)]
     assert SCRIPT["EXAMPLE"] == (80, -30)
     assert "80% with a modifier of -30%: 53%" in picture

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from random_tables import legal_actions_played
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3 import A2C, DQN, PPO, SAC
@@ -18,7 +19,7 @@ from stable_baselines3.dqn.policies import DQNPolicy
 import solvent
 from solvent.envs import Env, VectorEnv
 from solvent.exact import score
-from solvent.model import TabularGame, TabularPolicy, legal_action_table, one_hot
+from solvent.model import TabularGame, TabularPolicy, one_hot
 from solvent.training import (
     ALGORITHMS,
     ExactEvalCallback,
@@ -31,7 +32,7 @@ from solvent.training.extract import network_player
 def predicted(model: BaseAlgorithm, game: TabularGame, masked: bool) -> TabularPolicy:
     """What `predict` answers in each state, played as the environment plays it."""
     observations = one_hot(game).observation[0]
-    played = legal_action_table(game.mask[0])
+    played = legal_actions_played(game.mask[0])
     actions = np.zeros(game.n_states, np.int64)
     for s in np.flatnonzero(~game.terminal).tolist():
         kwargs: Any = {"action_masks": game.mask[0][s]} if masked else {}

@@ -13,8 +13,8 @@ from interruptions import Interrupted, stop_at
 from reduced_football import reduced
 
 from solvent.envs import VectorEnv
+from solvent.envs.batches import BothSeats
 from solvent.envs.spaces import observations
-from solvent.envs.table_batch import BothSeats
 from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import MirrorDescent, TrainingResult, train

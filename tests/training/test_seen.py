@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from random_tables import legal_actions_played
 from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -33,7 +34,6 @@ from solvent.model import (
     TabularPolicy,
     against,
     compile_game,
-    legal_action_table,
 )
 from solvent.training import (
     ALGORITHMS,
@@ -69,7 +69,7 @@ def predicted(
     model: BaseAlgorithm, venv: VecNormalize, game: TabularGame, *, masked: bool = False
 ) -> TabularPolicy:
     """What `predict` answers to each state's observation, normalized as the environment does."""
-    played = legal_action_table(game.mask[0])
+    played = legal_actions_played(game.mask[0])
     actions = np.zeros(game.n_states, np.int64)
     for s in np.flatnonzero(~game.terminal).tolist():
         seen = venv.normalize_obs(game.observation[0][s])

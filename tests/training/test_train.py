@@ -23,8 +23,8 @@ from interruptions import Interrupted, stop_at
 from solvent.benchmark.bench import bench
 from solvent.benchmark.suites import Task
 from solvent.exact import StoreError, score
-from solvent.exact.store import LOCK, locked
 from solvent.model import TabularGame
+from solvent.model.files import LOCK, locked
 from solvent.training import ALGORITHMS, TrainingResult, load_model, train
 
 STEPS = {name: 2_048 if name.endswith("dqn") else 4_096 for name in ALGORITHMS}

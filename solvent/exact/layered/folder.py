@@ -6,7 +6,7 @@
                       random states of it with their successors' values (:mod:`~.manifest`)
 ``sheets/NAME.npy``   the values of a layer, float64, as ``numpy.load`` reads them; the game gives
                       the name (:meth:`~.game.LayeredGame.name`)
-``sheets/NAME.zlib``  the same rounded (:mod:`~.compact`), in a folder that keeps its layers compact
+``sheets/NAME.zlib``  the same rounded (:func:`pack`), in a folder that keeps its layers compact
 ``unfinished/``       while there is work to do: the records so far, a line each, and, as
                       ``supports``, what layers still to be solved are started from
 ====================  =============================================================================
@@ -51,7 +51,6 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.layered import manifest
-from solvent.exact.layered.compact import pack, rounded_off, unpack
 from solvent.exact.layered.game import Layer, LayeredGame, Place, WarmStart
 from solvent.exact.layered.manifest import (
     KeptSample,
@@ -59,18 +58,19 @@ from solvent.exact.layered.manifest import (
     sampled_places,
     take_samples,
 )
-from solvent.exact.layered.store import SLACK, LayerRecord, LayerStore
-from solvent.exact.store import (
+from solvent.exact.layered.store import SLACK, LayerRecord, LayerStore, pack, rounded_off, unpack
+from solvent.model.arrays import Floats
+from solvent.model.files import (
     LOCK,
     TEMPORARY,
     StoreError,
     locked,
+    parse_json,
+    read_file,
     remove_temporary,
     reporting,
     write_atomically,
 )
-from solvent.model.arrays import Floats
-from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import shown
 
 _SHA = re.compile(r"[0-9a-f]{64}")

@@ -31,8 +31,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.exact.store import StoreError
 from solvent.model.arrays import Floats
+from solvent.model.files import StoreError
 from solvent.model.parameters import shown
 
 Layer: TypeAlias = Any

@@ -32,8 +32,8 @@ import numpy as np
 
 from solvent.exact.layered.game import Layer, LayeredGame, Place, Read, changes
 from solvent.exact.layered.store import KEEPS, SLACK
-from solvent.exact.store import StoreError
 from solvent.model.arrays import Floats
+from solvent.model.files import StoreError
 from solvent.model.parameters import shown
 
 STATES = 300

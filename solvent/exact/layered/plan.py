@@ -24,9 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvent.exact.layered.compact import pack
 from solvent.exact.layered.game import Layer, LayeredGame, LayerSample, WarmStart
-from solvent.exact.layered.store import KEEPS, LayerStore
+from solvent.exact.layered.store import KEEPS, LayerStore, pack
 
 FILE_OVERHEAD = 512
 """Bytes, about, that a layer takes on disk besides its numbers: its header and its record."""

@@ -11,17 +11,45 @@ value of a matrix game, moves no more than its largest entry, so
 
 where the game bounds the rounding (:meth:`~.game.LayeredGame.rounding`). Bounds are not kept:
 whoever needs one computes it from the layers and their gaps (:func:`proved_errors`).
+
+**The solution** (:class:`LayeredSolution`) is a :class:`~solvent.exact.solver.SolvedGame`. Layers
+hold values only. What the actions of a state lead to, and an optimal strategy in it, follow from
+the values of what comes after it: one step of expectation, and one matrix game.
+
+Where layers are kept rounded (:func:`~.store.pack`), the value of the start is as good as if they
+were not, and every other is right but for the rounding and what was proved before it
+(:meth:`LayeredSolution.error_of`). A maximum or a matrix game moves no more than its entries, so
+what is worked out from such values is no worse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, NamedTuple, Protocol
 
-from solvent.exact.layered.game import Block, BlockResult, Layer, LayeredGame, Read, WarmStart
+import numpy as np
+
+from solvent.exact.layered.game import (
+    Block,
+    BlockResult,
+    Layer,
+    LayeredGame,
+    Place,
+    Read,
+    WarmStart,
+)
+from solvent.exact.layered.plan import check_memory, memory_bytes
 from solvent.exact.layered.store import LayerRecord, LayerStore
+from solvent.exact.matrix_game import solve_matrix_games
 from solvent.model.arrays import Floats
+from solvent.model.cache import Packed, entry_path, kept
+from solvent.model.parameters import shown
+from solvent.model.progress import OnProgress, Teller
 
 OnLayer = Callable[[Layer, LayerRecord], None]
 """Called with every layer when the store has it."""
@@ -150,3 +178,242 @@ def proved_errors(store: LayerStore) -> dict[Layer, float]:
         rounding = game.rounding(layer, store.largest)
         errors[layer] = before + store.record(layer).largest_gap + rounding
     return errors
+
+
+@dataclass(frozen=True, eq=False)
+class LayeredSolution:
+    """A game whose layers are solved.
+
+    Args:
+        store: All its layers, in memory or in a folder.
+        game: The rules, with the start that is meant.
+
+    Raises:
+        ValueError: If a layer is not solved, or a state in which the game may begin is in none.
+    """
+
+    store: LayerStore
+    game: Any
+
+    def __post_init__(self) -> None:
+        """Check that all is solved."""
+        self.store.check_complete()
+
+    @property
+    def layered(self) -> LayeredGame:
+        """The game as its layers."""
+        return self.store.game
+
+    @cached_property
+    def value(self) -> float:
+        """The value of the start to player 0."""
+        return sum(
+            float(outcome.probability) * self.value_of(outcome.state)
+            for outcome in self.game.initial()
+        )
+
+    @property
+    def method(self) -> str:
+        """The method of the solver, and the part of the optimum that is kept if that is not all."""
+        kept = {
+            "compact": f"; values of other positions than the start are kept within "
+            f"{self.rounded_off:.2g}",
+            "start": "; the value of the start alone is kept",
+        }
+        return f"backward induction layer by layer{kept.get(self.store.keep, '')}"
+
+    @cached_property
+    def rounded_off(self) -> float:
+        """The largest error of the kept values, compared with those solved; 0 if all are kept."""
+        return max(map(self.store.rounded_off, self.layered.layers))
+
+    @cached_property
+    def error(self) -> float:
+        """Proved bound of the error of `value`."""
+        starts = self.game.initial()
+        error = max(self.errors[self._place(outcome.state).layer] for outcome in starts)
+        if len(starts) == 1:
+            return error
+        unit = float(np.finfo(float).eps) / 2
+        largest = max(abs(self.value_of(outcome.state)) for outcome in starts)
+        return error + 2 * (len(starts) + 2) * unit * largest
+
+    @cached_property
+    def errors(self) -> dict[Layer, float]:
+        """Proved bound of the error of the values of every layer."""
+        return proved_errors(self.store)
+
+    @property
+    def lower(self) -> float:
+        """The value is no less."""
+        return self.value - self.error
+
+    @property
+    def upper(self) -> float:
+        """The value is no more."""
+        return self.value + self.error
+
+    @property
+    def largest_gap(self) -> float:
+        """The largest duality gap of all matrix games."""
+        return self.store.largest_gap
+
+    def values(self, layer: Layer) -> Floats:
+        """The values of a layer as they are stored."""
+        return self.store.read(layer)
+
+    def value_of(self, state: Any) -> float:
+        """The expected return to player 0 from a state on.
+
+        It is 0 when the game is over, and its rewards are received.
+
+        Raises:
+            ValueError: If the state has a place outside its layer, so that it is none of the game.
+        """
+        if self.game.is_terminal(state):
+            return 0.0
+        place = self.layered.place(state)
+        if place is not None:
+            shape = self.layered.shape(place.layer)
+            # An index below 0 would read the value of another state.
+            if not all(0 <= at < length for at, length in zip(place.at, shape, strict=True)):
+                raise ValueError(f"{shown(state)} is no state of {self.game.info.name}")
+            return self.layered.value(state, self.store.value_at(place))
+        payoffs = self._payoffs(state)
+        if payoffs.shape[1] == 1:
+            return float(payoffs.max())
+        if payoffs.shape[0] == 1:
+            return float(payoffs.min())
+        return float(solve_matrix_games(payoffs[None]).value[0])
+
+    def error_of(self, state: Any) -> float:
+        """Proved bound of the error of :meth:`value_of` in a state.
+
+        Args:
+            state: One that has a place in a layer, or any other of the game.
+        """
+        if self.game.is_terminal(state):
+            return 0.0
+        place = self.layered.place(state)
+        if place is not None:
+            return self.errors[place.layer] + self.store.rounded_off(place.layer)
+        outcomes = [
+            outcome
+            for joint in product(*self.game.legal_actions(state))
+            for outcome in self.game.transition(state, joint)
+        ]
+        largest = max(
+            abs(float(outcome.reward)) + abs(self.value_of(outcome.state)) for outcome in outcomes
+        )
+        rounding = (2 * len(outcomes) + 8) * float(np.finfo(float).eps) * largest
+        return max(self.error_of(outcome.state) for outcome in outcomes) + rounding
+
+    def action_values(self, state: Any, player: int) -> Mapping[int, float]:
+        """Return the value of each legal action of a player against optimal play of the other.
+
+        Args:
+            state: One that is not terminal.
+            player: 0 or 1.
+
+        Returns:
+            Values to player 0, by action.
+        """
+        payoffs = self._payoffs(state)
+        solved = solve_matrix_games(payoffs[None])[0]
+        values = payoffs @ solved.column_strategy if player == 0 else solved.row_strategy @ payoffs
+        return self._by_action(state, player, values)
+
+    def policy(self, state: Any, player: int) -> Mapping[int, float]:
+        """An optimal strategy of a player in a state.
+
+        Args:
+            state: One that is not terminal.
+            player: 0 or 1.
+
+        Returns:
+            The probability of every legal action.
+        """
+        solved = solve_matrix_games(self._payoffs(state)[None])[0]
+        return self._by_action(state, player, (solved.row_strategy, solved.column_strategy)[player])
+
+    def _place(self, state: Any) -> Place:
+        place = self.layered.place(state)
+        if place is None:
+            raise ValueError(f"the game begins in {state!r}, which is in no layer")
+        return place
+
+    def _payoffs(self, state: Any) -> Floats:
+        """[m, n] the value to player 0 of every pair of legal actions; n is 1 with one player."""
+        legal = self.game.legal_actions(state)
+        payoffs = [
+            sum(
+                float(after.probability) * (float(after.reward) + self.value_of(after.state))
+                for after in self.game.transition(state, joint)
+            )
+            for joint in product(*legal)
+        ]
+        return np.array(payoffs, float).reshape(len(legal[0]), -1)
+
+    def _by_action(self, state: Any, player: int, numbers: Floats) -> Mapping[int, float]:
+        legal = self.game.legal_actions(state)[player]
+        return dict(zip(legal, numbers.tolist(), strict=True))
+
+
+def solve_in_memory(game: LayeredGame, *, progress: OnProgress | None = None) -> LayerStore:
+    """Solve a game in memory, with two threads, or read the solution that was kept.
+
+    A solution that took long is kept on disk (:mod:`solvent.model.cache`). Layers are made by code,
+    so only games of this package are kept, found by their identity and the version of the code.
+
+    Args:
+        game: The game.
+        progress: Called with the states solved so far (:class:`~solvent.model.Progress`, phase
+            ``"solving"``).
+
+    Raises:
+        ResourceError: If it takes more memory than there is.
+    """
+    check_memory(memory_bytes(game, in_folder=False))
+
+    def solved() -> LayerStore:
+        store = LayerStore(game)
+        tell, done = Teller(progress, "solving", sum(map(game.states, game.layers))), 0
+
+        def on_layer(layer: Layer, record: LayerRecord) -> None:
+            nonlocal done
+            done += game.states(layer)
+            tell(done)
+
+        solve_layers(game, store, on_layer=on_layer)
+        return store
+
+    def packed(store: LayerStore) -> Packed:
+        arrays = {str(n): store.read(layer) for n, layer in enumerate(game.layers)}
+        return Packed({"records": [store.record(layer) for layer in game.layers]}, arrays)
+
+    def unpacked(content: Packed) -> LayerStore:
+        store = LayerStore(game)
+        records = zip(game.layers, content.header["records"], strict=True)
+        for n, (layer, record) in enumerate(records):
+            store.write(layer, content.arrays[str(n)], None, LayerRecord(*record))
+        return store
+
+    identity = _identity(game)
+    return solved() if identity is None else kept(identity, solved, packed, unpacked)
+
+
+def is_kept(game: LayeredGame) -> bool:
+    """Return whether the solution of a game in layers was kept before."""
+    identity = _identity(game)
+    path = None if identity is None else entry_path(identity)
+    return path is not None and path.exists()
+
+
+def _identity(game: LayeredGame) -> dict[str, Any] | None:
+    """Return the JSON-able identity of a game's layers; None if they are not kept."""
+    identity = {"what": "layers", "kind": game.kind, "of": dict(game.identity)}
+    try:
+        json.dumps(identity)
+    except (TypeError, ValueError):  # Objects have no text that tells them from each other.
+        return None
+    return identity if type(game).__module__.startswith("solvent.") else None

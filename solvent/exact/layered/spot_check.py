@@ -27,8 +27,8 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import LayeredGame, Place
 from solvent.exact.layered.manifest import random_places, successors
 from solvent.exact.matrix_game import solve_matrix_game
-from solvent.exact.store import StoreError
 from solvent.model.arrays import Floats
+from solvent.model.files import StoreError
 from solvent.model.parameters import shown
 
 KINDS = ("start", "sample", "layer")

@@ -13,7 +13,6 @@ from rich.console import Console
 from solvent.cli.groups import GameCommand
 from solvent.cli.parameters import parse_parameters, parse_value
 from solvent.cli.terminal import facts, show_blocks, show_rows
-from solvent.exact.store import write_atomically
 from solvent.games.football.chart import (
     KICK_COLUMNS,
     Chart,
@@ -25,6 +24,7 @@ from solvent.games.football.chart import (
 from solvent.games.football.chart_model import ChartParameters, make_chart
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation, check_situation, situation_text
+from solvent.model.files import write_atomically
 from solvent.model.parameters import check_choice
 
 if TYPE_CHECKING:

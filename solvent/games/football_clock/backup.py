@@ -28,8 +28,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.exact.kernels.matrix_game import Work, solve_in, work_for
 from solvent.exact.layered.game import Block, BlockResult, WarmStart
+from solvent.exact.matrix_game import Work, solve_in, work_for
 from solvent.games.football.packed import Arrays, PackedRules
 from solvent.model.arrays import Bools, Floats, Ints
 

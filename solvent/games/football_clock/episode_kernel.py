@@ -3,7 +3,7 @@
 There are too many states to tabulate, so the episodes read the packed rules
 (:class:`solvent.games.football.packed.PackedRules`) and the clock. Everything here agrees with the
 rules in :mod:`solvent.games.football_clock.rules`, and the turns of learners with
-:class:`solvent.envs.simulated_seat.SimulatedSeatBatch`.
+:class:`solvent.envs.batches.SimulatedSeatBatch`.
 
 An episode is in one of the *phases*
 
@@ -107,7 +107,7 @@ class Rules(NamedTuple):
 
     With S situations, R results (the field goal and the declaration included), M menus, A actions
     and D entries of an observation; distributions are thresholds
-    (:mod:`solvent.envs.random_stream`).
+    (:mod:`solvent.envs.sampling`).
 
     Attributes:
         cell: [(n+4)*m] int64, the result in each cell of the chart, or R + k for the k-th of the
@@ -535,7 +535,7 @@ def turn(
         pool: [K] thresholds by which an opponent is drawn.
         asked: [K] whether it has to be asked; others play all legal actions equally often.
         episodes: [n] :data:`EPISODE`, changed.
-        learners: [n] :data:`solvent.envs.simulated_seat.LEARNER`, changed.
+        learners: [n] :data:`solvent.envs.batches.LEARNER`, changed.
         rules: Rules of the game.
         indicators: Whether every entry of an observation is as many indicators as it has values.
         entry: [D], overwritten.

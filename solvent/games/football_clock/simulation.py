@@ -10,10 +10,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Batch, Player, Simulation, Uniform
+from solvent.envs.batches import SimulatedSeatBatch
 from solvent.envs.kernels import action_thresholds, draw_actions
-from solvent.envs.random_stream import inverse_cdf
-from solvent.envs.sampling_table import bonus_of
-from solvent.envs.simulated_seat import SimulatedSeatBatch
+from solvent.envs.sampling import bonus_of, inverse_cdf
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock import episode_kernel as kernel

@@ -28,7 +28,7 @@ import numpy as np
 from solvent.envs.batch_simulator import Simulation
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, WarmStart
-from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
+from solvent.exact.layered.solve import LayeredSolution, solve_in_memory
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
 from solvent.games.football.rules import FORMS
 from solvent.games.football.solver.solved import SolvedFootball, solve_football

@@ -114,10 +114,10 @@ def import_(
 
     What a story format would run is not understood and stays in the text.
     """
-    from solvent.exact.store import write_atomically
     from solvent.games.gamebook.loader import check_book
     from solvent.games.gamebook.twee import book_text, read_story
     from solvent.games.gamebook.values import one_line
+    from solvent.model.files import write_atomically
 
     if out.exists():
         raise ValueError(f"{out} is there already; it is not overwritten")

@@ -20,7 +20,7 @@ import numpy as np
 
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, BlockResult, LayeredGame, Place, Read, WarmStart
-from solvent.exact.layered.solution import LayeredSolution
+from solvent.exact.layered.solve import LayeredSolution
 from solvent.games.inventory.rules import Inventory, Shop
 from solvent.model.arrays import Floats
 

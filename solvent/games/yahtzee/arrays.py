@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.random_stream import inverse_cdf
+from solvent.envs.sampling import inverse_cdf
 from solvent.games.yahtzee.rules import LOWER, UPPER, YAHTZEE, Turn, Yahtzee
 
 Int16s = NDArray[np.int16]

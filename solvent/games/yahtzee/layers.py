@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, BlockResult, LayeredGame, Place, Read, WarmStart
-from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
+from solvent.exact.layered.solve import LayeredSolution, solve_in_memory
 from solvent.games.yahtzee.arrays import Rules, reachable_totals, rules_arrays
 from solvent.games.yahtzee.rules import KEEP_NONE, LARGEST_POINTS, YAHTZEE, Turn, Yahtzee
 from solvent.games.yahtzee.turn_kernel import ENDS, TIE, solve_sets, turn_values

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from solvent.exact.layered import solution
-from solvent.exact.layered.solution import LayeredSolution, is_kept, solve_in_memory
+from solvent.exact.layered.solve import LayeredSolution, is_kept, solve_in_memory
 from solvent.games.inventory.layers import InventoryLayers
 from solvent.games.inventory.rules import Inventory
 from solvent.model import cache

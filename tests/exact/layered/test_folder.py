@@ -24,7 +24,7 @@ from layered_games import (
 
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.store import LayerRecord, LayerStore
-from solvent.exact.store import LOCK, StoreError
+from solvent.model.files import LOCK, StoreError
 
 TEMPORARY = ".solvent-0123456789abcdef"
 

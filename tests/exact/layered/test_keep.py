@@ -21,12 +21,10 @@ from layered_games import (
     solve_in,
 )
 
-from solvent.exact.layered.compact import pack, rounded_off, unpack
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import disk_bytes, memory_bytes
-from solvent.exact.layered.solution import LayeredSolution
-from solvent.exact.layered.solve import solve_layers
-from solvent.exact.layered.store import KEEPS, LayerStore
+from solvent.exact.layered.solve import LayeredSolution, solve_layers
+from solvent.exact.layered.store import KEEPS, LayerStore, pack, rounded_off, unpack
 
 HELPERS = Path(__file__).parents[2] / "helpers"
 PARTIAL = KEEPS[1:]

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from solvent.exact import StoreError, write_atomically
-from solvent.exact.store import LOCK, locked, remove_temporary
+from solvent.model.files import LOCK, locked, remove_temporary
 
 HOLD = """
 import os, sys, time
 from pathlib import Path
 from solvent.exact import write_atomically
-from solvent.exact.store import locked
+from solvent.model.files import locked
 
 folder = Path(sys.argv[1])
 

@@ -23,8 +23,7 @@ from solvent.exact.layered.plan import (
     make_plan,
     values_bytes,
 )
-from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
-from solvent.exact.layered.solve import Local, solve_layers
+from solvent.exact.layered.solve import LayeredSolution, Local, solve_in_memory, solve_layers
 from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.exact.solver import SolvedGame
 from solvent.games.inventory.layers import InventoryLayers, opened

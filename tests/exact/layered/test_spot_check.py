@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from solvent.cli.app import app
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.manifest import STATES, random_places
-from solvent.exact.layered.solution import LayeredSolution
+from solvent.exact.layered.solve import LayeredSolution
 from solvent.exact.layered.spot_check import CheckedState, spot_check
 from solvent.exact.layered.store import KEEPS
 from solvent.games.inventory.layers import InventoryLayers

@@ -20,8 +20,7 @@ from solvent.exact import best_response, nash_conv, policy_value
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
-from solvent.exact.response import response_values
-from solvent.exact.store import StoreError
+from solvent.exact.scoring import response_values
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer, ClockManagement
 from solvent.games.football_clock.evaluation import (
     BEST_RESPONSE,
@@ -37,6 +36,7 @@ from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import OptimalLayers, TimedSolution
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Floats
+from solvent.model.files import StoreError
 
 FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("two-minutes", {"timeouts": 1, "chart": SMALL}),

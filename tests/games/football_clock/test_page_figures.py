@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from whole_games import FOLDERS, opened
 
-from solvent.exact.layered.compact import rounded_off
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import disk_bytes, gigabytes, make_plan, values_bytes
 from solvent.exact.layered.solve import solve_layers
+from solvent.exact.layered.store import rounded_off
 from solvent.games import TimedFootball
 from solvent.games.football_clock.agent import AgentLayers
 from solvent.games.football_clock.evaluation import evaluate_pairs

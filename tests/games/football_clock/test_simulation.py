@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from timed_football import SMALL, TINY_FORMS, tiny
 
 from solvent.envs.batch_simulator import Simulation, Uniform
-from solvent.envs.simulated_seat import SimulatedSeatBatch
+from solvent.envs.batches import SimulatedSeatBatch
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.model import compile_game

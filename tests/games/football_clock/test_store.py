@@ -18,12 +18,12 @@ from solvent.baselines.network import Network, NetworkPlayer, save_network
 from solvent.cli.app import app
 from solvent.exact import solve
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.store import StoreError
 from solvent.games.football.chart import csv_text
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.model import compile_game
+from solvent.model.files import StoreError
 from solvent.model.text import precise
 
 

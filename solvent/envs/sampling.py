@@ -1,0 +1,528 @@
+"""What a sampler reads: streams of random numbers, and games and opponents as arrays.
+
+**Streams.** Every environment owns a stream, whether it stands alone or is one of thousands in a
+compiled loop, so that both give the same episode for the same seed. One NumPy generator per
+environment could not be advanced at compiled speed.
+
+The generator is xorshift64 (G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14),
+2003, shifts 13, 7, 17): a linear map of 64 bits that visits every state but 0, so its period is
+2^64 - 1. A draw is the upper 53 bits: k of {0, …, 2^53 - 1}, which stands for the number k / 2^53
+of [0, 1). Draws stay whole numbers, so that comparing them is exact everywhere. The compiled twin
+of :meth:`RandomStream.draw` is in :mod:`solvent.envs.kernels`.
+
+A draw picks from a distribution by its inverse CDF: the first entry whose *threshold*, the
+distribution function in units of 2^-53 (:func:`inverse_cdf`), is larger than the draw. The last
+threshold is 2^53, so there always is one.
+
+**Tables.** A :class:`~solvent.model.TabularGame` lists the outcomes of each state and *legal joint*
+action. A sampler is given a state and *any* action of a learner and needs the outcomes that may
+follow, and the one of them that a random draw picks. Both are found by looking up whole numbers.
+
+**Outcomes** (:class:`OutcomeTable`) do not depend on who looks. Row k of the game is one number
+that says where the row's outcomes and their thresholds are
+(:func:`packed_rows`); :func:`place_of` reads it. The last row is the
+*start*: its outcomes are the states in which an episode may begin.
+
+**Seats** (:class:`SeatTable`). Nobody is folded into chance: a transition takes an action of each
+player. The table serves games for one, in which the other player has one action everywhere, games
+in turns, in which the player who waits has one action, and simultaneous games alike. A *view* is a
+seat from which the game is seen: 0, 1, or both in this order. Arrays that depend on the seat are
+stacked: row ``v * S + s`` belongs to state s as view v sees it. The player in the seat is the
+*learner* here, the other one the *opponent*. If the learner plays its legal action number a and the
+opponent its number b, the outcomes are those of row ``first + a * own + b * other``.
+
+Shapes, with S states, V views, A actions and K rows:
+
+===================  ==================  =====================================================
+``row``              [K+1] uint64        packed rows, the start's last
+``threshold``        [T] int64           of the packed rows
+``to``               [M] uint            where an outcome leads: bit 0 says whether the episode
+                                         has ended there, the bits below ``shift`` are the state,
+                                         the others say which reward it has. Rows of a single
+                                         outcome share it with those that have an equal one
+``reward``           [R] float64         the different rewards to player 0
+``node``             [V*S, 6] int32      `first`, `own` and `other` as above; first entry of the
+                                         opponent's actions in a policy (see below) and how
+                                         many there are, 0 after the end; and who is to act: 0
+                                         the learner, maybe with the opponent, 1 the opponent
+                                         alone, 2 nobody
+``rank``             [V*S, A] int        the number of an action among the learner's legal ones;
+                                         -1 if it is illegal, when number 0 is played
+``mask``             [V*S, A] int8       the learner's legal actions; all 1 after the end,
+                                         since no action counts there
+``observation``      [V*S, D]            what the learner sees: float32 vectors, or [V*S, 1]
+                                         int64 numbers of the states
+``sign``             [V] float64         1 for seat 0, -1 for seat 1
+``bonus``            [V] float64         added to the learner's reward where an episode of a game
+                                         for two ends
+===================  ==================  =====================================================
+
+**The opponent's policy** is one list of thresholds: its legal actions in all states, first as
+view 0 meets it, then as view 1 does; ``choices`` is the length of the list.
+
+**Rewards.** Player 1 receives the negative of player 0's rewards and, at the end, the least
+plus the largest return of the game (``info.reward_range``, if it is finite). So the return
+of an episode lies in the same range from either seat: a game that gives 1 for a victory, 1/2 for a
+tie and 0 for a defeat does so to both, and only the sum of the two is constant instead of 0. A
+learner that takes both seats could otherwise not tell a victory in one from a defeat in the other.
+
+**A pool** is a list of opponents with weights. At each reset an environment draws one of them,
+which then plays to the end. A pool of one needs no draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.envs.spaces import observations
+from solvent.model import GameInfo, TabularGame, TabularPolicy
+from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.cache import Packed, kept
+from solvent.model.parameters import check_integer, shown
+from solvent.model.tabular import remembered
+
+DRAWS = 1 << 53
+"""The number of different draws; all are equally likely."""
+
+_64_BITS = (1 << 64) - 1
+
+
+def first_state(generator: np.random.Generator) -> int:
+    """The state in which a stream begins, drawn from an environment's ``np_random``.
+
+    Never 0, which the generator could not leave.
+    """
+    return int(generator.integers(1, 1 << 64, dtype=np.uint64))
+
+
+class RandomStream:
+    """A stream of draws.
+
+    Attributes:
+        state: 64 bits, not 0.
+    """
+
+    __slots__ = ("state",)
+
+    def __init__(self, state: int) -> None:
+        if not 0 < state <= _64_BITS:
+            raise ValueError(
+                f"state is {shown(state)}; allowed are whole numbers from 1 to 2^64 - 1"
+            )
+        self.state = state
+
+    def draw(self) -> int:
+        """The next draw, within 0..2^53 - 1."""
+        x = self.state
+        x ^= (x << 13) & _64_BITS
+        x ^= x >> 7
+        x ^= (x << 17) & _64_BITS
+        self.state = x
+        return x >> 11
+
+
+def inverse_cdf(probability: Floats, first: Ints) -> Ints:
+    """2^53 times the distribution function of each of many distributions, rounded up.
+
+    An entry of probability 0 has the threshold of the one before it (0 if there is none), so no
+    draw picks it. From the last positive entry on the threshold is 2^53, however the
+    probabilities were rounded.
+
+    Args:
+        probability: [N], the entries of all distributions.
+        first: [K+1]; distribution k has the entries ``first[k] : first[k+1]``, at least one.
+
+    Returns:
+        The thresholds, [N] int64.
+    """
+    length = np.diff(first)
+    threshold = np.empty(len(probability), np.int64)
+    # Distributions of one length at a time, so that each is added up by itself: a difference of
+    # running totals over the whole array would lose digits.
+    for n in np.unique(length):
+        entries = first[:-1][length == n, None] + np.arange(n)
+        threshold[entries] = inverse_cdf_rows(probability[entries])
+    return threshold
+
+
+def inverse_cdf_rows(probability: Floats) -> Ints:
+    """The same for distributions of equal length, a row each: [K, n] -> [K, n] int64."""
+    cumulative = np.cumsum(probability, axis=1)
+    complete = cumulative >= cumulative[:, -1:]
+    return np.where(complete, DRAWS, np.minimum(np.ceil(cumulative * DRAWS), DRAWS)).astype(
+        np.int64
+    )
+
+
+FIRST_BITS, CUT_BITS = 31, 27
+"""The numbers of bits of a packed row for the start of its outcomes and of its thresholds."""
+
+
+def packed_rows(probability: Floats, first: Ints) -> tuple[Ints, NDArray[np.uint64]]:
+    """Many distributions in the form in which compiled loops read them.
+
+    Equal distributions share their thresholds: a dice game has far fewer distributions than rows,
+    few enough to stay in a processor's first cache. The thresholds of a distribution of n entries
+    fill a power of two of places, at least n and at least 4; those that are left over are 2^53,
+    which no draw reaches. So a search takes the same steps for every draw.
+
+    A row is one number: from bit 0 on `first`, bit 31 is free, from bit 32 on where its thresholds
+    begin, from bit 59 on the binary logarithm of how many places they fill.
+
+    Args:
+        probability: [N], the entries of all distributions.
+        first: [K+1]; distribution k has the entries ``first[k] : first[k+1]``, at least one.
+
+    Returns:
+        The thresholds, and the rows [K].
+
+    Raises:
+        ValueError: If there are too many entries to be numbered in these bits.
+    """
+    length = np.diff(first)
+    row = np.empty(len(length), np.uint64)
+    # Place 0 belongs to nobody, so that a row whose thresholds begin there can be told from others.
+    threshold, end = [np.full(1, DRAWS)], 1
+    for n in np.unique(length).tolist():
+        level = max(2, (n - 1).bit_length())
+        rows = np.flatnonzero(length == n)
+        example, which = _distinct(probability[first[rows, None] + np.arange(n)])
+        cuts = np.full((len(example), 1 << level), DRAWS)
+        cuts[:, :n] = inverse_cdf_rows(example)
+        row[rows] = first[rows] | (end + (which << level) << FIRST_BITS + 1)
+        row[rows] |= np.uint64(level << 59)
+        threshold.append(cuts.ravel())
+        end += cuts.size
+    if first[-1] >= 1 << FIRST_BITS or end >= 1 << CUT_BITS:
+        raise ValueError(
+            f"the table has {first[-1]} outcomes and {end} thresholds; "
+            f"allowed are up to 2^{FIRST_BITS} and 2^{CUT_BITS}"
+        )
+    return np.concatenate(threshold), row
+
+
+def _distinct(rows: Floats) -> tuple[Floats, Ints]:
+    """The different rows of an array [K, n], and which of them each row is, [K]."""
+    words = rows.view(np.uint64)
+    # Sorting one number for each row is much faster than sorting rows.
+    odd = np.random.default_rng(0).integers(1 << 63, size=words.shape[1], dtype=np.uint64) * 2 + 1
+    digest = ((words ^ (words >> np.uint64(29))) * odd).sum(axis=1, dtype=np.uint64)
+    _, example, which = np.unique(digest, return_index=True, return_inverse=True)
+    if not (words[example][which] == words).all():
+        _, example, which = np.unique(words, axis=0, return_index=True, return_inverse=True)
+    return rows[example], which.ravel()
+
+
+LEARNER, OPPONENT, NOBODY = 0, 1, 2
+"""Codes of the player to act."""
+
+_FIRST, _CUT = (1 << FIRST_BITS) - 1, (1 << CUT_BITS) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class OutcomeTable:
+    """The possible outcomes of each joint action; the module's table gives the shapes."""
+
+    row: NDArray[np.uint64]
+    threshold: Ints
+    to: NDArray[Any]
+    reward: Floats
+    shift: int
+
+    def outcome(self, entry: int) -> tuple[int, float]:
+        """The state to which an entry of ``to`` leads, and player 0's reward."""
+        code = self.to.item(entry)
+        return (code & (1 << self.shift) - 1) >> 1, self.reward.item(code >> self.shift)
+
+
+@dataclass(frozen=True, eq=False)
+class SeatTable:
+    """A game as its players see it; the module's table gives the shapes."""
+
+    seats: tuple[int, ...]
+    n_states: int
+    node: NDArray[np.int32]
+    rank: NDArray[Any]
+    mask: NDArray[np.int8]
+    observation: NDArray[Any]
+    sign: Floats
+    bonus: Floats
+    choices: int
+
+
+@remembered
+def outcome_table(game: TabularGame) -> OutcomeTable:
+    """The outcomes of a game; packed once, and kept on disk if that took long.
+
+    Args:
+        game: The game.
+
+    Raises:
+        ValueError: If the game may begin in a state in which the episode has ended.
+    """
+    over = game.terminal & (game.initial > 0)
+    if over.any():
+        state = game.states[int(np.argmax(over))]
+        raise ValueError(f"{game.info.name} may begin in {state!r}, where the episode has ended")
+    shift = game.n_states.bit_length() + 1
+    return kept(
+        {"what": "sampled outcomes", "model": game.model_hash},
+        lambda: _build_outcomes(game, shift),
+        lambda table: Packed({}, {n: a for n, a in vars(table).items() if n != "shift"}),
+        lambda packed: OutcomeTable(shift=shift, **packed.arrays),
+    )
+
+
+@remembered
+def seat_table(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
+    """The table for some seats; built once for a game, however many environments ask for it.
+
+    Args:
+        game: The game.
+        seats: ``(0,)``, ``(1,)`` or ``(0, 1)``.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Raises:
+        ValueError: If `observation` is none of these or the game brings no observations, or two
+            seats differ in the number of actions or the length of observations.
+    """
+    masks = [game.mask[seat] for seat in seats]
+    seen = [observations(game, seat, observation) for seat in seats]
+    _check_alike(game, "actions", masks)
+    _check_alike(game, "entries in an observation", seen)
+    counts = [game.action_count[1 - seat] * ~game.terminal for seat in seats]
+    # The opponents' actions of all views in one list.
+    choice = np.split(np.cumsum(np.concatenate(counts)) - np.concatenate(counts), len(seats))
+    bonus = bonus_of(game.info)
+    return SeatTable(
+        seats=seats,
+        n_states=game.n_states,
+        node=np.concatenate([_node(game, s, own) for s, own in zip(seats, choice, strict=True)]),
+        rank=np.concatenate([_rank(mask) for mask in masks]),
+        mask=np.concatenate([mask | game.terminal[:, None] for mask in masks]).astype(np.int8),
+        observation=np.concatenate(seen) if len(seats) > 1 else seen[0],
+        sign=np.array([1.0 - 2.0 * seat for seat in seats]),
+        bonus=np.array([seat * bonus for seat in seats]),
+        choices=int(sum(count.sum() for count in counts)),
+    )
+
+
+def table_for_one(game: TabularGame, player: int, observation: str) -> SeatTable:
+    """The table of a game in which one player chooses.
+
+    Args:
+        game: The game.
+        player: The player who chooses.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Raises:
+        ValueError: As :func:`seat_table`, or if the other player has a choice somewhere.
+    """
+    check_integer(player, "player", 0, 1)
+    choice = game.action_count[1 - player] > 1
+    if choice.any():
+        raise ValueError(
+            f"player {1 - player} of {game.info.name} has a choice in state "
+            f"{game.states[int(np.argmax(choice))]!r}; fold a policy of theirs into the game "
+            f"with solvent.model.against"
+        )
+    return seat_table(game, (player,), observation)
+
+
+def table_for_two(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
+    """The table for some seats of a game for two, as :func:`seat_table` gives it.
+
+    Args:
+        game: The game.
+        seats: ``(0,)``, ``(1,)`` or ``(0, 1)``.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Raises:
+        ValueError: As :func:`seat_table`, or if the game is for one player.
+    """
+    if game.info.players != 2:
+        raise ValueError(f"{game.info.name} is a game for one; it has no opponents")
+    return seat_table(game, seats, observation)
+
+
+def place_of(row: int) -> tuple[int, int, int]:
+    """Unpack an entry of ``row``: its first outcome, first threshold, and number of thresholds."""
+    return row & _FIRST, row >> 32 & _CUT, 1 << (row >> 59)
+
+
+def bonus_of(info: GameInfo) -> float:
+    """Player 1's reward at the end: the least plus the largest return, if finite."""
+    low, high = info.reward_range
+    return low + high if np.isfinite(low) and np.isfinite(high) else 0.0
+
+
+def _check_alike(game: TabularGame, name: str, arrays: Sequence[NDArray[Any]]) -> None:
+    """Raise a ValueError unless one learner can take each seat, whose arrays [S, …] these are."""
+    widths = [array.shape[1] for array in arrays]
+    if len(set(widths)) > 1:
+        raise ValueError(
+            f"the seats of {game.info.name} have {widths[0]} and {widths[1]} {name}; "
+            f"one learner for both needs as many"
+        )
+
+
+def _node(game: TabularGame, seat: int, choice: Ints) -> NDArray[np.int32]:
+    """The array ``node`` of one view; `choice` [S] is its fourth column."""
+    own, other = game.action_count[seat], game.action_count[1 - seat]
+    one = np.ones_like(own)
+    # Rows are ordered by player 0's action, then by player 1's.
+    strides = (other, one) if seat == 0 else (one, own)
+    waiting = np.where(game.on_turn(seat), LEARNER, OPPONENT)
+    actor = np.where(game.terminal, NOBODY, waiting)
+    columns = (game.row_start[:-1], *strides, choice, other * ~game.terminal, actor)
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def _rank(mask: Bools) -> NDArray[Any]:
+    small = np.int8 if mask.shape[1] <= 128 else np.int32
+    return np.where(mask, np.cumsum(mask, axis=1) - 1, -1).astype(small)
+
+
+def _build_outcomes(game: TabularGame, shift: int) -> OutcomeTable:
+    start = np.flatnonzero(game.initial)
+    first = np.append(game.outcome_start, len(game.probability) + len(start))
+    threshold, row = packed_rows(np.concatenate((game.probability, game.initial[start])), first)
+    # As words, which tell 0 from -0.
+    bits = game.outcome_reward.view(f"u{game.outcome_reward.itemsize}")
+    different = np.unique(np.append(bits, bits.dtype.type(0)))
+    state = np.concatenate((game.next_state, start)).astype(np.int64)
+    code = np.searchsorted(different, np.append(bits, np.zeros(len(start), bits.dtype)))
+    small = shift + len(different).bit_length() <= 32
+    to: NDArray[Any] = code << shift | state << 1 | game.terminal[state]
+    to = to.astype(np.uint32 if small else np.uint64)
+
+    # Rows of a single outcome share it.
+    length = np.diff(first)
+    alone = length == 1
+    single, which = np.unique(to[first[:-1][alone]], return_inverse=True)
+    at = len(single) + np.cumsum(length * ~alone) - length
+    at[alone] = which
+    to = np.concatenate((single, to[np.repeat(~alone, length)]))
+    row = (row & ~np.uint64(_FIRST)) | at.astype(np.uint64)
+    reward = different.view(game.outcome_reward.dtype).astype(np.float64)
+    return OutcomeTable(row, threshold, to, reward, shift)
+
+
+Opponent: TypeAlias = TabularPolicy | Sequence[TabularPolicy]
+"""A policy for the other seat; where the learner takes either seat, one for each player."""
+
+Opponents: TypeAlias = TabularPolicy | Sequence[Opponent]
+"""A single opponent, or a list of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpponentPool:
+    """Opponents as a sampler reads them.
+
+    Attributes:
+        sides: [V] int64 thresholds from which one of the learner's seats is drawn.
+        weight: [K] int64 thresholds from which one of the K opponents is drawn.
+        policy: [K, C] int64 thresholds of the actions of each, C = ``SeatTable.choices``.
+        opponents: [K] tuples of the policies themselves, one for each seat of the learner.
+    """
+
+    sides: Ints
+    weight: Ints
+    policy: Ints
+    opponents: tuple[tuple[TabularPolicy, ...], ...]
+
+
+def opponent_pool(
+    game: TabularGame,
+    table: SeatTable,
+    opponents: Opponents,
+    weights: Sequence[float] | None = None,
+) -> OpponentPool:
+    """Make a pool.
+
+    Args:
+        game: The game that is played.
+        table: Table of the seats that the learner takes.
+        opponents: A policy, or a list of at least one opponent.
+        weights: A positive number for each opponent, in proportion to which they are drawn;
+            equal ones unless given.
+
+    Raises:
+        ValueError: If there are no opponents, one of them is for another game or lacks a policy
+            for a seat that it may have to take, or the weights are not as above.
+    """
+    listed = [opponents] if isinstance(opponents, TabularPolicy) else list(opponents)
+    chances = check_weights(weights, len(listed))
+    policies = [tuple(_policy(game, one, 1 - seat) for seat in table.seats) for one in listed]
+    cuts = np.empty((len(listed), table.choices), np.int64)
+    for k, views in enumerate(policies):
+        cuts[k] = np.concatenate([_action_thresholds(policy, game) for policy in views])
+    return OpponentPool(
+        evenly(len(table.seats)), inverse_cdf(chances, np.array([0, len(listed)])), cuts,
+        tuple(policies),
+    )  # fmt: skip
+
+
+def evenly(count: int) -> Ints:
+    """The thresholds from which one of `count` entries is drawn, all equally likely."""
+    return inverse_cdf(np.full(count, 1 / count), np.array([0, count]))
+
+
+def check_weights(weights: Sequence[float] | None, count: int) -> Floats:
+    """The probabilities of opponents that are drawn in proportion to weights.
+
+    Args:
+        weights: A positive number for each opponent; equal ones if None.
+        count: Number of opponents.
+
+    Returns:
+        [count], with the sum 1.
+
+    Raises:
+        ValueError: If there are no opponents, or the weights are not as above.
+    """
+    if not count:
+        raise ValueError("opponents is empty; at least one is needed")
+    chances = np.ones(count) if weights is None else np.asarray(weights)
+    if (
+        chances.shape != (count,)
+        or chances.dtype.kind not in "iuf"
+        or not (np.isfinite(chances) & (chances > 0)).all()
+    ):
+        raise ValueError(
+            f"weights is {shown(weights)}; allowed is a positive number for each of {count} "
+            f"opponents"
+        )
+    normalized: Floats = chances / chances.sum()
+    return normalized
+
+
+def _policy(game: TabularGame, opponent: Opponent, player: int) -> TabularPolicy:
+    """The policy that an opponent plays in the seat of a player."""
+    offered = [opponent] if isinstance(opponent, TabularPolicy) else list(opponent)
+    for policy in offered:
+        if not isinstance(policy, TabularPolicy):
+            raise ValueError(f"{policy!r} is not a TabularPolicy")
+        policy.check_is_for(game)
+        if policy.player == player:
+            return policy
+    names = ", ".join(f"{policy.name!r} of player {policy.player}" for policy in offered)
+    raise ValueError(f"the opponent has to play for player {player}, but has only {names}")
+
+
+@remembered
+def _action_thresholds(policy: TabularPolicy, game: TabularGame) -> Ints:
+    """Thresholds of a policy's legal actions, all states one after the other.
+
+    Computed once for a policy, which may be in many environments' pools.
+    """
+    mask = game.mask[policy.player] & ~game.terminal[:, None]
+    count = mask.sum(axis=1)
+    live = np.flatnonzero(count)
+    first = np.concatenate(([0], np.cumsum(count[live])))
+    return inverse_cdf(policy.probabilities[mask], first)
