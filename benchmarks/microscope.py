@@ -122,12 +122,13 @@ class Verdict:
     Attributes:
         claim: The claim in a sentence.
         statistic: What is measured.
-        value: The statistic.
-        low: Lower end of its 95% interval.
-        high: Upper end.
-        threshold: The number that the interval is compared with.
-        verdict: ``"confirmed"``, ``"refuted"`` or ``"undecided"``.
-        tasks: Number of tasks that it is a mean over.
+        value: The statistic, a mean over tasks.
+        by_task: The statistic of each task.
+        threshold: The number that intervals are compared with.
+        here: Lower and upper end of the 95% interval for these tasks; runs are drawn.
+        here_verdict: ``"confirmed"``, ``"refuted"`` or ``"undecided"`` on these tasks.
+        like_these: The interval for tasks like these; tasks are drawn as well.
+        like_these_verdict: The verdict by that interval.
         runs: Number of runs, or of pairs of runs, that have the numbers.
         missing: Number of those that lack one, and are left out.
         told: Further numbers that explain it.
@@ -136,11 +137,12 @@ class Verdict:
     claim: str
     statistic: str
     value: float
-    low: float
-    high: float
+    by_task: Mapping[str, float]
     threshold: float
-    verdict: str
-    tasks: int
+    here: tuple[float, float]
+    here_verdict: str
+    like_these: tuple[float, float]
+    like_these_verdict: str
     runs: int
     missing: int
     told: Mapping[str, float]
@@ -441,23 +443,32 @@ def _verdict(
         return None
     random = np.random.default_rng(0)
     own = list(tasks.values())
-    value = float(np.mean([of(np.ones((1, n)))[0] for n, of in own]))
-    drawn = np.zeros(DRAWS)
-    for _ in own:
+
+    def draws(k: int, number: int) -> np.ndarray[Any, Any]:
+        """Return the statistic of a task for that many draws of its runs, [number]."""
+        n, of = own[k]
+        found = np.full(number, np.nan)
+        while lacking := np.count_nonzero(at := np.isnan(found)):
+            found[at] = of(random.multinomial(n, np.full(n, 1 / n), size=lacking).astype(float))
+        return found
+
+    here, like_these = np.zeros(DRAWS), np.zeros(DRAWS)
+    for k in range(len(own)):
+        here += draws(k, DRAWS)
         which = random.integers(len(own), size=DRAWS)
-        for k, (n, of) in enumerate(own):
-            found = np.full(np.count_nonzero(which == k), np.nan)
-            while lacking := np.count_nonzero(at := np.isnan(found)):
-                found[at] = of(random.multinomial(n, np.full(n, 1 / n), size=lacking).astype(float))
-            drawn[which == k] += found
-    low, high = np.percentile(drawn / len(own), [2.5, 97.5])
-    verdict = "undecided"
-    if low > threshold or high < threshold:
-        verdict = "confirmed" if (low > threshold) == above else "refuted"
-    return Verdict(
-        claim, statistic, *(round(float(x), 3) for x in (value, low, high)), threshold, verdict,
-        tasks=len(own), **counts,
-    )  # fmt: skip
+        for other in range(len(own)):
+            like_these[which == other] += draws(other, np.count_nonzero(which == other))
+    values = [float(of(np.ones((1, n)))[0]) for n, of in own]
+    judged: dict[str, Any] = {}
+    for name, drawn in (("here", here), ("like_these", like_these)):
+        low, high = (round(float(end), 3) for end in np.percentile(drawn / len(own), [2.5, 97.5]))
+        verdict = "undecided"
+        if low > threshold or high < threshold:
+            verdict = "confirmed" if (low > threshold) == above else "refuted"
+        judged |= {name: (low, high), f"{name}_verdict": verdict}
+    by_task = {task: round(value, 3) for task, value in zip(tasks, values, strict=True)}
+    mean = round(float(np.mean(values)), 3)
+    return Verdict(claim, statistic, mean, by_task, threshold, **judged, **counts)
 
 
 def print_table(console: Console, results: Mapping[str, Any]) -> None:
@@ -504,17 +515,27 @@ def page_lines(results: Mapping[str, Any]) -> list[str]:
     tasks = {run["task"]: None for run in runs}
     seeds = {run["seed"] for run in runs}
     lines = [
-        f"{len(runs)} runs: {len(tasks)} tasks of `{results['suite']}` "
-        f"({', '.join(f'`{task}`' for task in tasks)}), {len(seeds)} seeds.",
+        f"{len(runs)} runs: {len(tasks)} tasks of `{results['suite']}`, {len(seeds)} seeds.",
         "",
-        "| claim | statistic | 95% interval | threshold | verdict | runs or pairs | left out |",
+        "| claim | statistic | threshold | on these tasks | on tasks like these "
+        "| runs or pairs | left out |",
         "|---|---|---|---|---|---|---|",
     ]
-    lines += [
-        f"| {one['claim']} | {one['value']:.2f} | {one['low']:.2f} to {one['high']:.2f} "
-        f"| {one['threshold']:g} | **{one['verdict']}** | {one['runs']} | {one['missing']} |"
-        for one in results["verdicts"]
-    ]
+    for number, one in enumerate(results["verdicts"], 1):
+        judged = (
+            "**{}** [{:.2f}, {:.2f}]".format(one[f"{name}_verdict"], *one[name])
+            for name in ("here", "like_these")
+        )
+        lines.append(
+            f"| {number}. {one['claim']} | {one['value']:.2f} | {one['threshold']:g} "
+            f"| {' | '.join(judged)} | {one['runs']} | {one['missing']} |"
+        )
+    statistics = [f"statistic {k + 1}" for k in range(len(results["verdicts"]))]
+    lines += ["", f"| task | {' | '.join(statistics)} |", "|---" * (len(statistics) + 1) + "|"]
+    for task in tasks:
+        found = (one["by_task"].get(task) for one in results["verdicts"])
+        cells = ("–" if number is None else f"{number:.2f}" for number in found)
+        lines.append(f"| `{task}` | {' | '.join(cells)} |")
     told = {name: share for one in results["verdicts"] for name, share in one["told"].items()}
     if "DQN overestimates" in told:
         lines += [
@@ -537,7 +558,7 @@ def page_lines(results: Mapping[str, Any]) -> list[str]:
         known = [run for run in own if None not in run["parts"]]
         if known:
             shares = [np.array(run["parts"][:5]) / untrained[run["task"]] for run in known]
-            cells = " | ".join(f"{100 * share:.0f}%" for share in np.mean(shares, axis=0))
+            cells = " | ".join(f"{round(100 * share)}%" for share in np.mean(shares, axis=0))
             lines.append(f"| {algorithm} | {cells} | {len(known)} |")
     return lines
 

@@ -52,8 +52,11 @@ def test_gradients(script: Any, cosines: tuple[float, ...], verdict: str) -> Non
     found = script.gradients([*runs, run("task 0", "ppo", 9), run("task 0", "a2c", 0)])
     assert found.value == pytest.approx(sum(cosines) / 2)
     # With two tasks, half of the draws have each twice or one of each.
-    assert (found.low, found.high) == (min(cosines), max(cosines))
-    assert (found.verdict, found.runs, found.missing, found.tasks) == (verdict, 6, 1, 2)
+    assert found.like_these == (min(cosines), max(cosines))
+    assert found.by_task == {"task 0": cosines[0], "task 1": cosines[1]}
+    assert (found.like_these_verdict, found.runs, found.missing) == (verdict, 6, 1)
+    # The runs of a task are equal, so that the interval for these tasks is a point.
+    assert found.here == pytest.approx((found.value, found.value), abs=1e-3)
 
 
 def test_overestimation_is_compared_by_seed(script: Any) -> None:
@@ -61,8 +64,8 @@ def test_overestimation_is_compared_by_seed(script: Any) -> None:
     for seed, (plain, double) in enumerate([(1.0, 0.5), (2.0, 1.5), (0.5, 0.4), (0.1, None)]):
         runs += [run("a", "dqn", seed, bias=plain), run("a", "double_dqn", seed, bias=double)]
     found = script.overestimation(runs)
-    assert (found.value, found.low, found.high) == (1, 1, 1)
-    assert (found.verdict, found.runs, found.missing) == ("confirmed", 3, 1)
+    assert (found.value, found.here, found.like_these) == (1, (1, 1), (1, 1))
+    assert (found.here_verdict, found.runs, found.missing) == ("confirmed", 3, 1)
     assert found.told["DQN overestimates"] == 1
 
 
@@ -74,7 +77,7 @@ def test_a_proxy_is_judged_by_pairs(script: Any) -> None:
     ]
     # Of the six pairs the three without the last run agree.
     assert script.proxy(runs).value == 0.5
-    assert script.proxy(runs[:3]).verdict == "refuted"
+    assert script.proxy(runs[:3]).here_verdict == "refuted"
     assert script.proxy([*runs, run("a", "ppo", 0)]).runs == 4
 
 
@@ -86,8 +89,8 @@ def test_a_single_run_is_no_pair_and_counts_as_left_out(script: Any) -> None:
     ]
     found = script.proxy(runs)
     # Half of the draws of two seeds have one of them twice, which is no pair either.
-    assert (found.value, found.low, found.high) == (1, 1, 1)
-    assert (found.tasks, found.runs, found.missing) == (1, 2, 1)
+    assert (found.value, found.here, found.like_these) == (1, (1, 1), (1, 1))
+    assert (found.by_task, found.runs, found.missing) == ({"a": 1}, 2, 1)
     assert script.proxy(runs[2:]) is None
 
 
@@ -114,9 +117,9 @@ def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
         for one in results["runs"]
     ]
     for found, kept in zip(script.verdicts(named), results["verdicts"], strict=True):
-        for name in ("claim", "verdict", "tasks", "runs", "missing"):
+        for name in ("claim", "here_verdict", "like_these_verdict", "runs", "missing"):
             assert getattr(found, name) == kept[name], kept["claim"]
-        for name in ("value", "low", "high"):
+        for name in ("value", "here", "like_these", "by_task"):
             assert getattr(found, name) == pytest.approx(kept[name], abs=0.01), kept["claim"]
         assert found.told == pytest.approx(kept["told"], abs=0.01), kept["claim"]
     # The runs are those of the command, and the settings those of the suite.
@@ -128,6 +131,10 @@ def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
     settings = {"double_dqn": suite.algorithms["dqn"], **suite.algorithms}
     for algorithm, used in results["settings"].items():
         assert used.items() >= settings[algorithm].settings.items(), algorithm
+    gap = script.READING.index("greedy_gap")
+    gaps = [one["readings"][-1][gap] for one in script.by_task(results)["FamilyGap-v0", "ppo"]]
+    assert (sum(gap == 0 for gap in gaps), len(gaps)) == (9, 10)
+    assert "greedy policy of nine runs in ten" in " ".join(page.split())
     # PPO's rate has fallen to 0 at its last update.
     assert results["settings"]["ppo"]["learning_rate"].startswith("lin_")
     place = script.READING.index("timesteps")
