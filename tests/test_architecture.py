@@ -88,6 +88,7 @@ PACKAGES_OF_FILES = {
     "games/gamebook/book.py": "pydantic",
     "games/gamebook/hero.py": "pydantic",
     "games/gamebook/loader.py": "pydantic yaml",
+    "games/gamebook/twee.py": "pydantic yaml",
     "games/gamebook/values.py": "pydantic",
     "model/gymnasium_table.py": "gymnasium",
     "model/minigrid_game.py": "gymnasium",

@@ -59,8 +59,6 @@ from solvent.games.gamebook.hero import (
     ResultsTable,
     Settable,
     Slot,
-    UsedItem,
-    UsedVariable,
     Variable,
     known_from,
 )
@@ -107,7 +105,6 @@ def _ending(name: str, info: ValidationInfo) -> str:
     known = known_from(info)
     if known.endings is not None and name not in known.endings:
         raise ValueError(f"there is no ending {name!r}; {similar(name, known.endings)}")
-    known.used.add(f"ending {name}")
     return name
 
 
@@ -133,7 +130,7 @@ def _each(value: Any, meaning: Any) -> Any:
 class Eat(Model):
     """A meal, or hunger."""
 
-    item: UsedItem
+    item: Item
     unless: Condition = 0
     hunger: dict[Variable, Amount]
 
@@ -548,8 +545,6 @@ class Good(Model):
 
     def faults(self, known: Known) -> Iterator[Fault]:
         """Check that the good has a price, and that trading it comes to an end."""
-        if self.sell is not None:
-            known.used.add(self.item)  # Whether it can be sold depends on how many there are.
         if self.buy is None and self.sell is None:
             yield (), "has no price; add buy, sell, or both"
         if self.quantity is not None:
@@ -566,7 +561,7 @@ class Good(Model):
 class Shop(Model):
     """A repeated decision to buy, to sell, or to leave."""
 
-    money: UsedVariable
+    money: Variable
     goods: Annotated[list[Good], Field(min_length=1, max_length=50)]
     leave: Block
 

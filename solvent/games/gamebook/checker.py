@@ -8,41 +8,36 @@ Conditions are examined for all values that names can have. They look at names t
 so most values make no difference: where a name is only compared with numbers, one value stands for
 all between two of these numbers. The values that are left are combined, and every condition is
 evaluated for all combinations at once, without those that no state can have: more items than a
-slot holds, and more or fewer disciplines than are picked.
+slot holds, and more or fewer disciplines than are picked. The rows of a random table are conditions
+on what its dice show.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from fractions import Fraction
-from functools import cache, partial
-from itertools import combinations, pairwise, product, starmap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import combinations
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.gamebook.book import CHANCE, Book, Branch, Chances, Node, Options, Roll
+from solvent.games.gamebook.book import CHANCE, Book, Node, Roll
+from solvent.games.gamebook.effects import Liveness
 from solvent.games.gamebook.expressions import (
     LOGICAL,
-    OPERATORS,
     Dice,
     Expression,
     Operation,
     bounds,
-    distribution,
     evaluate,
     names,
 )
 from solvent.games.gamebook.hero import Hero
-from solvent.games.gamebook.values import Path, Severity
+from solvent.games.gamebook.values import Path, Range, Severity
 
 LONGEST_CYCLE_SHOWN = 12
-
-MOST_PAIRS = 200_000
-"""Largest number of combined values; beyond it, all integers between the ends count."""
 
 Found: TypeAlias = tuple[Path, str, Severity]
 """A path in the file, a message with a cure, and the severity."""
@@ -51,37 +46,43 @@ Written: TypeAlias = Callable[[Path], object]
 """A function that returns the data in the file at a path."""
 
 
-def check_whole(book: Book, used: Collection[str], written: Written) -> Iterator[Found]:
+Thrown: TypeAlias = tuple[tuple[str, tuple[int, int]], ...]
+"""The dice of an expression: a name for each, and its least and largest result."""
+
+
+def check_whole(book: Book, written: Written) -> Iterator[Found]:
     """Find the faults of a book beyond those of its single parts.
 
     Args:
         book: The book.
-        used: The names on which a part of the book depends.
         written: Returns the content of the file at a path.
     """
-    yield from _unused(book, used)
-    verdict_on = cache(partial(look_at, book))
+    yield from _unused(book)
+
+    @cache
+    def verdict_on(conditions: tuple[Expression, ...], dice: Thrown) -> Verdict | None:
+        return look_at(book, conditions, dice)
+
     for node in book.nodes.values():
         yield from _check_repeat(book, node)
-        match node.exit:
-            case Options():
-                yield from _check_options(node, verdict_on, written)
-            case Roll():
-                yield from _check_roll(book, node, node.exit)
+        if node.block.way_on in CASES:
+            yield from _check_cases(node, verdict_on, written)
     yield from _check_order(book)
 
 
-def _unused(book: Book, used: Collection[str]) -> Iterator[Found]:
-    for kind, name, path in book.declared():
-        if name not in used:
-            yield path, f"nothing depends on the {kind} {name!r}; remove it", "warning"
+def _unused(book: Book) -> Iterator[Found]:
+    if not book.in_order.circles:
+        live = frozenset().union(*Liveness(book, ()).before.values())
+        for kind, name, path in book.declared():
+            if name not in live and kind != "constant":
+                yield path, f"nothing depends on the {kind} {name!r}; remove it", "warning"
     for name in book.slots:
         if not book.members[name]:
             message = f"nothing depends on the slot {name!r}; remove it, or let items be carried"
             yield ("slots", name), f"{message} there", "warning"
-    for name in book.endings:
-        if f"ending {name}" not in used:
-            yield ("endings", name), f"nothing leads to the ending {name!r}; remove it", "warning"
+    reached = {node.block.ending for node in book.nodes.values()}
+    for name in book.endings.keys() - reached - {rule.ending for rule in book.whenever}:
+        yield ("endings", name), f"nothing leads to the ending {name!r}; remove it", "warning"
 
 
 def _check_repeat(book: Book, node: Node) -> Iterator[Found]:
@@ -129,103 +130,88 @@ def _check_order(book: Book) -> Iterator[Found]:
         )
 
 
-def _check_options(
-    node: Node, verdict_on: Callable[[tuple[Expression, ...]], Verdict | None], written: Written
+CASES = {
+    "branch": (
+        "no case of the branch applies{}; end the branch with a case without when",
+        "the case {!r} can never apply; correct it, or remove it",
+        "the conditions {} and {} hold both{}, and the first applies; let only one of them hold, "
+        "or make the last case the otherwise",
+    ),
+    "choices": (
+        "there is nothing to choose{}; offer one choice without when",
+        "the choice {!r} is never offered; correct it, or remove it",
+        "",
+    ),
+    "roll": (
+        "the table has no row{}; add rows, or widen one",
+        "the row {} can never apply; correct it, or remove it",
+        "the rows {} and {} of the table overlap{}; let a result stand in one row",
+    ),
+}
+"""What is said of gaps, of cases that never apply, and of overlaps."""
+
+
+def _check_cases(
+    node: Node,
+    verdict_on: Callable[[tuple[Expression, ...], Thrown], Verdict | None],
+    written: Written,
 ) -> Iterator[Found]:
     """Check that a case always applies or a choice is always offered, and that each can be."""
-    path = (*node.path, node.block.way_on)
-    if isinstance(node.exit, Chances):
-        return
-    is_branch = isinstance(node.exit, Branch)
-    verdict = verdict_on(tuple(option.when for option in node.exit.root))
-    what, gap, open_ = (
-        ("branch", "no case of the branch applies", "end the branch with a case")
-        if is_branch
-        else ("choices", "there is nothing to choose", "offer one choice")
-    )
+    way = node.block.way_on
+    path, (gap, never, overlap) = (*node.path, way), CASES[way]
+    thrown: Thrown = ()
+    if isinstance(node.exit, Roll):
+        result, thrown = with_names(node.exit.dice)
+        conditions = tuple(_within(result, ends) for ends in node.exit.rows)
+        shown: list[object] = list(node.exit.results)
+    else:
+        conditions = tuple(option.when for option in node.exit.root)
+        key = "when" if way == "branch" else "label"
+        shown = [written((*inner.path, key)) for inner in node.inner]
+    verdict = verdict_on(conditions, thrown)
     if verdict is None:
-        message = f"the conditions of the {what} have too many values to look at all"
-        yield path, f"{message}; {open_} without when", "warning"
+        message = f"the conditions of the {way} have too many values to look at all"
+        yield path, f"{message}; see to it that one always holds", "warning"
         return
     if verdict.gap is not None:
-        yield path, f"{gap}{_with(verdict.gap)}; {open_} without when", "error"
-    for place in verdict.never:
-        option = written((*path, place, "when" if is_branch else "label"))
-        does = "the case {!r} can never apply" if is_branch else "the choice {!r} is never offered"
-        yield (*path, place), f"{does.format(option)}; correct it, or remove it", "warning"
-    for first, second, example in verdict.overlaps if is_branch else ():
-        both = " and ".join(str(written((*path, i, "when"))) for i in (first, second))
-        yield (
-            (*path, second),
-            f"the conditions {both} hold both{_with(example)}, and the first applies; let only one "
-            "of them hold, or make the last case the otherwise",
-            "warning",
-        )
+        yield path, gap.format(_with(verdict.gap)), "error"
+    for i in verdict.never:
+        yield node.inner[i].path, never.format(shown[i]), "warning"
+    for first, second, example in verdict.overlaps if overlap else ():
+        message = overlap.format(shown[first], shown[second], _with(example))
+        if way == "roll":
+            yield node.inner[second].path, message, "error"
+        elif not verdict.always & {first, second}:
+            yield node.inner[second].path, message, "warning"
 
 
 def _with(example: str) -> str:
     return f" with {example}" if example else ""
 
 
-def _check_roll(book: Book, node: Node, roll: Roll) -> Iterator[Found]:
-    """Check that every result is in one row, and every row has a result."""
-    path = (*node.path, "roll")
-    least, most = -(10**12), 10**12
-    rows = sorted(
-        (least if low is None else low, most if high is None else high, key)
-        for (low, high), key in zip(roll.rows, roll.results, strict=True)
-    )
-    for (_, end, before), (begin, _, after) in pairwise(rows):
-        if begin <= end:
-            message = f"the rows {before} and {after} of the table overlap"
-            yield (*path, "results", after), f"{message}; let a result stand in one row", "error"
-            return
-    results = possible_results(roll.dice, book.ranges)
-    places = [(bisect_left(results, low), bisect_right(results, high)) for low, high, _ in rows]
-    # Where the results of one row end, those of the next should begin.
-    gaps = [
-        end
-        for (_, end), (begin, _) in pairwise([(0, 0), *places, (len(results), 0)])
-        if end < begin
-    ]
-    if gaps:
-        message = f"the table has no row for {', '.join(str(results[gap]) for gap in gaps[:8])}"
-        if not names(roll.dice):
-            falls = distribution(roll.dice).items()
-            total = sum((p for result, p in falls if roll.row(result) is not None), Fraction(0))
-            message += f": the probabilities of its rows sum to {total}"
-        yield path, f"{message}; add rows, or widen one", "error"
-    for (begin, end), (_, _, key) in zip(places, rows, strict=True):
-        if begin == end:
-            message = f"the row {key} can never apply; correct it, or remove it"
-            yield (*path, "results", key), message, "warning"
+def _within(result: Expression, ends: Range) -> Expression:
+    """An expression that is 1 if a result is in a range."""
+    low, high = ends
+    parts = [Operation(">=", (result, low))] if low is not None else []
+    parts += [Operation("<=", (result, high))] if high is not None else []
+    return Operation("and", tuple(parts))
 
 
-def possible_results(
-    expression: Expression, ranges: Mapping[str, tuple[int, int]]
-) -> Sequence[int]:
-    """Return the possible values of an expression, ascending.
+def with_names(expression: Expression) -> tuple[Expression, Thrown]:
+    """Return an expression with names instead of its dice, and these names with their ranges."""
+    found: list[tuple[str, tuple[int, int]]] = []
 
-    Parts are treated as independent, so that an expression with a repeated name may yield some
-    numbers that are not possible.
+    def named(part: Expression) -> Expression:
+        if isinstance(part, Operation):
+            return Operation(part.operator, tuple(map(named, part.operands)))
+        if isinstance(part, Dice):
+            name = f"{part.count}d{part.sides}" if part.first else "digit"
+            name += f" (throw {len(found) + 1})" if found else ""
+            found.append((name, bounds(part, {})))
+            return name
+        return part
 
-    Args:
-        expression: The expression, with or without dice.
-        ranges: The least and largest value of every name.
-    """
-    if isinstance(expression, (int, str, Dice)):
-        low, high = bounds(expression, ranges)
-        return range(low, high + 1)
-    apply = OPERATORS[expression.operator]
-    results, *others = (possible_results(operand, ranges) for operand in expression.operands)
-    if not others:
-        return sorted(set(map(apply, results)))
-    for other in others:
-        if len(results) * len(other) > MOST_PAIRS:
-            low, high = bounds(expression, ranges)
-            return range(low, high + 1)
-        results = sorted(set(starmap(apply, product(results, other))))
-    return results
+    return named(expression), tuple(found)
 
 
 MOST_COMBINATIONS = 200_000
@@ -241,23 +227,25 @@ class Verdict(NamedTuple):
     Attributes:
         gap: Values for which no condition holds, as text; None if one always does.
         never: Indices of conditions that never hold.
-        overlaps: Pairs of conditions that can hold at once, each with values, as text. Conditions
-            that always hold are left out.
+        always: Indices of conditions that always hold.
+        overlaps: Pairs of conditions that can hold at once, each with values, as text.
     """
 
     gap: str | None
     never: list[int]
+    always: set[int]
     overlaps: list[tuple[int, int, str]]
 
 
-def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict | None:
+def look_at(hero: Hero, conditions: Sequence[Expression], dice: Thrown = ()) -> Verdict | None:
     """Return the verdict on conditions; None if there are too many values to examine.
 
     Args:
         hero: The fields that bound the values.
         conditions: The conditions, in their order.
+        dice: The dice that have names in the conditions, see :func:`with_names`.
     """
-    axes = _axes(hero, conditions)
+    axes = _axes({**hero.ranges, **dict(dice)}, conditions)
     if axes is None:
         return None
     shape = tuple(len(values) for values in axes.values())
@@ -279,21 +267,23 @@ def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict | None:
         )
 
     none = possible & ~np.logical_or.reduce(holds)
-    some = [i for i, h in enumerate(holds) if not np.array_equal(h, possible)]
+    always = {i for i, h in enumerate(holds) if np.array_equal(h, possible)}
     overlaps = [
         (first, second, example(holds[first] & holds[second]))
-        for first, second in combinations(some, 2)
+        for first, second in combinations(range(len(holds)), 2)
         if np.any(holds[first] & holds[second])
     ]
     never = [i for i, h in enumerate(holds) if not np.any(h)]
-    return Verdict(example(none) if np.any(none) else None, never, overlaps)
+    return Verdict(example(none) if np.any(none) else None, never, always, overlaps)
 
 
-def _axes(hero: Hero, conditions: Sequence[Expression]) -> dict[str, list[int]] | None:
+def _axes(
+    ranges: Mapping[str, tuple[int, int]], conditions: Sequence[Expression]
+) -> dict[str, list[int]] | None:
     """Return the values to examine for each name; None if there are too many."""
     axes: dict[str, list[int]] = {}
     for name in sorted(set().union(*map(names, conditions))):
-        low, high = hero.ranges[name]
+        low, high = ranges[name]
         cuts = [cut for condition in conditions for cut in _cuts(condition, name)]
         if None in cuts:
             if high - low >= MOST_COMBINATIONS:
@@ -316,7 +306,7 @@ def _possible(
     result = np.ones(shape, np.bool_)
     carried: dict[str, Any] = {}
     for name, numbers in values.items():
-        slot = hero.fields[name].slot
+        slot = hero.fields[name].slot if name in hero.fields else ""
         if slot:
             carried[slot] = carried.get(slot, 0) + numbers
     for slot, number in carried.items():

@@ -1,6 +1,6 @@
 """Fights: the moments at which the player decides, and what follows each.
 
-The rounds between two decisions are one distribution (:func:`fight_on`). What the hero has lost in
+The rounds between two decisions are one distribution. What the hero has lost in
 them is counted from 0 upwards, so that one calculation serves every hero: whoever has so much left
 or less has fallen. Masses are whole numbers over a common power, exact without fractions. The two
 kinds of combat share the order of things: enemy after enemy; an escape is offered before a
@@ -22,12 +22,13 @@ twice.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from heapq import heappop, heappush
 from math import lcm
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from solvent.games.fighting_fantasy.rules import (
@@ -38,10 +39,30 @@ from solvent.games.fighting_fantasy.rules import (
 )
 from solvent.games.gamebook.book import Book, Fight
 from solvent.games.gamebook.effects import ONE
-from solvent.games.gamebook.expressions import Range, bounds, compiled, evaluate, names
-from solvent.games.gamebook.hero import Column, FightingFantasy, ResultsTable
+from solvent.games.gamebook.expressions import (
+    Expression,
+    Operation,
+    Range,
+    bounds,
+    compiled,
+    names,
+    total,
+)
+from solvent.games.gamebook.hero import FightingFantasy
 from solvent.games.gamebook.page import Local, Values
 from solvent.model import TooManyStatesError
+
+MOST_ENDURANCE = 5_000
+"""Largest endurance of hero and enemies together in rounds without a decision."""
+
+FIGHT_ON, ESCAPE = 0, 1
+"""The actions when an escape is open. The first also keeps the damage when LUCK may be tested."""
+
+Constants: TypeAlias = tuple[int, ...]
+"""The numbers of a fight that are computed when it begins."""
+
+Losses: TypeAlias = tuple[int | None, int | None]
+"""The losses of the enemy and of the hero in a round; a loss of None kills."""
 
 
 class Standing(NamedTuple):
@@ -58,117 +79,6 @@ class Standing(NamedTuple):
     enemy: int
     wounds: int
     loss: int
-
-
-class Blow(NamedTuple):
-    """One possible result of a round; a loss of None kills."""
-
-    weight: int
-    enemy: int | None
-    hero: int | None
-
-
-MOST_ENDURANCE = 5_000
-"""Largest endurance of hero and enemies together in rounds without a decision."""
-
-
-def fight_on(
-    start: Standing,
-    enemies: Sequence[int],
-    most_rounds: int,
-    most_loss: int,
-    blows: Callable[[int, int], Sequence[Blow]],
-    pauses: Callable[[Standing], bool],
-) -> dict[Standing, Fraction]:
-    """Fight until every enemy or the hero has fallen, or a decision comes up; at least once.
-
-    A round in which nobody loses anything and that is no longer counted is fought again.
-
-    Args:
-        start: The standing at the start.
-        enemies: The endurance of each enemy.
-        most_rounds: Largest number of rounds that is counted.
-        most_loss: Loss with which any hero has fallen.
-        blows: Possible losses of a round, by the enemy and by the rounds fought before it.
-        pauses: Whether the player has a decision.
-
-    Returns:
-        The probability of each standing after these rounds.
-
-    Raises:
-        TooManyStatesError: If the endurance exceeds :data:`MOST_ENDURANCE`.
-    """
-    left = sum(enemies[start.enemy :]) - start.wounds
-    if left + most_loss > MOST_ENDURANCE:
-        raise TooManyStatesError(
-            f"a fight with {left + most_loss} points of endurance is too long; allowed are "
-            f"{MOST_ENDURANCE} without a decision"
-        )
-    table = {
-        (enemy, rounds): _without_draws(blows(enemy, rounds), rounds == most_rounds)
-        for enemy in range(start.enemy, len(enemies))
-        for rounds in range(start.rounds, most_rounds + 1)
-    }
-    base = lcm(*(sum(blow.weight for blow in row) for row in table.values()))
-    whole = base ** (most_rounds - start.rounds + left + most_loss - start.loss)
-    # Every round raises a standing in the order of tuples, so the least is complete.
-    mass = {start: whole}
-    queue = [start]
-    done: dict[Standing, Fraction] = {}
-    while queue:
-        now = heappop(queue)
-        weight = mass.pop(now)
-        over = now.enemy == len(enemies) or now.loss == most_loss
-        if over or (now != start and pauses(now)):
-            done[now] = Fraction(weight, whole)
-            continue
-        row = table[now.enemy, now.rounds]
-        # A standing is reached in fewer rounds than the power has factors, so this has no rest.
-        share = weight // sum(blow.weight for blow in row)
-        for blow in row:
-            after = _struck(now, blow, enemies, most_rounds, most_loss)
-            if after not in mass:
-                mass[after] = 0
-                heappush(queue, after)
-            mass[after] += share * blow.weight
-    return done
-
-
-def _without_draws(row: Sequence[Blow], again: bool) -> list[Blow]:
-    """Return the blows that change the standing, with equal ones combined."""
-    weights: dict[tuple[int | None, int | None], int] = {}
-    for weight, enemy, hero in row:
-        if not again or enemy != 0 or hero != 0:
-            weights[enemy, hero] = weights.get((enemy, hero), 0) + weight
-    return [Blow(weight, enemy, hero) for (enemy, hero), weight in weights.items() if weight]
-
-
-def enough_loss(health: int, most: int) -> int:
-    """Return a loss with which a hero has fallen, equal for heroes of similar health.
-
-    Args:
-        health: The health of the hero.
-        most: The largest health that a hero can have.
-    """
-    return min(most, 1 << (health - 1).bit_length())
-
-
-def _struck(
-    now: Standing, blow: Blow, enemies: Sequence[int], most_rounds: int, most_loss: int
-) -> Standing:
-    loss = most_loss if blow.hero is None else min(now.loss + blow.hero, most_loss)
-    wounds = enemies[now.enemy] if blow.enemy is None else now.wounds + blow.enemy
-    rounds = min(now.rounds + 1, most_rounds)
-    if wounds >= enemies[now.enemy]:
-        return Standing(rounds, now.enemy + 1, 0, loss)
-    return Standing(rounds, now.enemy, wounds, loss)
-
-
-FIGHT_ON, ESCAPE = 0, 1
-"""The actions when an escape is open. The first also keeps the damage when LUCK may be tested."""
-
-Constants: TypeAlias = tuple[int, ...]
-"""The numbers of a fight that are computed when it begins."""
 
 
 class FightState(NamedTuple):
@@ -190,8 +100,14 @@ class FightState(NamedTuple):
 Moments: TypeAlias = dict[FightState, Fraction]
 
 
-class Combat(ABC):
+class Combat:
     """A fight of a book.
+
+    Its constants are, in Fighting Fantasy, the hero's SKILL with bonuses, and whether there is an
+    escape. With a table of results they are the factors of the losses of the enemy and of the
+    hero; whether there is an escape; the hero's skill in each period between changes, 0 in past
+    ones; and, as far as fields determine them, the additional losses of enemy and hero, and whether
+    the hero is invulnerable, 0 once that has ended.
 
     Args:
         fight: The fight.
@@ -199,52 +115,59 @@ class Combat(ABC):
 
     Attributes:
         hero: The indices of the fields that change in the fight, starting with the hero's health.
+        bounds: The smallest and largest value of each local number.
     """
 
     def __init__(self, fight: Fight, book: Book) -> None:
         self.fight = fight
-        described = book.used_in(fight)
-        self.hero = tuple(book.position[name] for name in described.spent)
-        self._ranges = book.ranges
+        self._rules = rules = book.used_in(fight)
+        self.hero = tuple(book.position[name] for name in rules.spent)
         self._healths = [enemy.health for enemy in fight.enemies]
-        self._most_health = book.ranges[described.spent[0]][1]
+        self._most_health = book.ranges[rules.spent[0]][1]
         self._escape_after = fight.escape.after if fight.escape else 0
-        self._most_rounds = self._escape_after
-        self._skill = described.skill
-        self._skill_of = compiled(described.skill, book.position)
-        self._bonuses = [(bonus, compiled(bonus.amount, book.position)) for bonus in fight.bonuses]
-        self._allowed = compiled(fight.escape.when if fight.escape else 0, book.position)
-        self.odds = cache(self._odds)
-
-    @abstractmethod
-    def constants(self, values: Values) -> Constants:
-        """The constants of the fight when it begins."""
-
-    @property
-    @abstractmethod
-    def constant_bounds(self) -> tuple[Range, ...]:
-        """The smallest and largest value of each constant."""
-
-    @abstractmethod
-    def blows(self, enemy: int, rounds: int, constants: Constants) -> Sequence[Blow]:
-        """Return the possible losses in the round after a number of rounds, against an enemy."""
-
-    @abstractmethod
-    def is_open(self, rounds: int, constants: Constants) -> bool:
-        """Return whether the hero may escape after a number of rounds."""
-
-    @property
-    def bounds(self) -> tuple[Range, ...]:
-        """The smallest and largest value of each local number."""
-        rounds = (0, self._most_rounds)
-        return (0, len(self._healths) - 1), (1, max(self._healths)), rounds, *self.constant_bounds
+        safe = fight.invulnerable
+        counting = [*fight.bonuses, *([] if safe is None else [safe])]
+        starts = {1, *(counted.first for counted in counting)}
+        starts |= {counted.last + 1 for counted in counting if counted.last is not None}
+        self._periods = sorted(starts)
+        self._most_rounds = max(self._escape_after, self._periods[-1] - 1)
+        skills = [
+            total((rules.skill, *(b.amount for b in fight.bonuses if b.counts_in(start))))
+            for start in self._periods
+        ]
+        escape = Operation("!=", (fight.escape.when, 0)) if fight.escape else 0
+        parts: list[Expression] = [*skills, escape]
+        self._first_skill, self._is_allowed = 0, len(skills)
+        if not isinstance(rules, FightingFantasy):
+            parts = [fight.dealt, fight.suffered, escape, *skills]
+            self._first_skill, self._is_allowed = 3, 2
+        self._besides: list[Callable[[Constants], int]] = []
+        for part in (fight.added.enemy, fight.added.hero, 0 if safe is None else safe.holds):
+            # What no field decides is no part of a state.
+            if names(part):
+                self._besides.append(itemgetter(len(parts)))
+                parts.append(part)
+            else:
+                self._besides.append(compiled(part, {}))
+        self._safe_is_decided = safe is not None and bool(names(safe.holds))
+        self._constants = [compiled(part, book.position) for part in parts]
+        ends = [bounds(part, book.ranges) for part in parts]
+        self.bounds: tuple[Range, ...] = (
+            (0, len(self._healths) - 1),
+            (1, max(self._healths)),
+            (0, self._most_rounds),
+            *((min(low, 0), max(high, 0)) for low, high in ends),
+        )
+        self._odds = cache(self._fight_on)
 
     def begin(self, values: Values) -> Local:
         """The local numbers when the fight begins."""
-        return (0, self._healths[0], 0, *self.constants(values))
+        return (0, self._healths[0], 0, *(int(part(values)) for part in self._constants))
 
     def actions(self, moment: FightState) -> tuple[int, ...]:
-        """The actions at a moment."""
+        """The actions at a moment: fighting on and escaping, or keeping a damage and testing."""
+        if moment.step in ("won", "lost"):
+            return (KEEP, TEST) if moment.hero[1] else (KEEP,)
         return (FIGHT_ON, ESCAPE) if moment.step == "escape" else (FIGHT_ON,)
 
     def after(self, moment: FightState, action: int) -> Moments:
@@ -254,237 +177,173 @@ class Combat(ABC):
             return {FightState("defeat", (), hero): ONE}
         if step == "begin":
             return self._before_round(local, hero)
-        if action == ESCAPE:
-            return self._escaped(local, hero)
-        return self._round(local, hero)
+        if step in ("won", "lost"):
+            return self._decided(step == "won", local, hero, action)
+        return self._escaped(local, hero) if action == ESCAPE else self._round(local, hero)
+
+    def _is_open(self, rounds: int, constants: Constants) -> bool:
+        """Return whether the hero may escape after a number of rounds."""
+        return bool(constants[self._is_allowed]) and rounds >= self._escape_after
 
     def _before_round(self, local: Local, hero: Local) -> Moments:
-        if self.is_open(local[2], local[3:]):
+        if self._is_open(local[2], local[3:]):
             return {FightState("escape", local, hero): ONE}
         return self._round(local, hero)
 
     def _escaped(self, local: Local, hero: Local) -> Moments:
-        return {FightState("escaped", (), hero): ONE}
+        assert self.fight.escape is not None
+        if not self.fight.escape.parting:
+            return {FightState("escaped", (), hero): ONE}
+        enemy, _, rounds, *constants = local
+        losses = self._losses(enemy, rounds, tuple(constants))
+        result: Moments = {}
+        for (_, hurt), weight in losses.items():
+            left = 0 if hurt is None else max(hero[0] - hurt, 0)
+            following = FightState("escaped" if left else "defeat", (), (left,))
+            p = Fraction(weight, losses.total())
+            result[following] = result.get(following, Fraction(0)) + p
+        return result
 
     def _round(self, local: Local, hero: Local) -> Moments:
-        """Fight on until the next decision."""
-        enemy, left, rounds, *constants = local
+        """Fight on until the next decision, which is after one decided round if there is LUCK."""
+        enemy, left, rounds, *numbers = local
+        constants = tuple(numbers)
+        if len(hero) > 1:
+            odds = decided_round(self._difference(enemy, rounds, constants))
+            return {FightState(step, local, hero): p for step, p in odds.items()}
         start = Standing(rounds, enemy, self._healths[enemy] - left, 0)
-        enough = enough_loss(hero[0], self._most_health)
+        # A loss with which the hero has fallen, equal for heroes of similar health.
+        enough = min(self._most_health, 1 << (hero[0] - 1).bit_length())
         found: Moments = {}
-        for standing, p in self.odds(start, tuple(constants), enough).items():
-            following = self._moment(standing, tuple(constants), hero[0])
+        for standing, p in self._odds(start, constants, enough).items():
+            following = self._moment(standing, constants, hero)
             found[following] = found.get(following, Fraction(0)) + p
         return found
 
-    def _odds(
-        self, start: Standing, constants: Constants, most_loss: int
-    ) -> dict[Standing, Fraction]:
-        """Return the distribution of standings at the next decision, for a largest loss."""
-        return fight_on(
-            start,
-            self._healths,
-            self._most_rounds,
-            most_loss,
-            lambda enemy, rounds: self.blows(enemy, rounds, constants),
-            lambda standing: self.is_open(standing.rounds, constants),
-        )
-
-    def _moment(self, standing: Standing, constants: Constants, health: int) -> FightState:
-        if standing.loss >= health:
-            return FightState("defeat", (), (0,))
-        left = (health - standing.loss,)
-        if standing.enemy == len(self._healths):
-            return FightState("victory", (), left)
-        local = (
-            standing.enemy,
-            self._healths[standing.enemy] - standing.wounds,
-            standing.rounds,
-            *self._later(constants, standing.rounds),
-        )
-        return FightState("escape", local, left)
-
-    def _later(self, constants: Constants, rounds: int) -> Constants:
-        """Return the constants after a number of rounds, without those no longer needed."""
-        return constants
-
-
-class FightingFantasyCombat(Combat):
-    """A fight by the rules of Fighting Fantasy.
-
-    Its constants: the hero's SKILL with bonuses, and whether there is an escape.
-    """
-
-    def __init__(self, fight: Fight, book: Book) -> None:
-        super().__init__(fight, book)
-        described = book.used_in(fight)
-        assert isinstance(described, FightingFantasy)
-        self._damage = described.damage
-        self._has_luck = described.luck is not None
-
-    def constants(self, values: Values) -> Constants:
-        """Return the SKILL, and whether there is an escape."""
-        skill = self._skill_of(values) + sum(size(values) for _, size in self._bonuses)
-        return skill, int(bool(self._allowed(values)))
-
-    @property
-    def constant_bounds(self) -> tuple[Range, ...]:
-        """The bounds of SKILL with all bonuses, and of a truth value."""
-        parts = [self._skill, *(bonus.amount for bonus, _ in self._bonuses)]
-        ends = [bounds(part, self._ranges) for part in parts]
-        return (sum(low for low, _ in ends), sum(high for _, high in ends)), (0, 1)
-
-    def is_open(self, rounds: int, constants: Constants) -> bool:
-        """Return whether there is an escape, and enough rounds have been fought."""
-        return bool(constants[1]) and rounds >= self._escape_after
-
-    def blows(self, enemy: int, rounds: int, constants: Constants) -> list[Blow]:
-        """Return the losses of a round won, and of a round lost."""
-        won, _, lost = round_probabilities(constants[0] - self.fight.enemies[enemy].skill)
-        # Both are multiples of 1/1296; what is missing to 1 are draws.
-        return [
-            Blow(int(won * 1296), self._damage.won, 0),
-            Blow(int(lost * 1296), 0, self._damage.lost),
-        ]
-
-    def actions(self, moment: FightState) -> tuple[int, ...]:
-        """Return fighting on and escaping, or after a round keeping its damage and testing LUCK."""
-        if moment.step in ("won", "lost"):
-            return (KEEP, TEST) if moment.hero[1] else (KEEP,)
-        return super().actions(moment)
-
-    def after(self, moment: FightState, action: int) -> Moments:
-        """Return the distribution of moments after an action, or after ``"begin"``."""
-        if moment.step in ("won", "lost") and moment.hero[0] > 0:
-            return self._decided(moment.step == "won", moment.local, moment.hero, action)
-        return super().after(moment, action)
-
-    def _round(self, local: Local, hero: Local) -> Moments:
-        """Fight one decided round or, without LUCK, all rounds until the next decision."""
-        if not self._has_luck:
-            return super()._round(local, hero)
-        difference = local[3] - self.fight.enemies[local[0]].skill
-        return {FightState(s, local, hero): p for s, p in decided_round(difference).items()}
-
     def _decided(self, won: bool, local: Local, hero: Local, action: int) -> Moments:
         """Deal the damage of a round, and fight on until the next decision."""
-        enemy, stamina, rounds, *constants = local
+        assert isinstance(self._rules, FightingFantasy)
+        enemy, left, rounds, *constants = local
         health, luck = hero
-        cases = self._damage.cases(won=won, test=action == TEST, luck=luck)
-        rounds = min(rounds + 1, self._escape_after)
+        start = Standing(rounds, enemy, self._healths[enemy] - left, 0)
+        cases = self._rules.damage.cases(won=won, test=action == TEST, luck=luck)
         result: Moments = {}
         for probability, points, luck_left in cases:
-            hurt = (health if won else max(health - points, 0), luck_left)
-            left = stamina - points if won else stamina
-            if hurt[0] == 0:
-                following = {FightState("defeat", (), hurt): ONE}
-            elif left > 0:
-                following = self._before_round((enemy, left, rounds, *constants), hurt)
-            elif enemy + 1 == len(self._healths):
-                following = {FightState("victory", (), hurt): ONE}
-            else:
-                fresh = (enemy + 1, self._healths[enemy + 1], rounds, *constants)
-                following = self._before_round(fresh, hurt)
+            losses = (points, 0) if won else (0, points)
+            standing = self._struck(start, losses, health)
+            following = {self._moment(standing, tuple(constants), (health, luck_left)): ONE}
+            [moment] = following
+            if moment.step == "escape":
+                following = self._before_round(moment.local, moment.hero)
             if probability:
                 for moment, p in following.items():
                     result[moment] = result.get(moment, Fraction(0)) + probability * p
         return result
 
+    def _moment(self, standing: Standing, constants: Constants, hero: Local) -> FightState:
+        """Return the moment of a standing: a result, or before a round."""
+        left = (max(hero[0] - standing.loss, 0), *hero[1:])
+        if not left[0]:
+            return FightState("defeat", (), left)
+        if standing.enemy == len(self._healths):
+            return FightState("victory", (), left)
+        # Numbers that are no longer needed become 0.
+        later = list(constants)
+        for i, end in enumerate(self._periods[1:]):
+            if end <= standing.rounds + 1:
+                later[self._first_skill + i] = 0
+        safe = self.fight.invulnerable
+        if self._safe_is_decided and safe is not None and safe.last is not None:
+            later[-1] *= standing.rounds < safe.last
+        remaining = self._healths[standing.enemy] - standing.wounds
+        return FightState("escape", (standing.enemy, remaining, standing.rounds, *later), left)
 
-class ResultsTableCombat(Combat):
-    """A fight by a table of results.
+    def _difference(self, enemy: int, rounds: int, constants: Constants) -> int:
+        """Return the difference of skill in the round after a number of rounds."""
+        period = max(i for i, start in enumerate(self._periods) if start <= rounds + 1)
+        return constants[self._first_skill + period] - self.fight.enemies[enemy].skill
 
-    Its constants: the factors of the losses of the enemy and of the hero; whether there is an
-    escape; the hero's skill in each period between changes, 0 in past ones; and, as far as
-    fields determine them, the additional losses of enemy and hero, and whether the hero is
-    invulnerable, 0 once that has ended.
-    """
-
-    def __init__(self, fight: Fight, book: Book) -> None:
-        super().__init__(fight, book)
-        described = book.used_in(fight)
-        assert isinstance(described, ResultsTable)
-        self._columns = described.table.ascending
-        safe = fight.invulnerable
-        counting = fight.bonuses if safe is None else [*fight.bonuses, safe]
-        starts = {1, *(counted.first for counted in counting)}
-        starts |= {counted.last + 1 for counted in counting if counted.last is not None}
-        self._periods = sorted(starts)
-        self._most_rounds = max(self._escape_after, self._periods[-1] - 1)
-        besides = (fight.added.enemy, fight.added.hero, 0 if safe is None else safe.holds)
-        # What no field decides is no part of a state.
-        self._fixed = [None if names(part) else evaluate(part, {}) for part in besides]
-        self._decided = [part for part in besides if names(part)]
-        computed = (fight.dealt, fight.suffered, *self._decided)
-        self._computed = [compiled(part, book.position) for part in computed]
-
-    def constants(self, values: Values) -> Constants:
-        """Return the numbers that the fields determine when the fight begins."""
-        dealt, suffered, *besides = (part(values) for part in self._computed)
-        skill = self._skill_of(values)
-        sizes = [(bonus, size(values)) for bonus, size in self._bonuses]
-        skills = [skill + sum(s for b, s in sizes if b.counts_in(start)) for start in self._periods]
-        escape = int(bool(self._allowed(values)))
-        return (dealt, suffered, escape, *skills, *besides)
-
-    @property
-    def constant_bounds(self) -> tuple[Range, ...]:
-        """The bounds of each constant; those of skill include 0."""
-
-        def of(*parts: object) -> Iterator[Range]:
-            return (bounds(part, self._ranges) for part in parts)  # type: ignore[arg-type]
-
-        [(low, high)] = of(self._skill)
-        for least, most in of(*(bonus.amount for bonus, _ in self._bonuses)):
-            low, high = low + min(least, 0), high + max(most, 0)
-        skills = [(min(low, 0), max(high, 0))] * len(self._periods)
-        factors = of(self.fight.dealt, self.fight.suffered)
-        return (*factors, (0, 1), *skills, *of(*self._decided))
-
-    def is_open(self, rounds: int, constants: Constants) -> bool:
-        """Return whether there is an escape, and enough rounds have been fought."""
-        return bool(constants[2]) and rounds >= self._escape_after
-
-    def blows(self, enemy: int, rounds: int, constants: Constants) -> list[Blow]:
-        """Return the losses for each digit; factors and additions leave kills as they are."""
-        dealt, suffered, _, *others = constants
-        decided = iter(others[len(self._periods) :])
-        enemy_besides, hero_besides, safe = (
-            next(decided) if fixed is None else fixed for fixed in self._fixed
-        )
-        when = self.fight.invulnerable
-        is_safe = safe and when is not None and when.counts_in(rounds + 1)
-        blows = []
-        for loss in self._column(enemy, rounds, others).losses:
+    def _losses(self, enemy: int, rounds: int, constants: Constants) -> Counter[Losses]:
+        """Return the possible losses in the round after a number of rounds, with their weights."""
+        difference = self._difference(enemy, rounds, constants)
+        found: Counter[Losses] = Counter()
+        if isinstance(self._rules, FightingFantasy):
+            won, _, lost = round_probabilities(difference)
+            # Both are multiples of 1/1296; what is missing to 1 are draws.
+            found[self._rules.damage.won, 0] = int(won * 1296)
+            found[0, self._rules.damage.lost] = int(lost * 1296)
+            return +found
+        dealt, suffered = constants[:2]
+        enemy_besides, hero_besides, is_safe = (part(constants) for part in self._besides)
+        safe = self.fight.invulnerable
+        is_safe = is_safe and safe is not None and safe.counts_in(rounds + 1)
+        columns = self._rules.table.ascending
+        column = next(c for c in columns if c.high is None or difference <= c.high)
+        for loss in column.losses:
+            # Factors and additions leave kills as they are.
             struck = None if loss.enemy is None else loss.enemy * dealt + enemy_besides
             hurt = None if loss.hero is None else loss.hero * suffered + hero_besides
-            blows.append(Blow(1, struck, 0 if is_safe else hurt))
-        return blows
+            found[struck, 0 if is_safe else hurt] += 1
+        return found
 
-    def _column(self, enemy: int, rounds: int, skills: list[int]) -> Column:
-        """Return the column of the round after a number of rounds."""
-        period = max(i for i, start in enumerate(self._periods) if start <= rounds + 1)
-        difference = skills[period] - self.fight.enemies[enemy].skill
-        return next(c for c in self._columns if c.high is None or difference <= c.high)
+    def _struck(self, now: Standing, losses: Losses, most_loss: int) -> Standing:
+        """Return the standing after a round."""
+        enemy, hero = losses
+        health = self._healths[now.enemy]
+        loss = most_loss if hero is None else min(now.loss + hero, most_loss)
+        wounds = health if enemy is None else now.wounds + enemy
+        rounds = min(now.rounds + 1, self._most_rounds)
+        if wounds >= health:
+            return Standing(rounds, now.enemy + 1, 0, loss)
+        return Standing(rounds, now.enemy, wounds, loss)
 
-    def _later(self, constants: Constants, rounds: int) -> Constants:
-        dealt, suffered, escape, *others = constants
-        for i, end in enumerate(self._periods[1:]):
-            if end <= rounds + 1:
-                others[i] = 0
-        safe = self.fight.invulnerable
-        if self._fixed[-1] is None and safe is not None and safe.last is not None:
-            others[-1] *= rounds < safe.last
-        return (dealt, suffered, escape, *others)
+    def _fight_on(
+        self, start: Standing, constants: Constants, most_loss: int
+    ) -> dict[Standing, Fraction]:
+        """Fight until every enemy or the hero has fallen, or an escape is open; at least once.
 
-    def _escaped(self, local: Local, hero: Local) -> Moments:
-        assert self.fight.escape is not None
-        if not self.fight.escape.parting:
-            return super()._escaped(local, hero)
-        enemy, _, rounds, *constants = local
-        result: Moments = {}
-        for _, _, hurt in self.blows(enemy, rounds, tuple(constants)):
-            left = 0 if hurt is None else max(hero[0] - hurt, 0)
-            following = FightState("escaped" if left else "defeat", (), (left,))
-            result[following] = result.get(following, Fraction(0)) + Fraction(1, 10)
-        return result
+        A round in which nobody loses anything and that is no longer counted is fought again.
+
+        Args:
+            start: The standing at the start.
+            constants: The constants of the fight.
+            most_loss: Loss with which the hero has fallen.
+
+        Raises:
+            TooManyStatesError: If the endurance exceeds :data:`MOST_ENDURANCE`.
+        """
+        last, most_rounds = len(self._healths), self._most_rounds
+        left = sum(self._healths[start.enemy :]) - start.wounds
+        if left + most_loss > MOST_ENDURANCE:
+            raise TooManyStatesError(
+                f"a fight with {left + most_loss} points of endurance is too long; allowed are "
+                f"{MOST_ENDURANCE} without a decision"
+            )
+        table: dict[tuple[int, int], Counter[Losses]] = {}
+        for enemy in range(start.enemy, last):
+            for rounds in range(start.rounds, most_rounds + 1):
+                table[enemy, rounds] = self._losses(enemy, rounds, constants)
+            del table[enemy, most_rounds][0, 0]
+        base = lcm(*(row.total() for row in table.values()))
+        whole = base ** (most_rounds - start.rounds + left + most_loss - start.loss)
+        # Every round raises a standing in the order of tuples, so the least is complete.
+        mass = {start: whole}
+        queue = [start]
+        done: dict[Standing, Fraction] = {}
+        while queue:
+            now = heappop(queue)
+            weight = mass.pop(now)
+            over = now.enemy == last or now.loss == most_loss
+            if over or (now != start and self._is_open(now.rounds, constants)):
+                done[now] = Fraction(weight, whole)
+                continue
+            row = table[now.enemy, now.rounds]
+            # A standing is reached in fewer rounds than the power has factors, so this has no rest.
+            share = weight // row.total()
+            for losses, times in row.items():
+                after = self._struck(now, losses, most_loss)
+                if after not in mass:
+                    mass[after] = 0
+                    heappush(queue, after)
+                mass[after] += share * times
+        return done

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, reduce
@@ -76,7 +76,8 @@ Faces: TypeAlias = tuple[int, ...]
 # Written so that they work for numbers and, element by element, for NumPy arrays.
 OPERATORS: Mapping[str, Callable[..., Any]] = {
     "+": lambda *terms: sum(terms),
-    "*": lambda *factors: prod(factors),
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
     "//": lambda a, b: a // b,
     "negative": lambda a: -a,
     "==": lambda a, b: (a == b) * 1,
@@ -92,17 +93,25 @@ OPERATORS: Mapping[str, Callable[..., Any]] = {
     "max": lambda *several: reduce(lambda a, b: a + (b - a) * (b > a), several),
 }
 
-COMPARISONS: Mapping[type[ast.cmpop], str] = {
+LOGICAL = frozenset({"==", "!=", "<", "<=", ">", ">=", "and", "or", "not"})
+"""The operators whose result is 0 or 1."""
+
+SYMBOLS: Mapping[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.USub: "negative",
     ast.Eq: "==",
     ast.NotEq: "!=",
     ast.Lt: "<",
     ast.LtE: "<=",
     ast.Gt: ">",
     ast.GtE: ">=",
+    ast.Not: "not",
+    ast.And: "and",
+    ast.Or: "or",
 }
-
-LOGICAL = frozenset({*COMPARISONS.values(), "and", "or", "not"})
-"""The operators whose result is 0 or 1."""
 
 Meaning: TypeAlias = Callable[[str, str], Expression]
 """Looks up a name, given its call (``"count"``, ``"room"``, or ``""`` for none) and the name.
@@ -183,9 +192,7 @@ def _read(node: ast.expr, meaning: Meaning, levels: int) -> Expression:
         message = f"an expression has more than {MOST_LEVELS} operations within each other"
         raise ExpressionError(f"{message}; divide it")
 
-    def inner(*nodes: ast.expr) -> tuple[Expression, ...]:
-        return tuple(_read(node, meaning, levels - 1) for node in nodes)
-
+    operands: list[ast.expr]
     match node:
         case ast.Constant(value=int(value)):
             return value
@@ -197,48 +204,27 @@ def _read(node: ast.expr, meaning: Meaning, levels: int) -> Expression:
             return int(word == "_true")
         case ast.Name(id=word):
             return meaning("", word[1:])
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return Operation("negative", inner(operand))
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return Operation("not", inner(operand))
-        case ast.BinOp(op=ast.Add() | ast.Sub()):
-            # A long sum counts as one operation.
-            signs, terms = zip(*_chain(node, (ast.Add, ast.Sub)), strict=True)
-            values = zip(signs, inner(*terms), strict=True)
-            return Operation("+", tuple(_signed(sign, value) for sign, value in values))
-        case ast.BinOp(op=ast.Mult()):
-            return Operation("*", inner(*(factor for _, factor in _chain(node, ast.Mult))))
-        case ast.BinOp(left=left, op=ast.FloorDiv(), right=right):
-            return Operation("//", inner(left, right))
-        case ast.BinOp(op=ast.Div()):
-            raise ExpressionError("'/' divides exactly; division that rounds down is written //")
-        case ast.BoolOp(op=ast.And(), values=operands):
-            return Operation("and", inner(*operands))
-        case ast.BoolOp(values=operands):
-            return Operation("or", inner(*operands))
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
-            return Operation(COMPARISONS[type(op)], inner(left, right))
-        case ast.Compare(ops=[_, _, *_]):
-            raise ExpressionError("a < b < c compares three things; write a < b and b < c")
-        case ast.Call(func=ast.Name(id="_min" | "_max" as call), args=[_, _, *_], keywords=[]):
-            return Operation(call[1:], inner(*node.args))
         case ast.Call(func=ast.Name(id="_count" | "_room" as call), args=[ast.Name(id=name)],
                       keywords=[]):  # fmt: skip
             return meaning(call[1:], name[1:])
-    raise SyntaxError
-
-
-def _chain(node: ast.expr, operators: Any) -> Iterator[tuple[ast.operator, ast.expr]]:
-    """Return the operands of a chain of operators of equal precedence, each with its operator."""
-    found: list[tuple[ast.operator, ast.expr]] = []
-    while isinstance(node, ast.BinOp) and isinstance(node.op, operators):
-        found.append((node.op, node.right))
-        node = node.left
-    return reversed([*found, (ast.Add(), node)])
-
-
-def _signed(sign: ast.operator, value: Expression) -> Expression:
-    return Operation("negative", (value,)) if isinstance(sign, ast.Sub) else value
+        case ast.Call(func=ast.Name(id="_min" | "_max" as call), args=[_, _, *_], keywords=[]):
+            operator, operands = call[1:], node.args
+        case ast.BinOp(op=ast.Div()):
+            raise ExpressionError("'/' divides exactly; division that rounds down is written //")
+        case ast.Compare(ops=[_, _, *_]):
+            raise ExpressionError("a < b < c compares three things; write a < b and b < c")
+        case ast.UnaryOp(op=op, operand=operand) if type(op) in SYMBOLS:
+            operator, operands = SYMBOLS[type(op)], [operand]
+        case (
+            ast.BinOp(left=left, op=op, right=right)
+            | ast.Compare(left=left, ops=[op], comparators=[right])
+        ) if type(op) in SYMBOLS:
+            operator, operands = SYMBOLS[type(op)], [left, right]
+        case ast.BoolOp(op=op, values=operands):
+            operator = SYMBOLS[type(op)]
+        case _:
+            raise SyntaxError
+    return Operation(operator, tuple(_read(inner, meaning, levels - 1) for inner in operands))
 
 
 def compiled(expression: Expression, position: Mapping[str, Any]) -> Callable[[Any], Any]:
@@ -368,10 +354,9 @@ def bounds(expression: Expression, ranges: Mapping[str, Range]) -> Range:
     # The others rise or fall with each operand, so that ends come from ends.
     apply = OPERATORS[operator]
     if not others:
-        return _ends(map(apply, some))
-    return reduce(lambda a, b: _ends(apply(x, y) for x in a for y in b), others, some)
-
-
-def _ends(numbers: Iterable[int]) -> Range:
-    every = list(numbers)
-    return min(every), max(every)
+        ends = [apply(end) for end in some]
+        return min(ends), max(ends)
+    for other in others:
+        ends = [apply(x, y) for x in some for y in other]
+        some = min(ends), max(ends)
+    return some

@@ -91,7 +91,6 @@ class Known:
         endings: The names of the endings, or None until they are known.
         fallen: The ending of a hero whose field, by its name, has fallen to 0.
         sections: The numbers of the sections in the file.
-        used: Names on which a part of the book depends.
     """
 
     constants: Mapping[str, int] = field(default_factory=dict)
@@ -100,7 +99,6 @@ class Known:
     endings: Mapping[str, Any] | None = None
     fallen: Mapping[str, str] = field(default_factory=dict)
     sections: frozenset[int] = frozenset()
-    used: set[str] = field(default_factory=set)
 
     def meaning(self, call: str, name: str) -> Expression:
         """Return the expression that a name stands for, alone or in ``count`` or ``room``.
@@ -108,7 +106,6 @@ class Known:
         Raises:
             ValueError: If there is no such name.
         """
-        self.used.add(name)
         if self.hero is None:
             return self.constants.get(name, 1 if call else name)
         if call:
@@ -116,7 +113,6 @@ class Known:
             if name not in groups:
                 kind = "slot or kind" if call == "count" else "slot"
                 raise ValueError(f"there is no {kind} {name!r}; {similar(name, groups)}")
-            self.used.update(self.hero.members[name])
             return self.hero.count(name) if call == "count" else self.hero.room(name)
         if name in self.constants:
             return self.constants[name]
@@ -174,13 +170,8 @@ def _formula(
     return PlainValidator(read)
 
 
-def _named(*kinds: Kind, uses: bool = False) -> AfterValidator:
-    """Look up a field, and check its kind.
-
-    Args:
-        kinds: The allowed kinds.
-        uses: Whether the course of an episode depends on the field.
-    """
+def _named(*kinds: Kind) -> AfterValidator:
+    """Look up a field, and check that its kind is one of those allowed."""
 
     def look_up(name: str, info: ValidationInfo) -> str:
         known = known_from(info)
@@ -192,8 +183,6 @@ def _named(*kinds: Kind, uses: bool = False) -> AfterValidator:
                 raise ValueError(f"there is no {what} {name!r}; {similar(name, fitting)}")
             if fields[name].kind not in kinds:
                 raise ValueError(f"{name} is {a(fields[name].kind)}; {a(what)} should stand here")
-            if uses:
-                known.used.add(name)
         return name
 
     return AfterValidator(look_up)
@@ -222,12 +211,10 @@ NotNegative = Annotated[Expression, _formula(least=0, most=LARGEST_NUMBER)]
 AtLeast1 = Annotated[Expression, _formula(least=1, most=LARGEST_NUMBER)]
 
 Variable = Annotated[Name, _named("variable")]
-UsedVariable = Annotated[Name, _named("variable", uses=True)]
-Spent = Annotated[UsedVariable, AfterValidator(_spent)]
+Spent = Annotated[Variable, AfterValidator(_spent)]
 Flag = Annotated[Name, _named("flag")]
 Settable = Annotated[Name, _named("variable", "flag")]
 Item = Annotated[Name, _named("item")]
-UsedItem = Annotated[Name, _named("item", uses=True)]
 Slot = Annotated[Name, AfterValidator(_slot)]
 
 

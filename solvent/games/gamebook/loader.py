@@ -134,9 +134,7 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
     book._digest = hashlib.sha256(content).hexdigest()
     problems = [
         _problem(source, path, message, severity)
-        for path, message, severity in check_whole(
-            book, known.used, lambda path: source.at(path)[1]
-        )
+        for path, message, severity in check_whole(book, lambda path: source.at(path)[1])
     ]
     has_errors = any(problem.severity == "error" for problem in problems)
     return None if has_errors else book, _in_order(problems)

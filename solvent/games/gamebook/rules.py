@@ -45,12 +45,7 @@ from solvent.games.gamebook.book import (
     Roll,
     Shop,
 )
-from solvent.games.gamebook.combat import (
-    Combat,
-    FightingFantasyCombat,
-    FightState,
-    ResultsTableCombat,
-)
+from solvent.games.gamebook.combat import Combat, FightState
 from solvent.games.gamebook.effects import (
     MOST_RESULTS,
     ONE,
@@ -72,7 +67,6 @@ from solvent.games.gamebook.page import (
     page_scene,
     place_text,
 )
-from solvent.games.gamebook.tabulation import tabulate
 from solvent.games.gamebook.values import one_line, similar
 from solvent.model import (
     WINS,
@@ -374,7 +368,9 @@ class Gamebook(Words):
         Raises:
             TooManyStatesError: If there are more than `max_states` states.
         """
-        return tabulate(self, max_states)
+        from solvent.games.gamebook.tabulation import Tabulation
+
+        return Tabulation(self, max_states).run()
 
     # What has been made of blocks, once for all pages.
 
@@ -407,9 +403,8 @@ class Gamebook(Words):
     @cached_property
     def combats(self) -> Mapping[Place, Combat]:
         """The fights."""
-        kinds = {"fighting-fantasy": FightingFantasyCombat, "results-table": ResultsTableCombat}
         return {
-            place: kinds[node.exit.rules](node.exit, self.book)
+            place: Combat(node.exit, self.book)
             for place, node in self.book.nodes.items()
             if isinstance(node.exit, Fight)
         }

@@ -16,16 +16,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol, TypeAlias, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.gamebook.book import Book, Place
-from solvent.games.gamebook.effects import Liveness
+from solvent.games.gamebook.book import Place
 from solvent.games.gamebook.expressions import Range
 from solvent.games.gamebook.page import Page, Position
-from solvent.model import Game
 from solvent.model.arrays import Ints, concatenated_ranges
 from solvent.model.tabular import RationalGame, TabularGame
 from solvent.model.walk import TooManyStatesError
@@ -42,15 +40,13 @@ class PageLayout:
         at: The position.
         fields: [L] indices of the live fields, ascending.
         count: Number of fields of the book.
-        lows: [L + K] smallest value of each column.
-        sizes: [L + K] number of possible values of each column.
+        ends: [L + K] smallest and largest value of each column.
     """
 
     at: Position
     fields: tuple[int, ...]
     count: int
-    lows: Ints
-    sizes: tuple[int, ...]
+    ends: Sequence[Range]
 
     def page(self, row: Sequence[int]) -> Page:
         """The page of a row of columns."""
@@ -74,12 +70,13 @@ class PageLayout:
         words = [np.zeros(len(columns), np.int64)]
         room = 2**62
         for column in range(columns.shape[1]) if which is None else which:
-            size = self.sizes[column]
+            low, high = self.ends[column]
+            size = high - low + 1
             if size > room:
                 words.append(np.zeros(len(columns), np.int64))
                 room = 2**62
             words[-1] *= size
-            words[-1] += columns[:, column] - self.lows[column]
+            words[-1] += columns[:, column] - low
             room //= size
         return np.stack(words, axis=1)
 
@@ -136,33 +133,6 @@ class Pages(Sequence[Page]):
         return layout.page(columns[place - self.start[batch]].tolist())
 
 
-class GamebookRules(Game, Protocol):
-    """The part of :class:`solvent.games.gamebook.rules.Gamebook` that the table uses."""
-
-    @property
-    def book(self) -> Book: ...
-    @property
-    def liveness(self) -> Liveness: ...
-    def local_bounds_at(self, at: Position) -> tuple[Range, ...]: ...
-    def observe_all(
-        self, at: Position, values: NDArray[Any], local: NDArray[Any]
-    ) -> NDArray[np.float32]: ...
-
-
-def tabulate(game: GamebookRules, max_states: int) -> RationalGame:
-    """Return the arrays of a book.
-
-    Args:
-        game: The book.
-        max_states: Refuse larger books instead of filling the memory.
-
-    Raises:
-        TooManyStatesError: If there are more states.
-        ValueError: If a probability is too small for a float.
-    """
-    return _Tabulation(game, max_states).run()
-
-
 Arrivals: TypeAlias = list[tuple[Columns, Ints]]
 """Pages at one position, and the outcomes that reach them; -1 - i for the i-th first page."""
 
@@ -184,8 +154,15 @@ class Projection(NamedTuple):
     targets: list[tuple[PageLayout, Columns]]
 
 
-class _Tabulation:
-    def __init__(self, game: GamebookRules, max_states: int) -> None:
+class Tabulation:
+    """The arrays of a book.
+
+    Args:
+        game: The book, a :class:`~solvent.games.gamebook.rules.Gamebook`.
+        max_states: Refuse larger books instead of filling the memory.
+    """
+
+    def __init__(self, game: Any, max_states: int) -> None:
         self._game = game
         self._max_states = max_states
         self._layouts: dict[Position, PageLayout] = {}
@@ -204,6 +181,12 @@ class _Tabulation:
         self._initial: dict[int, Fraction] = {}
 
     def run(self) -> RationalGame:
+        """Return the arrays.
+
+        Raises:
+            TooManyStatesError: If there are more states.
+            ValueError: If a probability is too small for a float.
+        """
         for place in self._places():
             while arrivals := self._arrivals.pop(place, None):
                 for at, found in sorted(arrivals.items()):
@@ -228,18 +211,11 @@ class _Tabulation:
     def _layout(self, at: Position) -> PageLayout:
         known = self._layouts.get(at)
         if known is None:
-            game = self._game
-            live = game.liveness.live(at)
-            fields = [i for i, name in enumerate(game.book.fields) if name in live]
-            ends = [ends for name, ends in game.book.ranges.items() if name in live]
-            ends += game.local_bounds_at(at)
-            known = self._layouts[at] = PageLayout(
-                at,
-                tuple(fields),
-                len(game.book.fields),
-                np.array([low for low, _ in ends], np.int64),
-                tuple(high - low + 1 for low, high in ends),
-            )
+            book, live = self._game.book, self._game.liveness.live(at)
+            fields = tuple(i for i, name in enumerate(book.fields) if name in live)
+            ends = [ends for name, ends in book.ranges.items() if name in live]
+            ends += self._game.local_bounds_at(at)
+            known = self._layouts[at] = PageLayout(at, fields, len(book.fields), ends)
         return known
 
     def _number(self, number: Fraction) -> int:
@@ -345,7 +321,7 @@ class _Tabulation:
             start.append(len(entries))
         targets = []
         for at, rows in led.items():
-            pages = np.zeros((len(entries), len(self._layout(at).sizes)), np.int32)
+            pages = np.zeros((len(entries), len(self._layout(at).ends)), np.int32)
             for entry, row in rows.items():
                 pages[entry] = row
             targets.append((self._layout(at), pages))

@@ -14,13 +14,14 @@ character again for each place where it could begin.
 
 from __future__ import annotations
 
-import json
 import re
-import reprlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
 
 from solvent.games.gamebook.values import one_line
 from solvent.model.files import open_file
@@ -114,28 +115,49 @@ def read_story(path: str | Path) -> TwineStory:
     return read(text, str(path))
 
 
+class _Entry(BaseModel):
+    """A passage in JSON."""
+
+    name: str
+    text: str = ""
+    tags: list[str] | None = None
+    pid: int | str | None = None
+
+
+class _Data(BaseModel):
+    """A story in JSON; in Twee its ``StoryData``, which has no passages."""
+
+    name: str = ""
+    passages: list[_Entry] = []
+    start: str = "Start"
+    startnode: int | str | None = None
+
+
+def _data(text: str, place: str) -> _Data:
+    try:
+        return _Data.model_validate_json(text)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        where = " ".join(map(str, fault["loc"]))
+        raise StoryError(f"{place}: not a story: {where or 'the data'}: {fault['msg']}") from error
+
+
 def parse_twee(text: str, file: str = "story.twee") -> TwineStory:
     """Read a story in Twee 3.
 
     Raises:
         StoryError: If it is not a story.
     """
-    title, data = Path(file).stem, {}
-    passages: dict[str, Passage] = {}
+    title, start = "", "Start"
+    entries = []
     for line, header, body in _twee_passages(text):
         name, tags = _name_and_tags(header)
-        if not name:
-            raise StoryError(f"{file}:{line}: the passage has no name")
         if name == "StoryTitle":
-            title = body.strip() or title
+            title = body
         elif name == "StoryData":
-            data = _json(body, f"{file}:{line}")
-        elif name not in SPECIAL and not NO_PASSAGES & set(tags):
-            if name in passages:
-                raise StoryError(f"{file}:{line}: a second passage is named {name!r}")
-            passages[name] = _passage(name, body)
-    start = data.get("start", "Start") if isinstance(data, dict) else "Start"
-    return _story(title, start, passages, file)
+            start = _data(body, f"{file}:{line}").start
+        entries.append((f"{file}:{line}", name, tags, body))
+    return _story(title, start, entries, file)
 
 
 def parse_twine_json(text: str, file: str = "story.json") -> TwineStory:
@@ -144,42 +166,32 @@ def parse_twine_json(text: str, file: str = "story.json") -> TwineStory:
     Raises:
         StoryError: If it is not a story.
     """
-    data = _json(text, file)
-    listed = data.get("passages") if isinstance(data, dict) else None
-    if not isinstance(listed, list):
-        raise StoryError(f"{file}: not a story: there is no list of passages")
-    start = data.get("start", "Start")
+    data = _data(text, file)
+    entries = [(file, entry.name, entry.tags or [], entry.text) for entry in data.passages]
+    if data.startnode is not None:
+        first = str(data.startnode)
+        data.start = next((e.name for e in data.passages if str(e.pid) == first), data.start)
+    return _story(data.name, data.start, entries, file)
+
+
+def _story(
+    title: str, start: str, entries: Iterable[tuple[str, str, Sequence[str], str]], file: str
+) -> TwineStory:
+    """Return a story of entries: the place in the file, the name, the tags and the text."""
     passages: dict[str, Passage] = {}
-    for place, entry in enumerate(listed, 1):
-        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-            raise StoryError(f"{file}: passage {place} has no name")
-        name, tags, body = entry["name"], entry.get("tags") or [], entry.get("text", "")
-        if not isinstance(body, str) or not isinstance(tags, list):
-            raise StoryError(f"{file}: the passage {name!r} should have a text and a list of tags")
-        if _number(data.get("startnode")) == _number(entry.get("pid")) is not None:
-            start = name
-        if name in SPECIAL or any(tag in tags for tag in NO_PASSAGES):
+    for place, name, tags, body in entries:
+        if not name:
+            raise StoryError(f"{place}: the passage has no name")
+        if name in SPECIAL or NO_PASSAGES.intersection(tags):
             continue
         if name in passages:
-            raise StoryError(f"{file}: a second passage is named {name!r}")
+            raise StoryError(f"{place}: a second passage is named {name!r}")
         passages[name] = _passage(name, body)
-    named = isinstance(data.get("name"), str) and data["name"].strip()
-    return _story(named or Path(file).stem, start, passages, file)
-
-
-def _number(value: Any) -> str | None:
-    """Return the number of a passage, which is written as a number or a text."""
-    return str(value) if isinstance(value, (int, str)) else None
-
-
-def _story(title: str, start: Any, passages: dict[str, Passage], file: str) -> TwineStory:
     if not passages:
         raise StoryError(f"{file}: there is no passage in it")
-    if not isinstance(start, str) or start not in passages:
-        # Of lists within each other only the outer ones are written.
-        shown = repr(start) if isinstance(start, str) else reprlib.repr(start)
-        raise StoryError(f"{file}: it begins with the passage {shown}, which is not there")
-    return TwineStory(title, start, passages)
+    if start not in passages:
+        raise StoryError(f"{file}: it begins with the passage {start!r}, which is not there")
+    return TwineStory(title.strip() or Path(file).stem, start, passages)
 
 
 def _twee_passages(text: str) -> Iterator[tuple[int, str, str]]:
@@ -204,13 +216,6 @@ def _name_and_tags(header: str) -> tuple[str, Sequence[str]]:
         return _ESCAPED.sub(r"\1", header).strip(), ()
     tags = [_ESCAPED.sub(r"\1", tag) for tag in (match[2] or "").split()]
     return _ESCAPED.sub(r"\1", match[1]).strip(), tags
-
-
-def _json(text: str, place: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise StoryError(f"{place}: not JSON ({error})") from error
 
 
 def _passage(name: str, body: str) -> Passage:
@@ -269,43 +274,47 @@ def book_text(story: TwineStory) -> str:
     order = [story.start, *(name for name in story.passages if name != story.start)]
     targets = (link.target for name in order for link in story.passages[name].links)
     numbers = {name: n for n, name in enumerate(dict.fromkeys((*order, *targets)), 1)}
-    endings = {name: f"end_{numbers[name]}" for name in order if not story.passages[name].links}
-    described = endings or {"The end": "end_0"}
-    parts = [
-        "# Made from a story of Twine. Give the endings their scores, and put what the story\n"
-        "# format would have run into conditions and effects.\n"
-        "format: solvent-gamebook\n"
-        "version: 1\n"
-        f"title: {_quoted(story.title)}\n"
-        "\n"
-        "endings:\n"
-    ]
-    parts += [f"  {ending}: {{score: 0, text: {_quoted(n)}}}\n" for n, ending in described.items()]
-    parts.append("\nsections:\n")
+    endings: dict[str, Any] = {}
+    sections: dict[int, Any] = {}
     for name in order:
-        passage = story.passages[name]
-        parts.append(f"  {numbers[name]}:\n    title: {_quoted(name)}\n")
+        passage, number = story.passages[name], numbers[name]
+        section = sections[number] = {"title": _one_line(name)}
         if passage.text:
-            parts.append(f"    text: {_block(passage.text, 6)}\n")
-        if not passage.links:
-            parts.append(f"    ending: {endings[name]}\n")
+            section["text"] = passage.text
+        if passage.links:
+            section["choices"] = [
+                {"label": link.label, "goto": numbers[link.target]} for link in passage.links
+            ]
         else:
-            parts.append("    choices:\n")
-            for link in passage.links:
-                parts.append(f"      - label: {_quoted(link.label)}\n")
-                parts.append(f"        goto: {numbers[link.target]}\n")
-        parts.append("\n")
-    return "".join(parts).rstrip("\n") + "\n"
+            section["ending"] = f"end_{number}"
+            endings[f"end_{number}"] = {"score": 0, "text": _one_line(name)}
+    book = {
+        "format": "solvent-gamebook",
+        "version": 1,
+        "title": _one_line(story.title),
+        "endings": endings or {"end_0": {"score": 0, "text": "The end"}},
+        "sections": sections,
+    }
+    return NOTE + yaml.dump(book, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=100)
 
 
-def _quoted(text: str) -> str:
-    """A text in quotes, as JSON and YAML both read it."""
-    return json.dumps(_NOT_TEXT.sub(" ", text), ensure_ascii=False)
+NOTE = """\
+# Made from a story of Twine. Give the endings their scores, and put what the story
+# format would have run into conditions and effects.
+"""
 
 
-def _block(text: str, indent: int) -> str:
-    """A text as a YAML block, its lines kept as they are."""
-    # The number says how far the block is indented, in case its first line begins with spaces.
-    space = " " * indent
-    lines = (space + line if line else "" for line in text.split("\n"))
-    return "|2-\n" + "\n".join(lines)
+class _Dumper(yaml.SafeDumper):
+    """Writes a text of several lines as a block."""
+
+
+_Dumper.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style="|" if "\n" in text else None
+    ),
+)
+
+
+def _one_line(text: str) -> str:
+    return _NOT_TEXT.sub(" ", text).replace("\n", " ")

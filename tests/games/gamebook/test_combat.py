@@ -14,7 +14,6 @@ from tree_checks import solve_as_tree
 from solvent.exact import solve_exactly
 from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.rules import Combat
-from solvent.games.gamebook.combat import Blow, Standing, fight_on
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.rules import Gamebook
@@ -42,7 +41,7 @@ COLUMNS: tuple[Any, ...] = tuple(
 )
 
 
-def results_table_book(fight: str, hero: int = 6, skill: int = 10) -> Gamebook:
+def results_table_book(fight: str, hero: int = 6, skill: int = 10, table: str = TABLE) -> Gamebook:
     head = f"""\
 format: solvent-gamebook
 version: 1
@@ -55,7 +54,7 @@ combat:
     skill: skill
     endurance: endurance
     table:
-{TABLE}
+{table}
 endings: {{won: {{score: 1}}, fled: {{score: 1/3}}, lost: {{score: 0}}}}
 sections:
   1:
@@ -189,9 +188,10 @@ def test_no_escape_is_offered_where_its_condition_fails() -> None:
 
 
 def test_rounds_that_change_nothing_are_drawn_again() -> None:
-    blows = [Blow(3, 0, 0), Blow(1, None, 0), Blow(1, 0, None)]
-    odds = fight_on(Standing(0, 0, 0, 0), [5], 0, 5, lambda *_: blows, lambda _: False)
-    assert odds == {Standing(0, 1, 0, 0): Fraction(1, 2), Standing(0, 0, 0, 5): Fraction(1, 2)}
+    rows = ["0/0"] * 6 + ["K/0"] + ["0/K"] * 3
+    lines = "".join(f"        {digit}: [{cell}, {cell}]\n" for digit, cell in enumerate(rows))
+    game = results_table_book(ONE_WOLF, table=f"      columns: [..0, 1..]\n      rows:\n{lines}")
+    assert fought(game) == {("victory", 6): Fraction(1, 4), ("defeat", 0): Fraction(3, 4)}
 
 
 def fantasy_book(
