@@ -31,8 +31,7 @@ from solvent.cli.parameters import game_of_training
 from solvent.exact import load_policy, load_solution, save_policy
 from solvent.exact.layered.folder import LayerFolder
 from solvent.games import Pig
-from solvent.games.gamebook.loader import check_book, load_book
-from solvent.games.gamebook.values import BookError
+from solvent.games.gamebook.loader import BookError, check_book, load_book
 from solvent.grading import grade, grade_files
 from solvent.model import TabularGame, TabularPolicy, compile_game, registry
 from solvent.model.cache import read_entry

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from solvent.games.gamebook.book import Book
-from solvent.games.gamebook.loader import check_book, parse_book
-from solvent.games.gamebook.values import BookError, Problem
+from solvent.games.gamebook.loader import BookError, Problem, check_book, parse_book
 
 MILL = Path(__file__).parents[1] / "golden" / "mill.yaml"
 

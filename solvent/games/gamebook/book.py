@@ -24,14 +24,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     ConfigDict,
     Field,
     PrivateAttr,
-    RootModel,
     ValidationInfo,
     model_validator,
 )
@@ -39,49 +39,41 @@ from pydantic import (
 from solvent.games.gamebook.expressions import (
     Expression,
     Operation,
-    bounds,
     evaluate,
     names,
 )
 from solvent.games.gamebook.hero import (
+    LARGEST_SECTION,
     Amount,
     AtLeast1,
     Combat,
     Condition,
+    Count,
+    Fault,
     FightingFantasy,
     Fixed,
     Flag,
     Hero,
+    Interval,
     Item,
     Known,
-    NotNegative,
-    Pieces,
-    ResultsTable,
-    Settable,
-    Slot,
-    Variable,
-    known_from,
-)
-from solvent.games.gamebook.values import (
-    LARGEST_SECTION,
-    Count,
-    Fault,
-    Interval,
     Label,
     Model,
     Name,
+    NotNegative,
     Path,
-    Range,
+    Pieces,
     Rational,
+    ResultsTable,
     SectionKey,
+    Settable,
+    Slot,
     Text,
+    Variable,
+    known_from,
     range_text,
-    read_range,
     similar,
 )
-
-VERSION = 1
-"""The version of the format."""
 
 MOST_SECTIONS = 20_000
 
@@ -93,12 +85,6 @@ MOST_ROWS = 1000
 
 MOST_ENEMIES = 20
 """Largest number of enemies of a fight."""
-
-LARGEST_MODIFIER = 100
-"""The largest sum of a check's modifiers, 10000%, as :mod:`solvent.model.context` allows."""
-
-TABLE_ONLY = ("dealt", "suffered", "added", "invulnerable")
-"""Keys of a fight that belong to results-table combat."""
 
 
 def _ending(name: str, info: ValidationInfo) -> str:
@@ -189,10 +175,10 @@ class Block(Model):
     do: list[Effect] = Field(default=[])
     goto: Target | None = None
     ending: EndingName | None = None
-    choices: Choices | None = None
-    branch: Branch | None = None
+    choices: Annotated[list[Choice], Field(min_length=1, max_length=MOST_CHOICES)] | None = None
+    branch: Annotated[list[Case], Field(min_length=1, max_length=MOST_CHOICES)] | None = None
     roll: Roll | None = None
-    chances: Chances | None = None
+    chances: Annotated[list[Chance], Field(min_length=1, max_length=MOST_ROWS)] | None = None
     check: Check | None = None
     fight: Fight | None = None
     shop: Shop | None = None
@@ -208,8 +194,14 @@ class Block(Model):
         return {"again": True} if value == "again" else value
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """Check that the block has one way on."""
+        """Check that the block has one way on, and the cases of it."""
         yield from _should_be_one(self, "way on", WAYS_ON)
+        if any(case.when == 1 for case in (self.branch or ())[:-1]):
+            yield ("branch",), "what follows a case without when can never apply; give it a when"
+        total = sum((chance.probability for chance in self.chances or ()), Fraction(0))
+        if self.chances is not None and total != 1:
+            rest = f"{abs(1 - total)} {'is missing' if total < 1 else 'is too much'}"
+            yield ("chances",), f"the probabilities sum to {total}; they should sum to 1, {rest}"
 
     @cached_property
     def way_on(self) -> str:
@@ -220,12 +212,12 @@ class Block(Model):
         """The blocks inside, each with its path from here."""
         way = self.way_on
         match getattr(self, way):
-            case Options(root=options):
+            case list() as options:
                 for i, option in enumerate(options):
                     yield (way, i), option
             case Roll(results=results):
-                for key, row in results.items():
-                    yield (way, "results", key), row
+                for ends, row in results.items():
+                    yield (way, "results", range_text(ends)), row
             case Block() as repeated:
                 yield (way,), repeated
             case Model() as exit_:
@@ -259,87 +251,29 @@ class Chance(Block):
     probability: Annotated[Rational, Field(gt=0, le=1)]
 
 
-Option = TypeVar("Option", bound=Block)
-
-
-class Options(RootModel[list[Option]], Generic[Option]):
-    """Several blocks, with one of which the episode continues."""
-
-    model_config = ConfigDict(frozen=True)
-
-
-class Choices(Options[Choice]):
-    """The player's decision between the options whose condition holds."""
-
-    root: Annotated[list[Choice], Field(min_length=1, max_length=MOST_CHOICES)]
-
-
-class Branch(Options[Case]):
-    """The first case whose condition holds."""
-
-    root: Annotated[list[Case], Field(min_length=1, max_length=MOST_CHOICES)]
-
-    @model_validator(mode="after")
-    def _all_can_apply(self) -> Branch:
-        if any(case.when == 1 for case in self.root[:-1]):
-            raise ValueError("what follows a case without when can never apply; give it a when")
-        return self
-
-
-class Chances(Options[Chance]):
-    """Blocks with probabilities that sum to 1."""
-
-    root: Annotated[list[Chance], Field(min_length=1, max_length=MOST_ROWS)]
-
-    @model_validator(mode="after")
-    def _sum_to_1(self) -> Chances:
-        total = sum((chance.probability for chance in self.root), Fraction(0))
-        if total != 1:
-            rest = f"{abs(1 - total)} {'is missing' if total < 1 else 'is too much'}"
-            raise ValueError(f"the probabilities sum to {total}; they should sum to 1, {rest}")
-        return self
-
-
 class Roll(Model):
     """A random table, whose rows do not overlap and contain every possible result."""
 
     dice: Amount
-    results: Annotated[dict[str, Block], Field(min_length=1, max_length=MOST_ROWS)]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _text_keys(cls, value: Any) -> Any:
-        results = value.get("results") if isinstance(value, dict) else None
-        if not isinstance(results, dict):
-            return value
-        return {**value, "results": {str(key): inside for key, inside in results.items()}}
-
-    def faults(self, known: Known) -> Iterator[Fault]:
-        """Check that the key of every row is a range."""
-        for key in self.results:
-            try:
-                read_range(key)
-            except ValueError as error:
-                yield ("results", key), f"the row {key!r} is no range; it {error}"
-
-    @cached_property
-    def rows(self) -> tuple[Range, ...]:
-        """The range of results of each row."""
-        return tuple(map(read_range, self.results))
+    results: Annotated[dict[Interval, Block], Field(min_length=1, max_length=MOST_ROWS)]
 
     def row(self, result: int) -> int | None:
         """Return the index of the row that contains a result, or None."""
-        for number, (low, high) in enumerate(self.rows):
+        for number, (low, high) in enumerate(self.results):
             if (low is None or low <= result) and (high is None or result <= high):
                 return number
         return None
+
+
+LARGEST_MODIFIER = 100
+"""The largest modifier of a check, 10000%."""
 
 
 class Modifier(Model):
     """A circumstance of a check."""
 
     name: Label
-    size: Rational
+    size: Annotated[Rational, Field(ge=-LARGEST_MODIFIER, le=LARGEST_MODIFIER)]
     when: Condition | None = None
     times: Condition | None = None
 
@@ -365,34 +299,15 @@ class Check(Model):
     success: Block
     failure: Block
 
-    def faults(self, known: Known) -> Iterator[Fault]:
-        """Check that the modifiers stay within their limits."""
-        if known.hero is None:
-            return
-        largest = Fraction(0)
-        for modifier in self.modifiers:
-            ends = bounds(modifier.number, known.hero.ranges)
-            largest += abs(modifier.size) * max(map(abs, ends))
-        if largest > LARGEST_MODIFIER:
-            yield (
-                ("modifiers",),
-                f"the modifiers can sum to {float(100 * largest):.0f}%; at most "
-                f"{100 * LARGEST_MODIFIER}% is allowed",
-            )
-
 
 class Enemy(Model):
-    """An opponent; one of stamina and endurance, by the rules of the fight."""
+    """An opponent, with as much health as stamina or endurance says."""
 
     name: Label
     skill: Annotated[int, Field(ge=0, le=1000)]
-    stamina: Annotated[int, Field(ge=1, le=1000)] | None = None
-    endurance: Annotated[int, Field(ge=1, le=1000)] | None = None
-
-    @property
-    def health(self) -> int:
-        """The stamina or endurance."""
-        return self.stamina or self.endurance or 1
+    health: Annotated[
+        int, Field(ge=1, le=1000, validation_alias=AliasChoices("stamina", "endurance"))
+    ]
 
 
 class Counting(Model):
@@ -439,7 +354,7 @@ class Bonus(Counting):
 
 
 class Invulnerable(Counting):
-    """Rounds of results-table combat in which the hero loses nothing."""
+    """Rounds in which the hero loses nothing."""
 
     rounds: Interval
 
@@ -453,7 +368,7 @@ class Escape(Block):
 
 
 class Added(Model):
-    """Losses added to every round of results-table combat."""
+    """Losses added to every round."""
 
     enemy: NotNegative = 0
     hero: NotNegative = 0
@@ -491,38 +406,19 @@ class Fight(Model):
             value = {"rules": next(iter(kinds)), **value}
         rules = value.get("rules")
         described = kinds.get(rules) if isinstance(rules, str) else None
-        if described is not None and described.spent[0] in known.fallen:
-            value = {"defeat": {"ending": known.fallen[described.spent[0]]}, **value}
+        if described is not None and described.health in known.fallen:
+            value = {"defeat": {"ending": known.fallen[described.health]}, **value}
         return value
 
     def faults(self, known: Known) -> Iterator[Fault]:
-        """Check that the fight has the parts that its rules have, and no others."""
-        if known.combat is None:
-            return
-        if self.rules not in known.combat.by_rules():
-            yield (
-                ("rules",),
-                f"the book does not describe {self.rules} combat; add it under combat",
-            )
-        with_table = self.rules == "results-table"
-        right, wrong = ("endurance", "stamina") if with_table else ("stamina", "endurance")
-        for i, enemy in enumerate(self.enemies):
-            if getattr(enemy, wrong) is not None or getattr(enemy, right) is None:
-                yield (
-                    ("enemies", i),
-                    f"the enemy {enemy.name!r} is not described by {right}; by these rules it has "
-                    f"{right}, not {wrong}",
-                )
-        if with_table:
-            return
-        foreign: list[Path] = [(key,) for key in TABLE_ONLY if key in self.model_fields_set]
-        if self.escape is not None and self.escape.parting:
-            foreign.append(("escape", "parting"))
-        for i, bonus in enumerate(self.bonuses):
-            if "rounds" in bonus.model_fields_set:
-                foreign.append(("bonuses", i, "rounds"))
-        for path in foreign:
-            yield path, f"{path[-1]} belongs to results-table combat; remove it"
+        """Check that the book describes this kind of combat."""
+        if known.combat is not None and self.rules not in known.combat.by_rules():
+            message = f"the book does not describe {self.rules} combat; add it under combat"
+            yield ("rules",), message
+        # Rounds that cost nothing would be endless where LUCK is tested.
+        for key in {"suffered", "invulnerable"} & self.model_fields_set:
+            if self.rules == "fighting-fantasy":
+                yield (key,), f"{key} belongs to results-table combat; remove it"
 
     @property
     def expressions(self) -> Iterator[Expression]:
@@ -631,20 +527,12 @@ class Book(Frame):
     model_config = ConfigDict(extra="allow")
 
     format: Literal["solvent-gamebook"]
-    version: int
+    version: Literal[1]
     title: Label
     author: Text = ""
     start: Target = 1
     sections: Annotated[dict[SectionKey, Section], Field(min_length=1, max_length=MOST_SECTIONS)]
     _digest: str = PrivateAttr("")
-
-    def faults(self, known: Known) -> Iterator[Fault]:
-        """Check that the book has a beginning, and a supported version."""
-        yield from super().faults(known)
-        if self.version != VERSION:
-            yield ("version",), f"is {self.version}; books of version {VERSION} are read here"
-        if self.start not in self.sections:
-            yield ("start",), f"there is no section {self.start}; start in one there is"
 
     @property
     def digest(self) -> str:
@@ -715,6 +603,12 @@ class Book(Frame):
     def used_in(self, fight: Fight) -> FightingFantasy | ResultsTable:
         """The hero's numbers and fields that a fight uses."""
         return self.combat.by_rules()[fight.rules]
+
+    def spent_in(self, fight: Fight) -> tuple[str, ...]:
+        """The fields that change in a fight: the hero's health, and LUCK where there is any."""
+        rules = self.used_in(fight)
+        luck = rules.luck if isinstance(rules, FightingFantasy) else None
+        return (rules.health,) if luck is None else (rules.health, luck)
 
 
 class SectionOrder(NamedTuple):

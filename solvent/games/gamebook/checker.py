@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,9 @@ from solvent.games.gamebook.expressions import (
     evaluate,
     names,
 )
-from solvent.games.gamebook.hero import Hero
-from solvent.games.gamebook.values import Path, Range, Severity
+from solvent.games.gamebook.hero import Hero, Path, Range
+
+Severity: TypeAlias = Literal["error", "warning"]
 
 LONGEST_CYCLE_SHOWN = 12
 
@@ -73,9 +74,10 @@ def check_whole(book: Book, written: Written) -> Iterator[Found]:
 def _unused(book: Book) -> Iterator[Found]:
     if not book.in_order.circles:
         live = frozenset().union(*Liveness(book, ()).before.values())
-        for kind, name, path in book.declared():
-            if name not in live and kind != "constant":
-                yield path, f"nothing depends on the {kind} {name!r}; remove it", "warning"
+        for name, field in book.fields.items():
+            if name not in live:
+                message = f"nothing depends on the {field.kind} {name!r}; remove it"
+                yield field.path, message, "warning"
     for name in book.slots:
         if not book.members[name]:
             message = f"nothing depends on the slot {name!r}; remove it, or let items be carried"
@@ -162,10 +164,10 @@ def _check_cases(
     thrown: Thrown = ()
     if isinstance(node.exit, Roll):
         result, thrown = with_names(node.exit.dice)
-        conditions = tuple(_within(result, ends) for ends in node.exit.rows)
-        shown: list[object] = list(node.exit.results)
+        conditions = tuple(_within(result, ends) for ends in node.exit.results)
+        shown: list[object] = [inner.path[-1] for inner in node.inner]
     else:
-        conditions = tuple(option.when for option in node.exit.root)
+        conditions = tuple(option.when for option in node.exit)
         key = "when" if way == "branch" else "label"
         shown = [written((*inner.path, key)) for inner in node.inner]
     verdict = verdict_on(conditions, thrown)

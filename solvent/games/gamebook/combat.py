@@ -48,7 +48,7 @@ from solvent.games.gamebook.expressions import (
     names,
     total,
 )
-from solvent.games.gamebook.hero import FightingFantasy
+from solvent.games.gamebook.hero import FightingFantasy, Losses
 from solvent.games.gamebook.page import Local, Values
 from solvent.model import TooManyStatesError
 
@@ -60,9 +60,6 @@ FIGHT_ON, ESCAPE = 0, 1
 
 Constants: TypeAlias = tuple[int, ...]
 """The numbers of a fight that are computed when it begins."""
-
-Losses: TypeAlias = tuple[int | None, int | None]
-"""The losses of the enemy and of the hero in a round; a loss of None kills."""
 
 
 class Standing(NamedTuple):
@@ -121,9 +118,9 @@ class Combat:
     def __init__(self, fight: Fight, book: Book) -> None:
         self.fight = fight
         self._rules = rules = book.used_in(fight)
-        self.hero = tuple(book.position[name] for name in rules.spent)
+        self.hero = tuple(book.position[name] for name in book.spent_in(fight))
         self._healths = [enemy.health for enemy in fight.enemies]
-        self._most_health = book.ranges[rules.spent[0]][1]
+        self._most_health = book.ranges[rules.health][1]
         self._escape_after = fight.escape.after if fight.escape else 0
         safe = fight.invulnerable
         counting = [*fight.bonuses, *([] if safe is None else [safe])]
@@ -136,19 +133,24 @@ class Combat:
             for start in self._periods
         ]
         escape = Operation("!=", (fight.escape.when, 0)) if fight.escape else 0
-        parts: list[Expression] = [*skills, escape]
-        self._first_skill, self._is_allowed = 0, len(skills)
-        if not isinstance(rules, FightingFantasy):
-            parts = [fight.dealt, fight.suffered, escape, *skills]
+        factors = [fight.dealt, fight.suffered]
+        besides = [fight.added.enemy, fight.added.hero, 0 if safe is None else safe.holds]
+        if isinstance(rules, FightingFantasy):
+            parts: list[Expression] = [*skills, escape]
+            self._first_skill, self._is_allowed = 0, len(skills)
+            self._changes: list[Callable[[Constants], int]] = []
+            besides = factors + besides
+        else:
+            parts = [*factors, escape, *skills]
             self._first_skill, self._is_allowed = 3, 2
-        self._besides: list[Callable[[Constants], int]] = []
-        for part in (fight.added.enemy, fight.added.hero, 0 if safe is None else safe.holds):
+            self._changes = [itemgetter(0), itemgetter(1)]
+        for part in besides:
             # What no field decides is no part of a state.
             if names(part):
-                self._besides.append(itemgetter(len(parts)))
+                self._changes.append(itemgetter(len(parts)))
                 parts.append(part)
             else:
-                self._besides.append(compiled(part, {}))
+                self._changes.append(compiled(part, {}))
         self._safe_is_decided = safe is not None and bool(names(safe.holds))
         self._constants = [compiled(part, book.position) for part in parts]
         ends = [bounds(part, book.ranges) for part in parts]
@@ -199,7 +201,7 @@ class Combat:
         result: Moments = {}
         for (_, hurt), weight in losses.items():
             left = 0 if hurt is None else max(hero[0] - hurt, 0)
-            following = FightState("escaped" if left else "defeat", (), (left,))
+            following = FightState("escaped" if left else "defeat", (), (left, *hero[1:]))
             p = Fraction(weight, losses.total())
             result[following] = result.get(following, Fraction(0)) + p
         return result
@@ -229,7 +231,7 @@ class Combat:
         cases = self._rules.damage.cases(won=won, test=action == TEST, luck=luck)
         result: Moments = {}
         for probability, points, luck_left in cases:
-            losses = (points, 0) if won else (0, points)
+            losses = self._changed((points, 0) if won else (0, points), rounds, tuple(constants))
             standing = self._struck(start, losses, health)
             following = {self._moment(standing, tuple(constants), (health, luck_left)): ONE}
             [moment] = following
@@ -269,22 +271,27 @@ class Combat:
         found: Counter[Losses] = Counter()
         if isinstance(self._rules, FightingFantasy):
             won, _, lost = round_probabilities(difference)
+            damage = self._rules.damage
             # Both are multiples of 1/1296; what is missing to 1 are draws.
-            found[self._rules.damage.won, 0] = int(won * 1296)
-            found[0, self._rules.damage.lost] = int(lost * 1296)
+            found[self._changed((damage.won, 0), rounds, constants)] += int(won * 1296)
+            found[self._changed((0, damage.lost), rounds, constants)] += int(lost * 1296)
             return +found
-        dealt, suffered = constants[:2]
-        enemy_besides, hero_besides, is_safe = (part(constants) for part in self._besides)
-        safe = self.fight.invulnerable
-        is_safe = is_safe and safe is not None and safe.counts_in(rounds + 1)
-        columns = self._rules.table.ascending
-        column = next(c for c in columns if c.high is None or difference <= c.high)
-        for loss in column.losses:
-            # Factors and additions leave kills as they are.
-            struck = None if loss.enemy is None else loss.enemy * dealt + enemy_besides
-            hurt = None if loss.hero is None else loss.hero * suffered + hero_besides
-            found[struck, 0 if is_safe else hurt] += 1
+        for losses in self._rules.table.results(difference):
+            found[self._changed(losses, rounds, constants)] += 1
         return found
+
+    def _changed(self, losses: Losses, rounds: int, constants: Constants) -> Losses:
+        """Return losses with factors and additions, which leave kills as they are."""
+        changes = (change(constants) for change in self._changes)
+        dealt, suffered, enemy_more, hero_more, is_safe = changes
+        enemy, hero = losses
+        safe = self.fight.invulnerable
+        if is_safe and safe is not None and safe.counts_in(rounds + 1):
+            hero, hero_more = 0, 0
+        return (
+            None if enemy is None else enemy * dealt + enemy_more,
+            None if hero is None else hero * suffered + hero_more,
+        )
 
     def _struck(self, now: Standing, losses: Losses, most_loss: int) -> Standing:
         """Return the standing after a round."""

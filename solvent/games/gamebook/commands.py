@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_module
-import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict
 from fractions import Fraction
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from solvent.model import WINS
 
 if TYPE_CHECKING:
     from solvent.exact import OptimalOccupancy
@@ -25,7 +26,7 @@ book_commands = typer.Typer(
 
 def _book(text: str) -> Path:
     """Return the file of a book, given as a path or as the name of a packaged book."""
-    from solvent.games.gamebook.library import book_path
+    from solvent.games.gamebook.spec import book_path
 
     return Path(text) if Path(text).exists() else book_path(text)
 
@@ -106,7 +107,7 @@ def solve(
 @book_commands.command("import")
 def import_(
     story_file: Annotated[
-        Path, typer.Argument(metavar="STORY", help="Twee 3 (.twee, .tw) or Twine's JSON (.json).")
+        Path, typer.Argument(metavar="STORY", help="Story in Twee 3, as Twine exports it.")
     ],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The gamebook to write (.yaml).")],
 ) -> None:
@@ -114,9 +115,8 @@ def import_(
 
     What a story format would run is not understood and stays in the text.
     """
-    from solvent.games.gamebook.loader import check_book
+    from solvent.games.gamebook.loader import check_book, one_line
     from solvent.games.gamebook.twee import book_text, read_story
-    from solvent.games.gamebook.values import one_line
     from solvent.model.files import write_atomically
 
     if out.exists():
@@ -137,9 +137,6 @@ def _counted(count: int, what: str) -> str:
 
 LONGEST_FRACTION = 2000
 """Largest number of digits of a fraction that is printed in full."""
-
-TOGETHER = "\N{NO-BREAK SPACE}"
-"""The separator of a choice and its share, which stay on one line."""
 
 
 def account(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> dict[str, Any]:
@@ -192,9 +189,10 @@ def report(game: Gamebook, told: Mapping[str, Any]) -> str:
     """
     book = game.book
     exact = f" [{told['value_exact']}]" if "value_exact" in told else ""
+    value = "Winning probability" if game.info.unit == WINS else "Expected score"
     lines = [
         f"{book.title}: {told['states']:,} states",
-        f"{value_name(game)}: {told['value']!r}{exact}",
+        f"{value}: {told['value']!r}{exact}",
     ]
     for name, ending in book.endings.items():
         here = [end for end in told["ends"] if end["ending"] == name]
@@ -204,23 +202,10 @@ def report(game: Gamebook, told: Mapping[str, Any]) -> str:
     if told["decisions"]:
         lines.append("Most important decisions (visits x loss by the second best choice):")
     for decision in told["decisions"]:
-        choices = (f"{label}{TOGETHER}{p:.0%}" for label, p in decision["choices"].items())
-        importance = f"{decision['stake']:.4f}  "
-        wrapped = textwrap.fill(
-            f"{decision['place']}, visited {decision['visits']:.4f} times: {', '.join(choices)}",
-            80,
-            initial_indent=importance,
-            subsequent_indent=" " * len(importance),
-            break_on_hyphens=False,
-        )
-        lines.append(wrapped.replace(TOGETHER, " "))
+        choices = ", ".join(f"{label} {p:.0%}" for label, p in decision["choices"].items())
+        visited = f"{decision['place']}, visited {decision['visits']:.4f} times"
+        lines.append(f"{decision['stake']:.4f}  {visited}: {choices}")
     return "\n".join(lines)
-
-
-def value_name(game: Gamebook) -> str:
-    """The name of a book's value: a probability if the only scores are 0 and 1."""
-    scores = {ending.score for ending in game.book.endings.values()}
-    return "Winning probability" if scores <= {0, 1} else "Expected score"
 
 
 def _end_text(end: Mapping[str, Any]) -> str:

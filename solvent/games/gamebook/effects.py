@@ -13,9 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from solvent.games.gamebook.book import (
     Book,
-    Branch,
     Check,
-    Choices,
     Eat,
     Effect,
     Fight,
@@ -306,7 +304,7 @@ class Liveness:
             return self.entering[self._book.start, 0].union(self._book.picked)
         node = self._book.nodes[section, block]
         if step:
-            spent = self._book.used_in(node.exit).spent
+            spent = self._book.spent_in(node.exit)
             return NONE.union(spent, *(self.entering[inner.place] for inner in node.inner))
         return self.leaving[section, block]
 
@@ -343,7 +341,7 @@ class Liveness:
         reads = NONE.union(*map(names, _expressions(node, book)))
         match node.exit:
             case Fight() as fight:
-                spent = book.used_in(fight).spent
+                spent = book.spent_in(fight)
                 following, touched = following.union(spent), touched.union(spent)
                 self.during[node.place] = following | self.kept
             case Shop() as shop:
@@ -391,7 +389,7 @@ class Liveness:
 def _expressions(node: Node, book: Book) -> Iterator[Expression]:
     """The expressions that a way on itself reads; for a fight, when it begins."""
     match node.exit:
-        case Choices(root=options) | Branch(root=options):
+        case list() as options if node.block.chances is None:
             yield from (option.when for option in options)
         case Roll(dice=dice):
             yield dice

@@ -1,4 +1,6 @@
-"""The hero of a gamebook: fields, the meaning of their names, and numbers in combat.
+"""The hero of a gamebook, and the kinds of values in its file: numbers, ranges, names, expressions.
+
+A validator's message has two parts, what is wrong and what to do, with ``"; "`` between them.
 
 While the rest of a book is validated, a :class:`Known` looks names up. It is the context of all
 validators, and fills up as the parts of a book are read (:mod:`solvent.games.gamebook.loader`):
@@ -7,24 +9,31 @@ a name that cannot be known yet, because the hero has faults, is taken for right
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, fields
+from dataclasses import field as dataclass_field
+from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
 
-import pydantic
 from pydantic import (
     AfterValidator,
+    BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     PlainValidator,
     ValidationInfo,
+    model_validator,
 )
 
 from solvent.games.fighting_fantasy.rules import DAMAGE, Damage
 from solvent.games.gamebook.expressions import (
     LARGEST_NUMBER,
+    NAME,
+    RESERVED,
     Expression,
     Operation,
     bounds,
@@ -34,20 +43,158 @@ from solvent.games.gamebook.expressions import (
     parts_of,
     total,
 )
-from solvent.games.gamebook.values import (
-    Count,
-    Digit,
-    Fault,
-    Interval,
-    Model,
-    Name,
-    Positive,
-    Text,
-    Whole,
-    range_text,
-    similar,
-    text,
+
+MOST_SUGGESTIONS = 200
+"""Largest number of names searched for a similar one, as a file may have many unknown names."""
+
+
+def similar(name: str, names: Collection[str]) -> str:
+    """Return a cure for an unknown name: the nearest known name, or all of them."""
+    near = difflib.get_close_matches(name, names, 1) if len(names) <= MOST_SUGGESTIONS else []
+    if near:
+        return f"did you mean {near[0]!r}?"
+    if not names:
+        return "there are none in this book"
+    shown = sorted(names)[:12]
+    more = ", ..." if len(names) > len(shown) else ""
+    return f"there are {', '.join(shown)}{more}"
+
+
+LARGEST_SECTION = 99_999
+"""The largest number of a section."""
+
+MOST_DIGITS = 100
+"""Largest number of digits of a numerator, of a denominator, and on each side of a point."""
+
+_DIGITS = rf"\d{{1,{MOST_DIGITS}}}"
+_RATIONAL = re.compile(
+    rf"[+-]?({_DIGITS}(/{_DIGITS})?|({_DIGITS})?\.{_DIGITS})(?P<percent>%?)", re.ASCII
 )
+_KEY = re.compile(r"0|[1-9]\d{0,6}", re.ASCII)
+_RANGE = re.compile(r"(-?\d{1,7})?(\.\.)?(-?\d{1,7})?", re.ASCII)
+
+Path: TypeAlias = tuple[Any, ...]
+"""The keys and indices that lead to a place in a file."""
+
+Fault: TypeAlias = tuple[Path, str]
+"""A fault inside a model: the path from the model to it, and a message with a cure."""
+
+
+class ModelError(ValueError):
+    """The faults of one model."""
+
+    def __init__(self, found: list[Fault]) -> None:
+        super().__init__("; ".join(message for _, message in found))
+        self.found = found
+
+
+class Model(BaseModel):
+    """The base of all models: no unknown keys, no values of another type."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    def faults(self, known: Any) -> Iterator[Fault]:
+        """Yield the faults of the model beyond the types of its values.
+
+        Args:
+            known: The parts of the book known so far, a
+                :class:`~solvent.games.gamebook.hero.Known`.
+        """
+        yield from ()
+
+    @model_validator(mode="after")
+    def _check(self, info: ValidationInfo) -> Any:
+        keys = [field.alias or name for name, field in type(self).model_fields.items()]
+        found: list[Fault] = [
+            ((key,), f"is an unknown key; {similar(key, keys)}") for key in self.model_extra or ()
+        ]
+        found = found or list(self.faults(info.context))
+        if found:
+            raise ModelError(found)
+        return self
+
+
+def read_rational(value: Any) -> Fraction:
+    """Read a rational number such as ``1/3``, ``0.35``, ``35%`` or ``+20%``, exactly.
+
+    Raises:
+        ValueError: If the text is not a rational number, or has too many digits.
+    """
+    match = _RATIONAL.fullmatch("" if isinstance(value, bool) else str(value))
+    if match is None:
+        raise ValueError(
+            f"should be a number such as 1, 1/3, 0.35 or 35%, of at most {MOST_DIGITS} digits on "
+            f"each side of / or ."
+        )
+    try:
+        number = Fraction(match[0].removesuffix("%"))
+    except ZeroDivisionError:
+        raise ValueError("should not be divided by 0") from None
+    return number / 100 if match["percent"] else number
+
+
+Range: TypeAlias = tuple[int | None, int | None]
+"""The ends of a range; None for no limit."""
+
+
+def read_range(value: Any) -> Range:
+    """Read a range such as ``3``, ``1..3``, ``..3`` or ``4..``.
+
+    Raises:
+        ValueError: If the text is not a range, or its ends are in descending order.
+    """
+    match = None if isinstance(value, bool) else _RANGE.fullmatch(str(value))
+    if match is None or (match[1] is None and match[3] is None) or (match[3] and not match[2]):
+        raise ValueError("should be a range such as 3, 1..3, ..3 or 4..")
+    low = None if match[1] is None else int(match[1])
+    high = None if match[3] is None else int(match[3])
+    if not match[2]:
+        high = low
+    if low is not None and high is not None and low > high:
+        raise ValueError("should be a range whose ends are in order")
+    return low, high
+
+
+def range_text(ends: Range) -> str:
+    """A range as it is written in a file."""
+    low, high = ("" if end is None else str(end) for end in ends)
+    return low if low == high else f"{low}..{high}"
+
+
+def _name(value: Any) -> Any:
+    if not isinstance(value, str) or not NAME.fullmatch(value):
+        raise ValueError("should be a name: letters, digits and _, at most 40")
+    if value in RESERVED:
+        raise ValueError("should be another name; this is a word of expressions")
+    return value
+
+
+def _integer_key(value: Any) -> Any:
+    """Convert a text to an integer, as keys of JSON are text."""
+    is_number = isinstance(value, str) and _KEY.fullmatch(value)
+    return int(value) if is_number else value
+
+
+def text(value: Any) -> Any:
+    """Return a number or a boolean as the text that was written, and None as an empty text."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else value
+
+
+Text = Annotated[str, BeforeValidator(text)]
+Label = Annotated[str, BeforeValidator(text), Field(min_length=1)]
+Name = Annotated[str, BeforeValidator(_name)]
+Whole = Annotated[int, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
+Count = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
+Positive = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
+Rational = Annotated[Fraction, BeforeValidator(read_rational)]
+Interval = Annotated[Range, BeforeValidator(read_range)]
+Digit = Annotated[int, BeforeValidator(_integer_key), Field(ge=0, le=9)]
+SectionKey = Annotated[int, BeforeValidator(_integer_key), Field(ge=1, le=LARGEST_SECTION)]
+
 
 MOST_FIELDS = 200
 
@@ -58,7 +205,7 @@ Kind: TypeAlias = Literal["variable", "flag", "item", "discipline"]
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class HeroField:
     """A whole number that is part of the state.
 
     Attributes:
@@ -69,6 +216,7 @@ class Field:
         initial: Initial value, dice allowed; a plain number unless the field is a variable.
         description: A text for the player.
         slot: The slot that carries an item; empty for other fields.
+        path: The keys that lead to it in the file.
     """
 
     name: str
@@ -76,8 +224,9 @@ class Field:
     low: int
     high: int
     initial: Expression
-    description: str = ""
-    slot: str = ""
+    description: str
+    slot: str
+    path: tuple[str, ...]
 
 
 @dataclass
@@ -93,11 +242,11 @@ class Known:
         sections: The numbers of the sections in the file.
     """
 
-    constants: Mapping[str, int] = field(default_factory=dict)
+    constants: Mapping[str, int] = dataclass_field(default_factory=dict)
     hero: Hero | None = None
     combat: Any = None
     endings: Mapping[str, Any] | None = None
-    fallen: Mapping[str, str] = field(default_factory=dict)
+    fallen: Mapping[str, str] = dataclass_field(default_factory=dict)
     sections: frozenset[int] = frozenset()
 
     def meaning(self, call: str, name: str) -> Expression:
@@ -276,8 +425,8 @@ class Disciplines(Model):
     """The hero's disciplines."""
 
     pick: Count = 0
-    choices: dict[Name, Text] = pydantic.Field(default={}, alias="from")
-    known: dict[Name, Text] = pydantic.Field(default={})
+    choices: dict[Name, Text] = Field(default={}, alias="from")
+    known: dict[Name, Text] = Field(default={})
 
     def faults(self, known: Known) -> Iterator[Fault]:
         """Check that the number of disciplines to pick fits the number offered."""
@@ -295,36 +444,37 @@ class Constants(Model):
     """The names of a book that stand for a number."""
 
     model_config = ConfigDict(extra="ignore")
-    constants: dict[Name, Whole] = pydantic.Field(default={})
+    constants: dict[Name, Whole] = Field(default={})
 
 
 class Hero(Constants):
     """The hero: variables, flags, slots, items and disciplines."""
 
-    variables: dict[Name, VariableEntry] = pydantic.Field(default={})
-    flags: dict[Name, Annotated[FlagEntry, BeforeValidator(_flag)]] = pydantic.Field(default={})
-    slots: dict[Name, SlotEntry] = pydantic.Field(default={})
-    items: dict[Name, ItemEntry] = pydantic.Field(default={})
+    variables: dict[Name, VariableEntry] = Field(default={})
+    flags: dict[Name, Annotated[FlagEntry, BeforeValidator(_flag)]] = Field(default={})
+    slots: dict[Name, SlotEntry] = Field(default={})
+    items: dict[Name, ItemEntry] = Field(default={})
     disciplines: Disciplines = Disciplines()
 
     @cached_property
-    def fields(self) -> Mapping[str, Field]:
+    def fields(self) -> Mapping[str, HeroField]:
         """All fields by name, in the order of the file: variables, flags, items, disciplines."""
-        found = [
-            Field(name, "variable", entry.min, entry.max, entry.initial, entry.description)
-            for name, entry in self.variables.items()
-        ]
+        return {each.name: each for each in self._declared()}
+
+    def _declared(self) -> Iterator[HeroField]:
+        for name, v in self.variables.items():
+            path: tuple[str, ...] = ("variables", name)
+            yield HeroField(name, "variable", v.min, v.max, v.initial, v.description, "", path)
         for name, flag in self.flags.items():
-            found.append(Field(name, "flag", 0, 1, int(flag.initial), flag.description))
+            path = ("flags", name)
+            yield HeroField(name, "flag", 0, 1, int(flag.initial), flag.description, "", path)
         for name, item in self.items.items():
-            found.append(
-                Field(name, "item", 0, self._most(item), item.initial, item.description, item.slot)
-            )
-        for name, description in self.disciplines.choices.items():
-            found.append(Field(name, "discipline", 0, 1, 0, description))
-        for name, description in self.disciplines.known.items():
-            found.append(Field(name, "discipline", 0, 1, 1, description))
-        return {each.name: each for each in found}
+            path, high = ("items", name), self._most(item)
+            yield HeroField(name, "item", 0, high, item.initial, item.description, item.slot, path)
+        for key, named in (("from", self.disciplines.choices), ("known", self.disciplines.known)):
+            for name, description in named.items():
+                path, known = ("disciplines", key, name), int(key == "known")
+                yield HeroField(name, "discipline", 0, 1, known, description, "", path)
 
     def _most(self, item: ItemEntry) -> int:
         """The largest number of an item that can be carried."""
@@ -364,34 +514,27 @@ class Hero(Constants):
         carried = Operation("negative", (self.count(slot),))
         return Operation("+", (self.slots[slot].capacity, carried))
 
-    def declared(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        """Yield the kind, the name and the path of every declared name."""
-        for kind in ("constant", "variable", "flag", "item"):
-            for name in getattr(self, f"{kind}s"):
-                yield kind, name, (f"{kind}s", name)
-        for key, named in (("from", self.disciplines.choices), ("known", self.disciplines.known)):
-            for name in named:
-                yield "discipline", name, ("disciplines", key, name)
-
     def faults(self, known: Known) -> Iterator[Fault]:
         """Check that every name is declared once, and that the initial items fit."""
-        kinds: dict[str, str] = {}
-        for kind, name, path in self.declared():
-            if name in kinds:
-                yield path, f"is already the name of {a(kinds[name])}; give it another name"
-            kinds.setdefault(name, kind)
-        if len(kinds) - len(self.constants) > MOST_FIELDS:
-            yield (), f"has {len(kinds)} fields; at most {MOST_FIELDS} are allowed"
+        for name, item in self.items.items():
+            if item.slot not in self.slots:
+                unknown = f"is the unknown slot {item.slot!r}; {similar(item.slot, self.slots)}"
+                yield ("items", name, "slot"), unknown
+                return
+        kinds: dict[str, str] = dict.fromkeys(self.constants, "constant")
+        for each in self._declared():
+            if each.name in kinds:
+                yield each.path, f"is already the name of {a(kinds[each.name])}; rename it"
+            kinds.setdefault(each.name, each.kind)
+        if len(self.fields) > MOST_FIELDS:
+            yield (), f"has {len(self.fields)} fields; at most {MOST_FIELDS} are allowed"
         carried = dict.fromkeys(self.slots, 0)
         for name, item in self.items.items():
             for key, fault in self._item_faults(item, carried):
                 yield ("items", name, *key), fault
 
     def _item_faults(self, item: ItemEntry, carried: dict[str, int]) -> Iterator[Fault]:
-        slot = self.slots.get(item.slot)
-        if slot is None:
-            yield ("slot",), f"is the unknown slot {item.slot!r}; {similar(item.slot, self.slots)}"
-            return
+        slot = self.slots[item.slot]
         if item.kind in self.slots:
             yield ("kind",), f"is {item.kind!r}, which is also a slot; give it another name"
         if slot.kinds is not None and item.kind not in slot.kinds:
@@ -427,64 +570,31 @@ def _damage(value: Any) -> Damage:
         raise ValueError(f"should be {' or '.join(DAMAGE)}, or a mapping of {allowed}") from None
 
 
-class FightingFantasy(Model):
-    """The hero in Fighting Fantasy combat."""
-
-    skill: Fixed
-    stamina: Spent
-    luck: Spent | None = None
-    damage: Annotated[Damage, PlainValidator(_damage)] = DAMAGE["standard"]
-
-    @property
-    def spent(self) -> tuple[str, ...]:
-        """The fields that change in a fight, starting with the hero's health."""
-        return (self.stamina,) if self.luck is None else (self.stamina, self.luck)
+Losses: TypeAlias = tuple[int | None, int | None]
+"""The losses of the enemy and of the hero in a round; a loss of None kills."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """The losses of both sides in a round; None: that side is killed."""
-
-    enemy: int | None
-    hero: int | None
-
-
-def _loss(cell: Any) -> Loss:
+def _losses(cell: Any) -> Losses:
     parts = cell.split("/") if isinstance(cell, str) else []
     if len(parts) == 2 and all(map(_CELL.fullmatch, parts)):
         enemy, hero = (None if part == "K" else int(part) for part in parts)
-        return Loss(enemy, hero)
+        return enemy, hero
     raise ValueError(
         f"{cell!r} is no result; write what enemy and hero lose, such as 4/2, or K for killed"
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """The results for differences of skill up to a limit.
-
-    Attributes:
-        high: The largest difference, hero's skill minus the enemy's; None in the last column.
-        losses: The losses for each digit from 0 to 9.
-    """
-
-    high: int | None
-    losses: tuple[Loss, ...]
-
-
 class Table(Model):
     """A table of results, a row for each digit."""
 
-    columns: Annotated[list[Interval], pydantic.Field(min_length=1, max_length=100)]
-    rows: dict[Digit, list[Annotated[Loss, PlainValidator(_loss)]]]
+    columns: Annotated[list[Interval], Field(min_length=1, max_length=100)]
+    rows: dict[Digit, list[Annotated[Losses, PlainValidator(_losses)]]]
 
-    @cached_property
-    def ascending(self) -> tuple[Column, ...]:
-        """The columns from the lowest difference to the highest."""
-        return tuple(
-            Column(high, tuple(self.rows[digit][i] for digit in range(10)))
-            for i, (_, high) in enumerate(self.columns)
-        )
+    def results(self, difference: int) -> list[Losses]:
+        """Return the losses for each digit from 0 to 9, by the hero's skill minus the enemy's."""
+        ends = enumerate(self.columns)
+        column = next(i for i, (_, high) in ends if high is None or difference <= high)
+        return [self.rows[digit][column] for digit in range(10)]
 
     def faults(self, known: Known) -> Iterator[Fault]:
         """Check that the table is complete, and that every column can end a fight."""
@@ -499,45 +609,41 @@ class Table(Model):
             yield ("rows",), f"the table has no row {missing[0]}; add it, digits are 0 to 9"
         short = [(digit, row) for digit, row in self.rows.items() if len(row) != len(ends)]
         for digit, row in short:
-            yield (
-                ("rows", digit),
-                f"row {digit} has {len(row)} cells; there are {len(ends)} columns",
-            )
-        if not missing and not short:
-            for column, limits in zip(self.ascending, ends, strict=True):
-                if all(loss.enemy == 0 for loss in column.losses):
-                    yield (
-                        ("columns",),
-                        f"in column {range_text(limits)} the enemy never loses anything; let some "
-                        "digit cost the enemy something, or a fight would never end",
-                    )
+            message = f"row {digit} has {len(row)} cells; there are {len(ends)} columns"
+            yield ("rows", digit), message
+        for i, limits in enumerate(ends if not missing and not short else ()):
+            if all(row[i][0] == 0 for row in self.rows.values()):
+                yield (
+                    ("columns",),
+                    f"in column {range_text(limits)} the enemy never loses anything; let some "
+                    "digit cost the enemy something, or a fight would never end",
+                )
+
+
+class FightingFantasy(Model):
+    """The hero in Fighting Fantasy combat."""
+
+    skill: Fixed
+    health: Annotated[Spent, Field(alias="stamina")]
+    luck: Spent | None = None
+    damage: Annotated[Damage, PlainValidator(_damage)] = DAMAGE["standard"]
 
 
 class ResultsTable(Model):
     """The hero in results-table combat, and the table."""
 
     skill: Fixed
-    endurance: Spent
+    health: Annotated[Spent, Field(alias="endurance")]
     table: Table
-
-    @property
-    def spent(self) -> tuple[str, ...]:
-        """The fields that change in a fight."""
-        return (self.endurance,)
 
 
 class Combat(Model):
     """The kinds of combat in the book."""
 
-    fighting_fantasy: Annotated[
-        FightingFantasy | None, pydantic.Field(alias="fighting-fantasy")
-    ] = None
-    results_table: Annotated[ResultsTable | None, pydantic.Field(alias="results-table")] = None
+    fighting_fantasy: Annotated[FightingFantasy | None, Field(alias="fighting-fantasy")] = None
+    results_table: Annotated[ResultsTable | None, Field(alias="results-table")] = None
 
     def by_rules(self) -> dict[str, FightingFantasy | ResultsTable]:
         """The kinds that the book describes, by the name of their rules."""
-        found = {
-            "fighting-fantasy": self.fighting_fantasy,
-            "results-table": self.results_table,
-        }
-        return {name: kind for name, kind in found.items() if kind is not None}
+        found = (("fighting-fantasy", self.fighting_fantasy), ("results-table", self.results_table))
+        return {name: kind for name, kind in found if kind is not None}

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -25,10 +25,9 @@ import yaml
 from pydantic import ValidationError
 
 from solvent.games.gamebook.book import Book, Frame
-from solvent.games.gamebook.checker import check_whole
-from solvent.games.gamebook.hero import Constants, Hero, Known
-from solvent.games.gamebook.values import BookError, ModelError, Problem
-from solvent.games.gamebook.values import Path as Keys
+from solvent.games.gamebook.checker import Severity, check_whole
+from solvent.games.gamebook.hero import Constants, Hero, Known, ModelError
+from solvent.games.gamebook.hero import Path as Keys
 from solvent.model.files import open_file
 from solvent.model.parameters import shown
 
@@ -50,6 +49,60 @@ LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _SURROGATES = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+
+
+LONGEST_MESSAGE = 300
+"""Largest number of characters of a message; of a longer one both ends are kept."""
+
+
+def one_line(message: str) -> str:
+    """Return a message without line breaks, cut in the middle if it is long."""
+    if len(message) > LONGEST_MESSAGE:
+        message = f"{message[: LONGEST_MESSAGE // 2]}...{message[3 - LONGEST_MESSAGE // 2 :]}"
+    return "".join(sign if sign.isprintable() else " " for sign in message)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fault.
+
+    Attributes:
+        file: Name of the file.
+        line: Line in the file, counted from 1.
+        section: Number of the section, or None outside of sections.
+        message: Description of the fault, in one line.
+        cure: Advice on how to correct the fault.
+        severity: An error prevents the use of the book; a warning does not.
+    """
+
+    file: str
+    line: int
+    section: int | None
+    message: str
+    cure: str
+    severity: Severity = "error"
+
+    def __post_init__(self) -> None:
+        """Shorten texts of the file in the message."""
+        object.__setattr__(self, "message", one_line(self.message))
+
+    def __str__(self) -> str:
+        place = f", section {self.section}" if self.section is not None else ""
+        return f"{self.file}:{self.line}{place}: {self.severity}: {self.message}; {self.cure}"
+
+
+class BookError(ValueError):
+    """A file is not a gamebook that can be used.
+
+    Attributes:
+        problems: All faults, in the order of lines, including at least one error.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        errors = [p for p in self.problems if p.severity == "error"]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        super().__init__(f"{errors[0]}{more}")
 
 
 Places: TypeAlias = dict[int, dict[str, tuple[int, Any]]]

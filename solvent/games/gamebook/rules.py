@@ -35,10 +35,7 @@ from numpy.typing import NDArray
 from solvent.games.gamebook.book import (
     CHANCE,
     Book,
-    Branch,
-    Chances,
     Check,
-    Choices,
     Fight,
     Node,
     Place,
@@ -67,7 +64,6 @@ from solvent.games.gamebook.page import (
     page_scene,
     place_text,
 )
-from solvent.games.gamebook.values import one_line, similar
 from solvent.model import (
     WINS,
     GameInfo,
@@ -79,6 +75,7 @@ from solvent.model import (
     Words,
 )
 from solvent.model.context import modified_exactly
+from solvent.model.parameters import check_choice
 from solvent.model.scene import Scene
 
 Odds: TypeAlias = dict[Page, Fraction]
@@ -103,7 +100,7 @@ class Gamebook(Words):
     Args:
         book: The book, from :func:`solvent.games.gamebook.loader.load_book`.
         forget: Whether states leave out fields that no longer matter.
-        name: The name under which :func:`solvent.games.gamebook.library.open_book` opens the
+        name: The name under which :func:`solvent.games.gamebook.spec.open_book` opens the
             book, if it does.
         keep: Names of fields that no state leaves out, not even a final one.
 
@@ -118,11 +115,8 @@ class Gamebook(Words):
 
     def __post_init__(self) -> None:
         """Analyse the whole book, so that a cycle is detected here."""
-        fields = self.book.fields
         for name in self.keep:
-            if name not in fields:
-                missing = one_line(f"{self.book.title!r} has no field {name!r}")
-                raise ValueError(f"{missing}; {similar(name, fields)}")
+            check_choice(name, "a field to keep", list(self.book.fields))
         _ = self.liveness
 
     def __reduce__(self) -> tuple[type[Gamebook], tuple[Any, ...]]:
@@ -152,8 +146,8 @@ class Gamebook(Words):
 
     @cached_property
     def _most_actions(self) -> int:
-        exits = (node.exit for node in self.book.nodes.values())
-        options = (len(exit_.root) for exit_ in exits if isinstance(exit_, Choices))
+        blocks = (node.block for node in self.book.nodes.values())
+        options = (len(block.choices or ()) for block in blocks)
         trades = (len(there) + 1 for there in self.shops.values())
         return max(2, len(self.book.picked), *options, *trades)
 
@@ -216,7 +210,7 @@ class Gamebook(Words):
             return self._outcomes(odds)
         node = self.node(page)
         match node.exit:
-            case Choices():
+            case list() if node.block.choices:
                 self._enter(node.inner[action], page.values, ONE, odds)
             case Shop() if action == LEAVE:
                 self._enter(node.inner[0], page.values, ONE, odds)
@@ -247,7 +241,7 @@ class Gamebook(Words):
         if page.section == 0:
             return f"pick {self.book.picked[action]}" if self.book.picked else "begin"
         match self.node(page).exit:
-            case Choices(root=options):
+            case list() as options if options is self.node(page).block.choices:
                 return str(options[action].label)
             case Shop():
                 there = self.shops[page.section, page.block]
@@ -432,8 +426,7 @@ class Gamebook(Words):
         found = {}
         for place, node in self.book.nodes.items():
             conditions = [trade.condition for trade in self.shops.get(place, ())]
-            if isinstance(node.exit, Choices):
-                conditions = [option.when for option in node.exit.root]
+            conditions += [option.when for option in node.block.choices or ()]
             if conditions:
                 found[place] = [compiled(each, self.book.position) for each in conditions]
         return found
@@ -543,7 +536,7 @@ class Gamebook(Words):
         """The continuation of a chance event or a branch."""
         position = self.book.position
         match node.exit:
-            case Branch(root=cases):
+            case list() as cases if node.block.branch:
                 conditions = [compiled(case.when, position) for case in cases]
 
                 def branch(values: Values) -> Sequence[tuple[Node, Fraction]]:
@@ -573,8 +566,7 @@ class Gamebook(Words):
                     return [(n, q) for n, q in zip(node.inner, (p, 1 - p), strict=True) if q]
 
                 return check
-        assert isinstance(node.exit, Chances)
-        fixed = [(n, c.probability) for n, c in zip(node.inner, node.exit.root, strict=True)]
+        fixed = [(n, c.probability) for n, c in zip(node.inner, node.exit, strict=True)]
         return lambda values: fixed
 
     def _trade(self, node: Node, page: Page, number: int, odds: Odds) -> None:

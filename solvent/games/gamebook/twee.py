@@ -1,9 +1,8 @@
-"""Stories written with Twine, as the skeleton of a gamebook: its graph and its text.
+"""Stories written with Twine, as the skeleton of a gamebook: their graph and their text.
 
-Read are Twee 3, the text notation of Twine's stories (Interactive Fiction Technology Foundation,
-"Twee 3 Specification", 2021), and two kinds of JSON: that of the Foundation's "Twine 2 JSON Output
-Documentation" and that of the story format Twison. A passage becomes a section, a link a choice, a
-passage without links an ending.
+Stories are read in Twee 3, the text notation that Twine exports (Interactive Fiction Technology
+Foundation, "Twee 3 Specification", 2021). A passage becomes a section, a link a choice, a passage
+without links an ending.
 
 What a story format would run (macros, variables, scripts) is not understood: it stays in the text,
 for the author to put it into conditions and effects.
@@ -14,16 +13,16 @@ character again for each place where it could begin.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ValidationError
 
-from solvent.games.gamebook.values import one_line
+from solvent.games.gamebook.loader import one_line
 from solvent.model.files import open_file
 
 LARGEST_STORY = 16_000_000
@@ -48,8 +47,8 @@ _HEADER = re.compile(r"((?:\\.|[^\\\[\]{}])*+)(?:\[((?:\\.|[^\\\]])*+)\])?\s*+(?
 class StoryError(ValueError):
     """A file is not a story; the message, of one line, names the file and the place in it."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(one_line(message))
+    def __init__(self, place: str, fault: str) -> None:
+        super().__init__(one_line(f"{place}: {fault}"))
 
 
 @dataclass(frozen=True)
@@ -93,53 +92,23 @@ class TwineStory:
 
 
 def read_story(path: str | Path) -> TwineStory:
-    """Read a story from a file, ``.twee`` or ``.tw`` or ``.json``.
+    """Read a story from a file, ``.twee`` or ``.tw``.
 
     Raises:
         StoryError: If it is not a story.
         OSError: If it cannot be read.
     """
-    path = Path(path)
-    readers = {".twee": parse_twee, ".tw": parse_twee, ".json": parse_twine_json}
-    read = readers.get(path.suffix.lower())
-    if read is None:
-        raise StoryError(f"{path}: stories are read from {', '.join(readers)}")
-    with open_file(path) as file:
-        content = file.read(LARGEST_STORY + 1)
+    file = str(path)
+    if not file.lower().endswith((".twee", ".tw")):
+        raise StoryError(file, "stories are read from .twee or .tw, which Twine exports")
+    with open_file(path) as opened:
+        content = opened.read(LARGEST_STORY + 1)
     if len(content) > LARGEST_STORY:
-        raise StoryError(f"{path}: larger than {LARGEST_STORY // 10**6} MB")
+        raise StoryError(file, f"larger than {LARGEST_STORY // 10**6} MB")
     try:
-        text = content.decode("utf-8-sig")
+        return parse_twee(content.decode("utf-8-sig"), file)
     except UnicodeDecodeError as error:
-        raise StoryError(f"{path}: the text is not UTF-8") from error
-    return read(text, str(path))
-
-
-class _Entry(BaseModel):
-    """A passage in JSON."""
-
-    name: str
-    text: str = ""
-    tags: list[str] | None = None
-    pid: int | str | None = None
-
-
-class _Data(BaseModel):
-    """A story in JSON; in Twee its ``StoryData``, which has no passages."""
-
-    name: str = ""
-    passages: list[_Entry] = []
-    start: str = "Start"
-    startnode: int | str | None = None
-
-
-def _data(text: str, place: str) -> _Data:
-    try:
-        return _Data.model_validate_json(text)
-    except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        where = " ".join(map(str, fault["loc"]))
-        raise StoryError(f"{place}: not a story: {where or 'the data'}: {fault['msg']}") from error
+        raise StoryError(file, "the text is not UTF-8") from error
 
 
 def parse_twee(text: str, file: str = "story.twee") -> TwineStory:
@@ -148,65 +117,38 @@ def parse_twee(text: str, file: str = "story.twee") -> TwineStory:
     Raises:
         StoryError: If it is not a story.
     """
-    title, start = "", "Start"
-    entries = []
-    for line, header, body in _twee_passages(text):
-        name, tags = _name_and_tags(header)
-        if name == "StoryTitle":
-            title = body
-        elif name == "StoryData":
-            start = _data(body, f"{file}:{line}").start
-        entries.append((f"{file}:{line}", name, tags, body))
-    return _story(title, start, entries, file)
-
-
-def parse_twine_json(text: str, file: str = "story.json") -> TwineStory:
-    """Read a story from Twine's JSON, or that of Twison.
-
-    Raises:
-        StoryError: If it is not a story.
-    """
-    data = _data(text, file)
-    entries = [(file, entry.name, entry.tags or [], entry.text) for entry in data.passages]
-    if data.startnode is not None:
-        first = str(data.startnode)
-        data.start = next((e.name for e in data.passages if str(e.pid) == first), data.start)
-    return _story(data.name, data.start, entries, file)
-
-
-def _story(
-    title: str, start: str, entries: Iterable[tuple[str, str, Sequence[str], str]], file: str
-) -> TwineStory:
-    """Return a story of entries: the place in the file, the name, the tags and the text."""
+    title, start = Path(file).stem, "Start"
     passages: dict[str, Passage] = {}
-    for place, name, tags, body in entries:
+    for line, header, body in _twee_passages(text):
+        place = f"{file}:{line}"
+        name, tags = _name_and_tags(header)
         if not name:
-            raise StoryError(f"{place}: the passage has no name")
-        if name in SPECIAL or NO_PASSAGES.intersection(tags):
-            continue
-        if name in passages:
-            raise StoryError(f"{place}: a second passage is named {name!r}")
-        passages[name] = _passage(name, body)
-    if not passages:
-        raise StoryError(f"{file}: there is no passage in it")
+            raise StoryError(place, "the passage has no name")
+        if name == "StoryTitle":
+            title = body.strip() or title
+        elif name == "StoryData":
+            try:
+                start = str(json.loads(body).get("start", start))
+            except (ValueError, AttributeError, RecursionError) as error:
+                raise StoryError(place, f"not JSON ({error})") from error
+        elif name not in SPECIAL and not NO_PASSAGES.intersection(tags):
+            if name in passages:
+                raise StoryError(place, f"a second passage is named {name!r}")
+            passages[name] = _passage(name, body)
     if start not in passages:
-        raise StoryError(f"{file}: it begins with the passage {start!r}, which is not there")
-    return TwineStory(title.strip() or Path(file).stem, start, passages)
+        raise StoryError(file, f"it begins with the passage {start!r}, which is not there")
+    return TwineStory(title, start, passages)
 
 
 def _twee_passages(text: str) -> Iterator[tuple[int, str, str]]:
     """The line, header and body of each passage."""
-    line, header = 0, None
-    body: list[str] = []
+    found: list[tuple[int, str, list[str]]] = []
     for number, content in enumerate(text.splitlines(), 1):
         if content.startswith("::"):
-            if header is not None:
-                yield line, header, "\n".join(body)
-            line, header, body = number, content[2:].strip(), []
-        else:
-            body.append(content[1:] if content.startswith("\\::") else content)
-    if header is not None:
-        yield line, header, "\n".join(body)
+            found.append((number, content[2:].strip(), []))
+        elif found:
+            found[-1][2].append(content.removeprefix("\\") if content[:3] == "\\::" else content)
+    return ((line, header, "\n".join(body)) for line, header, body in found)
 
 
 def _name_and_tags(header: str) -> tuple[str, Sequence[str]]:

@@ -319,6 +319,32 @@ def test_escape_from_a_fantasy_fight(luck: int | None, after: int) -> None:
     assert solve_exactly(game.tabulate_exactly()).value == start
 
 
+def test_factors_additions_and_rounds_count_in_a_fantasy_fight_too() -> None:
+    rat = "      enemies: [{name: Rat, skill: 9, stamina: 7}]"
+    for keys, damage in [
+        ("dealt: 2", "{won: 4, won_lucky: 8, won_unlucky: 2}"),
+        ("added: {hero: 1}", "{lost: 3, lost_lucky: 2, lost_unlucky: 4}"),
+    ]:
+        for luck in (None, 4):
+            # A blow to the hero in rounds that the hero wins is the only difference.
+            book = fantasy_book(f"{rat}\n      {keys}", luck=luck, stamina=12)
+            plain = fantasy_book(rat, luck=luck, stamina=12, damage=f", damage: {damage}")
+            ours, theirs = (solve_exactly(game.tabulate_exactly()).value for game in (book, plain))
+            assert ours == theirs if "dealt" in keys else ours < theirs
+    strong = solve_exactly(fantasy_book(f"{rat}\n      bonuses: [{{name: a, size: 40, rounds: 1}}]",
+                                        luck=None).tabulate_exactly())  # fmt: skip
+    ordinary = solve_as_tree(FightingFantasy(-1, stamina=6, opponent_stamina=5, luck=0))
+    assert strong.value == ordinary.value
+    # A last round that is lost costs STAMINA.
+    fled = fantasy_book(f"{rat}\n      escape: {{parting: true, ending: fled}}", stamina=1)
+    pages = [outcome.state for outcome in fled.initial()]
+    while pages[0].step != "escape":
+        pages = [outcome.state for outcome in fled.transition(pages[0], (0,))]
+    ends = {o.state.ending: o.probability for o in fled.transition(pages[0], (1,))}
+    assert ends["lost"] > Fraction(1, 2) > ends["fled"]
+    assert sum(ends.values()) == 1
+
+
 def test_a_hero_without_stamina_has_lost() -> None:
     fight = "      enemies: [{name: Rat, skill: 9, stamina: 5}]"
     game = fantasy_book(fight, stamina=1)

@@ -18,15 +18,16 @@ from gamebooks import HERO, MILL, changed, faults, mill, refused, small
 from solvent.games.gamebook import loader
 from solvent.games.gamebook.book import WAYS_ON, Book, Fight, Node, Roll
 from solvent.games.gamebook.expressions import parse
+from solvent.games.gamebook.hero import read_rational
 from solvent.games.gamebook.loader import (
     LARGEST_FILE,
     MOST_PROBLEMS,
+    BookError,
     load_book,
     parse_book,
     parse_source,
 )
 from solvent.games.gamebook.rules import Gamebook
-from solvent.games.gamebook.values import BookError, read_rational
 
 
 @pytest.fixture(scope="module")
@@ -89,19 +90,19 @@ def test_blocks_are_numbered_in_the_order_of_the_text(book: Book) -> None:
 
 
 def test_texts_labels_and_rows(book: Book) -> None:
-    choices = root(book, 2).exit.root
+    choices = root(book, 2).exit
     assert [choice.when for choice in choices] == [1, 1, parse("gold >= 3")]
     assert choices[1].label == "Go on in the dark."
     assert root(book, 5).inner[0].block.text == "The rope holds."
     roll = root(book, 7).inner[0].exit
     assert isinstance(roll, Roll)
-    assert roll.rows == ((1, 3), (4, 5), (6, 6))
+    assert tuple(roll.results) == ((1, 3), (4, 5), (6, 6))
     assert [roll.row(result) for result in (0, 1, 5, 6, 7)] == [None, 0, 1, 2, None]
     # Texts may look like numbers.
     like = small("  1: {title: 1984, text: 12, choices: [{label: 7, ending: won}]}\n")
     block = like.sections[1]
     assert (block.title, block.text) == ("1984", "12")
-    assert root(like, 1).exit.root[0].label == "7"
+    assert root(like, 1).exit[0].label == "7"
 
 
 def test_a_rational_of_many_digits_is_read_exactly() -> None:
