@@ -11,7 +11,7 @@ from .football_clock.rules import TimedFootball as TimedFootball
 from .football_clock.rules import football_strategy as football_strategy
 from .football_drive.rules import FootballDrive as FootballDrive
 from .gambler import Gambler as Gambler
-from .gamebook.spec import open_book as open_book
+from .gamebook.library import open_book as open_book
 from .goofspiel import Goofspiel as Goofspiel
 from .greed.rules import Greed as Greed
 from .gridworld import Gridworld as Gridworld

@@ -16,7 +16,7 @@ from solvent import report
 from solvent.benchmark.statistics import estimate
 from solvent.exact import locate_gap, solve
 from solvent.games import FightingFantasy, Greed
-from solvent.games.gamebook.spec import open_book
+from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.text import brief, choice_text, exact, interval, precise, small, tick, whole
 from solvent.report.colours import (

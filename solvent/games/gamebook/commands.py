@@ -26,7 +26,7 @@ book_commands = typer.Typer(
 
 def _book(text: str) -> Path:
     """Return the file of a book, given as a path or as the name of a packaged book."""
-    from solvent.games.gamebook.spec import book_path
+    from solvent.games.gamebook.library import book_path
 
     return Path(text) if Path(text).exists() else book_path(text)
 

@@ -100,7 +100,7 @@ class Gamebook(Words):
     Args:
         book: The book, from :func:`solvent.games.gamebook.loader.load_book`.
         forget: Whether states leave out fields that no longer matter.
-        name: The name under which :func:`solvent.games.gamebook.spec.open_book` opens the
+        name: The name under which :func:`solvent.games.gamebook.library.open_book` opens the
             book, if it does.
         keep: Names of fields that no state leaves out, not even a final one.
 

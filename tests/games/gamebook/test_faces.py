@@ -21,10 +21,10 @@ from solvent.cli.app import app
 from solvent.envs import Env, TextObservation
 from solvent.exact import SolvedTable, solve
 from solvent.games import Pig
+from solvent.games.gamebook.library import open_book
 from solvent.games.gamebook.loader import BookError
 from solvent.games.gamebook.report import gamebook_sections, layout, reading, state_sections
 from solvent.games.gamebook.rules import Gamebook
-from solvent.games.gamebook.spec import open_book
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.game import words
 from solvent.model.scene import Gauge

@@ -24,10 +24,10 @@ from solvent.exact import (
     solve_exactly,
     with_table,
 )
+from solvent.games.gamebook.library import book_path, open_book
 from solvent.games.gamebook.loader import check_book
 from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.rules import Gamebook
-from solvent.games.gamebook.spec import book_path, open_book
 from solvent.games.gamebook.tabulation import Pages
 from solvent.model import TabularGame, compile_game, parametrize_with_game_checks
 from solvent.training import train

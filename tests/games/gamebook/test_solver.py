@@ -14,10 +14,10 @@ from tree_checks import assert_tree_equals_table, solve_as_tree
 
 from solvent.exact import optimal_occupancy, solve, solve_exactly
 from solvent.games import Pig
+from solvent.games.gamebook.library import open_book
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import FinalState
 from solvent.games.gamebook.rules import Gamebook
-from solvent.games.gamebook.spec import open_book
 from solvent.model import TabularGame, compile_game
 from solvent.model.tabular import RationalGame
 
