@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solvent.exact.layered import solution
+from solvent.exact.layered import solve as solving
 from solvent.exact.layered.solve import LayeredSolution, is_kept, solve_in_memory
 from solvent.games.inventory.layers import InventoryLayers
 from solvent.games.inventory.rules import Inventory
@@ -47,7 +47,7 @@ def test_a_kept_solution_is_the_one_that_was_found(
     layers = Taxed(Inventory(horizon=4, capacity=5))
     first = LayeredSolution(solve_in_memory(layers), layers.game)
     assert is_kept(layers)
-    monkeypatch.setattr(solution, "solve_layers", never)
+    monkeypatch.setattr(solving, "solve_layers", never)
     second = LayeredSolution(solve_in_memory(layers), layers.game)
     for layer in layers.layers:
         np.testing.assert_array_equal(second.values(layer), first.values(layer))
