@@ -96,8 +96,6 @@ def test_everything_that_comes_along_is_pinned() -> None:
     assert sorted(set(_installed_closure()) - set(pins())) == []
 
 
-def test_torch_is_pinned_exactly() -> None:
-    assert pins()["torch"] == "2.13.0"
 
 
 SCRIPTS = sorted(path for room in ("benchmarks", "examples") for path in (ROOT / room).glob("*.py"))
@@ -208,14 +206,3 @@ def test_no_file_names_a_package_index_or_a_path_of_some_machine() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize(
-    ("what", "text"),
-    [
-        ("the host of a package index", "https://" + "pypi" + ".org/simple"),
-        ("an option naming a package index", "pip install --" + "index-url x"),
-        ("an absolute path", "open('" + "/" + "root/file')"),
-        ("an absolute path", "cd " + "/" + "work"),
-    ],
-)
-def test_such_a_name_would_be_found(what: str, text: str) -> None:
-    assert re.search(MACHINE[what], text)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pettingzoo
 import pytest
-from golden_streams import DRIVE
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
-from pettingzoo.test import api_test, parallel_api_test
 from random_games import RandomGame
 from two_players import OneShot
 
@@ -21,7 +18,6 @@ from solvent.envs import pettingzoo_games
 from solvent.envs.pettingzoo_env import AGENTS, TabularAECEnv, TabularParallelEnv
 from solvent.games import Greed, Pig
 
-SHORT_FIELD = {**DRIVE, "to_goal": [1, 7]}
 AT_ONCE = RandomGame(4, "simultaneous", cyclic=True)
 
 
@@ -143,18 +139,3 @@ def test_games_are_modules_too() -> None:
         pettingzoo_games.chess  # noqa: B018
 
 
-def test_football_passes_the_parallel_and_the_aec_checks() -> None:
-    env = pettingzoo.make("parallel", "solvent/football-strategy", **SHORT_FIELD)
-    parallel_api_test(env, num_cycles=200)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        api_test(pettingzoo_games.football_strategy.env(**SHORT_FIELD), num_cycles=200)
-    # What PettingZoo says of every observation with a mask in it that is not in its own list, and
-    # that offence and defence have different actions, and so masks of different lengths.
-    assert {str(warning.message) for warning in caught} <= {
-        "Observation is not a NumPy array",
-        "Observation space for each agent probably should be gymnasium.spaces.box or "
-        "gymnasium.spaces.discrete",
-        "Agents have different observation space sizes",
-        "Agents have different action space sizes",
-    }

@@ -109,25 +109,8 @@ def test_the_linear_program_is_for_one_player() -> None:
         solve_linear_program(compile_game(Pig(target=4)))
 
 
-# Values of other people's environments. State of each: the kernel is the environment's own P, the
-# start its own distribution, undiscounted, without a time limit, over all policies.
-TOY_TEXT = [
-    # No time limit and no discount: 14/17, by solving the chain of the optimal policy by hand.
-    ("FrozenLake-v1", {}, 14 / 17),
-    # The optimum in expectation over starts; the 8.46 in Gymnasium's source is not attainable.
-    ("Taxi-v4", {}, 7.93),
-    # Thirteen steps around the cliff at -1 each.
-    ("CliffWalking-v1", {}, -13.0),
-]
 
 
-@pytest.mark.parametrize(("name", "arguments", "value"), TOY_TEXT)
-def test_gymnasiums_toy_text(name: str, arguments: dict[str, Any], value: float) -> None:
-    env = gym.make(name, **arguments)
-    table = compile_game(GymnasiumTable.from_env(env))
-    solution = solve(table)
-    assert solution.value == pytest.approx(value, abs=1e-9)
-    assert solution.upper - solution.lower < 1e-9
 
 
 def test_pig_to_20_with_signed_payoffs() -> None:

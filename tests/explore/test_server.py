@@ -9,7 +9,6 @@ import subprocess
 import sys
 import urllib.request
 from contextlib import closing
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -119,12 +118,6 @@ def command(*words: str) -> Any:
     return CliRunner().invoke(app, ["explore", *words], prog_name="solvent")
 
 
-def test_the_command_writes_a_game_as_a_page(tmp_path: Path) -> None:
-    small = [f"--{name}={value}" for name, value in GAME.items()]
-    file = tmp_path / "game.html"
-    done = command("greed", *small, "--export", str(file), "--replay", "line=1.0:1")
-    assert (done.exit_code, done.stdout) == (0, f"{file} written\n")
-    assert "Move by move" in file.read_text("utf-8")
 
 
 def test_the_command_says_what_is_wrong_in_a_line() -> None:

@@ -19,7 +19,6 @@ from solvent.exact.learning_curve import Evaluation
 from solvent.model.text import small
 from solvent.report.charts import (
     distances,
-    ends,
     gap_band_panel,
     gap_panel,
     panels,
@@ -228,14 +227,6 @@ def test_a_gap_without_bound_is_at_the_top_and_marked() -> None:
     assert len(curve_drawn(gap_panel(task, curves, MARKS))[0]) == 3
 
 
-def test_all_or_nothing_is_unbounded() -> None:
-    task, curves = cliff([inf] * 4)
-    heights, said, labels = curve_drawn(value_panel(task, curves, MARKS))
-    assert heights == pytest.approx([labels["−∞"]] * 4, abs=0.1)
-    assert said == "dqn 0: −∞ (play need not end) in the end, as recorded"
-    assert ends(task, curves) == ()
-    for panel in (value_panel, gap_panel):
-        assert "∞" not in panel(*cliff([40.0, 3.0, 1.0, 0.0]), MARKS)
 
 
 def test_an_axis_has_lanes_for_infinite_numbers() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from solvent import exploitability
-from solvent.baselines.stage_games import MirrorDescentSweeps, RegretMatching
 from solvent.games import RockPaperScissors
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import load_model, train
@@ -32,35 +31,8 @@ def uniform_exploitability(game: TabularGame) -> float:
     return mean_exploitability(game, *(TabularPolicy.uniform(game, player=p) for p in (0, 1)))
 
 
-def test_regret_matching_comes_to_the_equilibrium_on_average_and_goes_round_it(
-    game: TabularGame,
-) -> None:
-    learner = RegretMatching(game, plus=False)
-    averages, played = [], []
-
-    def remember(policies: tuple[TabularPolicy, ...], t: int) -> None:
-        average = policies[0].probabilities[0]
-        # What was played in sweep t is what the average of t has besides that of t - 1.
-        before = averages[-1] if averages else 0.0
-        played.append(t * average - (t - 1) * before)
-        averages.append(average)
-
-    learner.learn(1000, remember)
-    now = [learner.policy(player) for player in (0, 1)]
-    assert mean_exploitability(game, *now) < 0.05
-    # What it plays stays as far from the equilibrium, (1/2, 1/6, 1/3), as a strategy without one
-    # throw is, or farther, and each throw is the most frequent one again and again.
-    last = np.array(played[-500:])
-    assert (np.abs(last - [1 / 2, 1 / 6, 1 / 3]).max(axis=1) > 1 / 6 - 1e-9).mean() > 0.9
-    favourite = last.argmax(axis=1)
-    assert set(favourite) == {0, 1, 2}
-    assert (np.diff(favourite) != 0).sum() > 5
 
 
-def test_mirror_descent_comes_to_it_without_averaging(game: TabularGame) -> None:
-    learner = MirrorDescentSweeps(game)
-    learner.learn(2000)
-    assert mean_exploitability(game, learner.policy(0), learner.policy(1)) < 0.01
 
 
 def start(game: TabularGame, folder: Path, algorithm: str, **changes: Any) -> Any:
