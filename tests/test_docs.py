@@ -1,16 +1,36 @@
-"""The pages of the documentation are all there, and each Python block runs when pasted alone."""
+"""The README and the pages of the documentation: complete, and what they show is what runs."""
 
 from __future__ import annotations
 
+import ast
 import doctest
+import importlib
+import json
+import os
 import re
+import runpy
+import shlex
+import shutil
+import subprocess
 import sys
 import textwrap
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 
+import markdown
+import numpy as np
 import pytest
 import yaml
+from packaging.utils import canonicalize_name
+from typer.testing import CliRunner
+
+import solvent
+from solvent import tabular
+from solvent.cli.app import app
+from solvent.envs.registration import ENVIRONMENTS
+from solvent.games.greed.kernel import solve_greed
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -136,3 +156,407 @@ def test_every_page_of_the_navigation_exists() -> None:
 
 def _pages(entry: str | list[dict[str, str]]) -> list[str]:
     return [entry] if isinstance(entry, str) else [page for item in entry for page in item.values()]
+
+
+# The reference of the documentation is complete, and no link of the built site is broken
+
+SCRIPTS = ROOT / "docs" / "scripts"
+DOCUMENTED = [
+    "model",
+    "exact",
+    "envs",
+    "baselines",
+    "training",
+    "report",
+    "grading",
+    "play",
+    "games",
+]
+DOCUMENTED += ["tabular", "explore"]
+
+
+def _module(name: str) -> ast.Module:
+    path = ROOT / name.replace(".", "/")
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    if (stub := path / "__init__.pyi").is_file():
+        file = stub
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _listed(module: ast.Module) -> list[str]:
+    """The names in a stub, or in ``__all__``."""
+    for node in module.body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            return ast.literal_eval(node.value)
+    imports = [node for node in module.body if isinstance(node, ast.ImportFrom)]
+    return [alias.name for node in imports for alias in node.names]
+
+
+def _docstring(module: ast.Module, name: str, package: str = "") -> str | None:
+    """The docstring of a name where it is defined; of a function with overloads, the last."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and name in [alias.name for alias in node.names]:
+            home = f"{package}.{node.module}" if node.level else node.module
+            return _docstring(_module(home), name)
+    for node, following in reversed(list(pairwise([*module.body, None]))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
+            return ast.get_docstring(node)
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if name in [getattr(target, "id", None) for target in targets]:
+            text = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+            return following.value.value if text else None
+    raise AssertionError(f"{name} is defined nowhere")
+
+
+@pytest.mark.parametrize("package", DOCUMENTED)
+def test_the_reference_has_every_public_name(package: str) -> None:
+    page = (ROOT / "docs" / "reference" / f"{package}.md").read_text(encoding="utf-8")
+    assert f"::: solvent.{package}\n" in page
+    assert "members:" not in page, "the page shows all that the package lists"
+    module = _module(f"solvent.{package}")
+    # mkdocstrings leaves out what has no docstring.
+    assert [
+        name for name in _listed(module) if not _docstring(module, name, f"solvent.{package}")
+    ] == []
+
+
+def test_the_reference_has_every_name_at_the_top() -> None:
+    page = (ROOT / "docs" / "reference" / "solvent.md").read_text(encoding="utf-8")
+    names = set(_listed(_module("solvent"))) - {"__version__"}
+    assert {name for name in names if f"[`{name}`][solvent.{name}]" not in page} == set()
+
+
+def test_what_leads_nowhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "there.svg").write_text("<svg/>")
+    (tmp_path / "other.html").write_text('<h2 id="here">x</h2>')
+    (tmp_path / "index.html").write_text(
+        '<a href="other.html#here"><img src="there.svg"></a> <a href="https://example.org/x">'
+        '<a href="other.html#away"> <img src="gone.png"> <iframe src="gone.html"></iframe>'
+        '<a href="#nothing"> <a href="folder/">'
+    )
+    run = subprocess.run(
+        [sys.executable, SCRIPTS / "links.py", tmp_path], capture_output=True, text=True
+    )
+    assert run.returncode == 1
+    assert run.stderr.splitlines() == [
+        "index.html: other.html#away: no such anchor",
+        "index.html: gone.png: no such file",
+        "index.html: gone.html: no such file",
+        "index.html: #nothing: no such anchor",
+        "index.html: folder/: no such file",
+    ]
+
+
+def test_a_formula_is_set_and_a_price_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    text = "Of $V^*(s)$ and `$x$`, between 5$ and 10$.\n\n$$\nx \\in [0, 1]\n$$\n"
+    html = markdown.markdown(text, extensions=["formulas"])
+    assert html.count("<math") == 2
+    assert "<code>$x$</code>, between 5$ and 10$." in html
+    assert '<div class="formula"><math' in html
+    with pytest.raises(ValueError, match="not known"):
+        markdown.markdown(r"Misspelt: $\fracc{1}{2}$.", extensions=["formulas"])
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_complaint(tmp_path: Path) -> None:
+    # Pages include what stands in the last four.
+    included = ("benchmarks/results", "examples", "tests/golden", "tests/tools")
+    for name in ("docs", "solvent", *included):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    if not (tmp_path / "docs" / "maps").is_dir():
+        pytest.skip("the embedded pages are not written; make docs writes them")
+    environment = {**os.environ, "PYTHONPATH": "docs/scripts"}
+    build = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    subprocess.run(build, cwd=tmp_path, env=environment, check=True)
+    subprocess.run([sys.executable, SCRIPTS / "links.py", "site"], cwd=tmp_path, check=True)
+    for package in DOCUMENTED:
+        page = (tmp_path / "site" / "reference" / f"{package}.html").read_text(encoding="utf-8")
+        for name in _listed(_module(f"solvent.{package}")):
+            assert f'.{name}"' in page
+
+
+# What the quickstart and the page about the command show is what happens
+
+SHOWN = ["quickstart.md", "cli.md", "gamebook-format.md"]
+
+
+def shown_in(page: str, language: str) -> list[str]:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", text, re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(body) for _, body in found]
+
+
+@pytest.mark.parametrize(
+    "block", [pytest.param(b, id=b.splitlines()[0]) for p in SHOWN for b in shown_in(p, "console")]
+)
+def test_the_command_prints_what_the_page_shows(
+    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The example of the pages about gamebooks.
+    shutil.copy(DOCS.parent / "tests" / "golden" / "mill.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    prompt, *expected = block.splitlines()
+    program, *words = shlex.split(prompt.removeprefix("$ "))
+    assert program == "solvent"
+    result = CliRunner().invoke(app, words, prog_name="solvent")
+    # What tells how far long work is depends on the machine; it is on the error output, too.
+    output = result.stderr if result.exit_code else result.stdout
+    # The last digits of a bracket depend on the machine's arithmetic.
+    shown = [_without_last_digits(line.rstrip()) for line in output.rstrip().splitlines()]
+    assert shown == [_without_last_digits(line) for line in expected]
+
+
+def _without_last_digits(line: str) -> str:
+    return re.sub(r"(\d\.\d{12})\d+", r"\1", line)
+
+
+def test_the_review_of_the_quickstart_is_one_that_play_gives() -> None:
+    page = (DOCS / "quickstart.md").read_text(encoding="utf-8")
+    shown = re.search(r"^    Decision 6: .*\n(?:    .*\n)+", page, re.MULTILINE)
+    assert shown is not None
+    answers = "1\n0\n1\n0\n0\n0\n0\n"
+    words = ["play", "ff-combat", "--seed", "3"]
+    output = CliRunner().invoke(app, words, prog_name="solvent", input=answers).stdout
+    assert output.endswith(textwrap.dedent(shown[0]))
+
+
+def test_every_command_is_described() -> None:
+    described = re.findall(r"^\| `solvent (\w+)", (DOCS / "cli.md").read_text("utf-8"), re.M)
+    shown = CliRunner().invoke(app, ["--help"], prog_name="solvent").output.partition("Commands")[2]
+    assert sorted(described) == sorted(re.findall(r"^│ (\w+) ", shown, re.M))
+
+
+# The README runs: its Python is a doctest, its figures are the solver's
+
+README = ROOT / "README.md"
+TEXT = README.read_text(encoding="utf-8")
+GAMES = (ROOT / "docs" / "games.md").read_text(encoding="utf-8")
+
+
+def test_the_python_of_the_readme_runs() -> None:
+    results = doctest.testfile(str(README), module_relative=False)
+    assert results.attempted >= 6
+    assert results.failed == 0
+
+
+def test_every_target_of_make_and_every_command_of_the_readme_is_one() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?:^    |`)make ([a-z-]+)", TEXT, re.MULTILINE))
+    assert {"bench", "install", "test"} <= named <= targets
+    shown = CliRunner().invoke(app, ["--help"], prog_name="solvent").output.partition("Commands")[2]
+    used = set(re.findall(r"(?:^    |^\$ |`)solvent ([a-z]+)", TEXT, re.MULTILINE))
+    assert {"solve", "play", "train", "score"} <= used
+    assert used <= set(re.findall(r"^│ (\w+) ", shown, re.MULTILINE))
+
+
+def test_the_version_of_torch_is_the_pinned_one() -> None:
+    page = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    [version] = re.findall(r"torch==([\d.]+)", page)
+    assert f"torch=={version}\n" in (ROOT / "constraints.txt").read_text(encoding="utf-8")
+
+
+def test_the_picture_is_what_its_script_draws_of_the_agent_of_the_readme() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "scripts" / "lake_picture.py"))
+    [picture] = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TEXT)
+    assert (ROOT / picture).read_text(encoding="utf-8") == script["picture"]()
+    [gap] = re.findall(r"^value .* gap ([\d.]+)$", TEXT, re.MULTILINE)
+    assert TEXT.count(gap) == 2
+    assert f"gap {gap}" in script["picture"]()
+    assert f"steps={script['STEPS']:_}, seed={script['SEED']}" in TEXT
+
+
+def optimum(row: str) -> str:
+    """The figure in the column of optima of a row of the table of games."""
+    [line] = [line for line in GAMES.splitlines() if line.startswith((f"| {row}", f"| [{row}"))]
+    return line.split("|")[4].split()[0]
+
+
+def test_the_optima_of_all_games_are_the_solvers() -> None:
+    assert optimum("Fighting Fantasy") == f"{ENVIRONMENTS['solvent/FFCombat-v0'].optimum:.6f}"
+    assert optimum("the same") == f"{ENVIRONMENTS['solvent/FFCombatRandom-v0'].optimum:.6f}"
+    drive = ENVIRONMENTS["solvent/FootballDrive-v0"].optimum
+    assert optimum("Football drive").replace("−", "-") == f"{drive:.6f}"
+    yahtzee = ENVIRONMENTS["solvent/Yahtzee-v0"].optimum
+    assert optimum("Yahtzee for one") == f"{yahtzee:.4f}"
+    assert optimum("Puterman's problems") == f"{ENVIRONMENTS['solvent/Inventory-v0'].optimum:.4f}"
+    assert optimum("Gamebooks") == f"{ENVIRONMENTS['solvent/Gamebook-v0'].optimum:.6f}"
+    books = (README.parent / "docs" / "games" / "gamebook.md").read_text(encoding="utf-8")
+    [row] = [line for line in GAMES.splitlines() if line.startswith("| [Gamebooks")]
+    [states] = re.findall(r"([\d,]+) states", row)
+    assert f"| `ninth-tide` | 173 | {states.replace(',', '')} |" in books
+    assert f"{ENVIRONMENTS['solvent/NinthTide-v0'].optimum:.6f} (*The Ninth Tide*" in row
+    strategy = ENVIRONMENTS["solvent/FootballStrategy-v0"].optimum
+    assert optimum("Football Strategy") == f"{strategy:.6f}"
+    assert optimum("Greed") == f"{solve_greed().value:.6f}"
+    # The page of the game has the same figure; the slow test of that page solves for it.
+    page = (README.parent / "docs" / "games" / "pig.md").read_text(encoding="utf-8")
+    assert f"| 100 | false | 961092 | {optimum('Pig')} |" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "env"),
+    [("FrozenLake", "FrozenLake-v1"), ("Taxi", "Taxi-v4"), ("CliffWalking", "CliffWalking-v1")],
+)
+def test_the_optima_of_other_environments_are_the_solvers(name: str, env: str) -> None:
+    found = re.search(rf"{name} (−?[\d./]+)", GAMES)
+    assert found is not None
+    numerator, _, denominator = found[1].replace("−", "-").rstrip(".").partition("/")
+    stated = float(numerator) / float(denominator or 1)
+    assert solvent.solve(env).value == pytest.approx(stated, abs=1e-9)
+
+
+def test_every_link_of_the_readme_leads_somewhere() -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT)
+    assert len(links) > 8
+    assert [link for link in links if not (README.parent / link).is_file()] == []
+
+
+# Every line of the page of optimal values computes the number beside it
+
+OPTIMAL_VALUES = (Path(__file__).parents[1] / "docs" / "optimal-values.md").read_text(
+    encoding="utf-8"
+)
+
+
+def test_every_command_of_the_page_has_its_value() -> None:
+    rows = re.findall(
+        r"^\| .* \| (\S+)[^|]* \| `solvent (solve [^`]+)` \|$", OPTIMAL_VALUES, re.MULTILINE
+    )
+    assert len(rows) == 20
+    for stated, command in rows:
+        found = CliRunner().invoke(app, [*command.split(), "--json"], prog_name="solvent")
+        assert found.exit_code == 0, (command, found.output)
+        value = json.loads(found.stdout)["value"]
+        digits = len(stated.partition(".")[2])
+        assert value == pytest.approx(float(stated), abs=0.5001 * 10.0**-digits), command
+
+
+def test_the_limit_of_steps_costs_what_the_page_says() -> None:
+    larger = solvent.compile_game(solvent.make_game("FrozenLake-v1", map_name="8x8"))
+    small = solvent.compile_game(solvent.make_game("FrozenLake-v1"))
+    for table, steps in ((small, 100), (larger, 200)):
+        values = [0.0] * table.n_states
+        for _ in range(steps):
+            action_values = table.expectation(np.array(values))
+            values = [
+                max(action_values[slice(*table.row_start[s : s + 2])], default=0.0)
+                for s in range(table.n_states)
+            ]
+        assert f"{table.at_start(np.array(values)):.6f}" in OPTIMAL_VALUES
+
+
+# The page on the algorithms: all are on it, with pictures and numbers as they are computed
+
+TABULAR = (DOCS / "tabular.md").read_text(encoding="utf-8")
+LONGEST = 40
+"""Lines of a page."""
+
+
+def algorithms() -> dict[str, int]:
+    """All that yield estimates, and the lines of their bodies."""
+    found = {}
+    for file in sorted((ROOT / "solvent" / "tabular").glob("*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            match node:
+                case ast.FunctionDef(name=name, body=[_, first, *rest], returns=returns) if (
+                    returns is not None and ast.unparse(returns) == "Iterator[Estimate]"
+                ):
+                    last = [first, *rest][-1]
+                    found[name] = (last.end_lineno or 0) - first.lineno + 1
+    return found
+
+
+def test_the_table_has_every_algorithm() -> None:
+    names = re.findall(r"^\| `(\w+)` \| [^|]+ \|$", TABULAR.split("## Exact")[0], re.MULTILINE)
+    assert sorted(names) == sorted(algorithms())
+
+
+def test_every_algorithm_is_public_and_at_most_a_page() -> None:
+    found = algorithms()
+    assert set(found) == set(tabular.ALGORITHMS)
+    assert set(found) <= set(tabular.__all__)
+    assert max(found.values()) <= LONGEST
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(DOCS / "scripts"))
+    return importlib.import_module("tabular_pictures")
+
+
+def stroke_points(svg: str) -> list[float]:
+    """The coordinates of all lines of a picture."""
+    return [
+        float(n) for line in re.findall(r' points="([^"]+)"', svg) for n in re.split("[ ,]", line)
+    ]
+
+
+def test_the_picture_of_a_matrix_game_is_what_the_script_draws(script: ModuleType) -> None:
+    drawn = script.matrix().svg("Exploitability in a matrix game", logarithmic=True)
+    kept = (DOCS / "tabular-matrix.svg").read_text(encoding="utf-8")
+    assert len(stroke_points(kept)) > 1000
+    assert stroke_points(drawn) == pytest.approx(stroke_points(kept), abs=0.5)
+
+
+@pytest.mark.slow
+def test_step_sizes_stall_as_the_page_says(script: ModuleType) -> None:
+    [sentence] = re.findall(r"After 3,000 episodes the error is (.*)\.$", TABULAR, re.MULTILINE)
+    stated = [float(number) for number in re.findall(r"0\.\d{3}", sentence)]
+    sizes = script.step_sizes()
+    assert [line[-1] for line in sizes.means.values()] == pytest.approx(stated, abs=0.0006)
+    kept = (DOCS / "tabular-step-sizes.svg").read_text(encoding="utf-8")
+    assert stroke_points(sizes.svg(logarithmic=True)) == pytest.approx(stroke_points(kept), abs=0.5)
+
+
+def test_pictures_need_nothing_else_and_are_on_the_page() -> None:
+    pictures = re.findall(r"\]\((tabular-[\w-]+\.svg)\)", TABULAR)
+    assert len(pictures) == 2
+    for name in pictures:
+        text = (DOCS / name).read_text(encoding="utf-8")
+        assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
+        assert len(text) < 20_000
+
+
+# The pages on other tools: their recipes are what `make tools` runs, at the versions named
+
+TOOLS_PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+TOOLS_PAGES = TOOLS_PAGE + (ROOT / "docs" / "score-your-own.md").read_text(encoding="utf-8")
+RECIPES = re.findall(r'^```{.python title="(.+?)"}\n--8<-- "(.+?)"\n```', TOOLS_PAGES, re.MULTILINE)
+TOOLS = ROOT / "tests" / "tools"
+
+# What a row calls its tool, and the package and the environment of it.
+TOOL_PACKAGES = {
+    "Stable-Baselines3": ("stable-baselines3", "tools"),
+    "sb3-contrib": ("sb3-contrib", "tools"),
+    "RL Zoo": ("rl-zoo3", "tools"),
+    "a loop of one's own": ("torch", "tools"),
+    "TorchRL": ("torchrl", "tools"),
+    "Tianshou": ("tianshou", "tools"),
+    "RLlib": ("ray", "tools-rllib"),
+    "SuperSuit": ("supersuit", "tools"),
+    "AgileRL": ("agilerl", "tools-agilerl"),
+    "Gymnasium's RecordVideo": ("moviepy", "tools"),
+}
+
+
+def pins_of(extra: str) -> dict[str, str]:
+    files = (ROOT / "constraints.txt", TOOLS / f"constraints-{extra}.txt")
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    return dict(line.split("==") for line in lines if "==" in line and line[0] != "#")
+
+
+def test_every_recipe_is_included_on_one_page_and_run() -> None:
+    files = sorted({*TOOLS.glob("*.py")} - {*TOOLS.glob("test_*.py"), TOOLS / "conftest.py"})
+    names = [file.relative_to(ROOT).as_posix() for file in files]
+    assert sorted(RECIPES) == [(name, name) for name in names]
+    tests = "".join(file.read_text("utf-8") for file in TOOLS.glob("test_*.py"))
+    assert [file.stem for file in files if f'"{file.stem}' not in tests] == []
+
+
+@pytest.mark.parametrize("tool", TOOL_PACKAGES)
+def test_the_versions_are_those_that_are_pinned(tool: str) -> None:
+    [version] = re.findall(rf"^\| \[?{tool}(?:\]|,).*?\| ([\d.]+) \|", TOOLS_PAGE, re.MULTILINE)
+    package, extra = TOOL_PACKAGES[tool]
+    assert version == pins_of(extra)[canonicalize_name(package)]

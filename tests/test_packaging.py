@@ -96,8 +96,6 @@ def test_everything_that_comes_along_is_pinned() -> None:
     assert sorted(set(_installed_closure()) - set(pins())) == []
 
 
-
-
 SCRIPTS = sorted(path for room in ("benchmarks", "examples") for path in (ROOT / room).glob("*.py"))
 
 
@@ -204,5 +202,3 @@ def test_no_file_names_a_package_index_or_a_path_of_some_machine() -> None:
             # The patterns themselves are written with a backslash and so do not match.
             found += [f"{file.name}: {what}: {m[0]}" for m in re.finditer(pattern, text)]
     assert found == []
-
-

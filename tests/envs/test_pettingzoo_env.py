@@ -137,5 +137,3 @@ def test_games_are_modules_too() -> None:
     assert raw.game.info.parameters[0] == ("target", 20)
     with pytest.raises(AttributeError, match="no attribute 'chess'"):
         pettingzoo_games.chess  # noqa: B018
-
-

@@ -54,8 +54,6 @@ def pair(form: str, n: int, mode: AutoresetMode, **arguments: Any) -> tuple[Any,
     return FORMS[form](n, autoreset_mode=mode, **arguments), sync
 
 
-
-
 @pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
 @every_mode
 def test_every_observation_and_every_seat(mode: AutoresetMode, observation: str) -> None:

@@ -109,10 +109,6 @@ def test_the_linear_program_is_for_one_player() -> None:
         solve_linear_program(compile_game(Pig(target=4)))
 
 
-
-
-
-
 def test_pig_to_20_with_signed_payoffs() -> None:
     """Published among the values of OpenSpiel's pig: 0.231117099610."""
     table = compile_game(Pig(target=20, signed=True))

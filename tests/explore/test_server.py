@@ -118,8 +118,6 @@ def command(*words: str) -> Any:
     return CliRunner().invoke(app, ["explore", *words], prog_name="solvent")
 
 
-
-
 def test_the_command_says_what_is_wrong_in_a_line() -> None:
     for words, message in (
         ("greed --replay line=1", "--replay is for --export FILE"),

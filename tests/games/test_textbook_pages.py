@@ -1,4 +1,4 @@
-"""Every number and figure on the pages of Puterman's problems and of the games for two."""
+"""Every number and figure on the pages of the textbooks' problems is the solver's."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ import runpy
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
+from math import ceil
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from optimal_ranges import LOST, STEPS, WON, Counts, maximin_corners
 
+import solvent
 from solvent import best_response, make_game, policy_value, solve
 from solvent.exact import Solution, state_visitation
-from solvent.model import TabularGame, TabularPolicy, compile_game
+from solvent.games.blackjack import OVER, STICK, Blackjack, Hand, dealers_natural
+from solvent.games.racetrack import FINISHED, Car, Racetrack
+from solvent.model import GymnasiumTable, Outcome, TabularGame, TabularPolicy, compile_game
 
 DOCS = Path(__file__).parents[2] / "docs"
 FOLDER = DOCS / "textbook"
@@ -51,29 +57,31 @@ def against_random(name: str, **parameters: Any) -> Solution:
     return best_response(table, TabularPolicy.uniform(table, player=1))
 
 
-def solved(name: str, **parameters: Any) -> Solution:
+def solved_for(name: str, **parameters: Any) -> Solution:
     return solve(table_of(name, **parameters))
 
 
 SHELF: dict[str, Callable[[], Solution]] = {
     **{
-        f"inventory, stock {k}, 3 periods left": lambda k=k: solved("inventory", stock=k)
+        f"inventory, stock {k}, 3 periods left": lambda k=k: solved_for("inventory", stock=k)
         for k in range(4)
     },
-    "equipment replacement, 12 periods": lambda: solved("equipment-replacement"),
-    "tic-tac-toe": lambda: solved("tic-tac-toe"),
-    "Nim 3, 4, 5": lambda: solved("nim"),
-    "Nim 3, 5, 6": lambda: solved("nim", heaps=[3, 5, 6]),
-    "misère Nim 1, 1, 1": lambda: solved("nim", heaps=[1, 1, 1], misere=True),
-    "rock-paper-scissors, weights 1, 2, 3": lambda: solved("rock-paper-scissors", wins=[1, 2, 3]),
-    "Blotto, 4 regiments against 3 on 2 posts, with spoils": lambda: solved(
+    "equipment replacement, 12 periods": lambda: solved_for("equipment-replacement"),
+    "tic-tac-toe": lambda: solved_for("tic-tac-toe"),
+    "Nim 3, 4, 5": lambda: solved_for("nim"),
+    "Nim 3, 5, 6": lambda: solved_for("nim", heaps=[3, 5, 6]),
+    "misère Nim 1, 1, 1": lambda: solved_for("nim", heaps=[1, 1, 1], misere=True),
+    "rock-paper-scissors, weights 1, 2, 3": lambda: solved_for(
+        "rock-paper-scissors", wins=[1, 2, 3]
+    ),
+    "Blotto, 4 regiments against 3 on 2 posts, with spoils": lambda: solved_for(
         "blotto", soldiers=[4, 3], fields=2, spoils=True
     ),
-    "Blotto, 5 soldiers each on 3 fields": lambda: solved("blotto"),
-    "Goofspiel, 5 cards, random order": lambda: solved("goofspiel"),
+    "Blotto, 5 soldiers each on 3 fields": lambda: solved_for("blotto"),
+    "Goofspiel, 5 cards, random order": lambda: solved_for("goofspiel"),
     "Goofspiel, 5 cards, against bids at random": lambda: against_random("goofspiel"),
     "Goofspiel, 4 cards, against bids at random": lambda: against_random("goofspiel", cards=4),
-    "Littman's soccer": lambda: solved("soccer"),
+    "Littman's soccer": lambda: solved_for("soccer"),
 }
 SHELF_ROWS = [row for page in PAGES for row in rows(page, "problem")]
 
@@ -195,3 +203,330 @@ def test_the_trials_of_soccer() -> None:
     optimum = solution.policies[0]
     won, _ = odds(table, optimum, best_response(table, optimum).policies[1])
     assert challenged[2] == f"{won:.2%}"
+
+
+# The page on Sutton and Barto's problems: its numbers and figures are the solver's
+
+PAGE = (DOCS / "textbook" / "sutton-barto.md").read_text(encoding="utf-8")
+SCRIPT = runpy.run_path(str(DOCS / "scripts" / "sutton_barto.py"))
+LEARNED = {"cliff-walking", "dyna-learning", "n-step", "off-policy", "random-walk"}
+"""Figures of what learners have learned in some runs."""
+ROWS = re.findall(
+    r"^\| (.+?) \| (.+?) \| (.+?) \| (−?\d+\.\d{4}) \| (1e-\d+) \|$", PAGE, re.MULTILINE
+)
+
+
+@cache
+def solved(name: str, **parameters: Any) -> tuple[TabularGame, Solution]:
+    table = solvent.compile_game(solvent.make_game(name, **parameters))
+    return table, solvent.solve(table)
+
+
+def at(state: tuple[Any, ...], name: str, **parameters: Any) -> tuple[float, Solution]:
+    """The optimal value of a state, and the solution."""
+    table, solution = solved(name, **parameters)
+    return float(solution.values[table.index[state]]), solution
+
+
+def from_the_start(name: str, **parameters: Any) -> tuple[float, Solution]:
+    _, solution = solved(name, **parameters)
+    return solution.value, solution
+
+
+def random_policy() -> tuple[float, Solution]:
+    table, solution = solved("gridworld")
+    values = solvent.policy_value(table, TabularPolicy.uniform(table))
+    return float(values[table.index[0, 1]]), solution
+
+
+def cliff() -> tuple[float, Solution]:
+    rules = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
+    solution = solvent.solve(solvent.compile_game(rules))
+    return solution.value, solution
+
+
+class Halves(Racetrack):
+    """The racetrack with another rule for a point halfway between two cells."""
+
+    def __init__(self, rounded: Callable[[Fraction], int]) -> None:
+        super().__init__()
+        object.__setattr__(self, "rounded", rounded)
+
+    def _drive(self, car: Car) -> list[tuple[Car, Fraction]]:
+        parts = max(car.up, car.right)
+        for part in range(1, parts + 1):
+            row = car.row - self.rounded(Fraction(car.up * part, parts))  # type: ignore[attr-defined]
+            column = car.column + self.rounded(Fraction(car.right * part, parts))  # type: ignore[attr-defined]
+            outside = row < 0 or column >= len(self.rows[0])
+            cell = "#" if outside else self.rows[row][column]
+            if cell == "F":
+                return [(FINISHED, Fraction(1))]
+            if cell == "#":
+                return [(start.state, start.probability) for start in self.initial()]
+        return [(car._replace(row=row, column=column) if parts else car, Fraction(1))]
+
+
+class DealersNatural(Blackjack):
+    """Blackjack in which a natural of the dealer's beats a 21 of three cards."""
+
+    def transition(self, state: Hand, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        found = super().transition(state, joint_action)
+        if joint_action != (STICK,) or state.natural or state.total != 21:
+            return found
+        natural = dealers_natural(state.dealer)
+        results = {one.reward: one.probability for one in found} | {-1: natural}
+        results[0] -= natural
+        return tuple(Outcome(p, OVER, reward) for reward, p in results.items() if p)
+
+
+def variation(game: Any) -> tuple[float, Solution]:
+    solution = solvent.solve(solvent.compile_game(game))
+    return solution.value, solution
+
+
+OURS: dict[str, Callable[[], tuple[float, Solution]]] = {
+    "gridworld, random policy, cell A": random_policy,
+    "gridworld, optimum, cell A": lambda: at((0, 1), "gridworld"),
+    "Jack's car rental, no cars": lambda: at((0, 0), "car-rental"),
+    "gambler's problem, 50 of 100": lambda: at((50,), "gambler"),
+    "Blackjack from the deal": lambda: from_the_start("blackjack"),
+    "Blackjack, a natural is any 21": lambda: from_the_start("blackjack", natural=False),
+    "Blackjack, a dealer's natural beats a 21 of three cards": lambda: variation(DealersNatural()),
+    "racetrack, left track": lambda: from_the_start("racetrack"),
+    "racetrack, right track": lambda: from_the_start("racetrack", track="book-right"),
+    "racetrack, left track, halves down and to the left": lambda: variation(
+        Halves(lambda place: ceil(place - Fraction(1, 2)))
+    ),
+    "racetrack, left track, halves to the even one": lambda: variation(Halves(round)),
+    "random walk, state C of five": lambda: at((3,), "random-walk"),
+    "random walk, last of 19 states": lambda: at((19,), "random-walk", states=19, left=-1),
+    "windy gridworld": lambda: from_the_start("windy-gridworld"),
+    "windy gridworld, king's moves": lambda: from_the_start("windy-gridworld", moves="king"),
+    "windy gridworld, king's moves, stochastic wind": lambda: from_the_start(
+        "windy-gridworld", moves="king", stochastic=True
+    ),
+    "cliff walking": cliff,
+    "Dyna maze, 14 moves at 0.95": lambda: from_the_start("dyna-maze"),
+}
+"""By the row of the shelf's table."""
+
+PUBLISHED = {"0.95¹³": 0.95**13, "about 420": 420.0}
+"""What is printed as something else than a number."""
+
+
+def test_every_row_is_checked() -> None:
+    assert [name for name, *_ in ROWS] == list(OURS)
+    assert len(ROWS) == PAGE.count(" | 1e-")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_the_shelf_is_what_is_computed(row: tuple[str, ...]) -> None:
+    name, _, published, ours, width = row
+    value, solution = OURS[name]()
+    assert f"{value:.4f}".replace("-", "−") == ours
+    assert 0 <= solution.upper - solution.lower < float(width)
+    if published != "–":
+        stated = PUBLISHED.get(published)
+        if stated is None:
+            stated = float(Fraction(published.replace("−", "-")))
+        decimals = 1 if re.fullmatch(r"\d+\.\d", published) else 6
+        close = 5 if published.startswith("about") else 0.5 * 10**-decimals + 1e-9
+        assert abs(value - stated) <= close
+
+
+def test_all_values_of_the_gridworld_are_the_printed_ones() -> None:
+    """Figures 3.2 and 3.5, row by row."""
+    table, solution = solved("gridworld")
+    order = [table.index[row, column] for row in range(5) for column in range(5)]
+    random = [3.3, 8.8, 4.4, 5.3, 1.5, 1.5, 3.0, 2.3, 1.9, 0.5, 0.1, 0.7, 0.7, 0.4, -0.4]
+    random += [-1.0, -0.4, -0.4, -0.6, -1.2, -1.9, -1.3, -1.2, -1.4, -2.0]
+    optimal = [22.0, 24.4, 22.0, 19.4, 17.5, 19.8, 22.0, 19.8, 17.8, 16.0, 17.8, 19.8, 17.8]
+    optimal += [16.0, 14.4, 16.0, 17.8, 16.0, 14.4, 13.0, 14.4, 16.0, 14.4, 13.0, 11.7]
+    uniform = solvent.policy_value(table, TabularPolicy.uniform(table))
+    assert uniform[order].round(1).tolist() == random
+    assert solution.values[order].round(1).tolist() == optimal
+
+
+def test_the_optimal_moves_of_the_gridworld_are_the_printed_ones() -> None:
+    """Figure 3.5: r, u and l are east, north and west; a and b are all four."""
+    table, solution = solved("gridworld")
+    signs = {"r": {2}, "u": {0}, "l": {3}, "ru": {0, 2}, "lu": {0, 3}, "all": {0, 1, 2, 3}}
+    printed = [
+        ["r", "all", "l", "all", "l"],
+        ["ru", "u", "lu", "l", "l"],
+        *[["ru", "u", "lu", "lu", "lu"]] * 3,
+    ]
+    for row, cells in enumerate(printed):
+        for column, sign in enumerate(cells):
+            found = SCRIPT["best_actions"](table, solution.values, table.index[row, column])
+            assert set(found) == signs[sign], (row, column)
+
+
+def test_bold_play_has_the_stated_values() -> None:
+    table, solution = solved("gambler")
+    found = [solution.values[table.index[(dollars,)]] for dollars in (25, 50, 75)]
+    assert found == pytest.approx([0.16, 0.4, 0.64], abs=1e-12)
+    # Figure 4.3: the smallest stakes have their peaks at 12, 25, 37 or 38, 50, and so on.
+    stakes = SCRIPT["smallest_stakes"](table, solution.values)
+    assert [stakes[dollars - 1] for dollars in (1, 12, 13, 25, 26, 50, 51, 75, 99)] == [
+        1, 12, 12, 25, 1, 50, 1, 25, 1,
+    ]  # fmt: skip
+
+
+def test_blackjack_is_played_as_in_figure_5_2() -> None:
+    """From which sum on to stick, by the dealer's card, an ace first."""
+    table, solution = solved("blackjack")
+    printed = {
+        True: [19, *[18] * 7, 19, 19],
+        False: [17, 13, 13, 12, 12, 12, 17, 17, 17, 17],
+    }
+    for usable, sums in printed.items():
+        for dealer, least in enumerate(sums, 1):
+            for total in range(12, 22):
+                state = table.index[total, dealer, usable, False]
+                sticks = solution.policies[0].probabilities[state].argmax() == 0
+                assert sticks == (total >= least), (usable, dealer, total)
+
+
+def test_policy_iteration_of_the_car_rental_ends_as_in_figure_4_2() -> None:
+    found = SCRIPT["car_policies"]()
+    assert len(found) == 5
+    first, last = found[0][0], found[-1]
+    assert not first.any()
+    _, solution = solved("car-rental")
+    assert last[1] == pytest.approx(solution.values[:441].reshape(21, 21), abs=1e-6)
+    assert (last[0].min(), last[0].max()) == (-4, 5)
+    stated = re.search(r"no cars is ([\d.]+), of having all 40, ([\d.]+)\.", PAGE)
+    assert stated is not None
+    assert stated.groups() == (f"{last[1][0, 0]:.2f}", f"{last[1][20, 20]:.2f}")
+
+
+STATED_ERRORS = re.compile(r"α = 0\.05 ends at ([\d.]+), MC with 0\.02 at ([\d.]+)\.")
+
+
+def test_the_errors_of_the_walk_are_near_the_stated_ones() -> None:
+    """The first runs of those that are drawn, in four standard errors."""
+    numbers = SCRIPT["walk_curves"](runs=12).numbers
+    stated = STATED_ERRORS.search(PAGE)
+    assert stated is not None
+    for name, error in zip(("TD 0.05", "MC 0.02"), stated.groups(), strict=True):
+        ends = numbers[name][:, -1]
+        assert abs(ends.mean() - float(error)) < 4 * ends.std() / np.sqrt(len(ends)), name
+
+
+@pytest.mark.slow
+def test_the_errors_of_the_walk_have_the_shape_of_the_book() -> None:
+    curves = SCRIPT["walk_curves"]().means
+    td = np.array([curves[f"TD {alpha:g}"] for alpha in SCRIPT["TD_ALPHAS"]])
+    mc = np.array([curves[f"MC {alpha:g}"] for alpha in SCRIPT["MC_ALPHAS"]])
+    # After each number of episodes the best TD is below every MC, and at last every TD is.
+    assert (td.min(axis=0) < mc.min(axis=0)).all()
+    assert td[:, -1].max() < mc[:, -1].min()
+    for curve in (td, mc):
+        assert (np.diff(curve[:, 4]) < 0).all()  # Large steps are fast,
+    assert (np.diff(td[:, -1]) > 0).all()  # but end higher.
+    assert mc[1:, -1].tolist() == sorted(mc[1:, -1])
+    stated = STATED_ERRORS.search(PAGE)
+    assert stated is not None
+    assert stated.groups() == (f"{td[0, -1]:.3f}", f"{mc[1, -1]:.3f}")
+    assert mc[:, -1].argmin() == 1
+
+
+@pytest.mark.slow
+def test_an_intermediate_n_is_best() -> None:
+    """Figure 7.2: n = 4 with a step size of about 0.4, and the larger n, the smaller the step."""
+    errors = SCRIPT["n_step_errors"]()
+    best = {n: SCRIPT["STEP_SIZES"][int(line.argmin())] for n, line in errors.items()}
+    assert best == {1: 0.8, 2: 0.6, 4: 0.4, 8: 0.2, 16: 0.1, 32: 0.1}
+    assert min(errors, key=lambda n: errors[n].min()) == 4
+
+
+def test_the_least_errors_of_three_n_are_the_stated_ones() -> None:
+    """At the step sizes that are the best ones in the slow test above."""
+    least = [SCRIPT["n_step_error"](n, alpha) for n, alpha in ((4, 0.4), (1, 0.8), (32, 0.1))]
+    stated = re.search(
+        r"mean error is ([\d.]+) with n = 4, ([\d.]+) with n = 1 and ([\d.]+) with n = 32\.",
+        PAGE,
+    )
+    assert stated is not None
+    assert list(stated.groups()) == [f"{error:.2f}" for error in least]
+
+
+def test_the_hand_of_figure_5_3_has_the_value_that_was_simulated() -> None:
+    """Example 5.4: -0.27726 is a mean over 100 million episodes, with a standard error of 1e-4."""
+    table, state, policy = SCRIPT["one_hand"]()
+    value = solvent.policy_value(table, policy)[state]
+    assert value == pytest.approx(-0.27726, abs=2e-4)
+    assert table.at_start(solvent.policy_value(table, policy)) == value
+    stated = re.search(r"The exact value is −([\d.]+);", PAGE)
+    assert stated is not None
+    assert stated.group(1) == f"{-value:.5f}"
+
+
+@pytest.mark.slow
+def test_weighted_importance_sampling_has_less_error_at_first() -> None:
+    errors = SCRIPT["off_policy_errors"]()
+    ordinary, weighted = errors["ordinary"], errors["weighted"]
+    assert (weighted[:5] < ordinary[:5] / 3).all()
+    for line in (ordinary, weighted):
+        assert line[-1] < 0.011 < line[99]
+    stated = re.search(r"After five episodes it is ([\d.]+) and ([\d.]+), after 1,000", PAGE)
+    assert stated is not None
+    assert stated.groups() == (f"{ordinary[4]:.1f}", f"{weighted[4]:.1f}")
+
+
+def test_from_the_right_of_the_line_the_car_begins_anew_on_purpose() -> None:
+    table, solution = solved("racetrack")
+    line = [table.index[31, column, 0, 0] for column in range(3, 9)]
+    from solvent.games.racetrack import ACTIONS
+
+    for state in line[:-1]:
+        [best] = SCRIPT["best_actions"](table, solution.values, state)
+        assert ACTIONS[best] == (1, 0)
+    off = {ACTIONS[a] for a in SCRIPT["best_actions"](table, solution.values, line[-1])}
+    assert off == {(0, 1), (1, 1)}
+
+
+def test_a_ninth_move_is_no_help() -> None:
+    for stochastic in (False, True):
+        eight, nine = (
+            from_the_start("windy-gridworld", moves=moves, stochastic=stochastic)[0]
+            for moves in ("king", "nine")
+        )
+        assert eight == pytest.approx(nine, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_q_learning_finds_the_better_way_and_earns_less_on_it() -> None:
+    found = {name: numbers[0, -1] for name, numbers in SCRIPT["cliff_curves"]().numbers.items()}
+    stated = re.search(r"Q-learning ends\s+at (−[\d.]+) and Sarsa at (−[\d.]+);", PAGE)
+    assert stated is not None
+    for name, shown in zip(
+        ("Q-learning, ε-greedy", "Sarsa, ε-greedy"), stated.groups(), strict=True
+    ):
+        assert f"{found[name]:.1f}".replace("-", "−") == shown
+    assert found["Q-learning, greedy"] == pytest.approx(-13)
+    assert found["Sarsa, greedy"] == pytest.approx(-17)
+
+
+@pytest.mark.slow
+def test_planning_needs_fewer_episodes() -> None:
+    curves = SCRIPT["dyna_curves"]()
+    nearly = [curves.at[numbers.mean(axis=0) > 0.4][0] for numbers in curves.numbers.values()]
+    assert nearly[0] > 20 > nearly[1] > nearly[2]
+    assert nearly[2] <= 3
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in LEARNED else [])
+        for name in SCRIPT["PICTURES"]
+    ],
+)
+def test_the_figures_are_those_of_the_script(name: str) -> None:
+    text = SCRIPT["PICTURES"][name]()
+    assert (DOCS / "textbook" / f"{name}.svg").read_text(encoding="utf-8") == f"{text}\n"
+    assert f"]({name}.svg)" in PAGE
+    assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
+    assert len(text) < 100_000

@@ -227,8 +227,6 @@ def test_a_gap_without_bound_is_at_the_top_and_marked() -> None:
     assert len(curve_drawn(gap_panel(task, curves, MARKS))[0]) == 3
 
 
-
-
 def test_an_axis_has_lanes_for_infinite_numbers() -> None:
     axis = Axis(2.0, 4.0, below=0.1, above=0.2)
     assert [axis.share(n) for n in (-inf, 2.0, 3.0, 4.0, inf)] == pytest.approx(

@@ -119,10 +119,6 @@ def test_mirror_descent_needs_a_magnet() -> None:
     assert held < first / 10
 
 
-
-
-
-
 TWINS: dict[str, tuple[Callable[[TabularGame], Iterator[Estimate]], Callable[..., StageGames]]] = {
     "fictitious play": (fictitious_play, FictitiousPlay),
     "regret matching": (regret_matching, lambda game: RegretMatching(game, plus=False)),

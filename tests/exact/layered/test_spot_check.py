@@ -165,8 +165,6 @@ def lose_samples(records: dict[str, Any]) -> None:
         record.pop("samples", None)
 
 
-
-
 @pytest.mark.parametrize("change", [change_value, change_successor])
 def test_a_planted_error_is_found_though_its_checksum_is_right(
     change: Callable[[dict[str, Any]], None], evidence: Path, layers: InventoryLayers

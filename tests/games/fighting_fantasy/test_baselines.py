@@ -131,5 +131,3 @@ def test_values_are_those_of_an_independent_computation(game: TabularGame) -> No
     for name, value in VALUES.items():
         found = game.at_start(policy_value(game, make_baseline(name, game)))
         assert found == pytest.approx(value, abs=5e-5), name
-
-

@@ -30,12 +30,34 @@ from solvent.games.fighting_fantasy.rules import (
     luck_succeeds,
     round_probabilities,
 )
-from solvent.model import Outcome, check_game, compile_game
+from solvent.model import Outcome, check_game, compile_game, parametrize_with_game_checks
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "ff_combat.txt"
 
+SMALL = [
+    FightingFantasy(skill_difference=3, stamina=5, opponent_stamina=6, luck=4),
+    FightingFantasy(skill_difference=-10, stamina=3, opponent_stamina=3, luck=2),
+    FightingFantasy(stamina=3, opponent_stamina=2, luck=1, damage={"won": 1, "lost": 3}),
+    FightingFantasy(skill_difference=[-1, 1], stamina=[2, 4], opponent_stamina=[1, 3], luck=[0, 3]),
+    FightingFantasy(stamina=5, opponent_stamina=4, luck=3, damage="three", stamina_above=2),
+    FightingFantasy(
+        skill_difference={-2: 1, 4: 3},
+        stamina=4,
+        opponent_stamina=5,
+        luck=13,
+        damage={"won_unlucky": 0, "lost_lucky": 0},
+        luck_above=1,
+    ),
+    FightingFantasy(0, 4, 5, 3, round_probabilities=["1/3", "1/7", "11/21"], luck_weight="1/9"),
+    FightingFantasy(0, [1, 3], 4, 2, round_probabilities=[0, 0.5, 0.5]),
+    FightingFantasy(2, 4, 5, 6, luck_cost=0),
+    FightingFantasy(0, [1, 3], 4, 2, round_probabilities=[1, 0, 0], stamina_weight=0.25),
+]
 
 
+@parametrize_with_game_checks(SMALL)
+def test_the_game_conforms(game: Any, check: Callable[[Any], None]) -> None:
+    check(game)
 
 
 @settings(max_examples=20, deadline=None)

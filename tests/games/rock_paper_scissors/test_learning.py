@@ -31,10 +31,6 @@ def uniform_exploitability(game: TabularGame) -> float:
     return mean_exploitability(game, *(TabularPolicy.uniform(game, player=p) for p in (0, 1)))
 
 
-
-
-
-
 def start(game: TabularGame, folder: Path, algorithm: str, **changes: Any) -> Any:
     arguments: dict[str, Any] = {
         "self_play": True,

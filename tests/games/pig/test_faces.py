@@ -1,9 +1,10 @@
-"""The hold surface of Pig is the policy's, and that of plain value iteration."""
+"""Pig in the terminal and on its page."""
 
 from __future__ import annotations
 
 import base64
 import json
+import random
 import re
 from functools import cache
 from typing import Any, cast
@@ -14,7 +15,7 @@ import pytest
 from solvent.exact import SolvedTable, solve
 from solvent.games import Pig
 from solvent.games.pig.report import HoldSurface, hold_surface, pig_sections
-from solvent.games.pig.rules import HOLD, Turn
+from solvent.games.pig.rules import HOLD, ROLL, Turn
 from solvent.report.solved import SolvedTask
 
 SMALL = Pig(target=18, sides=3)
@@ -95,3 +96,34 @@ def test_published_at_41_to_49() -> None:
     assert found.intervals(41, 49)[:3] == [22, 26, 28]
     at = found.hold_at
     assert np.bincount(at[at > 0]).argmax() == 21
+
+
+# Pig in the terminal: the face that is told is the one that led to the next turn
+
+GAME = Pig(target=10)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_die_told_leads_to_the_next_turn(player: int) -> None:
+    state = Turn(player, (4, 4), 2)
+    seen = set()
+    for outcome in GAME.transition(state, (ROLL, ROLL)):
+        for seed in range(20):
+            told = GAME.tell(state, (ROLL, ROLL), outcome, random.Random(seed))
+            face = int(re.match(r"The die shows (\d)", told)[1])
+            seen.add(face)
+            after = outcome.state
+            if GAME.is_terminal(after):
+                assert face in (4, 5, 6)
+            elif face == 1:
+                assert (after.player, after.scores) == (1 - player, (4, 4))
+            else:
+                assert (after.player, after.total) == (player, 2 + face)
+    assert seen == set(range(1, 7))
+
+
+def test_holding_needs_no_die_and_the_end_has_a_winner() -> None:
+    state = Turn(1, (4, 4), 2)
+    [outcome] = GAME.transition(state, (ROLL, HOLD))
+    assert GAME.tell(state, (ROLL, HOLD), outcome, random.Random(1)) == ""
+    assert GAME.draw(Turn(1, (4, 10), 0)).endswith("player B wins.")

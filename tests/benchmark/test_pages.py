@@ -1,0 +1,349 @@
+"""The pages on the benchmark and the microscope have what is computed, and their scripts work."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from classification_tree import fit_tree
+from learned_model import learned_model
+from typer.testing import CliRunner
+
+from solvent.benchmark.algorithms import find_algorithm
+from solvent.benchmark.bench import bench
+from solvent.benchmark.records import read_bench
+from solvent.benchmark.suites import Suite, Task, find_suite
+from solvent.cli import app as cli
+from solvent.exact import exploitability, solve
+from solvent.games.greed.rules import Greed
+from solvent.model import TabularPolicy, compile_game
+from solvent.model.registry import declared_names
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "benchmark.md").read_text(encoding="utf-8")
+ENTERING = (DOCS / "own-algorithm.md").read_text(encoding="utf-8")
+
+
+def block(title: str) -> str:
+    text = PAGE + ENTERING
+    found = re.search(rf'```\w+ title="{re.escape(title)}"\n(.*?)```', text, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def ours_of(group: str) -> set[str]:
+    """The names of a group of entry points that this package declares."""
+    return {n for n, at in declared_names(group).items() if at.value.startswith("solvent.")}
+
+
+def test_the_page_names_every_suite_and_key(tmp_path: Path) -> None:
+    ours = {
+        name
+        for name, at in declared_names("solvent.suites").items()
+        if at.value.startswith("solvent.")
+    }
+    assert set(re.findall(r"^\| `([\w-]+)` \| [^|]*\|$", PAGE.split("## Alg")[0], re.M)) >= ours
+    file = tmp_path / "mine.toml"
+    file.write_text(block("mine.toml"))
+    assert [task.name for task in find_suite(str(file)).tasks] == [
+        "FFCombat-v0", "GreedSmall-v0-self-play",
+    ]  # fmt: skip
+
+
+def test_the_core_has_the_steps_and_took_the_time_of_the_page() -> None:
+    for name in ("core", "core-mini"):
+        [row] = re.findall(rf"^\| `{name}` \|.*$", PAGE, re.M)
+        assert {f"{task.timesteps:,}" for task in find_suite(name).tasks} == {
+            *re.findall(r"(\d+,000) steps each", row)
+        }
+    seconds = {}
+    for file in (DOCS.parent / "benchmarks" / "results" / "core-mini").glob("*/results.json"):
+        runs = [run for task in json.loads(file.read_text())["tasks"] for run in task["agents"]]
+        assert len(runs) == 120
+        seconds[file.parent.name] = sum(run["cpu_seconds"] for run in runs)
+    least, most = min(seconds, key=seconds.__getitem__), max(seconds, key=seconds.__getitem__)
+    assert (least, most) == ("q_learning", "masked_dqn")
+    assert (
+        f"from {seconds[least]:.0f} seconds (Q-learning) to {seconds[most] / 60:.0f} minutes "
+        "(masked DQN)"
+    ) in row
+
+
+def test_the_page_names_every_algorithm() -> None:
+    ours = ours_of("solvent.algorithms")
+    rows = PAGE.split("| told the model |")[1].split("\n\n")[0].splitlines()[2:]
+    named = {
+        name: "yes" in row.split("|")[-2] for row in rows for name in _names(row.split("|")[1])
+    }
+    assert set(named) >= ours
+    for name in ours:
+        assert find_algorithm(name).uses_model == named[name]
+
+
+def _names(cell: str) -> list[str]:
+    return re.findall(r"`(\w+)`", cell)
+
+
+@pytest.mark.slow
+def test_the_algorithm_of_the_page_is_entered(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(block("mine.py"))
+    task = Task(environment="solvent/FFCombat-v0", timesteps=3_000)
+    found = bench(
+        tmp_path / "out",
+        Suite("one", "One", (task,)),
+        [f"{tmp_path / 'mine.py'}:greedy_bandit"],
+        progress=False,
+    )
+    [agent] = found.tasks[0].agents
+    assert agent.hyperparameters == {"epsilon": 0.1}
+    assert agent.timesteps == 3_000
+
+
+ROOT = Path(__file__).parents[2]
+OWN = f"{ROOT / 'examples' / 'own_ppo.py'}:own_ppo"
+
+
+@pytest.mark.slow
+def test_one_command_enters_a_file_of_ones_own(tmp_path: Path) -> None:
+    words = ["bench", "--suite", "quick", "--timesteps", "4096", "--algorithm", OWN]
+    ran = CliRunner().invoke(cli.app, [*words, "--out", str(tmp_path)])
+    assert ran.exit_code == 0, ran.output
+    found = read_bench(tmp_path)
+    assert found.suite is not None
+    assert found.suite.name == "quick@4096"
+    agents = [agent for task in found.tasks for agent in task.agents]
+    assert {agent.algorithm for agent in agents} == {"own_ppo"}
+    # It learns one seat, and leaves self-play out.
+    assert {bool(task.agents) for task in found.tasks if task.for_two} == {False}
+    assert all(task.agents for task in found.tasks if not task.for_two)
+    assert agents[0].hyperparameters["learning_rate"] == 2e-3
+    assert "own_ppo" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_search_goes_on_and_its_winner_is_a_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import tune
+
+    suite = tmp_path / "mine.toml"
+    suite.write_text(
+        'format = 1\nname = "mine"\ntitle = "One lake"\n\n'
+        '[[tasks]]\nenvironment = "FrozenLake-v1"\ntimesteps = 2000\nseeds = { q_learning = 1 }\n'
+    )
+    asked = ["--suite", str(suite), "--algorithm", "q_learning", "--jobs", "1"]
+    tune.main([*asked, "--out", str(tmp_path), "--trials", "2"])
+    first = (tmp_path / "q_learning.jsonl").read_text().splitlines()
+    winner = tune.main([*asked, "--out", str(tmp_path), "--trials", "4"])
+    lines = [json.loads(line) for line in (tmp_path / "q_learning.jsonl").read_text().splitlines()]
+    trials = [line for line in lines if line["kind"] == "trial"]
+    assert len(trials) == 4
+    assert [json.loads(line) for line in first] == lines[: len(first)]
+    assert winner.settings in [line["settings"] for line in trials]
+    assert "4 trials on mine" in (tmp_path / "q_learning.toml").read_text()
+    sys.modules.pop("tune")
+
+
+# The verdicts of benchmarks/microscope.py, on runs of which the statistics are known
+
+EVIDENCE = ROOT / "docs" / "evidence" / "microscope.json"
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    pytest.importorskip("stable_baselines3")
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module("microscope")
+
+
+def run(task: str, algorithm: str, seed: int, **numbers: Any) -> dict[str, Any]:
+    """A run with two readings, the same but for their time."""
+    reading = {"bias": 0.0, "bellman_residual": 1.0, "value_error": 1.0, "gradient": None}
+    readings = [{**reading, **numbers, "timesteps": steps} for steps in (50, 100)]
+    return {"task": task, "algorithm": algorithm, "seed": seed, "readings": readings}
+
+
+def gradient(cosine: float) -> dict[str, float]:
+    names = (
+        "cosine", "first_cosine", "part_cosine", "exact_advantages", "exact_states", "unclipped",
+        "no_entropy",
+    )  # fmt: skip
+    return dict.fromkeys(names, cosine)
+
+
+@pytest.mark.parametrize(
+    ("cosines", "verdict"),
+    [((0.1, 0.3), "confirmed"), ((0.7, 0.9), "refuted"), ((0.1, 0.9), "undecided")],
+)
+def test_gradients(script: Any, cosines: tuple[float, ...], verdict: str) -> None:
+    runs = [
+        run(f"task {n}", "ppo", seed, gradient=gradient(cosine))
+        for n, cosine in enumerate(cosines)
+        for seed in range(3)
+    ]
+    found = script.gradients([*runs, run("task 0", "ppo", 9), run("task 0", "a2c", 0)])
+    assert found.value == pytest.approx(sum(cosines) / 2)
+    # With two tasks, half of the draws have each twice or one of each.
+    assert found.like_these == (min(cosines), max(cosines))
+    assert found.by_task == {"task 0": cosines[0], "task 1": cosines[1]}
+    assert (found.like_these_verdict, found.runs, found.missing) == (verdict, 6, 1)
+    # The runs of a task are equal, so that the interval for these tasks is a point.
+    assert found.here == pytest.approx((found.value, found.value), abs=1e-3)
+
+
+def test_overestimation_is_compared_by_seed(script: Any) -> None:
+    runs = []
+    for seed, (plain, double) in enumerate([(1.0, 0.5), (2.0, 1.5), (0.5, 0.4), (0.1, None)]):
+        runs += [run("a", "dqn", seed, bias=plain), run("a", "double_dqn", seed, bias=double)]
+    found = script.overestimation(runs)
+    assert (found.value, found.here, found.like_these) == (1, (1, 1), (1, 1))
+    assert (found.here_verdict, found.runs, found.missing) == ("confirmed", 3, 1)
+    assert found.told["DQN overestimates"] == 1
+
+
+def test_a_proxy_is_judged_by_pairs(script: Any) -> None:
+    pairs = [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0), (4.0, 0.5)]
+    runs = [
+        run("a", "dqn", seed, bellman_residual=residual, value_error=error)
+        for seed, (residual, error) in enumerate(pairs)
+    ]
+    # Of the six pairs the three without the last run agree.
+    assert script.proxy(runs).value == 0.5
+    assert script.proxy(runs[:3]).here_verdict == "refuted"
+    assert script.proxy([*runs, run("a", "ppo", 0)]).runs == 4
+
+
+def test_a_single_run_is_no_pair_and_counts_as_left_out(script: Any) -> None:
+    pairs = [("a", 0, 1.0), ("a", 1, 2.0), ("b", 0, 1.0)]
+    runs = [
+        run(task, "dqn", seed, bellman_residual=number, value_error=number)
+        for task, seed, number in pairs
+    ]
+    found = script.proxy(runs)
+    # Half of the draws of two seeds have one of them twice, which is no pair either.
+    assert (found.value, found.here, found.like_these) == (1, (1, 1), (1, 1))
+    assert (found.by_task, found.runs, found.missing) == ({"a": 1}, 2, 1)
+    assert script.proxy(runs[2:]) is None
+
+
+def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
+    results = json.loads(EVIDENCE.read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "microscope-results.md").read_text(encoding="utf-8")
+    lines = "\n".join(script.page_lines(results))
+    assert f"{script.BEGIN}\n{lines}\n{script.END}" in page
+    assert EVIDENCE.stat().st_size < 1_000_000
+    # The verdicts follow from the numbers, which are kept in few digits.
+    named = [
+        {
+            **one,
+            "readings": [
+                {
+                    **dict(zip(script.READING, own, strict=True)),
+                    "gradient": slope and dict(zip(script.GRADIENT, slope, strict=True)),
+                }
+                for own, slope in zip(
+                    one["readings"], one["gradients"] or [None] * len(one["readings"]), strict=True
+                )
+            ],
+        }
+        for one in results["runs"]
+    ]
+    for found, kept in zip(script.verdicts(named), results["verdicts"], strict=True):
+        for name in ("claim", "here_verdict", "like_these_verdict", "runs", "missing"):
+            assert getattr(found, name) == kept[name], kept["claim"]
+        for name in ("value", "here", "like_these", "by_task"):
+            assert getattr(found, name) == pytest.approx(kept[name], abs=0.01), kept["claim"]
+        assert found.told == pytest.approx(kept["told"], abs=0.01), kept["claim"]
+    # The runs are those of the command, and the settings those of the suite.
+    [(algorithms, seeds)] = re.findall(r"--algorithms ([\w ]+) --seeds (\d+)", page)
+    assert Counter(one["algorithm"] for one in results["runs"]) == dict.fromkeys(
+        algorithms.split(), len(script.TASKS) * int(seeds)
+    )
+    suite = find_suite(results["suite"])
+    settings = {"double_dqn": suite.algorithms["dqn"], **suite.algorithms}
+    for algorithm, used in results["settings"].items():
+        assert used.items() >= settings[algorithm].settings.items(), algorithm
+    gap = script.READING.index("greedy_gap")
+    gaps = [one["readings"][-1][gap] for one in script.by_task(results)["FamilyGap-v0", "ppo"]]
+    assert (sum(gap == 0 for gap in gaps), len(gaps)) == (9, 10)
+    assert "greedy policy of nine runs in ten" in " ".join(page.split())
+    # PPO's rate has fallen to 0 at its last update.
+    assert results["settings"]["ppo"]["learning_rate"].startswith("lin_")
+    place = script.READING.index("timesteps")
+    for one in results["runs"]:
+        if one["algorithm"] == "ppo":
+            *_, last = (x for x, own in zip(one["readings"], one["gradients"], strict=True) if own)
+            assert last[place] >= results["timesteps"][one["task"]]
+
+
+# Methods that only scripts use: models learned from samples, and classification trees
+
+GREED = compile_game(Greed(12, 4))
+
+
+def test_the_probabilities_of_a_learned_model_are_frequencies() -> None:
+    model = learned_model(GREED, 5)
+    counts = model.probability * 5
+    np.testing.assert_allclose(counts, counts.round(), atol=1e-12)
+    assert counts.min() > 0.5
+    possible = set(zip(GREED.outcome_row.tolist(), GREED.next_state.tolist(), strict=True))
+    assert set(zip(model.outcome_row.tolist(), model.next_state.tolist(), strict=True)) < possible
+    many = learned_model(GREED, 40_000)
+    for row in range(GREED.row_start[1]):
+        exact, found = (
+            dict(zip(game.next_state[here].tolist(), game.probability[here].tolist(), strict=True))
+            for game in (GREED, many)
+            for here in [slice(*game.outcome_start[row : row + 2])]
+        )
+        for state, probability in exact.items():
+            assert found.get(state, 0.0) == pytest.approx(probability, abs=0.015)
+
+
+def test_more_samples_leave_less_to_exploit() -> None:
+    solution = solve(GREED)
+
+    def lost(samples: int, seed: int) -> float:
+        """Return the mean exploitability of both policies that are optimal in the model."""
+        found = solve(learned_model(GREED, samples, seed=seed)).policies
+        policies = [TabularPolicy.of(GREED, found[p].probabilities, player=p) for p in (0, 1)]
+        return float(np.mean([exploitability(GREED, one, solution) for one in policies]))
+
+    few, many = ([lost(samples, seed) for seed in range(3)] for samples in (3, 300))
+    assert max(many) < min(few) / 3
+    assert max(many) < 0.02
+
+
+def staircase() -> tuple[Any, Any]:
+    """Points of a 30 x 30 grid; the class is 0, 1 or 2 by bands of x, with a corner of 3s."""
+    x, y = np.indices((30, 30)).reshape(2, -1)
+    classes = np.digitize(x, (10, 20))
+    classes[(x >= 27) & (y >= 27)] = 3
+    return np.stack((x, y), axis=1), classes
+
+
+def test_a_split_of_a_tree_stays_if_and_only_if_it_saves_its_price() -> None:
+    features, classes = staircase()
+    # The corner of 9 points takes two splits; always answering 0 or 1 misclassifies 600.
+    below = fit_tree(features, classes, ("x", "y"), cp=4.4 / 600)
+    above = fit_tree(features, classes, ("x", "y"), cp=4.6 / 600)
+    assert (below.n_leaves, above.n_leaves) == (5, 3)
+    assert above.accuracy(features, classes) == pytest.approx(1 - 9 / 900)
+    assert str(above).splitlines() == [
+        "x < 9.5",
+        "  -> 0",
+        "x > 9.5",
+        "  x < 19.5",
+        "    -> 1",
+        "  x > 19.5",
+        "    -> 2",
+    ]
+    points = np.array([[0, 5], [9, 0], [10, 29], [19, 1], [20, 1], [400, -3]])
+    assert above.predict(points).tolist() == [0, 0, 1, 1, 2, 2]
