@@ -12,11 +12,10 @@ that have a say in it (:class:`~.effects.Liveness`); the other fields are copied
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,24 +133,7 @@ class Pages(Sequence[Page]):
 
 
 Arrivals: TypeAlias = list[tuple[Columns, Ints]]
-"""Pages at one position, and the outcomes that reach them; -1 - i for the i-th first page."""
-
-
-class Projection(NamedTuple):
-    """The consequences of pages that agree in the touched fields.
-
-    Attributes:
-        legal: [U, A] bool, by page and action.
-        start: [U+1] the entries of page u are ``start[u] : start[u + 1]``.
-        entries: [4, E] for each entry: its index among the legal actions of its page, the
-            indices of its probability and its reward among all numbers, and its target.
-        targets: The positions that are reached, with the columns of the pages there by entry.
-    """
-
-    legal: NDArray[np.bool_]
-    start: Ints
-    entries: Ints
-    targets: list[tuple[PageLayout, Columns]]
+"""Pages at one position, and the outcomes that reach them."""
 
 
 class Tabulation:
@@ -167,9 +149,7 @@ class Tabulation:
         self._max_states = max_states
         self._layouts: dict[Position, PageLayout] = {}
         self._numbers: dict[Fraction, int] = {}
-        self._arrivals: dict[Place, dict[Position, Arrivals]] = defaultdict(
-            lambda: defaultdict(list)
-        )
+        self._arrivals: dict[Place, dict[Position, Arrivals]] = {}
         self._seen: dict[Position, tuple[Ints, Ints]] = {}
         self._start = [0]
         self._batches: list[tuple[PageLayout, Columns]] = []
@@ -178,7 +158,6 @@ class Tabulation:
         self._numbered: list[NDArray[np.int32]] = []
         self._outcomes = 0
         self._leading: list[tuple[Ints, Ints]] = []
-        self._initial: dict[int, Fraction] = {}
 
     def run(self) -> RationalGame:
         """Return the arrays.
@@ -187,26 +166,19 @@ class Tabulation:
             TooManyStatesError: If there are more states.
             ValueError: If a probability is too small for a float.
         """
-        for place in self._places():
+        game = self._game
+        start = game.initial()
+        layout = self._layout((0, 0, "", ""))
+        self._go_on(layout, np.array([layout.row(outcome.state) for outcome in start], np.int32))
+        nodes = (node for n in game.liveness.sections for node in game.book.in_section(n))
+        # A block precedes all its successors.
+        picks = [(0, picked) for picked in range(1, game.book.disciplines.pick)]
+        for place in (*picks, *(node.place for node in nodes)):
             while arrivals := self._arrivals.pop(place, None):
                 for at, found in sorted(arrivals.items()):
                     self._arrive(self._layout(at), found)
             self._seen.clear()
-        return self._assembled()
-
-    def _places(self) -> Iterator[Place]:
-        """Return every block at which the episode can pause or end, before all its successors."""
-        game = self._game
-        start = game.initial()
-        layout = self._layout((0, 0, "", ""))
-        columns = np.array([layout.row(outcome.state) for outcome in start], np.int32)
-        self._expect(layout, columns, -1 - np.arange(len(start)))
-        self._begins = [outcome.probability for outcome in start]
-        for picked in range(max(game.book.disciplines.pick, 1)):
-            yield 0, picked
-        for number in game.liveness.sections:
-            for node in game.book.in_section(number):
-                yield node.place
+        return self._assembled({i: outcome.probability for i, outcome in enumerate(start)})
 
     def _layout(self, at: Position) -> PageLayout:
         known = self._layouts.get(at)
@@ -224,7 +196,8 @@ class Tabulation:
     def _expect(self, layout: PageLayout, columns: Columns, outcomes: Ints) -> None:
         """Record the pages that outcomes reach."""
         section, block, _, _ = layout.at
-        self._arrivals[section, block][layout.at].append((columns, outcomes))
+        there = self._arrivals.setdefault((section, block), {})
+        there.setdefault(layout.at, []).append((columns, outcomes))
 
     def _arrive(self, layout: PageLayout, arrivals: Arrivals) -> None:
         """Number the new pages, set the targets of the outcomes, and continue from there."""
@@ -237,26 +210,20 @@ class Tabulation:
         begin = self._start[-1]
         index = np.concatenate((old_index, begin + np.arange(len(new))))
         self._seen[layout.at] = (np.concatenate((old_keys, keys[new])), index)
-        targets = index[label[len(old_keys) :]]
-        led = outcomes >= 0
-        self._leading.append((outcomes[led], targets[led]))
-        for outcome, state in zip(outcomes[~led].tolist(), targets[~led].tolist(), strict=True):
-            p = self._begins[-1 - outcome]
-            self._initial[state] = self._initial.get(state, Fraction(0)) + p
-        if not len(new):
-            return
-        if begin + len(new) > self._max_states:
+        self._leading.append((outcomes, index[label[len(old_keys) :]]))
+        if len(new):
+            self._go_on(layout, columns[new])
+
+    def _go_on(self, layout: PageLayout, columns: Columns) -> None:
+        """Add new pages, and compute their outcomes."""
+        self._start.append(self._start[-1] + len(columns))
+        self._batches.append((layout, columns))
+        if self._start[-1] > self._max_states:
             raise TooManyStatesError(
                 f"{self._game.book.title!r} has more than {self._max_states} states, reached in "
                 f"section {layout.at[0]}; narrow the ranges of variables or let them matter less "
                 f"long"
             )
-        self._start.append(begin + len(new))
-        self._batches.append((layout, columns[new]))
-        self._go_on(layout, columns[new])
-
-    def _go_on(self, layout: PageLayout, columns: Columns) -> None:
-        """Compute the outcomes of new pages."""
         if layout.at[3]:
             self._legal.append(np.zeros((len(columns), self._width), bool))
             return
@@ -265,14 +232,15 @@ class Tabulation:
         touched = [i for i, place in enumerate(layout.fields) if place in position]
         local = range(len(layout.fields), columns.shape[1])
         first, label = grouped(layout.keys(columns, [*touched, *local]))
-        projection = self._project(layout, columns[first], {layout.fields[i] for i in touched})
+        known = {layout.fields[i] for i in touched}
+        legal, start, entries, targets = self._project(layout, columns[first], known)
 
-        self._legal.append(projection.legal[label])
-        length = np.diff(projection.start)[label]
-        entry = concatenated_ranges(projection.start[label], length)
+        self._legal.append(legal[label])
+        length = np.diff(start)[label]
+        entry = concatenated_ranges(start[label], length)
         source = np.repeat(np.arange(len(columns)), length)
-        actions = projection.legal.sum(axis=1)[label]
-        rank, *numbered, target_of = projection.entries[:, entry]
+        actions = legal.sum(axis=1)[label]
+        rank, *numbered, target_of = entries[:, entry]
         row = (np.cumsum(actions) - actions)[source] + rank
         self._lengths.append(np.bincount(row, minlength=int(actions.sum())))
         self._numbered.append(np.array(numbered, np.int32))
@@ -280,7 +248,7 @@ class Tabulation:
         self._outcomes += len(entry)
 
         carried = {place: i for i, place in enumerate(layout.fields) if i not in touched}
-        for number, (target, pages) in enumerate(projection.targets):
+        for number, (target, pages) in enumerate(targets):
             led = np.flatnonzero(target_of == number)
             arriving = pages[entry[led]]
             for column, place in enumerate(target.fields):
@@ -292,13 +260,22 @@ class Tabulation:
     def _width(self) -> int:
         return len(self._game.info.actions[0])
 
-    def _project(self, layout: PageLayout, columns: Columns, touched: set[int]) -> Projection:
-        """Compute the outcomes of pages by the rules, independently of the untouched fields."""
+    def _project(
+        self, layout: PageLayout, columns: Columns, touched: set[int]
+    ) -> tuple[NDArray[np.bool_], Ints, Ints, list[tuple[PageLayout, Columns]]]:
+        """Compute the outcomes of pages by the rules, independently of the untouched fields.
+
+        Returns:
+            legal: [U, A] by page and action.
+            start: [U+1] the entries of page u are ``start[u] : start[u + 1]``.
+            entries: [4, E] for each entry: its index among the legal actions of its page, the
+                indices of its probability and its reward among all numbers, and its target.
+            targets: The positions that are reached, with the columns of the pages there by entry.
+        """
         legal = np.zeros((len(columns), self._width), bool)
         start = [0]
-        entries: list[tuple[int, int, int, int]] = []
+        entries: list[tuple[int, int, int]] = []
         led: dict[Position, dict[int, list[int]]] = {}
-        number_of: dict[Position, int] = {}
         for u, row in enumerate(columns.tolist()):
             page = layout.page(row)
             known = [v if place in touched else None for place, v in enumerate(page.values)]
@@ -315,20 +292,19 @@ class Tabulation:
                     led.setdefault(at, {})[len(entries)] = self._layout(at).row(outcome.state)
                     probability = self._number(outcome.probability)
                     reward = self._number(Fraction(outcome.reward))
-                    entries.append(
-                        (rank, probability, reward, number_of.setdefault(at, len(number_of)))
-                    )
+                    entries.append((rank, probability, reward))
             start.append(len(entries))
         targets = []
-        for at, rows in led.items():
+        target_of = np.zeros(len(entries), np.int64)
+        for number, (at, rows) in enumerate(led.items()):
             pages = np.zeros((len(entries), len(self._layout(at).ends)), np.int32)
-            for entry, row in rows.items():
-                pages[entry] = row
+            pages[list(rows)] = list(rows.values())
+            target_of[list(rows)] = number
             targets.append((self._layout(at), pages))
-        numbers = np.array(entries, np.int64).reshape(-1, 4).T
-        return Projection(legal, np.array(start), numbers, targets)
+        numbers = np.vstack((np.array(entries, np.int64).reshape(-1, 3).T, target_of))
+        return legal, np.array(start), numbers, targets
 
-    def _assembled(self) -> RationalGame:
+    def _assembled(self, begins: dict[int, Fraction]) -> RationalGame:
         states = Pages(self._start, self._batches)
         legal = np.concatenate(self._legal)
         next_state = np.full(self._outcomes, -1, np.int64)
@@ -339,7 +315,7 @@ class Tabulation:
         probability, reward = np.concatenate(self._numbered, axis=1)
         floats = np.array([float(number) for number in self._numbers])
         initial = np.zeros(len(states))
-        for state, p in self._initial.items():
+        for state, p in begins.items():
             initial[state] = float(p)
         table = TabularGame(
             info=self._game.info,
@@ -353,7 +329,7 @@ class Tabulation:
             initial=initial,
             observation=(self._observed(states),),
         )
-        return RationalGame(table, tuple(self._numbers), probability, reward, self._initial)
+        return RationalGame(table, tuple(self._numbers), probability, reward, begins)
 
     def _observed(self, states: Pages) -> NDArray[np.float32]:
         seen = np.empty((len(states), len(self._game.info.observation_labels)), np.float32)
