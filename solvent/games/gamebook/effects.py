@@ -82,7 +82,7 @@ def _steps(effect: Effect, hero: Hero) -> Iterator[Step]:
 
 
 def _less(name: str, amount: Expression) -> Assign:
-    return Assign(name, Operation("+", (name, Operation("negative", (amount,)))))
+    return Assign(name, Operation("-", (name, amount)))
 
 
 def _meal(eat: Eat) -> When:
@@ -91,29 +91,35 @@ def _meal(eat: Eat) -> When:
     return meal if eat.unless == 0 else When(eat.unless, (), (meal,))
 
 
-@dataclass(frozen=True, slots=True)
-class Trade:
-    """A trade in a shop, after which the player is still in the shop.
+class Option(NamedTuple):
+    """An option of a decision, or in a shop: to leave, or a trade.
 
     Attributes:
-        text: Words such as ``"buy rope for 4 gold"``.
-        condition: The condition of the trade: enough money, room for the good, the good itself.
+        text: The option in words, such as ``"buy rope for 4 gold"``.
+        condition: The condition on which it is offered; for a trade enough money, room for the
+            good, the good itself.
+        node: The block to which it leads; None for a trade, after which one is still in the shop.
         steps: Money and goods that change hands.
         quantity: Largest number of times in one visit; None for as long as the condition holds.
     """
 
     text: str
     condition: Expression
-    steps: tuple[Assign, ...]
+    node: Node | None = None
+    steps: tuple[Assign, ...] = ()
     quantity: int | None = None
 
 
-def trades(shop: Shop, hero: Hero) -> tuple[Trade, ...]:
-    """The trades of a shop, in the order of its goods."""
-    money = shop.money
-    found: list[Trade] = []
+def options(node: Node, hero: Hero) -> Iterator[Option]:
+    """The options of a block in their order, in a shop that of its goods; none without a choice."""
+    for inner, choice in zip(node.inner, node.block.choices or (), strict=False):
+        yield Option(choice.label, choice.when, inner)
+    shop = node.block.shop
+    if shop is None:
+        return
+    yield Option("leave", 1, node.inner[0])
     for good in shop.goods:
-        item = good.item
+        item, money = good.item, shop.money
         if good.buy is not None:
             paid, field = _less(money, good.buy), hero.fields[item]
             open_ = (
@@ -123,12 +129,11 @@ def trades(shop: Shop, hero: Hero) -> tuple[Trade, ...]:
             )
             text = f"buy {item} for {good.buy} {money}" if good.buy else f"take {item}"
             exchange = (paid, Assign(item, Operation("+", (item, 1))))
-            found.append(Trade(text, Operation("and", open_), exchange, good.quantity))
+            yield Option(text, Operation("and", open_), None, exchange, good.quantity)
         if good.sell is not None:
             text = f"sell {item} for {good.sell} {money}" if good.sell else f"leave {item}"
             exchange = (Assign(money, Operation("+", (money, good.sell))), _less(item, 1))
-            found.append(Trade(text, Operation(">=", (item, 1)), exchange))
-    return tuple(found)
+            yield Option(text, Operation(">=", (item, 1)), None, exchange)
 
 
 class EffectOutcome(NamedTuple):
@@ -344,8 +349,8 @@ class Liveness:
                 spent = book.spent_in(fight)
                 following, touched = following.union(spent), touched.union(spent)
                 self.during[node.place] = following | self.kept
-            case Shop() as shop:
-                traded = tuple(step for trade in trades(shop, book) for step in trade.steps)
+            case Shop():
+                traded = [step for option in options(node, book) for step in option.steps]
                 for step in traded:
                     reads |= names(step.value) | self._watched_with(step.field)
                 touched |= self._touched_by(traded)
@@ -388,9 +393,9 @@ class Liveness:
 
 def _expressions(node: Node, book: Book) -> Iterator[Expression]:
     """The expressions that a way on itself reads; for a fight, when it begins."""
+    yield from (option.condition for option in options(node, book))
+    yield from (case.when for case in node.block.branch or ())
     match node.exit:
-        case list() as options if node.block.chances is None:
-            yield from (option.when for option in options)
         case Roll(dice=dice):
             yield dice
         case Check(modifiers=modifiers):
@@ -398,5 +403,3 @@ def _expressions(node: Node, book: Book) -> Iterator[Expression]:
         case Fight() as fight:
             yield book.used_in(fight).skill
             yield from fight.expressions
-        case Shop() as shop:
-            yield from (trade.condition for trade in trades(shop, book))

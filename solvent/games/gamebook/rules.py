@@ -27,7 +27,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product, zip_longest
 from math import prod
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,6 @@ from solvent.games.gamebook.book import (
     Node,
     Place,
     Roll,
-    Shop,
 )
 from solvent.games.gamebook.combat import Combat, FightState
 from solvent.games.gamebook.effects import (
@@ -49,8 +48,7 @@ from solvent.games.gamebook.effects import (
     Effects,
     Happening,
     Liveness,
-    Trade,
-    trades,
+    options,
 )
 from solvent.games.gamebook.expressions import Range, compiled, distribution, falls
 from solvent.games.gamebook.page import (
@@ -89,8 +87,15 @@ READ_ON = (0,)
 MOST_REPEATED = 1000
 """Largest number of states of a game inside a section, from one beginning."""
 
-LEAVE = 0
-"""The action that leaves a shop; the others are its trades."""
+
+class OpenOption(NamedTuple):
+    """An option with its condition and its trade as functions; see :class:`~.effects.Option`."""
+
+    text: str
+    quantity: int | None
+    node: Node | None
+    holds: Condition
+    happen: Happening
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +151,7 @@ class Gamebook(Words):
 
     @cached_property
     def _most_actions(self) -> int:
-        blocks = (node.block for node in self.book.nodes.values())
-        options = (len(block.choices or ()) for block in blocks)
-        trades = (len(there) + 1 for there in self.shops.values())
-        return max(2, len(self.book.picked), *options, *trades)
+        return max(2, len(self.book.picked), *map(len, self.options.values()))
 
     def initial(self) -> tuple[Outcome, ...]:
         """The first page, with the fields' initial values; fields never read are not thrown.
@@ -187,15 +189,12 @@ class Gamebook(Words):
         place = page.section, page.block
         if page.step:
             return self.combats[place].actions(self._moment(page))
-        conditions = self._conditions.get(place)
-        if conditions is None:
-            return (LEAVE,) if place in self.shops else READ_ON
-        open_ = [i for i, holds in enumerate(conditions) if holds(page.values)]
-        if place not in self.shops:
-            return tuple(open_)
+        if place not in self.options:
+            return READ_ON
         made = iter(page.local)
-        left = [t.quantity is None or next(made) < t.quantity for t in self.shops[place]]
-        return (LEAVE, *(i + 1 for i in open_ if left[i]))
+        there = enumerate(self.options[place])
+        left = [(i, o) for i, o in there if o.quantity is None or next(made) < o.quantity]
+        return tuple(i for i, option in left if option.holds(page.values))
 
     def transition(self, state: Page, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Return the next pages, sorted as tuples.
@@ -209,18 +208,15 @@ class Gamebook(Words):
             self._begin(page, action, odds)
             return self._outcomes(odds)
         node = self.node(page)
-        match node.exit:
-            case list() if node.block.choices:
-                self._enter(node.inner[action], page.values, ONE, odds)
-            case Shop() if action == LEAVE:
-                self._enter(node.inner[0], page.values, ONE, odds)
-            case Shop():
-                self._trade(node, page, action - 1, odds)
-            case Fight() if page.step:
-                following = self.combats[node.place].after(self._moment(page), action)
-                self._go_on_fighting(node, page.values, following, ONE, odds)
-            case _:
-                self._leave(node, page.values, ONE, odds)
+        if page.step:
+            following = self.combats[node.place].after(self._moment(page), action)
+            self._go_on_fighting(node, page.values, following, ONE, odds)
+        elif node.place not in self.options:
+            self._leave(node, page.values, ONE, odds)
+        elif leads_to := self.options[node.place][action].node:
+            self._enter(leads_to, page.values, ONE, odds)
+        else:
+            self._trade(node, page, action, odds)
         return self._outcomes(odds)
 
     def _outcomes(self, odds: Odds) -> tuple[Outcome, ...]:
@@ -240,17 +236,13 @@ class Gamebook(Words):
         """A legal action in words."""
         if page.section == 0:
             return f"pick {self.book.picked[action]}" if self.book.picked else "begin"
-        match self.node(page).exit:
-            case list() as options if options is self.node(page).block.choices:
-                return str(options[action].label)
-            case Shop():
-                there = self.shops[page.section, page.block]
-                return "leave" if action == LEAVE else there[action - 1].text
-            case Fight():
-                if page.step == "escape":
-                    return ("fight on", "escape")[action]
-                return ("keep", "test luck")[action] if page.step else "fight"
-        return "read on"
+        place = page.section, page.block
+        if place in self.options:
+            return self.options[place][action].text
+        if page.step:
+            two = ("fight on", "escape") if page.step == "escape" else ("keep", "test luck")
+            return two[action]
+        return "fight" if place in self.combats else "read on"
 
     def place(self, state: Page) -> str:
         """The place of a page in the book, in words."""
@@ -404,32 +396,23 @@ class Gamebook(Words):
         }
 
     @cached_property
-    def shops(self) -> Mapping[Place, tuple[Trade, ...]]:
-        """The trades of each shop."""
-        return {
-            place: trades(node.exit, self.book)
+    def options(self) -> Mapping[Place, list[OpenOption]]:
+        """The options of each decision and shop."""
+        maker, position = Effects(self.book), self.book.position
+        found = {
+            place: [
+                OpenOption(
+                    option.text,
+                    option.quantity,
+                    option.node,
+                    compiled(option.condition, position),
+                    maker.all(option.steps, f"section {place[0]}"),
+                )
+                for option in options(node, self.book)
+            ]
             for place, node in self.book.nodes.items()
-            if isinstance(node.exit, Shop)
         }
-
-    @cached_property
-    def _trades(self) -> Mapping[Place, list[Happening]]:
-        maker = Effects(self.book)
-        return {
-            place: [maker.all(trade.steps, f"section {place[0]}") for trade in there]
-            for place, there in self.shops.items()
-        }
-
-    @cached_property
-    def _conditions(self) -> Mapping[Place, list[Condition]]:
-        """The conditions of choices and trades."""
-        found = {}
-        for place, node in self.book.nodes.items():
-            conditions = [trade.condition for trade in self.shops.get(place, ())]
-            conditions += [option.when for option in node.block.choices or ()]
-            if conditions:
-                found[place] = [compiled(each, self.book.position) for each in conditions]
-        return found
+        return {place: there for place, there in found.items() if there}
 
     @cached_property
     def _chances(self) -> Mapping[Place, Continuation]:
@@ -458,7 +441,7 @@ class Gamebook(Words):
         """Return the smallest and largest local numbers of pages at a block."""
         if place in self.combats:
             return self.combats[place].bounds
-        quantities = (trade.quantity for trade in self.shops.get(place, ()))
+        quantities = (option.quantity for option in self.options.get(place, ()))
         return tuple((0, quantity) for quantity in quantities if quantity is not None)
 
     def local_bounds_at(self, at: Position) -> tuple[Range, ...]:
@@ -570,10 +553,10 @@ class Gamebook(Words):
         return lambda values: fixed
 
     def _trade(self, node: Node, page: Page, number: int, odds: Odds) -> None:
-        there = self.shops[node.place]
-        limited = [i for i, trade in enumerate(there) if trade.quantity is not None]
+        there = self.options[node.place]
+        limited = [i for i, option in enumerate(there) if option.quantity is not None]
         made = tuple(n + (i == number) for i, n in zip(limited, page.local, strict=True))
-        for p, after, ending in self._trades[node.place][number](page.values):
+        for p, after, ending in there[number].happen(page.values):
             if ending is not None:
                 _add(odds, self._page(node, "over", after, (), ending), p)
             else:
