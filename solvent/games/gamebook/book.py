@@ -316,11 +316,6 @@ class Counting(Model):
     rounds: Interval = (None, None)
     when: Condition = 1
 
-    def faults(self, known: Known) -> Iterator[Fault]:
-        """Check that rounds are counted from 1."""
-        if any(end is not None and end < 1 for end in self.rounds):
-            yield ("rounds",), f"is {range_text(self.rounds)}; rounds are counted from 1"
-
     @property
     def first(self) -> int:
         """The first round in which this counts, from 1 over the whole fight."""

@@ -325,13 +325,10 @@ def _named(*kinds: Kind) -> AfterValidator:
     def look_up(name: str, info: ValidationInfo) -> str:
         known = known_from(info)
         if known.hero is not None:
-            fields = known.hero.fields
-            what = " or ".join(kinds)
-            if name not in fields:
-                fitting = [each.name for each in fields.values() if each.kind in kinds]
+            fitting = [each.name for each in known.hero.fields.values() if each.kind in kinds]
+            if name not in fitting:
+                what = " or ".join(kinds)
                 raise ValueError(f"there is no {what} {name!r}; {similar(name, fitting)}")
-            if fields[name].kind not in kinds:
-                raise ValueError(f"{name} is {a(fields[name].kind)}; {a(what)} should stand here")
         return name
 
     return AfterValidator(look_up)
@@ -430,14 +427,9 @@ class Disciplines(Model):
 
     def faults(self, known: Known) -> Iterator[Fault]:
         """Check that the number of disciplines to pick fits the number offered."""
-        if self.pick > len(self.choices):
-            yield ("pick",), f"is {self.pick} of {len(self.choices)} disciplines; pick fewer"
-        if self.choices and not self.pick:
-            yield (
-                ("from",),
-                "has disciplines of which none is picked; say how many with pick, or move them "
-                "under known",
-            )
+        if not bool(self.choices) <= self.pick <= len(self.choices):
+            message = f"is {self.pick} of {len(self.choices)} disciplines; pick one at least"
+            yield ("pick",), f"{message}, or move them under known"
 
 
 class Constants(Model):
@@ -524,7 +516,7 @@ class Hero(Constants):
         kinds: dict[str, str] = dict.fromkeys(self.constants, "constant")
         for each in self._declared():
             if each.name in kinds:
-                yield each.path, f"is already the name of {a(kinds[each.name])}; rename it"
+                yield each.path, f"is already the name of a {kinds[each.name]}; rename it"
             kinds.setdefault(each.name, each.kind)
         if len(self.fields) > MOST_FIELDS:
             yield (), f"has {len(self.fields)} fields; at most {MOST_FIELDS} are allowed"
@@ -535,8 +527,6 @@ class Hero(Constants):
 
     def _item_faults(self, item: ItemEntry, carried: dict[str, int]) -> Iterator[Fault]:
         slot = self.slots[item.slot]
-        if item.kind in self.slots:
-            yield ("kind",), f"is {item.kind!r}, which is also a slot; give it another name"
         if slot.kinds is not None and item.kind not in slot.kinds:
             kind = f"is of kind {item.kind!r}" if item.kind else "has no kind"
             yield (), f"{kind}, and {item.slot!r} does not hold it; choose {', '.join(slot.kinds)}"
@@ -549,11 +539,6 @@ class Hero(Constants):
                 f"fills the slot {item.slot!r} with {carried[item.slot]}; its capacity is "
                 f"{slot.capacity}",
             )
-
-
-def a(noun: str) -> str:
-    """A noun with its article."""
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 _CELL = re.compile(r"K|\d{1,4}", re.ASCII)

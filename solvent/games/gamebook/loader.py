@@ -14,6 +14,7 @@ combat and endings, and then the whole. Every fault that the models find is repo
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -285,23 +286,18 @@ def parse_source(content: bytes, file: str) -> Source:
         raise _error(file, line, "the text is not UTF-8", "save it as UTF-8") from error
     if file.lower().endswith(".json"):
         # JSON writes characters beyond the first 65536 in two halves, which YAML does not know.
-        text = _SURROGATES.sub(_whole_character, text)
+        text = _SURROGATES.sub(lambda pair: str(json.loads(f'"{pair[0]}"')), text)
     try:
         return _Reader(file, yaml.parse(text, Loader=LOADER)).read()
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        what = " ".join(filter(None, (error.context, error.problem)))
-        line = mark.line + 1 if mark else 1
-        raise _error(file, line, f"not YAML: {what}", "look for quotes and indentation") from error
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position if isinstance(error.position, int) else 0) + 1
-        what = f"character #x{error.character:04x}" if isinstance(error.character, int) else "bytes"
-        raise _error(file, line, f"{what} is not allowed in a text", "remove it") from error
-
-
-def _whole_character(match: re.Match[str]) -> str:
-    high, low = (int(half, 16) for half in match.groups())
-    return f"\\U{0x10000 + (high - 0xD800) * 0x400 + low - 0xDC00:08X}"
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        # Where a text may not be, the error has the index of the character instead of a mark.
+        index = getattr(error, "position", None)
+        line = mark.line if mark else text.count("\n", 0, index if isinstance(index, int) else 0)
+        parts = (getattr(error, "context", None), getattr(error, "problem", None))
+        what = " ".join(filter(None, parts)) or str(error).splitlines()[0]
+        cure = "look for quotes and indentation"
+        raise _error(file, line + 1, f"not YAML: {what}", cure) from error
 
 
 @dataclass

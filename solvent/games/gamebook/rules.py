@@ -22,12 +22,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product, zip_longest
 from math import prod
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ from solvent.games.gamebook.effects import (
     Effects,
     Happening,
     Liveness,
+    Option,
     options,
 )
 from solvent.games.gamebook.expressions import Range, compiled, distribution, falls
@@ -88,16 +89,6 @@ MOST_REPEATED = 1000
 """Largest number of states of a game inside a section, from one beginning."""
 
 
-class OpenOption(NamedTuple):
-    """An option with its condition and its trade as functions; see :class:`~.effects.Option`."""
-
-    text: str
-    quantity: int | None
-    node: Node | None
-    holds: Condition
-    happen: Happening
-
-
 @dataclass(frozen=True, eq=False)
 class Gamebook(Words):
     """A book to play.
@@ -117,6 +108,8 @@ class Gamebook(Words):
     forget: bool = True
     name: str = ""
     keep: tuple[str, ...] = ()
+    _kept: dict[Position, tuple[bool, ...]] = field(default_factory=dict, init=False, repr=False)
+    _repeats: dict[tuple[Place, Values], Odds] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Analyse the whole book, so that a cycle is detected here."""
@@ -193,8 +186,8 @@ class Gamebook(Words):
             return READ_ON
         made = iter(page.local)
         there = enumerate(self.options[place])
-        left = [(i, o) for i, o in there if o.quantity is None or next(made) < o.quantity]
-        return tuple(i for i, option in left if option.holds(page.values))
+        left = [(i, f) for i, (o, f, _) in there if o.quantity is None or next(made) < o.quantity]
+        return tuple(i for i, holds in left if holds(page.values))
 
     def transition(self, state: Page, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Return the next pages, sorted as tuples.
@@ -213,7 +206,7 @@ class Gamebook(Words):
             self._go_on_fighting(node, page.values, following, ONE, odds)
         elif node.place not in self.options:
             self._leave(node, page.values, ONE, odds)
-        elif leads_to := self.options[node.place][action].node:
+        elif leads_to := self.options[node.place][action][0].node:
             self._enter(leads_to, page.values, ONE, odds)
         else:
             self._trade(node, page, action, odds)
@@ -238,7 +231,7 @@ class Gamebook(Words):
             return f"pick {self.book.picked[action]}" if self.book.picked else "begin"
         place = page.section, page.block
         if place in self.options:
-            return self.options[place][action].text
+            return self.options[place][action][0].text
         if page.step:
             two = ("fight on", "escape") if page.step == "escape" else ("keep", "test luck")
             return two[action]
@@ -317,7 +310,8 @@ class Gamebook(Words):
     def _local_scale(self) -> NDArray[np.int64]:
         """The largest size of each local number in the book."""
         reached = (n for number in self.liveness.sections for n in self.book.in_section(number))
-        columns = zip_longest(*(self.local_bounds(n.place) for n in reached), fillvalue=(0, 1))
+        at = ((*n.place, "escape" if n.block.fight else "", "") for n in reached)
+        columns = zip_longest(*map(self.local_bounds, at), fillvalue=(0, 1))
         sizes = ([size for low, high in column for size in (-low, high)] for column in columns)
         return np.array([max(1, *of_column) for of_column in sizes], np.int64)
 
@@ -396,23 +390,16 @@ class Gamebook(Words):
         }
 
     @cached_property
-    def options(self) -> Mapping[Place, list[OpenOption]]:
-        """The options of each decision and shop."""
+    def options(self) -> Mapping[Place, list[tuple[Option, Condition, Happening]]]:
+        """The options of each decision and shop, with condition and trade as functions."""
         maker, position = Effects(self.book), self.book.position
-        found = {
-            place: [
-                OpenOption(
-                    option.text,
-                    option.quantity,
-                    option.node,
-                    compiled(option.condition, position),
-                    maker.all(option.steps, f"section {place[0]}"),
-                )
-                for option in options(node, self.book)
-            ]
-            for place, node in self.book.nodes.items()
-        }
-        return {place: there for place, there in found.items() if there}
+        found = {}
+        for place, node in self.book.nodes.items():
+            there = [(o, compiled(o.condition, position)) for o in options(node, self.book)]
+            where = f"section {place[0]}"
+            if there:
+                found[place] = [(o, holds, maker.all(o.steps, where)) for o, holds in there]
+        return found
 
     @cached_property
     def _chances(self) -> Mapping[Place, Continuation]:
@@ -423,33 +410,20 @@ class Gamebook(Words):
             if node.block.way_on in CHANCE
         }
 
-    @cached_property
-    def _kept(self) -> dict[Position, tuple[bool, ...]]:
-        """Cache of whether pages at a position hold each field."""
-        return {}
-
-    @cached_property
-    def _repeats(self) -> dict[tuple[Place, Values], Odds]:
-        """Cache of the ends of games inside a section."""
-        return {}
-
     def node(self, page: Page) -> Node:
         """The block of a page that is in a section."""
         return self.book.nodes[page.section, page.block]
 
-    def local_bounds(self, place: Place) -> tuple[Range, ...]:
-        """Return the smallest and largest local numbers of pages at a block."""
-        if place in self.combats:
-            return self.combats[place].bounds
-        quantities = (option.quantity for option in self.options.get(place, ()))
-        return tuple((0, quantity) for quantity in quantities if quantity is not None)
-
-    def local_bounds_at(self, at: Position) -> tuple[Range, ...]:
+    def local_bounds(self, at: Position) -> tuple[Range, ...]:
         """Return the smallest and largest local numbers of pages at a position."""
-        section, index, step, ending = at
-        if ending or (not step and (section, index) in self.combats):
+        section, block, step, ending = at
+        place = section, block
+        if ending or (not step and place in self.combats):
             return ()
-        return self.local_bounds((section, index))
+        if step:
+            return self.combats[place].bounds
+        quantities = (option.quantity for option, *_ in self.options.get(place, ()))
+        return tuple((0, quantity) for quantity in quantities if quantity is not None)
 
     # What happens.
 
@@ -492,7 +466,7 @@ class Gamebook(Words):
                 assert again is not None
                 again[after] = again.get(after, Fraction(0)) + p
             elif node.place in self.pages:
-                limited = len(self.local_bounds(node.place)) if node.block.shop else 0
+                limited = len(self.local_bounds((*node.place, "", "")))
                 _add(odds, self._page(node, "", after, (0,) * limited), p)
             else:
                 self._leave(node, after, p, odds, again)
@@ -554,9 +528,9 @@ class Gamebook(Words):
 
     def _trade(self, node: Node, page: Page, number: int, odds: Odds) -> None:
         there = self.options[node.place]
-        limited = [i for i, option in enumerate(there) if option.quantity is not None]
+        limited = [i for i, (option, *_) in enumerate(there) if option.quantity is not None]
         made = tuple(n + (i == number) for i, n in zip(limited, page.local, strict=True))
-        for p, after, ending in there[number].happen(page.values):
+        for p, after, ending in there[number][2](page.values):
             if ending is not None:
                 _add(odds, self._page(node, "over", after, (), ending), p)
             else:

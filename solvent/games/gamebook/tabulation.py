@@ -186,7 +186,7 @@ class Tabulation:
             book, live = self._game.book, self._game.liveness.live(at)
             fields = tuple(i for i, name in enumerate(book.fields) if name in live)
             ends = [ends for name, ends in book.ranges.items() if name in live]
-            ends += self._game.local_bounds_at(at)
+            ends += self._game.local_bounds(at)
             known = self._layouts[at] = PageLayout(at, fields, len(book.fields), ends)
         return known
 
