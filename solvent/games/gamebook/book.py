@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -287,7 +287,7 @@ class Modifier(Model):
         """The number of times that the modifier counts."""
         if self.times is not None:
             return self.times
-        return 1 if self.when is None else Operation("!=", (self.when, 0))
+        return 1 if self.when is None else Operation("NotEq", (self.when, 0))
 
 
 class Check(Model):
@@ -329,7 +329,7 @@ class Counting(Model):
     @property
     def holds(self) -> Expression:
         """An expression that is 1 if the condition holds when the fight begins, and else 0."""
-        return 1 if self.when == 1 else Operation("!=", (self.when, 0))
+        return 1 if self.when == 1 else Operation("NotEq", (self.when, 0))
 
     def counts_in(self, round_: int) -> bool:
         """Return whether this counts in a round, from 1."""
@@ -345,7 +345,7 @@ class Bonus(Counting):
     @property
     def amount(self) -> Expression:
         """The change, computed from the fields when the fight begins."""
-        return self.size if self.when == 1 else Operation("*", (self.size, self.holds))
+        return self.size if self.when == 1 else Operation("Mult", (self.size, self.holds))
 
 
 class Invulnerable(Counting):
@@ -576,24 +576,28 @@ class Book(Frame):
         return {number: tuple(there) for number, there in found.items()}
 
     @cached_property
-    def in_order(self) -> SectionOrder:
-        """The sections reachable from the first, found depth first."""
-        found = SectionOrder([], [])
+    def in_order(self) -> tuple[list[int], list[list[int]]]:
+        """The sections reachable from the first, each before all its successors; and the circles.
+
+        A circle is found depth first, for each way on that leads back to an earlier section on its
+        path: the cycle of sections that it closes.
+        """
+        sections: list[int] = []
+        circles: list[list[int]] = []
         path = {self.start: iter(self.targets[self.start])}
         done: set[int] = set()
         while path:
             number, waiting = next(reversed(path.items()))
             target = next(waiting, None)
             if target is None:
-                found.sections.append(number)
+                sections.append(number)
                 done.add(number)
                 del path[number]
             elif target in path:
-                found.circles.append([*list(path)[list(path).index(target) :], target])
+                circles.append([*list(path)[list(path).index(target) :], target])
             elif target not in done:
                 path[target] = iter(self.targets[target])
-        found.sections.reverse()
-        return found
+        return sections[::-1], circles
 
     def used_in(self, fight: Fight) -> FightingFantasy | ResultsTable:
         """The hero's numbers and fields that a fight uses."""
@@ -604,19 +608,6 @@ class Book(Frame):
         rules = self.used_in(fight)
         luck = rules.luck if isinstance(rules, FightingFantasy) else None
         return (rules.health,) if luck is None else (rules.health, luck)
-
-
-class SectionOrder(NamedTuple):
-    """The order of a book's sections.
-
-    Attributes:
-        sections: The reachable sections, each before all its successors.
-        circles: Each way on that leads back to an earlier section on its path, as the cycle of
-            sections that it closes.
-    """
-
-    sections: list[int]
-    circles: list[list[int]]
 
 
 Place: TypeAlias = tuple[int, int]

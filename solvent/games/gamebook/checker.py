@@ -72,8 +72,8 @@ def check_whole(book: Book, written: Written) -> Iterator[Found]:
 
 
 def _unused(book: Book) -> Iterator[Found]:
-    if not book.in_order.circles:
-        live = frozenset().union(*Liveness(book, ()).before.values())
+    if not book.in_order[1]:
+        live = frozenset().union(*Liveness(book).before.values())
         for name, field in book.fields.items():
             if name not in live:
                 message = f"nothing depends on the {field.kind} {name!r}; remove it"
@@ -112,14 +112,15 @@ def _check_repeat(book: Book, node: Node) -> Iterator[Found]:
 
 def _check_order(book: Book) -> Iterator[Found]:
     """Check that every section can be reached, and none from itself."""
-    for number in book.targets.keys() - set(book.in_order.sections):
+    sections, circles = book.in_order
+    for number in book.targets.keys() - set(sections):
         yield (
             ("sections", number),
             f"section {number} cannot be reached; let something lead to it from section "
             f"{book.start} on, or remove it",
             "warning",
         )
-    for circle in book.in_order.circles:
+    for circle in circles:
         shown = " → ".join(map(str, circle[:LONGEST_CYCLE_SHOWN]))
         if len(circle) > LONGEST_CYCLE_SHOWN:
             shown += f" → ... ({len(circle) - 1} sections)"
@@ -194,9 +195,9 @@ def _with(example: str) -> str:
 def _within(result: Expression, ends: Range) -> Expression:
     """An expression that is 1 if a result is in a range."""
     low, high = ends
-    parts = [Operation(">=", (result, low))] if low is not None else []
-    parts += [Operation("<=", (result, high))] if high is not None else []
-    return Operation("and", tuple(parts))
+    parts = [Operation("GtE", (result, low))] if low is not None else []
+    parts += [Operation("LtE", (result, high))] if high is not None else []
+    return Operation("And", tuple(parts))
 
 
 def with_names(expression: Expression) -> tuple[Expression, Thrown]:
@@ -326,7 +327,7 @@ def _cuts(expression: Expression, name: str) -> Iterator[int | None]:
     match expression:
         case str() if expression == name:
             yield 0  # Standing alone it is compared with 0.
-        case Operation("and" | "or" | "not", operands):
+        case Operation("And" | "Or" | "Not", operands):
             for operand in operands:
                 yield from _cuts(operand, name)
         case Operation(operator, (left, right)) if operator in LOGICAL and left == name:

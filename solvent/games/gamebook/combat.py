@@ -86,12 +86,12 @@ class FightState(NamedTuple):
             the result: ``"victory"``, ``"defeat"`` or ``"escaped"``.
         local: The enemy, its remaining health, the rounds fought (as far as that matters), and the
             constants; empty once the fight is over.
-        hero: The values of the fields that change in the fight.
+        values: The values of the fields.
     """
 
     step: str
     local: Local
-    hero: tuple[int, ...]
+    values: Values
 
 
 Moments: TypeAlias = dict[FightState, Fraction]
@@ -111,14 +111,13 @@ class Combat:
         book: The book.
 
     Attributes:
-        hero: The indices of the fields that change in the fight, starting with the hero's health.
         bounds: The smallest and largest value of each local number.
     """
 
     def __init__(self, fight: Fight, book: Book) -> None:
         self.fight = fight
         self._rules = rules = book.used_in(fight)
-        self.hero = tuple(book.position[name] for name in book.spent_in(fight))
+        self._spent = [book.position[name] for name in book.spent_in(fight)]
         self._healths = [enemy.health for enemy in fight.enemies]
         self._most_health = book.ranges[rules.health][1]
         self._escape_after = fight.escape.after if fight.escape else 0
@@ -132,7 +131,7 @@ class Combat:
             total((rules.skill, *(b.amount for b in fight.bonuses if b.counts_in(start))))
             for start in self._periods
         ]
-        escape = Operation("!=", (fight.escape.when, 0)) if fight.escape else 0
+        escape = Operation("NotEq", (fight.escape.when, 0)) if fight.escape else 0
         factors = [fight.dealt, fight.suffered]
         besides = [fight.added.enemy, fight.added.hero, 0 if safe is None else safe.holds]
         if isinstance(rules, FightingFantasy):
@@ -169,83 +168,99 @@ class Combat:
     def actions(self, moment: FightState) -> tuple[int, ...]:
         """The actions at a moment: fighting on and escaping, or keeping a damage and testing."""
         if moment.step in ("won", "lost"):
-            return (KEEP, TEST) if moment.hero[1] else (KEEP,)
+            return (KEEP, TEST) if moment.values[self._spent[1]] else (KEEP,)
         return (FIGHT_ON, ESCAPE) if moment.step == "escape" else (FIGHT_ON,)
 
     def after(self, moment: FightState, action: int) -> Moments:
         """Return the distribution of moments after an action, or after ``"begin"``."""
-        step, local, hero = moment
-        if hero[0] <= 0:
-            return {FightState("defeat", (), hero): ONE}
+        step, local, values = moment
+        if self._health(values) <= 0:
+            return {FightState("defeat", (), values): ONE}
         if step == "begin":
-            return self._before_round(local, hero)
+            return self._before_round(local, values)
         if step in ("won", "lost"):
-            return self._decided(step == "won", local, hero, action)
-        return self._escaped(local, hero) if action == ESCAPE else self._round(local, hero)
+            return self._decided(step == "won", local, values, action)
+        return self._escaped(local, values) if action == ESCAPE else self._round(local, values)
+
+    def _health(self, values: Values) -> int:
+        """The hero's health, which is known throughout the fight."""
+        return values[self._spent[0]] or 0
+
+    def _left(self, values: Values, *numbers: int) -> Values:
+        """Return values with these numbers in place of health and LUCK, as many as are given."""
+        found = list(values)
+        for place, number in zip(self._spent, numbers, strict=False):
+            found[place] = number
+        return tuple(found)
 
     def _is_open(self, rounds: int, constants: Constants) -> bool:
         """Return whether the hero may escape after a number of rounds."""
         return bool(constants[self._is_allowed]) and rounds >= self._escape_after
 
-    def _before_round(self, local: Local, hero: Local) -> Moments:
+    def _before_round(self, local: Local, values: Values) -> Moments:
         if self._is_open(local[2], local[3:]):
-            return {FightState("escape", local, hero): ONE}
-        return self._round(local, hero)
+            return {FightState("escape", local, values): ONE}
+        return self._round(local, values)
 
-    def _escaped(self, local: Local, hero: Local) -> Moments:
+    def _escaped(self, local: Local, values: Values) -> Moments:
         assert self.fight.escape is not None
         if not self.fight.escape.parting:
-            return {FightState("escaped", (), hero): ONE}
+            return {FightState("escaped", (), values): ONE}
         enemy, _, rounds, *constants = local
         losses = self._losses(enemy, rounds, tuple(constants))
         result: Moments = {}
         for (_, hurt), weight in losses.items():
-            left = 0 if hurt is None else max(hero[0] - hurt, 0)
-            following = FightState("escaped" if left else "defeat", (), (left, *hero[1:]))
-            p = Fraction(weight, losses.total())
-            result[following] = result.get(following, Fraction(0)) + p
+            left = 0 if hurt is None else max(self._health(values) - hurt, 0)
+            step = "escaped" if left else "defeat"
+            _add(
+                result,
+                FightState(step, (), self._left(values, left)),
+                Fraction(weight, losses.total()),
+            )
         return result
 
-    def _round(self, local: Local, hero: Local) -> Moments:
+    def _round(self, local: Local, values: Values) -> Moments:
         """Fight on until the next decision, which is after one decided round if there is LUCK."""
         enemy, left, rounds, *numbers = local
         constants = tuple(numbers)
-        if len(hero) > 1:
+        if len(self._spent) > 1:
             odds = decided_round(self._difference(enemy, rounds, constants))
-            return {FightState(step, local, hero): p for step, p in odds.items()}
+            return {FightState(step, local, values): p for step, p in odds.items()}
         start = Standing(rounds, enemy, self._healths[enemy] - left, 0)
         # A loss with which the hero has fallen, equal for heroes of similar health.
-        enough = min(self._most_health, 1 << (hero[0] - 1).bit_length())
+        enough = min(self._most_health, 1 << (self._health(values) - 1).bit_length())
         found: Moments = {}
         for standing, p in self._odds(start, constants, enough).items():
-            following = self._moment(standing, constants, hero)
-            found[following] = found.get(following, Fraction(0)) + p
+            _add(found, self._moment(standing, constants, values), p)
         return found
 
-    def _decided(self, won: bool, local: Local, hero: Local, action: int) -> Moments:
+    def _decided(self, won: bool, local: Local, values: Values, action: int) -> Moments:
         """Deal the damage of a round, and fight on until the next decision."""
         assert isinstance(self._rules, FightingFantasy)
         enemy, left, rounds, *constants = local
-        health, luck = hero
+        health, luck = self._health(values), values[self._spent[1]] or 0
         start = Standing(rounds, enemy, self._healths[enemy] - left, 0)
         cases = self._rules.damage.cases(won=won, test=action == TEST, luck=luck)
         result: Moments = {}
         for probability, points, luck_left in cases:
+            if not probability:
+                continue
             losses = self._changed((points, 0) if won else (0, points), rounds, tuple(constants))
             standing = self._struck(start, losses, health)
-            following = {self._moment(standing, tuple(constants), (health, luck_left)): ONE}
-            [moment] = following
+            now = self._left(values, health, luck_left)
+            moment = self._moment(standing, tuple(constants), now)
+            following = {moment: ONE}
             if moment.step == "escape":
-                following = self._before_round(moment.local, moment.hero)
-            if probability:
-                for moment, p in following.items():
-                    result[moment] = result.get(moment, Fraction(0)) + probability * p
+                following = self._before_round(moment.local, moment.values)
+            for moment, p in following.items():
+                _add(result, moment, probability * p)
         return result
 
-    def _moment(self, standing: Standing, constants: Constants, hero: Local) -> FightState:
+    def _moment(self, standing: Standing, constants: Constants, values: Values) -> FightState:
         """Return the moment of a standing: a result, or before a round."""
-        left = (max(hero[0] - standing.loss, 0), *hero[1:])
-        if not left[0]:
+        health = max(self._health(values) - standing.loss, 0)
+        left = self._left(values, health)
+        if not health:
             return FightState("defeat", (), left)
         if standing.enemy == len(self._healths):
             return FightState("victory", (), left)
@@ -354,3 +369,7 @@ class Combat:
                     heappush(queue, after)
                 mass[after] += share * times
         return done
+
+
+def _add(moments: Moments, moment: FightState, probability: Fraction) -> None:
+    moments[moment] = moments.get(moment, Fraction(0)) + probability

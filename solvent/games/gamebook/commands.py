@@ -115,7 +115,7 @@ def import_(
 
     What a story format would run is not understood and stays in the text.
     """
-    from solvent.games.gamebook.loader import check_book, one_line
+    from solvent.games.gamebook.loader import check_book
     from solvent.games.gamebook.twee import book_text, read_story
     from solvent.model.files import write_atomically
 
@@ -124,9 +124,6 @@ def import_(
     story = read_story(story_file)
     write_atomically(out, book_text(story).encode())
     typer.echo(f"{out}: {_counted(len(story.passages), 'section')}")
-    with_code = [one_line(p.name) for p in story.passages.values() if p.has_code]
-    if with_code:
-        typer.echo(f"there seems to be code in the text of: {', '.join(with_code)}")
     for problem in check_book(out):
         typer.echo(str(problem))
 

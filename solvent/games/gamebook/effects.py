@@ -6,7 +6,7 @@ fields' values of the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
@@ -64,14 +64,14 @@ def steps(effects: Iterable[Effect], hero: Hero) -> tuple[Step, ...]:
 
 def _steps(effect: Effect, hero: Hero) -> Iterator[Step]:
     for name, amount in (effect.gain or {}).items():
-        yield Assign(name, Operation("+", (name, amount)))
+        yield Assign(name, Operation("Add", (name, amount)))
     for name, amount in (effect.lose or effect.drop or {}).items():
         yield _less(name, amount)
     for name, value in (effect.set or effect.clear or {}).items():
         yield Assign(name, value)
     for name, pieces in (effect.take or {}).items():
         fitting = Operation("min", (pieces, hero.room(hero.fields[name].slot)))
-        yield Assign(name, Operation("+", (name, fitting)))
+        yield Assign(name, Operation("Add", (name, fitting)))
     if effect.empty is not None:
         yield from (Assign(item, 0) for item in hero.members[effect.empty])
     if effect.eat is not None:
@@ -82,7 +82,7 @@ def _steps(effect: Effect, hero: Hero) -> Iterator[Step]:
 
 
 def _less(name: str, amount: Expression) -> Assign:
-    return Assign(name, Operation("-", (name, amount)))
+    return Assign(name, Operation("Sub", (name, amount)))
 
 
 def _meal(eat: Eat) -> When:
@@ -123,17 +123,17 @@ def options(node: Node, hero: Hero) -> Iterator[Option]:
         if good.buy is not None:
             paid, field = _less(money, good.buy), hero.fields[item]
             open_ = (
-                Operation(">=", (paid.value, hero.fields[money].low)),
-                Operation(">=", (hero.room(field.slot), 1)),
-                Operation("<", (item, field.high)),
+                Operation("GtE", (paid.value, hero.fields[money].low)),
+                Operation("GtE", (hero.room(field.slot), 1)),
+                Operation("Lt", (item, field.high)),
             )
             text = f"buy {item} for {good.buy} {money}" if good.buy else f"take {item}"
-            exchange = (paid, Assign(item, Operation("+", (item, 1))))
-            yield Option(text, Operation("and", open_), None, exchange, good.quantity)
+            exchange = (paid, Assign(item, Operation("Add", (item, 1))))
+            yield Option(text, Operation("And", open_), None, exchange, good.quantity)
         if good.sell is not None:
             text = f"sell {item} for {good.sell} {money}" if good.sell else f"leave {item}"
-            exchange = (Assign(money, Operation("+", (money, good.sell))), _less(item, 1))
-            yield Option(text, Operation(">=", (item, 1)), None, exchange)
+            exchange = (Assign(money, Operation("Add", (money, good.sell))), _less(item, 1))
+            yield Option(text, Operation("GtE", (item, 1)), None, exchange)
 
 
 class EffectOutcome(NamedTuple):
@@ -248,12 +248,12 @@ class Liveness:
     fields that are not live afterwards are left out, dice and all. What a rule of ``whenever``
     looks at is live wherever something can make the rule apply.
 
-    A field is *touched* on the way to the next page if it is read or changed there. What follows
-    from a page is the same for all pages that agree in the touched fields.
+    A field is *touched* by a way on if it is read or changed by it, in the blocks inside, or on
+    entering the sections to which it leads. What follows from a page there, up to the next one, is
+    the same for all pages that agree in the touched fields.
 
     Args:
         book: The book; its sections must not have cycles.
-        pages: The blocks at which the episode pauses for the player.
         forget: Whether fields can cease to be live at all.
         keep: Names of fields that are always live everywhere.
 
@@ -265,29 +265,24 @@ class Liveness:
         before: The live fields on entering a block.
         after: The live fields after the block's effects.
         during: The live fields during a fight or a shop, which has read some fields already.
-        entering: The fields that are touched from entering a block to the next page.
-        leaving: The fields that are touched from the way on of a block to the next page.
+        touches: The fields that are touched by the way on of a block.
         effects: The steps of each block that matter.
         sections: The reachable sections, each before all its successors.
     """
 
-    def __init__(
-        self, book: Book, pages: Collection[Place], *, forget: bool = True, keep: Iterable[str] = ()
-    ) -> None:
-        self._book, self._pages = book, pages
+    def __init__(self, book: Book, *, forget: bool = True, keep: Iterable[str] = ()) -> None:
+        self._book = book
         self.kept: Names = frozenset(keep if forget else book.fields)
         self._rules = [names(rule.when) for rule in book.whenever]
         self.before: dict[Place, Names] = {}
         self.after: dict[Place, Names] = {}
         self.during: dict[Place, Names] = {}
-        self.entering: dict[Place, Names] = {}
-        self.leaving: dict[Place, Names] = {}
+        self.touches: dict[Place, Names] = {}
         self.effects: dict[Place, tuple[Step, ...]] = {}
-        order = book.in_order
-        if order.circles:
-            section = order.circles[0][0]
+        self.sections, circles = book.in_order
+        if circles:
+            section = circles[0][0]
             raise ValueError(f"section {section} leads back to itself; see `solvent book check`")
-        self.sections = order.sections
         for number in reversed(self.sections):
             self._node(book.nodes[number, 0], NONE)
 
@@ -302,32 +297,24 @@ class Liveness:
 
     def touched(self, at: Position) -> Names:
         """Return the fields that are touched between the pages at a position and the next ones."""
-        section, block, step, ending = at
-        if ending:
-            return NONE
+        section, block, _, _ = at
         if section == 0:
-            return self.entering[self._book.start, 0].union(self._book.picked)
-        node = self._book.nodes[section, block]
-        if step:
-            spent = self._book.spent_in(node.exit)
-            return NONE.union(spent, *(self.entering[inner.place] for inner in node.inner))
-        return self.leaving[section, block]
+            return self._entering((self._book.start, 0)).union(self._book.picked)
+        return self.touches[section, block]
 
     def _node(self, node: Node, again: Names) -> None:
         """Analyse a block and those inside it, given the live fields where ``again`` leads."""
         place = node.place
-        live, touched = self._exit(node, again)
-        self.after[place], self.leaving[place] = live | self.kept, touched
+        live, self.touches[place] = self._exit(node, again)
+        self.after[place] = live | self.kept
         needed = self._needed(steps(node.block.do, self._book), self.after[place])
         self.effects[place], self.before[place] = needed
-        changed = self._touched_by(self.effects[place])
-        self.entering[place] = changed if place in self._pages else changed | touched
 
     def _exit(self, node: Node, again: Names) -> tuple[Names, Names]:
         """Return the live fields when the way on is taken, and those touched on it."""
         block, book = node.block, self._book
         if block.goto is not None:
-            return self.before[block.goto, 0], self.entering[block.goto, 0]
+            return self.before[block.goto, 0], self._entering((block.goto, 0))
         if block.again:
             return again, NONE
         if block.repeat is not None:
@@ -338,11 +325,12 @@ class Liveness:
             while self.before[start.place] != live:
                 live = self.before[start.place]
                 self._node(start, live)
-            return live, self.entering[start.place]
+            return live, self.touches[start.place] | self._entering(start.place)
         for inner in node.inner:
             self._node(inner, again)
         following = NONE.union(*(self.before[inner.place] for inner in node.inner))
-        touched = NONE.union(*(self.entering[inner.place] for inner in node.inner))
+        touched = NONE.union(*(self.touches[inner.place] for inner in node.inner))
+        touched = touched.union(*(self._entering(inner.place) for inner in node.inner))
         reads = NONE.union(*map(names, _expressions(node, book)))
         match node.exit:
             case Fight() as fight:
@@ -374,6 +362,9 @@ class Liveness:
                         kept.append(When(condition, if_so, if_not))
                         live = live_then | live_otherwise | names(condition)
         return tuple(reversed(kept)), live
+
+    def _entering(self, place: Place) -> Names:
+        return self._touched_by(self.effects[place])
 
     def _touched_by(self, several: Iterable[Step]) -> Names:
         touched = NONE

@@ -73,45 +73,29 @@ Expression: TypeAlias = int | str | Dice | Operation
 Faces: TypeAlias = tuple[int, ...]
 """The results of an expression's throws, from left to right."""
 
-# Written so that they work for numbers and, element by element, for NumPy arrays.
+# By the names of Python's own classes of operators. Written so that they work for numbers and,
+# element by element, for NumPy arrays.
 OPERATORS: Mapping[str, Callable[..., Any]] = {
-    "+": lambda *terms: sum(terms),
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "//": lambda a, b: a // b,
-    "negative": lambda a: -a,
-    "==": lambda a, b: (a == b) * 1,
-    "!=": lambda a, b: (a != b) * 1,
-    "<": lambda a, b: (a < b) * 1,
-    "<=": lambda a, b: (a <= b) * 1,
-    ">": lambda a, b: (a > b) * 1,
-    ">=": lambda a, b: (a >= b) * 1,
-    "not": lambda a: (a == 0) * 1,
-    "and": lambda *several: reduce(lambda a, b: ((a != 0) & (b != 0)) * 1, several),
-    "or": lambda *several: reduce(lambda a, b: ((a != 0) | (b != 0)) * 1, several),
+    "Add": lambda *terms: sum(terms),
+    "Sub": lambda a, b: a - b,
+    "Mult": lambda a, b: a * b,
+    "FloorDiv": lambda a, b: a // b,
+    "USub": lambda a: -a,
+    "Eq": lambda a, b: (a == b) * 1,
+    "NotEq": lambda a, b: (a != b) * 1,
+    "Lt": lambda a, b: (a < b) * 1,
+    "LtE": lambda a, b: (a <= b) * 1,
+    "Gt": lambda a, b: (a > b) * 1,
+    "GtE": lambda a, b: (a >= b) * 1,
+    "Not": lambda a: (a == 0) * 1,
+    "And": lambda *several: reduce(lambda a, b: ((a != 0) & (b != 0)) * 1, several),
+    "Or": lambda *several: reduce(lambda a, b: ((a != 0) | (b != 0)) * 1, several),
     "min": lambda *several: reduce(lambda a, b: a + (b - a) * (b < a), several),
     "max": lambda *several: reduce(lambda a, b: a + (b - a) * (b > a), several),
 }
 
-LOGICAL = frozenset({"==", "!=", "<", "<=", ">", ">=", "and", "or", "not"})
+LOGICAL = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "And", "Or", "Not"})
 """The operators whose result is 0 or 1."""
-
-SYMBOLS: Mapping[type[ast.AST], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.FloorDiv: "//",
-    ast.USub: "negative",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Not: "not",
-    ast.And: "and",
-    ast.Or: "or",
-}
 
 Meaning: TypeAlias = Callable[[str, str], Expression]
 """Looks up a name, given its call (``"count"``, ``"room"``, or ``""`` for none) and the name.
@@ -213,17 +197,19 @@ def _read(node: ast.expr, meaning: Meaning, levels: int) -> Expression:
             raise ExpressionError("'/' divides exactly; division that rounds down is written //")
         case ast.Compare(ops=[_, _, *_]):
             raise ExpressionError("a < b < c compares three things; write a < b and b < c")
-        case ast.UnaryOp(op=op, operand=operand) if type(op) in SYMBOLS:
-            operator, operands = SYMBOLS[type(op)], [operand]
+        case ast.UnaryOp(op=op, operand=operand):
+            operator, operands = type(op).__name__, [operand]
         case (
             ast.BinOp(left=left, op=op, right=right)
             | ast.Compare(left=left, ops=[op], comparators=[right])
-        ) if type(op) in SYMBOLS:
-            operator, operands = SYMBOLS[type(op)], [left, right]
+        ):
+            operator, operands = type(op).__name__, [left, right]
         case ast.BoolOp(op=op, values=operands):
-            operator = SYMBOLS[type(op)]
+            operator = type(op).__name__
         case _:
-            raise SyntaxError
+            operator, operands = "", []
+    if operator not in OPERATORS:
+        raise SyntaxError
     return Operation(operator, tuple(_read(inner, meaning, levels - 1) for inner in operands))
 
 
@@ -301,7 +287,7 @@ def total(parts: tuple[Expression, ...]) -> Expression:
     """Return the sum of some expressions; 0 if there are none."""
     if len(parts) == 1:
         return parts[0]
-    return Operation("+", parts) if parts else 0
+    return Operation("Add", parts) if parts else 0
 
 
 def parts_of(expression: Expression) -> Iterator[Expression]:
@@ -347,7 +333,7 @@ def bounds(expression: Expression, ranges: Mapping[str, Range]) -> Range:
     operator = expression.operator
     if operator in LOGICAL:
         return 0, 1
-    if operator == "//" and others[0][0] < 1:
+    if operator == "FloorDiv" and others[0][0] < 1:
         raise ExpressionError(
             f"a divisor can be {others[0][0]}; it should be at least 1: write max(1, ...)"
         )

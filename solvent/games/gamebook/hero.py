@@ -503,8 +503,7 @@ class Hero(Constants):
 
     def room(self, slot: str) -> Expression:
         """The number of places left in a slot."""
-        carried = Operation("negative", (self.count(slot),))
-        return Operation("+", (self.slots[slot].capacity, carried))
+        return Operation("Sub", (self.slots[slot].capacity, self.count(slot)))
 
     def faults(self, known: Known) -> Iterator[Fault]:
         """Check that every name is declared once, and that the initial items fit."""

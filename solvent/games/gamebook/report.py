@@ -148,7 +148,7 @@ def book_map(game: Gamebook, table: TabularGame, policy: TabularPolicy, values: 
 
 def layout(book: Book) -> dict[int, tuple[int, int]]:
     """The column and the row of each section that can be reached."""
-    order = book.in_order.sections
+    order, _ = book.in_order
     before: dict[int, list[int]] = {n: [] for n in order}
     column = dict.fromkeys(order, 0)
     for n in order:

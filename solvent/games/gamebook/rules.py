@@ -181,7 +181,7 @@ class Gamebook(Words):
             return self._pickable(page)
         place = page.section, page.block
         if page.step:
-            return self.combats[place].actions(self._moment(page))
+            return self.combats[place].actions(_moment(page))
         if place not in self.options:
             return READ_ON
         made = iter(page.local)
@@ -202,8 +202,8 @@ class Gamebook(Words):
             return self._outcomes(odds)
         node = self.node(page)
         if page.step:
-            following = self.combats[node.place].after(self._moment(page), action)
-            self._go_on_fighting(node, page.values, following, ONE, odds)
+            following = self.combats[node.place].after(_moment(page), action)
+            self._go_on_fighting(node, following, ONE, odds)
         elif node.place not in self.options:
             self._leave(node, page.values, ONE, odds)
         elif leads_to := self.options[node.place][action][0].node:
@@ -357,7 +357,7 @@ class Gamebook(Words):
     @cached_property
     def liveness(self) -> Liveness:
         """The fields that matter at each place."""
-        return Liveness(self.book, self.pages, forget=self.forget, keep=self.keep)
+        return Liveness(self.book, forget=self.forget, keep=self.keep)
 
     @cached_property
     def pages(self) -> frozenset[Place]:
@@ -480,8 +480,8 @@ class Gamebook(Words):
             self._enter(self.book.nodes[block.goto, 0], values, probability, odds)
         elif block.fight is not None:
             combat = self.combats[node.place]
-            start = FightState("begin", combat.begin(values), _hero(combat, values))
-            self._go_on_fighting(node, values, combat.after(start, 0), probability, odds)
+            start = FightState("begin", combat.begin(values), values)
+            self._go_on_fighting(node, combat.after(start, 0), probability, odds)
         elif block.repeat is not None:
             for page, p in self._repeated(node.inner[0], values).items():
                 _add(odds, page, probability * p)
@@ -536,33 +536,16 @@ class Gamebook(Words):
             else:
                 _add(odds, self._page(node, "", after, made), p)
 
-    def _moment(self, page: Page) -> FightState:
-        combat = self.combats[page.section, page.block]
-        return FightState(page.step, page.local, _hero(combat, page.values))
-
     def _go_on_fighting(
-        self,
-        node: Node,
-        values: Values,
-        moments: Mapping[FightState, Fraction],
-        probability: Fraction,
-        odds: Odds,
+        self, node: Node, moments: Mapping[FightState, Fraction], probability: Fraction, odds: Odds
     ) -> None:
         """Add the outcomes of a fight's moments: another decision, or the way on after it."""
-        *escaped, victory, defeat = node.inner
-        ends = {"victory": victory, "defeat": defeat}
-        if escaped:
-            [ends["escaped"]] = escaped
-        changing = self.combats[node.place].hero
-        for moment, p in moments.items():
-            now = list(values)
-            for place, value in zip(changing, moment.hero, strict=True):
-                now[place] = value
-            if moment.step in ends:
-                self._enter(ends[moment.step], tuple(now), probability * p, odds)
+        ends = dict(zip(("defeat", "victory", "escaped"), reversed(node.inner), strict=False))
+        for (step, local, values), p in moments.items():
+            if step in ends:
+                self._enter(ends[step], values, probability * p, odds)
             else:
-                page = self._page(node, moment.step, tuple(now), moment.local)
-                _add(odds, page, probability * p)
+                _add(odds, self._page(node, step, values, local), probability * p)
 
     def _repeated(self, start: Node, values: Values) -> Odds:
         """Return the distribution of the page after a game of chance, played to its end."""
@@ -604,9 +587,8 @@ def _add(odds: Odds, page: Page, probability: Fraction) -> None:
     odds[page] = odds[page] + probability if page in odds else probability
 
 
-def _hero(combat: Combat, values: Values) -> tuple[int, ...]:
-    """Return the values of the fields that change in a fight, which are live there."""
-    return tuple([value for i in combat.hero if (value := values[i]) is not None])
+def _moment(page: Page) -> FightState:
+    return FightState(page.step, page.local, page.values)
 
 
 State = TypeVar("State", bound=Hashable)

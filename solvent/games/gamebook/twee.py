@@ -37,7 +37,6 @@ SPECIAL = frozenset(
 """Names of passages that are not part of the story."""
 
 _LINK_END = re.compile(r"\](?:\[[^\]]*\])?\]")
-_CODE = re.compile(r"<<\w|\(\w+:|\{[^{}\n]*\}|\$\w")
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _ESCAPED = re.compile(r"\\(.)")
 # Possessive: what has been matched is not given back to be tried again.
@@ -67,13 +66,11 @@ class Passage:
         name: Name of the passage, used by links.
         text: Text without the links that stand alone in a line.
         links: Links, in the order of the text.
-        has_code: Whether the text seems to contain macros or variables.
     """
 
     name: str
     text: str
     links: tuple[Link, ...]
-    has_code: bool
 
 
 @dataclass(frozen=True)
@@ -174,7 +171,7 @@ def _passage(name: str, body: str) -> Passage:
         elif not found:
             lines.append("")
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip("\n"))
-    return Passage(name, text, tuple(links), _CODE.search(text) is not None)
+    return Passage(name, text, tuple(links))
 
 
 def _split_at_links(line: str) -> tuple[list[str], list[Link]]:

@@ -71,13 +71,11 @@ def test_a_story_in_twee() -> None:
     assert STORY.start == "Stairs"
     assert list(STORY.passages) == ["Well", "Stairs", "A [small] door", "Cellar"]
     well, stairs, door, cellar = STORY.passages.values()
-    assert well == Passage("Well", "Far down something moves.\n:: it seems to say.", (), False)
+    assert well == Passage("Well", "Far down something moves.\n:: it seems to say.", ())
     assert stairs.links == (Link("Go down", "Cellar"), Link("Go back up", "A [small] door"))
     assert stairs.text == 'You stand on the stairs.\n\nIt smells of "apples": sweet.'
     assert door.text == "Beyond it: the garden, Well and all."
     assert cellar.links == (Link("Feel your way", "A [small] door"), Link("Well", "Well"))
-    assert cellar.has_code
-    assert not stairs.has_code
 
 
 def test_the_book_has_the_graph_and_the_text(tmp_path: Path) -> None:
