@@ -29,7 +29,7 @@ from solvent.exact.matrix_game import solve_matrix_game, solve_matrix_games
 from solvent.games.football.chart import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import ClockRules, Ruleset
-from solvent.games.football_clock.backup import payoffs_of
+from solvent.games.football.solver.backup import backup_of
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Layer
 from solvent.games.football_clock.rules import TIMED_FORMS
@@ -63,14 +63,14 @@ def sampled_games(layout: FootballLayers, store: LayerStore, layer: Layer, count
     problem = layout.problem(layer, store.read)
     legal = layout.rules.legal[: layout.lines].sum(axis=1)
     rows = np.flatnonzero(legal == legal[-1])
-    undecided = np.flatnonzero(~problem.constant)
+    undecided, backup = np.flatnonzero(~problem.constant), backup_of(layout.rules)
     random = np.random.default_rng(0)
     games = []
     while len(games) < count:
         row = int(random.choice(rows))
-        declared = np.zeros(len(problem.constant))
-        contested, _ = payoffs_of(layout.rules, problem.values, row, declared)
-        games.append(contested[random.choice(undecided)])
+        leads = backup.leads(np.array([row]))[:, : len(problem.values)]
+        results, _ = backup.choose(leads @ problem.values[:, random.choice(undecided)])
+        games.append(backup.calls(results)[0, : layout.rules.chart.plays + 1])
     return np.array(games)
 
 

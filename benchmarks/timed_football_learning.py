@@ -32,13 +32,11 @@ from rich.console import Console
 from rich.table import Table
 
 from solvent.games import TimedFootball
-from solvent.games.football_clock.evaluation import (
-    BEST_RESPONSE,
-    score_timed,
-)
 from solvent.games.football_clock.players import (
+    BEST_RESPONSE,
     SCORED_AGAINST,
-    network_layers,
+    PlayerLayers,
+    score_timed,
 )
 from solvent.training import train
 from solvent.training.train import SELF_PLAY
@@ -102,7 +100,7 @@ def lines(
     # A network of action values has no other rule than its mode.
     for rule in ("mode",) if algorithm == "masked_dqn" else arguments.rules:
         began = time.process_time()
-        policy = network_layers(game, replace(result.networks[0], rule=rule))
+        policy = PlayerLayers(game, replace(result.networks[0], rule=rule))
         score = score_timed(game, policy, solution=arguments.solution)
         gets = [f"{seat.first:.4f}, {seat.second:.4f}" for seat in score.against.values()]
         spent = f"{time.process_time() - began:.0f}"

@@ -80,7 +80,7 @@ from solvent.baselines.named import optimal
 from solvent.games.football.chart import PENALTIES
 from solvent.games.football.chart_model import LAST_RUN
 from solvent.games.football.packed import PackedRules
-from solvent.games.football.solver.backup import Strategies, backup_of
+from solvent.games.football.solver.backup import Strategies, backup_of, contests
 from solvent.games.football.solver.points import solve_points
 from solvent.games.football.solver.solved import football_table
 from solvent.model import TabularGame, TabularPolicy
@@ -172,7 +172,7 @@ def strategies_of_utilities(rules: PackedRules, utility: Floats) -> Strategies:
     # A field goal and declaring punt formation have no reply by the defence, so they are compared
     # with the call and not mixed with it.
     utility, choices = backup.choose(utility)
-    offence, defence, value, _ = backup.contests(backup.payoffs(utility))
+    offence, defence, value, _ = contests(backup.payoffs(utility), backup.contested, backup.uniform)
     punting = rules.situation[:, 3] == 1
 
     # The last down in normal and then in punt formation: two blocks in the same order.
@@ -284,7 +284,7 @@ def fit_constants(rules: PackedRules) -> Constants:
         rules: Chart and ruleset; their endless game is solved.
     """
     backup = backup_of(rules)
-    values = backup.branches @ solve_points(rules).view + backup.points
+    values = backup.branches @ backup.following(solve_points(rules).view)
     known = np.diff(rules.arrays.branch_start[:-3]) > 0
     situation = np.repeat(np.arange(rules.n_situations), rules.n_results)[known]
     count = np.bincount(situation, minlength=rules.n_situations)

@@ -12,17 +12,19 @@ chance were (k - b) / (a - b).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from solvent.exact.matrix_game import solve_matrix_games
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver.backup import Sparse, against_defence, backup_of
-from solvent.model.arrays import Bools, Floats, Ints
+from solvent.games.football.solver.backup import (
+    against_defence,
+    alike_in,
+    backup_of,
+    contests,
+)
+from solvent.model.arrays import Floats, Ints
 from solvent.report.cell_map import CellMap, named_legend, shaded
 from solvent.report.colours import CIVIDIS, VIRIDIS
 from solvent.report.panel import Axis
@@ -83,19 +85,19 @@ def fourth_downs(
     missing = len(rules.arrays.successor) - len(following)
     following = np.append(following, np.zeros(missing))
     normal = np.array([rules.index(one) for one in situations])
-    leads, legal = _leads(rules, normal), rules.legal[normal]
+    leads, legal = backup.leads(normal), rules.legal[normal]
     results, taken = backup.choose(leads @ following)
-    payoffs, called = _payoffs(rules, results), legal[:, : plays + 1]
-    value, offence, defence = _contests(payoffs[:, : plays + 1], called)
+    payoffs, called = backup.calls(results), legal[:, : plays + 1]
+    offence, defence, value, _ = contests(payoffs[:, : plays + 1], alike_in(called))
     against = against_defence(payoffs, defence)[:, : plays + 1]
     against = np.where(called, against, np.nan)
 
     declared = np.array([rules.index(one._replace(punting=True)) for one in situations])
-    punts = _payoffs(rules, backup.choose(_leads(rules, declared) @ following)[0])
+    punts = backup.calls(backup.choose(backup.leads(declared) @ following)[0])
     # The plays, the quick kick, and the punt itself.
     chosen = np.r_[: plays + 1, plays + 3]
     may_call = rules.legal[declared][:, np.r_[: plays + 1, plays + 2]]
-    punt, fakes, _ = _contests(punts[:, chosen], may_call)
+    fakes, _, punt, _ = contests(punts[:, chosen], alike_in(may_call))
 
     values = np.stack(
         (
@@ -115,7 +117,7 @@ def fourth_downs(
     made = _is_made(rules)
     gains = (backup.choose(leads @ of, taken)[0] for of in (made, made * following))
     chance, good, total = (
-        (pairs * _payoffs(rules, one)[:, :plays]).sum(axis=(1, 2)) for one in (*gains, results)
+        (pairs * backup.calls(one)[:, :plays]).sum(axis=(1, 2)) for one in (*gains, results)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         means = good / chance, (total - good) / (1 - chance)
@@ -214,43 +216,9 @@ def maps(found: FourthDowns, last: str) -> list[CellMap]:
     ]
 
 
-@lru_cache(maxsize=4)
-def _branches(rules: PackedRules) -> Sparse:
-    """[S R + 3, U] the probability that a result, or a kick, leads to a successor."""
-    arrays = rules.arrays
-    content = arrays.branch_probability, arrays.branch_successor, arrays.branch_start
-    return csr_array(content, shape=(len(arrays.branch_start) - 1, len(arrays.successor)))
-
-
-def _leads(rules: PackedRules, at: Ints) -> Sparse:
-    """[n R, U] the same of all results in some situations."""
-    rows = at[:, None] * rules.n_results + np.arange(rules.n_results)
-    return _branches(rules)[rows.ravel()]
-
-
 def _is_made(rules: PackedRules) -> Floats:
     """[U] 1 for a first down of the side that was on offence, and for its score."""
     successor, ruleset = rules.arrays.successor, rules.ruleset
     down = np.append(rules.situation[:, 0], (0, 0))[successor["row"]]
     first = successor["same_side"] & (down == 1)
     return np.asarray(first | (successor["points"] > ruleset.touchdown / 2), float)
-
-
-def _payoffs(rules: PackedRules, results: Floats) -> Floats:
-    """[n, n + 4, m] the value of every call against each of the defence's."""
-    calls = results @ backup_of(rules).cells
-    return np.asarray(calls.reshape(len(results), -1, rules.chart.defences))
-
-
-def _contests(payoffs: Floats, legal: Bools) -> tuple[Floats, Floats, Floats]:
-    """Solve matrix games of which only some rows may be played: values, and both strategies."""
-    value, offence = np.zeros(len(payoffs)), np.zeros(payoffs.shape[:2])
-    defence = np.zeros((len(payoffs), payoffs.shape[2]))
-    for pattern in np.unique(legal, axis=0):
-        here = np.flatnonzero((legal == pattern).all(axis=1))
-        at = np.ix_(here, np.flatnonzero(pattern))
-        games = solve_matrix_games(payoffs[at])
-        value[here], offence[at], defence[here] = (
-            games.value, games.row_strategy, games.column_strategy
-        )  # fmt: skip
-    return value, offence, defence

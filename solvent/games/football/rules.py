@@ -103,8 +103,27 @@ class ChartFootball(Words):
         charts: The chart of each player, from which it plays when it has the ball.
     """
 
+    form: str
     ruleset: Any
     charts: Any
+
+    @cached_property
+    def choices(self) -> tuple[str, ...]:
+        """The codes of the results that let a team choose, from the charts that are in use."""
+        charts = self.charts[:1] if self.form in ("drive", "play") else self.charts
+        codes = (result.code for chart in charts for result in chart.results if result.options)
+        return tuple(dict.fromkeys(codes))
+
+    def described(self, **own: Any) -> GameInfo:
+        """The game's info, from what the form says of itself."""
+        charts = dict.fromkeys(f"chart {chart.name!r}: {chart.source}" for chart in self.charts)
+        return GameInfo(
+            name="football-strategy",
+            players=2,
+            actions=(self.actions_of(0).names, self.actions_of(1).names),
+            sources=(*SOURCES, *charts),
+            **own,
+        )
 
     def actions_of(self, player: int) -> Actions:
         """The actions of a player."""
@@ -399,25 +418,13 @@ class FootballStrategy(ChartFootball):
         )
 
     @cached_property
-    def choices(self) -> tuple[str, ...]:
-        """The codes of the results that let a team choose, from the charts that are in use."""
-        charts = self.charts if self.form == "points" else self.charts[:1]
-        codes = (result.code for chart in charts for result in chart.results if result.options)
-        return tuple(dict.fromkeys(codes))
-
-    @cached_property
     def info(self) -> GameInfo:
         """Players, actions and sources."""
-        charts = dict.fromkeys(f"chart {chart.name!r}: {chart.source}" for chart in self.charts)
         own = ("my ball", "kickoff", "free kick") if self.form == "points" else ()
         labels = ("down", "to go", "to goal", "punt formation", "over", *own)
-        return GameInfo(
-            name="football-strategy",
-            players=2,
-            actions=(self.actions[0].names, self.actions[1].names),
+        return self.described(
             acyclic=False,
             reward_range=self._reward_range(),
-            sources=(*SOURCES, *charts),
             parameters=self._parameters(),
             observation_labels=(*labels, *(f"choice {code}" for code in self.choices)),
             unit="points",

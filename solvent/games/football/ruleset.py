@@ -375,12 +375,7 @@ def _plain(name: str, value: Any) -> Any:
     return value
 
 
-DURATIONS = (
-    "play_seconds",
-    "long_play_seconds",
-    "dead_ball_seconds",
-    "interception_seconds",
-)
+DURATIONS = ("play_seconds", "long_play_seconds", "dead_ball_seconds", "interception_seconds")
 """The ruleset's lengths of plays, besides a play out of bounds."""
 
 
@@ -443,10 +438,9 @@ class ClockRules(Numbers):
         object.__setattr__(self, "stops", tuple(self.stops))
         for stop, before in zip(self.stops, (self.half, *self.stops), strict=False):
             check_integer(stop, "stops: seconds left", self.tick, before - 1)
-        for name in ("half", "timeout_saves"):
-            self._check_multiple(getattr(self, name), name)
-        for stop in self.stops:
-            self._check_multiple(stop, "stops")
+        times = [("half", self.half), ("timeout_saves", self.timeout_saves)]
+        for name, seconds in [*times, *(("stops", stop) for stop in self.stops)]:
+            self._check_multiple(seconds, name)
 
     def check_fits(self, ruleset: Ruleset) -> None:
         """Raise unless every play of a ruleset takes whole ticks, and one at least.
@@ -456,10 +450,9 @@ class ClockRules(Numbers):
                 no time need not end.
         """
         lengths = {name: getattr(ruleset, name) for name in DURATIONS}
-        for name in ("play_seconds", "long_play_seconds"):
-            lengths[f"{name} - out_of_bounds_seconds"] = (
-                getattr(ruleset, name) - ruleset.out_of_bounds_seconds
-            )
+        for name in DURATIONS[:2]:
+            shorter = lengths[name] - ruleset.out_of_bounds_seconds
+            lengths[f"{name} - out_of_bounds_seconds"] = shorter
         for name, seconds in lengths.items():
             self._check_multiple(seconds, name)
             if seconds == 0:

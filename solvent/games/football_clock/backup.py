@@ -163,31 +163,6 @@ def backup(
     return BlockResult(found, games=found.size)
 
 
-def payoffs_of(
-    rules: PackedRules, values: Floats, row: int, declared: Floats
-) -> tuple[Floats, Floats]:
-    """Return the payoffs of the calls of one situation.
-
-    Args:
-        rules: The rules.
-        values: [U, C] of successors.
-        row: The situation.
-        declared: [C] the values of the same line in punt formation, read on the last down.
-
-    Returns:
-        [C, k, m] of the first k legal actions against each call of the defence, and [C, others] of
-        the other legal actions, which have the same value against all: the field goal and the
-        declaration of punt formation, in this order, where they are legal.
-    """
-    arrays = rules.arrays
-    by_row = np.zeros((rows_of(arrays), values.shape[1]))
-    rate_situation(arrays, row, values, declared, by_row)
-    calls = arrays.row_call[arrays.row_start[row] : arrays.row_start[row + 1]]
-    contested = int(arrays.contested[row])
-    payoffs = np.moveaxis(by_row[arrays.cell[calls[:contested]]], -1, 0)
-    return np.ascontiguousarray(payoffs), by_row[arrays.cell[calls[contested:], 0]].T.copy()
-
-
 def blocks_of(lines: int, size: int) -> Sequence[Block]:
     """Return all lines in blocks of a size; the last may be smaller."""
     return [(first, min(first + size, lines)) for first in range(0, lines, size)]
@@ -284,27 +259,6 @@ def _backup(
 
 
 # The values of results and cells
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def rate_situation(
-    rules: Arrays, s: int, following: Floats, declared: Floats, by_row: Floats
-) -> None:
-    """Write the values of results and cells in a situation, choices taken as is best.
-
-    Args:
-        rules: The rules.
-        s: The situation.
-        following: [U, C] of successors.
-        declared: [C] of the same line in punt formation.
-        by_row: [rows, C] written.
-    """
-    _rate_results(rules, s, following, by_row, 0)
-    nobody = np.zeros((0, 0)), np.zeros(0, np.int32)
-    for k in range(len(rules.chosen_result)):
-        _choose(rules, k, True, nobody[0], nobody[1], by_row)
-    _rate_mixed_cells(rules, by_row)
-    by_row[rules.results - 1] = declared
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

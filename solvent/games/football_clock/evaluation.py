@@ -24,37 +24,22 @@ every pair twice as many as for solving.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from solvent.baselines.network import NetworkPlayer
-from solvent.cli.layered import layer_bar
-from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, BlockResult, Place, Read, WarmStart, changes
 from solvent.exact.layered.solve import Local, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
-from solvent.games.football_clock.agent import AgentLayers
 from solvent.games.football_clock.backup import backup, blocks_of
 from solvent.games.football_clock.layers import Answers, FootballLayers, Moment
-from solvent.games.football_clock.layout import FormLayout, Layer, LayerPolicy, Players
-from solvent.games.football_clock.players import (
-    SCORED_AGAINST,
-    NetworkLayers,
-    layers_named,
-    network_layers,
-    solution_of,
-)
-from solvent.games.football_clock.rules import TimedFootball, TimedPosition
-from solvent.games.football_clock.solution import OptimalLayers, TimedSolution
+from solvent.games.football_clock.layout import FormLayout, Layer, Players
+from solvent.games.football_clock.rules import TimedPosition
 from solvent.model.arrays import Floats
 
 STATES_AT_ONCE = 100_000
@@ -253,173 +238,10 @@ def evaluate_pairs(
         if on_layer is not None and store.needs(layer):
             on_layer(layer, store.read(layer))
 
-    solve_layers(layers, store, workers=_workers(), on_layer=tell)
+    solve_layers(layers, store, workers=all_threads(), on_layer=tell)
     return [*layers.results(store).values()]
 
 
-def _workers() -> Local:
+def all_threads() -> Local:
+    """Return workers on all processors of this machine."""
     return Local(os.cpu_count() or 1)
-
-
-OnBegun = Callable[[LayerStore], AbstractContextManager[Callable[[Layer], None]]]
-"""A callback that gets the layers when rating begins, and yields a callback for finished ones."""
-
-BEST_RESPONSE = "best response"
-
-
-@dataclass(frozen=True, eq=False)
-class TimedScore:
-    """The score of a player.
-
-    Attributes:
-        name: Name of the player.
-        against: Its value against each opponent, by name; among them :data:`BEST_RESPONSE`.
-        even: An optimal player's average value over both seats: half of a win, or no points.
-        bounds: Proved bounds of the score: a description in words, and the number within which it
-            holds.
-    """
-
-    name: str
-    against: dict[str, PairEvaluation]
-    even: float = 0.5
-    bounds: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def exploitability(self) -> float:
-        """Exploitability: half the sum of what the best response gains in either seat.
-
-        A player that takes both seats, each half of the time, of a game in which the payoffs of
-        both sum to a constant, has half of it for certain if it plays optimally.
-        """
-        return self.even - self.against[BEST_RESPONSE].average
-
-
-def score_timed(
-    game: TimedFootball,
-    policy: LayerPolicy,
-    name: str = "player",
-    *,
-    opponents: Iterable[str] = SCORED_AGAINST,
-    solution: str | Path | None = None,
-    out: str | Path | None = None,
-    begun: OnBegun = lambda store: nullcontext(lambda layer: None),
-) -> TimedScore:
-    """Score a policy exactly: against opponents, and against the best response to it.
-
-    The best response is computed from the policy alone. The optimal opponent plays by the values of
-    a solution; if those are rounded, it is not quite optimal, and what it gives away at most is
-    said in the score's `bounds`.
-
-    Args:
-        game: The game, with its start.
-        policy: The policy to score.
-        name: Name of the policy.
-        opponents: Opponents among :data:`SCORED_AGAINST`.
-        solution: The folder of the game's solution, which the optimal opponent needs but in a
-            small form.
-        out: A folder for what is scored so far; a score that was begun there goes on. In memory if
-            None.
-        begun: See :data:`OnBegun`.
-
-    Raises:
-        ValueError: If an opponent is unknown, or has no solution to play by.
-        StoreError: If the solution is missing, damaged, or of another game, or `out` holds anything
-            else, such as another score.
-    """
-    [begin] = game.initial()
-    pairs: dict[str, Players] = {
-        one: (policy, layers_named(one, game, solution)) for one in opponents
-    }
-    pairs[BEST_RESPONSE] = policy, None
-    by_values = any(isinstance(one, OptimalLayers) for pair in pairs.values() for one in pair)
-    # Solved on the spot for an optimal player; what is solved once is not solved again.
-    solved = solution_of(game, solution) if by_values else None
-    layers = PairLayers.of_pairs(
-        FootballLayers.of(game),
-        start=begin.state,
-        pairs=pairs,
-        players=_identity(name, policy, solved),
-    )
-    with ExitStack() as stack:
-        store = LayerStore(layers, "start")
-        if out is not None:
-            store = stack.enter_context(LayerFolder.create(out, layers, "start"))
-        if not store.finished:
-            tell = stack.enter_context(begun(store))
-            solve_layers(layers, store, workers=_workers(), on_layer=lambda layer, _: tell(layer))
-        against = layers.results(store)
-        bounds = {} if solved is None else _bounds(solved, store)
-    return TimedScore(name, against, even=0.0 if game.for_points else 0.5, bounds=bounds)
-
-
-def score_player(
-    game: TimedFootball, player: NetworkPlayer | str, solution: Path | None, out: Path | None
-) -> TimedScore:
-    """Score a player against those known by name and a best response, with progress.
-
-    Args:
-        game: The game, with its start.
-        player: A network, or the name of a player.
-        solution: The folder of the game's solution, which a small form does not need.
-        out: A folder for what is scored so far, or None.
-
-    Raises:
-        ValueError: If there is no player of that name, or it has no solution to play by.
-        StoreError: If the solution is missing, damaged, or of another game, or `out` holds anything
-            else than this score.
-    """
-    if isinstance(player, str):
-        name, policy = player, layers_named(player, game, solution)
-        opponents = [] if player == "optimal" else ["optimal"]
-    else:
-        name, policy = player.name, network_layers(game, player)
-        opponents = list(SCORED_AGAINST)
-    return score_timed(
-        game,
-        policy,
-        name,
-        opponents=opponents,
-        solution=solution,
-        out=out,
-        begun=lambda store: layer_bar(store.game, store.missing, "scoring"),
-    )
-
-
-def _identity(
-    name: str, policy: LayerPolicy, solved: TimedSolution | None
-) -> dict[str, str | dict[str, float | str]]:
-    """Return the data that a score depends on besides the game."""
-    parts: list[Any] = [name]
-    if isinstance(policy, NetworkLayers):
-        player, network = policy.player, policy.player.network
-        parts += player.rule, player.masked, player.observation, network.activation
-        parts += (array.tolist() for array in (*network.weights, *network.biases))
-    elif isinstance(policy, AgentLayers):
-        parts += policy.constants, policy.management
-    identity: dict[str, str | dict[str, float | str]] = {
-        "scored": hashlib.sha256(repr(parts).encode()).hexdigest()
-    }
-    if solved is not None:
-        store = solved.store
-        identity["solution"] = {"value": solved.value, "gap": store.largest_gap, "keep": store.keep}
-    return identity
-
-
-def _bounds(solved: TimedSolution, store: LayerStore) -> dict[str, float]:
-    """Return the losses of an optimal player that plays by rounded values.
-
-    In each layer it solves games whose entries are off by an error of those that it reads, and so
-    loses twice that beside what is lost later.
-    """
-    if solved.store.keep == "all":
-        return {}
-    known, errors = solved.store, solved.errors
-    lost: dict[Layer, float] = {}
-    for layer in store.game.layers:
-        reads = store.game.reads(layer)
-        later = max((lost[at] for at in reads), default=0.0)
-        off = max((errors[at] + known.rounded_off(at) for at in reads), default=0.0)
-        own = store.record(layer).largest_gap + store.game.rounding(layer, known.largest)
-        lost[layer] = later + 2 * off + own
-    [opening] = store.game.opening
-    return {"the optimal player gives away at most": lost[opening]}

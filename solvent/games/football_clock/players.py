@@ -1,232 +1,146 @@
-"""Players of football with a clock: by name, and networks as policies that are scored exactly.
+"""Players of football with a clock: by name, and any player as a policy that is scored exactly.
 
-Of a network nothing is sampled: the network is evaluated on what it would see in every state, a
-block of a layer at a time. Some entries of what it sees depend on the row of a state, others on the
-moment and the column, none on both. The first layer is affine, so it is computed once for every row
-and once a layer for every column, and a state's is the sum of two vectors.
-
-Sums are in float32 and in another order than in play, so probabilities agree to six digits, and
-the most probable action unless two are that close.
+Of a player nothing is sampled: it is asked for its action probabilities in every state, a part of a
+block of a layer at a time, as it is asked in an environment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from solvent.baselines.network import NetworkPlayer, times
+from solvent.baselines.network import NetworkPlayer
+from solvent.cli.layered import layer_bar
 from solvent.envs.batch_simulator import Player
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, WarmStart
+from solvent.exact.layered.solve import solve_layers
+from solvent.exact.layered.store import LayerStore
 from solvent.games.football.situation import OFFENCE
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
 from solvent.games.football_clock.backup import RoleStrategies
-from solvent.games.football_clock.episode_kernel import CALL
+from solvent.games.football_clock.episode_kernel import CALL, CHOICE, KICKOFF, TIMEOUT
+from solvent.games.football_clock.evaluation import PairEvaluation, PairLayers, all_threads
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import (
     Asked,
     Layer,
     LayerPolicy,
     LayerStrategies,
+    Players,
     block_rows,
 )
-from solvent.games.football_clock.rules import TimedFootball, TimedPosition
-from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
-from solvent.games.football_clock.solution import OptimalPlayer, TimedSolution
-from solvent.model.arrays import Bools, Floats, Ints
+from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.simulation import TimedFootballSampler
+from solvent.games.football_clock.solution import OptimalLayers, OptimalPlayer, TimedSolution
+from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import as_options, check_choice
 
-Array = NDArray[np.float32]
-
-AT_ONCE = 2048
-"""States that are asked for together, about; what is computed of them stays in the cache."""
+AT_ONCE = 8192
+"""States in which a player is asked together, about; what is computed stays in the cache."""
 
 
-class NetworkLayers:
-    """A network in both roles.
+class PlayerLayers:
+    """A player of environments in both roles, a layer at a time.
 
     Args:
-        layout: The form.
-        sampler: Sampler of the game, for the observations.
-        player: The network and how it chooses.
-
-    Raises:
-        ValueError: If it was trained for another game.
+        game: The game.
+        player: The player, such as a network.
     """
 
-    def __init__(
-        self, layout: FootballLayers, sampler: TimedFootballSampler, player: NetworkPlayer
-    ) -> None:
-        self.layout = layout
-        self.sampler = sampler
+    def __init__(self, game: TimedFootball, player: Player) -> None:
+        self.layout = FootballLayers.of(game)
+        self.sampler = TimedFootballSampler(game)
         self.player = player
-        self._actions = sampler.rules.actions
-        self._results = layout.rules.arrays.chosen_result
-        self._chooser = layout.rules.arrays.chooser
 
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None
     ) -> LayerStrategies:
         rows = block_rows(self.layout, block)
-        actions = self._actions
-        offence = np.arange(actions.plays + 3)
-        letters = actions.defence + np.arange(self.layout.rules.chart.defences)
-        every = np.ones((len(rows), len(letters)), bool)
-        return LayerStrategies(
-            self._role(layer, rows, 0, offence, self.layout.rules.legal[rows]),
-            self._role(layer, rows, 1, letters, every),
-        )
+        return LayerStrategies(self._role(layer, rows, 0), self._role(layer, rows, 1))
 
-    def _role(self, layer: Layer, rows: Ints, seat: int, own: Ints, legal: Bools) -> RoleStrategies:
-        """Return its strategies on offence or on defence, whose actions are `own`."""
-        chosen = np.flatnonzero((self._chooser == OFFENCE) == (seat == 0))
-        choices = self._actions.choice + np.arange(2)
-        # In a call first, then in each of the choices.
-        waiting = [-1, *self._results[chosen].tolist()]
-        moments = self._moments(layer, seat, waiting)
-        columns, states = moments.shape[1], len(rows) * moments.shape[1]
-        calls, taken = np.empty((states, len(own))), np.zeros((states, len(self._results)))
-        step = max(1, AT_ONCE // columns)
-        for first in range(0, len(rows), step):
-            of_row = self._rows[seat][rows[first : first + step]][:, None]
-            at = slice(first * columns, (first + len(of_row)) * columns)
-            for k, moment in enumerate(moments):
-                hidden = (of_row + moment).reshape(-1, moments.shape[2])
-                if k == 0:
-                    allowed = legal[first : first + step].repeat(columns, axis=0)
-                    calls[at] = self._chances(hidden, own, allowed)
-                else:
-                    taken[at, chosen[k - 1]] = self._first_of_two(hidden, choices)
-        which = np.arange(states, dtype=np.int32).reshape(len(rows), columns)
+    def _role(self, layer: Layer, rows: Ints, seat: int) -> RoleStrategies:
+        """Return its strategies on offence, in seat 0, or on defence."""
+        actions, arrays = self.sampler.rules.actions, self.layout.rules.arrays
+        columns = self.layout.columns(layer.half)
+        row, column = (part.reshape(-1) for part in np.indices((len(rows), columns)))
+        first, last = (0, actions.plays + 3) if seat == 0 else (actions.defence, actions.choice)
+        calls = self._asked(layer, seat, rows[row], column)[:, first:last]
+        taken = np.zeros((len(row), len(arrays.chooser)))
+        for c in np.flatnonzero((arrays.chooser == OFFENCE) == (seat == 0)).tolist():
+            waits = {"phase": CHOICE, "choice": arrays.chosen_result[c]}
+            taken[:, c] = self._asked(layer, seat, rows[row], column, **waits)[:, actions.choice]
+        which = np.arange(len(row), dtype=np.int32).reshape(len(rows), columns)
         return RoleStrategies(calls, taken, which)
 
     def onside(self, layer: Layer) -> Floats:
-        [moment] = self._moments(layer, 0)
-        hidden = self._rows[0][self.layout.kickoff_row] + moment
-        return 1 - self._first_of_two(hidden, self._actions.kick + np.arange(2))
+        columns = np.arange(self.layout.columns(layer.half))
+        kicks = np.full(len(columns), self.layout.kickoff_row)
+        chances = self._asked(layer, 0, kicks, columns, phase=KICKOFF)
+        return chances[:, self.sampler.rules.actions.kick + 1]
 
     def timeouts(self, asked: Asked) -> Floats:
-        columns = asked.column.shape[1]
-        found = np.empty((len(asked.row), columns))
-        answers = self._actions.timeout + np.arange(2)
-        for mine in (True, False):
-            seat = 0 if mine else 1
-            [of_column] = self._moments(asked.layer, seat, asked=asked)
-            members = np.flatnonzero(asked.mine == mine)
-            step = max(1, AT_ONCE // columns)
-            for first in range(0, len(members), step):
-                some = members[first : first + step]
-                # Columns of a moment are the offence's; those of `asked` are the asked side's.
-                column = asked.column[some]
-                column = column if mine else columns - 1 - column
-                hidden = self._rows[seat][asked.row[some]][:, None] + of_column[column]
-                flat = hidden.reshape(-1, hidden.shape[-1])
-                found[some] = self._first_of_two(flat, answers).reshape(len(some), -1)
+        found = np.empty(asked.column.shape)
+        for seat, mine in enumerate((asked.mine, ~asked.mine)):
+            if not mine.any():
+                continue
+            column = asked.column[mine]
+            row = np.repeat(asked.row[mine], column.shape[1])
+            moment = {
+                "phase": TIMEOUT,
+                "asked": seat,
+                "ticks": asked.after,
+                "saved": asked.saved,
+                "untimed": asked.untimed,
+                "other_too": asked.first and asked.layer.other > 0,
+            }
+            # Columns of a state are the offence's, those of `asked` the asked side's.
+            layer, last = asked.layer, column.shape[1] - 1
+            if seat == 1:
+                layer, column = layer.swapped, last - column
+            chances = self._asked(layer, seat, row, column.reshape(-1), **moment)
+            found[mine] = chances[:, self.sampler.rules.actions.timeout].reshape(column.shape)
         return found
 
-    @cached_property
-    def _rows(self) -> tuple[Array, Array]:
-        """[S + 2, H] for both seats what the first layer gives in each row, at no moment at all."""
-        bias = self.player.network.biases[0]
-        rows = self.layout.kickoff_row + 2
-        plays = self._blank(rows)
-        plays.records["row"] = np.arange(rows)
-        first, second = (self._first_layer(plays, seat) + bias for seat in (0, 1))
-        return first, second
+    def _asked(
+        self, layer: Layer, seat: int, row: Ints, column: Ints, phase: int = CALL, **moment: int
+    ) -> Floats:
+        """[n, A] its action probabilities in states of a layer.
 
-    def _moments(
-        self, layer: Layer, seat: int, choices: Sequence[int] = (-1,), asked: Asked | None = None
-    ) -> Array:
-        """[k, C, H] what time, time-outs and the score add to what the first layer gives in a row.
-
-        Seat 0 has the ball or kicks, seat 1 is the other. Each of the k `choices` is a result that
-        waits, or -1 for none.
+        Args:
+            layer: The layer, of player 0, who has the ball or kicks.
+            seat: The player's.
+            row: [n].
+            column: [n].
+            phase: Of :mod:`~.episode_kernel`.
+            moment: Other fields of an episode that are the same in all states.
         """
-        layout, columns = self.layout, self.layout.columns(layer.half)
-        every = len(choices) * columns
-        plays = self._blank(every + 1)
-        state, moment = plays.records[:every], slice(every)
-        state["half"], state["ticks"] = layer.half, layer.ticks
-        state["left0"], state["left1"] = layer.own, layer.other
-        state["choice"] = np.repeat(choices, columns)
-        state["margin"] = np.tile(layout.margin(layer.half), len(choices))
-        if layout.form == "full" and layer.half == 1:
-            state["receiver"] = np.tile(1 - layout.receives(1), len(choices))
-        if asked is not None:
-            state["asked"], state["untimed"] = seat, asked.untimed
-            state["ticks"], state["saved"] = asked.after, asked.saved
-            state["other_too"] = asked.first and layer.other > 0
-            if seat == 1:
-                state["left0"], state["left1"] = layer.other, layer.own
-        given = self._first_layer(plays, seat)
-        added: Array = (given[moment] - given[every]).reshape(len(choices), columns, -1)
-        return added
-
-    def _blank(self, n: int) -> TimedFootballPlays:
-        """Plays in row 0 in which player 0 has the ball, at a moment that is the same for all."""
-        plays = self.sampler.plays(n, self.player.observation)
-        blank = {"phase": CALL, "half": 2, "choice": -1, "asked": -1, "receiver": -1}
-        for name, value in blank.items():
+        layout, half = self.layout, layer.half
+        plays, chances = self.sampler.plays(min(AT_ONCE, len(row))), []
+        usual = {"half": half, "ticks": layer.ticks, "choice": -1, "asked": -1, "receiver": -1}
+        usual |= {"phase": phase, "left0": layer.own, "left1": layer.other}
+        for name, value in {**usual, **moment}.items():
             plays.records[name] = value
-        return plays
-
-    def _first_layer(self, plays: TimedFootballPlays, seat: int) -> Array:
-        """[n, H] the first layer, its biases left out."""
-        chosen = np.arange(len(plays.records))
-        seen = plays.observe(chosen, np.full(len(chosen), seat))
-        return times(seen, self.player.network.weights[0])
-
-    def _chances(self, hidden: Array, own: Ints, allowed: Bools) -> Floats:
-        """[n, own] the chances of a role's actions, of which `allowed` [n, own] are legal."""
-        network, player = self.player.network, self.player
-        values = network.before_last(hidden)
-        weight, bias = network.weights[-1], network.biases[-1]
-        if player.masked:
-            outputs = times(values, weight[:, own]) + bias[own]
-            return player.choose(outputs, allowed)
-        outputs = times(values, weight) + bias
-        legal = np.zeros(outputs.shape, bool)
-        legal[:, own] = allowed
-        return player.choose(outputs, legal)[:, own]
-
-    def _first_of_two(self, hidden: Array, own: Ints) -> Floats:
-        """[n] the chance of the first of two actions, both of which are legal."""
-        return self._chances(hidden, own, np.ones((len(hidden), 2), bool))[:, 0]
+        for begin in range(0, len(row), AT_ONCE):
+            at = column[begin : begin + AT_ONCE]
+            everyone, records = np.arange(len(at)), plays.records[: len(at)]
+            records["row"] = row[begin : begin + AT_ONCE]
+            records["margin"] = layout.margin(half)[at]
+            if layout.form == "full" and half == 1:
+                records["receiver"] = 1 - layout.receives(1)[at]
+            chances.append(self.player.mixes(plays, everyone, np.full(len(at), seat)))
+        return np.concatenate(chances)
 
 
 SOLVED_ON_THE_SPOT = 5_000_000
 """The most states of a form that is solved when its optimal player is asked for."""
-
-
-def strategy_of(
-    sampler: TimedFootballSampler, player: Player
-) -> Callable[[TimedPosition, int], dict[int, float]]:
-    """Return a player as a function of one position, for transcripts.
-
-    When it is asked for a time-out the play is over, and neither its length nor the time before it
-    is known any more; a player goes by what is left with a time-out and without it.
-
-    Args:
-        sampler: Sampler of the game.
-        player: The player to ask.
-
-    Returns:
-        From a position and a seat to the actions taken there, with their probabilities.
-    """
-    episode, only = sampler.plays(1), np.zeros(1, np.int64)
-
-    def strategy(position: TimedPosition, seat: int) -> dict[int, float]:
-        legal = sampler.rules.legal_actions(position)[seat]
-        if len(legal) == 1:
-            return {legal[0]: 1.0}
-        sampler.write(episode.records, 0, position)
-        [chances] = player.mixes(episode, only, only + seat)
-        return {action: float(chances[action]) for action in legal if chances[action] > 0}
-
-    return strategy
 
 
 def solution_of(game: TimedFootball, folder: str | Path | None = None) -> TimedSolution:
@@ -290,10 +204,167 @@ def layers_named(name: str, game: TimedFootball, solution: str | Path | None = N
     return layers
 
 
-def network_layers(game: TimedFootball, player: NetworkPlayer) -> NetworkLayers:
-    """A network as a policy on layers of the game that it plays.
+OnBegun = Callable[[LayerStore], AbstractContextManager[Callable[[Layer], None]]]
+"""A callback that gets the layers when rating begins, and yields a callback for finished ones."""
+
+BEST_RESPONSE = "best response"
+
+
+@dataclass(frozen=True, eq=False)
+class TimedScore:
+    """The score of a player.
+
+    Attributes:
+        name: Name of the player.
+        against: Its value against each opponent, by name; among them :data:`BEST_RESPONSE`.
+        even: An optimal player's average value over both seats: half of a win, or no points.
+        bounds: Proved bounds of the score: a description in words, and the number within which it
+            holds.
+    """
+
+    name: str
+    against: dict[str, PairEvaluation]
+    even: float = 0.5
+    bounds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def exploitability(self) -> float:
+        """Exploitability: half the sum of what the best response gains in either seat.
+
+        A player that takes both seats, each half of the time, of a game in which the payoffs of
+        both sum to a constant, has half of it for certain if it plays optimally.
+        """
+        return self.even - self.against[BEST_RESPONSE].average
+
+
+def score_timed(
+    game: TimedFootball,
+    policy: LayerPolicy,
+    name: str = "player",
+    *,
+    opponents: Iterable[str] = SCORED_AGAINST,
+    solution: str | Path | None = None,
+    out: str | Path | None = None,
+    begun: OnBegun = lambda store: nullcontext(lambda layer: None),
+) -> TimedScore:
+    """Score a policy exactly: against opponents, and against the best response to it.
+
+    The best response is computed from the policy alone. The optimal opponent plays by the values of
+    a solution; if those are rounded, it is not quite optimal, and what it gives away at most is
+    said in the score's `bounds`.
+
+    Args:
+        game: The game, with its start.
+        policy: The policy to score.
+        name: Name of the policy.
+        opponents: Opponents among :data:`SCORED_AGAINST`.
+        solution: The folder of the game's solution, which the optimal opponent needs but in a
+            small form.
+        out: A folder for what is scored so far; a score that was begun there goes on. In memory if
+            None.
+        begun: See :data:`OnBegun`.
 
     Raises:
-        ValueError: If it was trained for another game.
+        ValueError: If an opponent is unknown, or has no solution to play by.
+        StoreError: If the solution is missing, damaged, or of another game, or `out` holds anything
+            else, such as another score.
     """
-    return NetworkLayers(FootballLayers.of(game), TimedFootballSampler(game), player)
+    [begin] = game.initial()
+    pairs: dict[str, Players] = {
+        one: (policy, layers_named(one, game, solution)) for one in opponents
+    }
+    pairs[BEST_RESPONSE] = policy, None
+    by_values = any(isinstance(one, OptimalLayers) for pair in pairs.values() for one in pair)
+    # Solved on the spot for an optimal player; what is solved once is not solved again.
+    solved = solution_of(game, solution) if by_values else None
+    layers = PairLayers.of_pairs(
+        FootballLayers.of(game),
+        start=begin.state,
+        pairs=pairs,
+        players=_identity(name, policy, solved),
+    )
+    with ExitStack() as stack:
+        store = LayerStore(layers, "start")
+        if out is not None:
+            store = stack.enter_context(LayerFolder.create(out, layers, "start"))
+        if not store.finished:
+            tell = stack.enter_context(begun(store))
+            solve_layers(
+                layers, store, workers=all_threads(), on_layer=lambda layer, _: tell(layer)
+            )
+        against = layers.results(store)
+        bounds = {} if solved is None else _bounds(solved, store)
+    return TimedScore(name, against, even=0.0 if game.for_points else 0.5, bounds=bounds)
+
+
+def score_player(
+    game: TimedFootball, player: NetworkPlayer | str, solution: Path | None, out: Path | None
+) -> TimedScore:
+    """Score a player against those known by name and a best response, with progress.
+
+    Args:
+        game: The game, with its start.
+        player: A network, or the name of a player.
+        solution: The folder of the game's solution, which a small form does not need.
+        out: A folder for what is scored so far, or None.
+
+    Raises:
+        ValueError: If there is no player of that name, or it has no solution to play by.
+        StoreError: If the solution is missing, damaged, or of another game, or `out` holds anything
+            else than this score.
+    """
+    if isinstance(player, str):
+        name, policy = player, layers_named(player, game, solution)
+        opponents = [] if player == "optimal" else ["optimal"]
+    else:
+        name, policy = player.name, PlayerLayers(game, player)
+        opponents = list(SCORED_AGAINST)
+    return score_timed(
+        game,
+        policy,
+        name,
+        opponents=opponents,
+        solution=solution,
+        out=out,
+        begun=lambda store: layer_bar(store.game, store.missing, "scoring"),
+    )
+
+
+def _identity(
+    name: str, policy: LayerPolicy, solved: TimedSolution | None
+) -> dict[str, str | dict[str, float | str]]:
+    """Return the data that a score depends on besides the game."""
+    parts: list[Any] = [name]
+    if isinstance(policy, PlayerLayers) and isinstance(policy.player, NetworkPlayer):
+        player, network = policy.player, policy.player.network
+        parts += player.rule, player.masked, player.observation, network.activation
+        parts += (array.tolist() for array in (*network.weights, *network.biases))
+    elif isinstance(policy, AgentLayers):
+        parts += policy.constants, policy.management
+    identity: dict[str, str | dict[str, float | str]] = {
+        "scored": hashlib.sha256(repr(parts).encode()).hexdigest()
+    }
+    if solved is not None:
+        store = solved.store
+        identity["solution"] = {"value": solved.value, "gap": store.largest_gap, "keep": store.keep}
+    return identity
+
+
+def _bounds(solved: TimedSolution, store: LayerStore) -> dict[str, float]:
+    """Return the losses of an optimal player that plays by rounded values.
+
+    In each layer it solves games whose entries are off by an error of those that it reads, and so
+    loses twice that beside what is lost later.
+    """
+    if solved.store.keep == "all":
+        return {}
+    known, errors = solved.store, solved.errors
+    lost: dict[Layer, float] = {}
+    for layer in store.game.layers:
+        reads = store.game.reads(layer)
+        later = max((lost[at] for at in reads), default=0.0)
+        off = max((errors[at] + known.rounded_off(at) for at in reads), default=0.0)
+        own = store.record(layer).largest_gap + store.game.rounding(layer, known.largest)
+        lost[layer] = later + 2 * off + own
+    [opening] = store.game.opening
+    return {"the optimal player gives away at most": lost[opening]}

@@ -1,7 +1,6 @@
 """The page on football with a clock: values and decisions by time, score and place.
 
-The study of the published agent (McCulloch 2015) has its losses over all games, by time and lead,
-and in each decision of one game against the optimal player.
+The study of the published agent (McCulloch 2015) has its losses over all games, by time and lead.
 """
 
 from __future__ import annotations
@@ -19,15 +18,13 @@ from solvent.games.football.fourth_down import WAY_COLOURS, WAYS, best_ways
 from solvent.games.football.report import FIELD, filled, line_chart, untabled_football
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation, first_down_at, line_name, ordinal
+from solvent.games.football.solver.backup import backup_of
 from solvent.games.football.solver.solved import SolvedFootball
-from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
-from solvent.games.football_clock.backup import payoffs_of
+from solvent.games.football_clock.agent import AgentLayers
 from solvent.games.football_clock.evaluation import PairEvaluation, evaluate_pairs
 from solvent.games.football_clock.layers import equilibrium, kick_values
 from solvent.games.football_clock.layout import Layer, Players
-from solvent.games.football_clock.players import strategy_of
 from solvent.games.football_clock.rules import TimedPosition
-from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import NEGLIGIBLE, OptimalLayers, TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.model import Game
@@ -135,21 +132,21 @@ class LastHalf:
             [T, leads] the best of :data:`NAMES`, and [3, T, leads] the values of a normal call, of
             punt formation and of a field goal; NaN where none is allowed.
         """
-        layout, rules = self.layout, self.layout.rules
+        rules, backup = self.layout.rules, backup_of(self.layout.rules)
         plays, downs = rules.chart.plays, rules.ruleset.downs
         at = rules.index(Situation(downs, to_go, to_goal))
         declared = rules.index(Situation(downs, to_go, to_goal, punting=True))
         found, quick = np.full((3, *self.shape), np.nan), np.zeros(self.shape)
-        legal = np.flatnonzero(rules.legal[at]).tolist()
+        called = np.flatnonzero(rules.legal[at, : plays + 1])
         for t in range(self.ticks):
-            punts = self.solution.values(self.moment(t + 1))[declared]
-            contested, certain = payoffs_of(layout.rules, self.following(t + 1), at, punts)
-            games = solve_matrix_games(contested[self.columns])
-            found[0, t], quick[t] = games.value, games.row_strategy[:, legal.index(plays)]
-            for action, value in zip(
-                legal[contested.shape[1] :], certain[self.columns].T, strict=True
-            ):
-                found[2 if action == plays + 1 else 1, t] = value
+            following = self.following(t + 1)[:, self.columns]
+            ends = backup.leads(np.array([at]))[:, : len(following)] @ following
+            results, _ = backup.choose(ends.T.copy())
+            games = solve_matrix_games(backup.calls(results)[:, called])
+            found[0, t], quick[t] = games.value, games.row_strategy[:, called == plays].sum(axis=1)
+            found[1, t] = self.solution.values(self.moment(t + 1))[declared, self.columns]
+            if rules.legal[at, plays + 1]:
+                found[2, t] = results[:, -2]
         way, margin = best_ways(found, quick)
         way[margin < NEGLIGIBLE] = EQUAL
         return way, found + self.even
@@ -455,7 +452,7 @@ def rate_agent(
 
 
 def paper_agent(solution: SolvedGame) -> list[Section] | None:
-    """Rate the published agent in a solved form, with progress, and return the sections about it.
+    """Rate the published agent in a solved form, with progress, and return the section about it.
 
     Args:
         solution: Solution of a form with a clock; for another there are no sections.
@@ -468,7 +465,7 @@ def paper_agent(solution: SolvedGame) -> list[Section] | None:
         layer_bar(solution.layered, layers, "rating the published agent") as tell,
     ):
         scores = rate_agent(solution, tell)
-    return [agent_section(solution, scores), agent_game_section(solution, scores)]
+    return [agent_section(solution, scores)]
 
 
 def agent_section(solution: TimedSolution, scores: AgentScores) -> Section:
@@ -525,65 +522,3 @@ def _seat(start: TimedPosition, player: int) -> str:
     if start.phase == "call":
         return "with the ball" if player == start.offence else "without the ball"
     return "kicks off" if player == start.offence else "receives the kickoff"
-
-
-# One game
-
-
-def cost_of_strategy(
-    solution: TimedSolution, position: TimedPosition, player: int, strategy: Mapping[int, float]
-) -> float:
-    """Return the loss of a player's mixed strategy in a position against the optimal opponent."""
-    sign = 1 if player == 0 else -1
-    values = {a: sign * v for a, v in solution.action_values(position, player).items()}
-    own = sum(share * values[action] for action, share in strategy.items())
-    return max(0.0, max(values.values()) - own)
-
-
-def priced_game(solution: TimedSolution) -> tuple[tuple[Line, ...], tuple[float, ...]]:
-    """Let the agent play as player 0 against the optimal player.
-
-    Returns:
-        The plays, and what the agent's action probabilities gave away in each; decisions that are
-        no play of their own, such as a time-out that is not called, count to the play before.
-    """
-    player = AgentPlayer(AgentLayers(solution.layout))
-    agent = strategy_of(TimedFootballSampler(solution.game), player)
-    priced: list[tuple[TimedPosition, float]] = []
-
-    def watched(position: TimedPosition, seat: int) -> Mapping[int, float]:
-        if seat == 1:
-            return solution.policy(position, 1)
-        strategy = agent(position, seat)
-        priced.append((position, cost_of_strategy(solution, position, seat, strategy)))
-        return strategy
-
-    lines = transcript(solution, (watched, watched), seed=SEED)
-    costs, begun = [0.0] * len(lines), 0
-    for position, cost in priced:
-        if begun < len(lines) and position is lines[begun].position:
-            begun += 1
-        costs[max(begun - 1, 0)] += cost
-    return lines, tuple(costs)
-
-
-def agent_game_section(solution: TimedSolution, scores: AgentScores) -> Section:
-    """The course of a game as a line, and its plays as a table with their costs."""
-    lines, costs = priced_game(solution)
-    head, *rows = table_of(solution.game, lines)
-    left = iter(costs)
-    # A row that only names a half has no value, and is no play.
-    body = [(*row, _text(solution, next(left)) if row[-1] else "") for row in rows]
-    unit = " points" if solution.layout.for_points else ""
-    given = solution.value - scores.start[OPTIMAL].first
-    amounts = (_text(solution, amount) or "0" for amount in (sum(costs), given))
-    figure = course(solution, lines)
-    html = filled("agent_game", *amounts, unit, figure, (*head, "given away"), body)
-    return Section("A game of the published agent", html)
-
-
-def _text(solution: TimedSolution, cost: float) -> str:
-    """Points, or a chance as the transcript writes it; nothing for next to nothing."""
-    if cost < NEGLIGIBLE:
-        return ""
-    return f"{cost:.3f}" if solution.layout.for_points else f"{100 * cost:.2f}%"

@@ -73,7 +73,7 @@ from numpy.typing import NDArray
 from solvent.games.football.calls import Actions
 from solvent.games.football.chart import Chart, Result, as_chart
 from solvent.games.football.expected_points import ExpectedPoints
-from solvent.games.football.rules import FORMS, SOURCES, ChartFootball, FootballStrategy
+from solvent.games.football.rules import FORMS, ChartFootball, FootballStrategy
 from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football.situation import Consequence, Restart, Situation, first_down_at
 from solvent.model import (
@@ -161,11 +161,13 @@ class Entry(NamedTuple):
 
     Attributes:
         label: Name of the entry.
-        most: The largest whole number that it can be, by which it is divided.
+        value: A whole number or a flag.
+        most: The largest that it can be, by which it is divided.
         least: The smallest; leads may be negative.
     """
 
     label: str
+    value: int
     most: int = 1
     least: int = 0
 
@@ -266,47 +268,49 @@ class TimedFootball(ChartFootball):
         """The actions of either player."""
         return Actions.of(self.loaded_chart, offence=True, defence=True, kicks=True, timeouts=True)
 
-    @cached_property
-    def choices(self) -> tuple[str, ...]:
-        """The codes of all results of the chart that are choices."""
-        return tuple(result.code for result in self.loaded_chart.results if result.options)
-
-    @cached_property
-    def entries(self) -> tuple[Entry, ...]:
-        """The entries of an observation."""
+    def entries(self, state: TimedPosition, player: int) -> list[Entry]:
+        """The entries of a player's observation of a position, as the module describes them."""
         rules, clock = self.loaded_ruleset, self.loaded_clock
         score, margin = rules.touchdown + 1, clock.largest_margin
-        leads = Entry("lead", margin, -margin), Entry("lead within a score", score, -score)
-        return (
-            Entry("over"),
-            Entry("down", rules.downs),
-            Entry("to go", rules.field),
-            Entry("to goal", rules.field),
-            *map(Entry, ("punt formation", "my ball", "kickoff", "free kick", "second half")),
-            Entry("time left", clock.half_ticks),
-            Entry("time left at the end", clock.last_ticks),
-            Entry("my time-outs", clock.timeouts),
-            Entry("its time-outs", clock.timeouts),
-            Entry("I receive the second half"),
-            *(() if self.for_points else leads),
-            *map(Entry, ("I am asked", "it is asked", "both are asked")),
-            Entry("time saved", clock.half_ticks),
-            Entry("untimed down"),
-            *(Entry(f"choice {code}") for code in self.choices),
-        )
+        lead = state.margin if player == 0 else -state.margin
+        live, comes = state.phase != "over", state.follows or state.phase
+        leads = [
+            Entry("lead", lead, margin, -margin),
+            Entry("lead within a score", max(-score, min(score, lead)), score, -score),
+        ]
+        return [
+            Entry("over", not live),
+            Entry("down", state.down, rules.downs),
+            Entry("to go", state.to_go, rules.field),
+            Entry("to goal", state.to_goal, rules.field),
+            Entry("punt formation", state.punting),
+            Entry("my ball", live and state.offence == player),
+            Entry("kickoff", comes == "kickoff"),
+            Entry("free kick", comes == "free kick"),
+            Entry("second half", state.half == 2),
+            Entry("time left", state.ticks, clock.half_ticks),
+            Entry("time left at the end", min(state.ticks, clock.last_ticks), clock.last_ticks),
+            Entry("my time-outs", state.timeouts[player], clock.timeouts),
+            Entry("its time-outs", state.timeouts[1 - player], clock.timeouts),
+            Entry("I receive the second half", state.receiver == player),
+            *([] if self.for_points else leads),
+            Entry("I am asked", state.asked == player),
+            Entry("it is asked", state.asked == 1 - player),
+            Entry("both are asked", state.other_too),
+            Entry("time saved", state.saved, clock.half_ticks),
+            Entry("untimed down", state.untimed),
+            *(Entry(f"choice {code}", state.choice == code) for code in self.choices),
+        ]
 
     @cached_property
     def info(self) -> GameInfo:
         """Players, actions and sources."""
-        return GameInfo(
-            name="football-strategy",
-            players=2,
-            actions=(self.actions.names, self.actions.names),
+        entries = self.entries(TimedPosition("over"), 0)
+        return self.described(
             acyclic=True,
             reward_range=self._reward_range(),
-            sources=(*SOURCES, f"chart {self.loaded_chart.name!r}: {self.loaded_chart.source}"),
             parameters=self._parameters(),
-            observation_labels=tuple(entry.label for entry in self.entries),
+            observation_labels=tuple(entry.label for entry in entries),
             unit="points" if self.for_points else WINS_OR_TIES,
         )
 
@@ -485,22 +489,8 @@ class TimedFootball(ChartFootball):
 
     def observe(self, state: TimedPosition, player: int) -> NDArray[np.float32]:
         """Return a player's observation of a position, as the module describes it."""
-        score = self.loaded_ruleset.touchdown + 1
-        lead = state.margin if player == 0 else -state.margin
-        live = state.phase != "over"
-        comes = state.follows or state.phase
-        seen = [
-            *(not live, state.down, state.to_go, state.to_goal, state.punting),
-            *(live and state.offence == player, comes == "kickoff", comes == "free kick"),
-            *(state.half == 2, state.ticks, min(state.ticks, self.loaded_clock.last_ticks)),
-            *(state.timeouts[player], state.timeouts[1 - player], state.receiver == player),
-            *(() if self.for_points else (lead, max(-score, min(score, lead)))),
-            *(state.asked == player, state.asked == 1 - player, state.other_too),
-            *(state.saved, state.untimed),
-            *(state.choice == code for code in self.choices),
-        ]
-        most = [max(1, entry.most) for entry in self.entries]
-        return (np.array(seen, float) / most).astype(np.float32)
+        seen = [entry.value / max(1, entry.most) for entry in self.entries(state, player)]
+        return np.array(seen, np.float32)
 
     def scene(self, state: TimedPosition) -> Scene:
         """Draw the score and the clock, and the field as the game without a clock does."""

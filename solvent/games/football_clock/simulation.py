@@ -44,9 +44,10 @@ class TimedFootballSampler:
     def __init__(self, rules: TimedFootball) -> None:
         self.rules = rules
         self.packed: PackedRules = pack_rules(rules.loaded_chart, rules.loaded_ruleset)
-        self.most = np.array([entry.most for entry in rules.entries])
-        self.least = np.array([entry.least for entry in rules.entries])
         [begins] = rules.initial()
+        entries = rules.entries(begins.state, 0)
+        self.most = np.array([entry.most for entry in entries])
+        self.least = np.array([entry.least for entry in entries])
         start = np.zeros(1, kernel.EPISODE)
         self.write(start, 0, begins.state)
         self.arrays = _rules_of(self, start)
@@ -66,21 +67,17 @@ class TimedFootballSampler:
 
     def examples(self) -> list[TimedPosition]:
         """Return the states of some episodes under the uniform policy."""
-        n = 16
-        plays = self.plays(n)
-        plays.arrays["stream"][:] = np.arange(1, n + 1)
-        plays.begin(np.arange(n))
-        uniform, states, live = Uniform(), [], np.arange(n)
+        plays, live = self.plays(16), np.arange(16)
+        states: list[TimedPosition] = []
+        plays.arrays["stream"][:] = live + 1
+        plays.begin(live)
         while len(live):
-            states += [plays.state(i) for i in live.tolist()]
-            actions = np.zeros((2, n), np.int64)
-            for player in (0, 1):
-                who = np.full(len(live), player)
-                acts = plays.acts(live, who)
-                acting = live[acts]
-                strategies = uniform.mixes(plays, acting, who[acts])
-                draw_actions(acting, strategies, plays.arrays["stream"], actions[player])
-            plays.move(live, actions[0], actions[1], np.zeros(n))
+            states += map(plays.state, live.tolist())
+            actions = np.zeros((2, 16), np.int64)
+            for player, action in enumerate(actions):
+                chances = Uniform().mixes(plays, live, np.full(len(live), player))
+                draw_actions(live, chances, plays.arrays["stream"], action)
+            plays.move(live, actions[0], actions[1], np.zeros(16))
             live = live[~plays.over()[live]]
         return states
 

@@ -31,8 +31,9 @@ from solvent.exact.layered.game import Block, WarmStart
 from solvent.exact.layered.solve import LayeredSolution, solve_in_memory
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
 from solvent.games.football.rules import FORMS
+from solvent.games.football.solver.backup import backup_of
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
-from solvent.games.football_clock.backup import RoleStrategies, backup, payoffs_of
+from solvent.games.football_clock.backup import RoleStrategies, backup
 from solvent.games.football_clock.layers import (
     FootballLayers,
     LayerProblem,
@@ -129,18 +130,19 @@ class TimedSolution(LayeredSolution):
     def _payoffs(self, state: TimedPosition) -> Floats:
         if state.phase != "call":
             return super()._payoffs(state)
-        layout, arrays, place = self.layout, self.layout.rules.arrays, self._place(state)
+        rules, place = self.layout.rules, self._place(state)
         row, column = place.at
-        ends = arrays.branch_start[[row * arrays.results, (row + 1) * arrays.results]]
-        only = np.unique(arrays.branch_successor[slice(*ends.tolist())])
-        columns = slice(column, column + 1)
-        values = self._moment(place.layer).values(0, only, columns) + self._even
-        declared = np.zeros(1)
-        if state.down == layout.rules.ruleset.downs and not state.punting:
-            declared = self.values(place.layer)[row + layout.lines, columns] + self._even
-        [contested], [certain] = payoffs_of(layout.rules, values, row, declared)
-        alike = np.repeat(certain[:, None], contested.shape[1], axis=1)
-        payoffs = np.concatenate((contested, alike))
+        matrices, arrays = backup_of(rules), rules.arrays
+        leads, following = matrices.leads(np.array([row])), np.zeros(len(arrays.successor))
+        only = np.unique(leads.indices)
+        found = self._moment(place.layer).values(0, only, slice(column, column + 1))
+        following[: len(found)] = found[:, 0] + self._even
+        results, _ = matrices.choose(leads @ following)
+        if state.down == rules.ruleset.downs and not state.punting:
+            declared = self.values(place.layer)[row + self.layout.lines, column]
+            results[0, -1] = declared + self._even
+        legal = arrays.row_call[arrays.row_start[row] : arrays.row_start[row + 1]]
+        payoffs: Floats = matrices.calls(results)[0, legal]
         return payoffs if state.offence == 0 else 2 * self._even - payoffs.T
 
     @cached_property

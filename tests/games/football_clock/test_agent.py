@@ -12,26 +12,21 @@ from timed_policies import evaluate
 from solvent.games.football.situation import Situation, first_down_at
 from solvent.games.football_clock.agent import (
     AgentLayers,
-    AgentPlayer,
     AverageNeeded,
     ClockManagement,
 )
 from solvent.games.football_clock.evaluation import PairEvaluation
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Asked, Layer
-from solvent.games.football_clock.players import strategy_of
 from solvent.games.football_clock.report import (
     BEST_RESPONSE,
     OPTIMAL,
     LastHalf,
-    agent_game_section,
     agent_section,
-    cost_of_strategy,
     rate_agent,
     seats_of,
 )
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
-from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import OptimalLayers, TimedSolution
 from solvent.report.page import render
 
@@ -126,7 +121,7 @@ def test_onside_kicks_come_late_from_behind() -> None:
 
 # What it gives away.
 
-AGENT_TITLES = ["What the published agent gives away", "A game of the published agent"]
+AGENT_TITLE = "What the published agent gives away"
 
 
 @pytest.fixture(scope="module")
@@ -163,9 +158,8 @@ def test_the_table_has_the_evaluations_of_the_start(
     assert (found[:, 0] > found[:, 1] + 1e-3).all()
     assert (found[:, 1] > found[:, 2] - 1e-12).all()
     assert (found[:, 1] > found[:, 2] + 1e-3).any()
-    sections = [agent_section(solution, rated), agent_game_section(solution, rated)]
-    page = render(solution, sections=sections)
-    titles = ("A game, play by play", *AGENT_TITLES)
+    page = render(solution, sections=[agent_section(solution, rated)])
+    titles = ("A game, play by play", AGENT_TITLE)
     places = [page.index(title) for title in titles]
     assert places == sorted(places)
     assert f'data-value="{seats["kicks off"][2]}"' in page
@@ -187,33 +181,3 @@ def test_a_cell_is_the_value_less_what_the_agent_gets_there(
             for opponent in (OPTIMAL, BEST_RESPONSE):
                 gets = evaluated(second_half, at, opponent).first
                 assert scores.by_time[opponent][cell] == pytest.approx(gets, abs=1e-12)
-
-
-def test_costs_are_on_average_what_the_evaluation_says() -> None:
-    """Over all games, a position's cost times how often it comes up adds to what is given away."""
-    game = timed_football.tiny("second-half", timed_football.SMALL, half=30, timeouts=1)
-    solution = TimedSolution.of(game)
-    player = AgentPlayer(AgentLayers(solution.layout))
-    agent = strategy_of(TimedFootballSampler(game), player)
-
-    @cache
-    def expected(position: TimedPosition) -> tuple[float, float]:
-        """The agent's reward from here on, and the costs that it will have."""
-        if game.is_terminal(position):
-            return 0.0, 0.0
-        mine = agent(position, 0)
-        reward, cost = 0.0, cost_of_strategy(solution, position, 0, mine)
-        for action, share in mine.items():
-            for answer, other in solution.policy(position, 1).items():
-                for outcome in game.transition(position, (action, answer)):
-                    chance = share * other * float(outcome.probability)
-                    later = expected(outcome.state)
-                    reward += chance * (float(outcome.reward) + later[0])
-                    cost += chance * later[1]
-        return reward, cost
-
-    reward, cost = expected(solution.start)
-    assert reward == pytest.approx(solution.value - cost, abs=1e-9)
-    gets = evaluated(solution, solution.start, OPTIMAL).first
-    assert reward == pytest.approx(gets, abs=1e-9)
-    assert cost > 1e-3

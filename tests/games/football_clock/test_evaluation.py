@@ -22,15 +22,16 @@ from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.exact.scoring import response_values
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer, ClockManagement
-from solvent.games.football_clock.evaluation import (
-    BEST_RESPONSE,
-    TimedScore,
-    evaluate_pairs,
-    score_timed,
-)
+from solvent.games.football_clock.evaluation import evaluate_pairs
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Layer
-from solvent.games.football_clock.players import network_layers, optimal_player
+from solvent.games.football_clock.players import (
+    BEST_RESPONSE,
+    PlayerLayers,
+    TimedScore,
+    optimal_player,
+    score_timed,
+)
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import OptimalLayers, TimedSolution
@@ -208,7 +209,7 @@ def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(number: int) -
     player = network_of(sampler, masked=masked, rule=rule, observation=observation)
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
-    layout, layers = FootballLayers.of(sampler.rules), network_layers(sampler.rules, player)
+    layout, layers = FootballLayers.of(sampler.rules), PlayerLayers(sampler.rules, player)
     with_itself = evaluate(layout, begin.state, layers, layers).first
     assert with_itself == pytest.approx(
         table.at_start(policy_value(table, first, second)), abs=1e-6
@@ -244,7 +245,7 @@ def game() -> TimedFootball:
 
 
 def test_a_score_goes_on_where_it_was_interrupted(game: TimedFootball, tmp_path: Path) -> None:
-    policy = network_layers(game, network_of(TimedFootballSampler(game)))
+    policy = PlayerLayers(game, network_of(TimedFootballSampler(game)))
     whole = score_timed(game, policy)
     seen: list[Layer] = []
 
@@ -265,7 +266,7 @@ def test_a_score_goes_on_where_it_was_interrupted(game: TimedFootball, tmp_path:
     finished = score_timed(game, policy, out=tmp_path, begun=begun)
     assert numbers(finished) == numbers(whole)
     assert len(seen) == len(FootballLayers.of(game).layers)
-    other = network_layers(game, network_of(TimedFootballSampler(game), seed=1))
+    other = PlayerLayers(game, network_of(TimedFootballSampler(game), seed=1))
     with pytest.raises(StoreError, match="scored"):
         score_timed(game, other, out=tmp_path)
 

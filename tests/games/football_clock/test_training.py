@@ -12,12 +12,10 @@ from gymnasium.vector import AutoresetMode
 from timed_football import RULES
 
 from solvent import make_game
-from solvent.games.football_clock.evaluation import (
-    BEST_RESPONSE,
-    score_timed,
-)
 from solvent.games.football_clock.players import (
-    network_layers,
+    BEST_RESPONSE,
+    PlayerLayers,
+    score_timed,
 )
 from solvent.training import TrainingResult, train
 
@@ -108,6 +106,6 @@ def test_a_network_is_hard_to_beat_after_a_million_steps(tmp_path: Path) -> None
         progress=False,
     )
     game = make_game("football-strategy", form="half", timeouts=0)
-    score = score_timed(game, network_layers(game, result.networks[0]), opponents=("optimal",))
+    score = score_timed(game, PlayerLayers(game, result.networks[0]), opponents=("optimal",))
     assert -8 < score.against["optimal"].average < 0
     assert score.against[BEST_RESPONSE].average < score.against["optimal"].average

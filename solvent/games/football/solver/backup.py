@@ -15,8 +15,9 @@ The value of a result to the offence is one sum over its branches, whoever gets 
 
     q(s, r) = sum of probability * (points + view[target])
 
-with the offence's view: a product of a sparse matrix and the view. Another product, with the
-probabilities of results in the cells of the chart, gives the payoffs of all calls.
+with the offence's view: a product of a sparse matrix and the values of successors. Another
+product, with the probabilities of results in the cells of the chart, gives the payoffs of all
+calls.
 
 **Choices** between a penalty and a play are an array [S, C] with the probability that the penalty
 is taken; :data:`BY_VALUE` stands for the option that is better for the side that chooses.
@@ -61,13 +62,16 @@ from solvent.exact.matrix_game import MatrixGames, solve_matrix_games
 from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK, PackedRules
 from solvent.games.football.situation import OFFENCE, first_down_at
-from solvent.model.arrays import Floats, Ints, grouped_sum
+from solvent.model.arrays import Bools, Floats, Ints
 
 BY_VALUE = -1.0
 """Entry of an array of choices: the side that chooses takes the better option."""
 
 Sparse: TypeAlias = Any
 """A sparse matrix of scipy, by rows."""
+
+Alike: TypeAlias = list[tuple[Ints, Ints]]
+"""Lists of rows of matrix games, and the numbers of the games that have each."""
 
 
 class Strategies(NamedTuple):
@@ -106,12 +110,12 @@ class Backup:
 
     Attributes:
         rules: The rules as lists of branches.
-        branches: [S R, 2(S+2)] the probability that a result in a situation leads to a place.
-        points: [S R] expected points of a result, to the offence.
+        branches: [S R, U] the probability that a result in a situation leads to a successor.
+        kicks: [3, U] the same of the kicks; the side that kicks stands in the offence's place.
+        places: [U] where the value of a successor stands in the offence's view.
+        points: [U] points of a successor, to the offence.
         cells: [R, (A + 1) m] the probability of a result in a cell; the last action is the punt
             from punt formation.
-        kicks: [3, 2(S+2)] where the kicks lead to, as the side that kicks sees it.
-        kick_points: [3] their expected points, to the side that kicks.
         contested: The distinct lists of legal actions whose payoff depends on the defence's call,
             and the numbers of the situations that have each of them.
         choice: [C] the results that are choices.
@@ -119,11 +123,11 @@ class Backup:
 
     rules: PackedRules
     branches: Sparse
+    kicks: Sparse
+    places: Ints
     points: Floats
     cells: Floats
-    kicks: Sparse
-    kick_points: Floats
-    contested: list[tuple[Ints, Ints]]
+    contested: Alike
     choice: Ints
 
     @property
@@ -135,6 +139,15 @@ class Backup:
             np.full((rules.n_situations, rules.chart.defences), 1 / rules.chart.defences),
             np.full((rules.n_situations, len(self.choice)), 0.5),
         )
+
+    def following(self, view: Floats, pay: float = 1.0) -> Floats:
+        """[U] the values of successors to the offence, from its view; `pay` 0 leaves out points."""
+        return np.asarray(pay * self.points + view[self.places])
+
+    def leads(self, situations: Ints) -> Sparse:
+        """[n R, U] the probability that a result in some situations leads to a successor."""
+        rows = situations[:, None] * self.rules.n_results + np.arange(self.rules.n_results)
+        return self.branches[rows.ravel()]
 
     def results(
         self, view: Floats, choices: Floats | None = None, *, pay: float = 1.0
@@ -149,7 +162,7 @@ class Backup:
         Returns:
             [S, R] and [S, C].
         """
-        return self.choose(np.asarray(self.branches @ view + pay * self.points), choices)
+        return self.choose(self.branches @ self.following(view, pay), choices)
 
     def choose(self, values: Floats, choices: Floats | None = None) -> tuple[Floats, Floats]:
         """Fill in the values of results that are choices.
@@ -178,11 +191,27 @@ class Backup:
         Args:
             results: [S, R] the value of every result.
         """
-        plays, defences = self.rules.chart.plays, self.rules.chart.defences
-        calls = (results @ self.cells).reshape(len(results), -1, defences)
+        plays, calls = self.rules.chart.plays, self.calls(results)
         punting = self.rules.situation[:, 3] == 1
         calls[punting, plays + 2] = calls[punting, plays + 3]
         return np.asarray(calls[:, : plays + 3])
+
+    def calls(self, results: Floats) -> Floats:
+        """The payoff of every call against each of the defence's, [n, A + 1, m], in n situations.
+
+        Args:
+            results: [n, R] the value of every result.
+        """
+        defences = self.rules.chart.defences
+        return np.asarray((results @ self.cells).reshape(len(results), -1, defences))
+
+    def placed(self, ends: Sparse) -> tuple[Sparse, Floats]:
+        """Rows of probabilities over successors as such over places, and their expected points."""
+        points, columns = np.asarray(ends @ self.points), self.places[ends.indices]
+        shape = ends.shape[0], 2 * (self.rules.n_situations + 2)
+        rows = csr_array((ends.data, columns, ends.indptr), shape=shape)
+        rows.sum_duplicates()
+        return rows, points
 
     def rows(self, strategies: Strategies) -> tuple[Sparse, Floats]:
         """Return the rows of fixed strategies: [S, 2(S+2)] probabilities, and [S] expected points.
@@ -207,7 +236,7 @@ class Backup:
         start = np.searchsorted(at, np.arange(len(weight) + 1))
         column = at * weight.shape[1] + result
         chosen = csr_array((weight[at, result], column, start), shape=(len(weight), weight.size))
-        return chosen @ self.branches, chosen @ self.points
+        return self.placed(chosen @ self.branches)
 
     def equilibria(self, view: Floats, start: Strategies | Equilibria) -> Equilibria:
         """The equilibrium of the call in every situation, choices being made by value.
@@ -224,7 +253,7 @@ class Backup:
             start: Strategies that may resemble the optimal ones.
         """
         payoffs = self.payoffs(self.results(view)[0])
-        found = self.contests(payoffs, start)
+        found = contests(payoffs, self.contested, start)
         certain = np.where(self.rules.legal, payoffs[:, :, 0], -np.inf)
         for rows, here in self.contested:
             certain[np.ix_(here, rows)] = -np.inf
@@ -234,59 +263,61 @@ class Backup:
         found.offence[called, action[called]] = 1.0
         return found._replace(value=np.maximum(found.value, best))
 
-    def contests(self, payoffs: Floats, start: Strategies | Equilibria | None = None) -> Equilibria:
-        """Solve the matrix games without the actions that the defence cannot answer.
 
-        Args:
-            payoffs: [S, A, m] to the offence.
-            start: Strategies that may resemble the optimal ones.
-        """
-        situations, actions, defences = payoffs.shape
-        offence, defence = np.zeros((situations, actions)), np.zeros((situations, defences))
-        value, gap = np.zeros(situations), np.zeros(situations)
-        begin = start or self.uniform
-        for rows, here in self.contested:
-            at = np.ix_(here, rows)
-            alike = MatrixGames(
-                value[here],
-                begin.offence[at],
-                begin.defence[here],
-                gap[here],
-                np.zeros(len(here), np.int64),
-            )
-            games = solve_matrix_games(payoffs[at], start=alike)
-            offence[at], defence[here] = games.row_strategy, games.column_strategy
-            value[here], gap[here] = games.value, games.duality_gap
-        return Equilibria(offence, defence, value, gap)
+def contests(
+    payoffs: Floats, alike: Alike, start: Strategies | Equilibria | None = None
+) -> Equilibria:
+    """Solve matrix games of which only some rows may be called.
+
+    Args:
+        payoffs: [n, A, m] to the offence.
+        alike: The rows that may be called, by game.
+        start: Strategies that may resemble the optimal ones.
+    """
+    games, actions, defences = payoffs.shape
+    offence, defence = np.zeros((games, actions)), np.zeros((games, defences))
+    value, gap = np.zeros(games), np.zeros(games)
+    for rows, here in alike:
+        at, begin = np.ix_(here, rows), None
+        if start is not None:
+            solved = np.zeros(len(here), np.int64)
+            known = start.offence[at], start.defence[here]
+            begin = MatrixGames(value[here], *known, gap[here], solved)
+        found = solve_matrix_games(payoffs[at], start=begin)
+        offence[at], defence[here] = found.row_strategy, found.column_strategy
+        value[here], gap[here] = found.value, found.duality_gap
+    return Equilibria(offence, defence, value, gap)
+
+
+def alike_in(legal: Bools) -> Alike:
+    """The distinct lists of rows that may be called, [n, A], and the games that have each."""
+    patterns, which = np.unique(legal, axis=0, return_inverse=True)
+    return [
+        (np.flatnonzero(pattern), np.flatnonzero(which.reshape(-1) == p))
+        for p, pattern in enumerate(patterns)
+    ]
 
 
 @lru_cache(maxsize=8)
 def backup_of(rules: PackedRules) -> Backup:
     """The matrices of a chart and a ruleset."""
-    plays, arrays, half = rules.chart.plays, rules.arrays, rules.n_situations + 2
-    start, probability, branch = arrays.branch_start, arrays.branch_probability, rules.branches
-    places = branch["row"] + np.where(branch["same_side"], 0, half).astype(np.int64)
-    rows = csr_array((probability, places, start), shape=(len(start) - 1, 2 * half))
-    row = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    points = grouped_sum(row, probability * branch["points"], len(start) - 1)
+    plays, arrays, successor = rules.chart.plays, rules.arrays, rules.arrays.successor
+    ends = arrays.branch_probability, arrays.branch_successor, arrays.branch_start
+    branches = csr_array(ends, shape=(len(arrays.branch_start) - 1, len(successor)))
     mixed = arrays.mixed_probability, arrays.mixed_result, arrays.mixed_start
     shape = len(arrays.mixed_start) - 1, arrays.results
     contents = np.concatenate((np.eye(arrays.results), csr_array(mixed, shape=shape).toarray()))
     contested = rules.legal.copy()
     contested[:, plays + 1] = False
     contested[rules.situation[:, 3] == 0, plays + 2] = False
-    patterns, which = np.unique(contested, axis=0, return_inverse=True)
     return Backup(
         rules=rules,
-        branches=rows[:-3],
-        points=points[:-3],
+        branches=branches[:-3],
+        kicks=branches[-3:],
+        places=successor["row"] + np.where(successor["same_side"], 0, rules.n_situations + 2),
+        points=successor["points"].astype(float),
         cells=np.ascontiguousarray(contents[arrays.cell.ravel()].T),
-        kicks=rows[-3:],
-        kick_points=points[-3:],
-        contested=[
-            (np.flatnonzero(pattern), np.flatnonzero(which.reshape(-1) == p))
-            for p, pattern in enumerate(patterns)
-        ],
+        contested=alike_in(contested),
         choice=arrays.chosen_result,
     )
 
@@ -304,8 +335,9 @@ def against_offence(payoffs: Floats, offence: Floats) -> Floats:
 def rate_kick(backup: Backup, kick: int, view: Floats, pay: float = 1.0) -> float:
     """The value of a kick to the side that kicks, whose view is given."""
     start, end = backup.kicks.indptr[[kick, kick + 1]]
-    places = backup.kicks.indices[start:end]
-    return float(backup.kicks.data[start:end] @ view[places] + pay * backup.kick_points[kick])
+    ends = backup.kicks.indices[start:end]
+    values = pay * backup.points[ends] + view[backup.places[ends]]
+    return float(backup.kicks.data[start:end] @ values)
 
 
 def situation_chain(
@@ -337,13 +369,14 @@ def situation_chain(
             continue
         if role == 0 or own is not strategies[0]:
             calls, paid = backup.rows(own)
-        kick = backup.kicks[[SAFETY_KICK]] if None not in strategies else end
+        kick, kicked = end, np.zeros(1)
+        if None not in strategies:
+            kick, kicked = backup.placed(backup.kicks[[SAFETY_KICK]])
         together = csr_array(vstack((calls, end, kick)))
         if role == 1:
             together.indices = (together.indices + half) % (2 * half)
         rows.append(together)
-        free_kick = backup.kick_points[SAFETY_KICK] if kick is not end else 0.0
-        points.append((1 - 2 * role) * np.concatenate((paid, (0.0, free_kick))))
+        points.append((1 - 2 * role) * np.concatenate((paid, (0.0,), kicked)))
     whole = csr_array(vstack(rows)) * (1 - discount)
     inside = np.diff(whole.indptr) > 0
     start = np.append(whole.indptr[:-1][inside], whole.nnz).astype(np.int64)
@@ -572,7 +605,7 @@ def longest_play(
     Raises:
         ImproperGameError: If no bound was found.
     """
-    view = np.zeros(halves[0].backup.branches.shape[1]) if start is None else start
+    view = np.zeros(2 * (halves[0].backup.rules.n_situations + 2)) if start is None else start
     view, residual = _iterate(halves, view, roles, count=True)
     if not residual <= EXCESS:
         raise ImproperGameError(NEED_NOT_END)

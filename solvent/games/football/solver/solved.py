@@ -148,9 +148,7 @@ class SolvedFootball(DriveSolution):
 
     def following(self, state: Position | None = None) -> Floats:
         """[U] the values of successors to the offence, the same in all states."""
-        successor, half = self.rules.arrays.successor, self.rules.n_situations + 2
-        place = successor["row"] + np.where(successor["same_side"], 0, half)
-        return np.asarray(successor["points"] + self.view[place])
+        return backup_of(self.rules).following(self.view)
 
     @cached_property
     def calls(self) -> tuple[Floats, Floats]:
