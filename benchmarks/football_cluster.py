@@ -22,7 +22,7 @@ import numpy as np
 
 from solvent.exact.layered.cluster import RayWorkers
 from solvent.exact.layered.game import Block, BlockResult, Layer
-from solvent.exact.layered.solve import LayerTask, Local, Workers, solve_layers
+from solvent.exact.layered.solve import LayerTask, Workers, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart import load_chart
 from solvent.games.football.packed import pack_rules
@@ -79,7 +79,7 @@ def main() -> None:
             cluster.add_node(**machine)
         cluster.wait_for_nodes()
         with Counted(cluster.address) as workers:
-            threads = Local(MACHINES)
+            threads = Workers(MACHINES)
             for columns in ("half", "second-half"):
                 solved(FootballLayers(rules, ClockRules(timeouts=0), columns, 1), workers)
                 solved(FootballLayers(rules, ClockRules(timeouts=0), columns, 1), threads)
@@ -90,7 +90,7 @@ def main() -> None:
         cluster.shutdown()
 
 
-def compare(layout: FootballLayers, threads: Local, workers: Counted, rounds: int) -> None:
+def compare(layout: FootballLayers, threads: Workers, workers: Counted, rounds: int) -> None:
     """Solve on both sides, and print how long that took."""
     here = there = np.inf
     for _ in range(rounds):

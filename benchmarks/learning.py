@@ -58,7 +58,7 @@ from solvent.benchmark.records import TaskRecord
 from solvent.benchmark.run_folder import IMPORTANCE, UNIFORM
 from solvent.benchmark.statistics import estimate, interquartile_mean
 from solvent.benchmark.suites import Task, task_game
-from solvent.envs.spaces import observations
+from solvent.envs.sampling import observations
 from solvent.exact import Solution, cached_solution, score, solve
 from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, TrainingResult, train

@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 from quantecon.optimize import minmax
 
-from solvent.exact.layered.solve import Local, proved_errors, solve_layers
+from solvent.exact.layered.solve import Workers, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.exact.matrix_game import solve_matrix_game, solve_matrix_games
 from solvent.games.football.chart import load_chart
@@ -89,7 +89,7 @@ def main() -> None:
     solve_layers(tick, LayerStore(tick))
     layout = FootballLayers(rules, clock, options.form, options.ticks)
     store = LayerStore(layout)
-    seconds = cpu_time(lambda: solve_layers(store.game, store, workers=Local(1)), rounds=1)
+    seconds = cpu_time(lambda: solve_layers(store.game, store, workers=Workers(1)), rounds=1)
     records = [store.record(layer) for layer in layout.layers]
     states = sum(record.games + record.constant for record in records)
 

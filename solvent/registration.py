@@ -34,13 +34,10 @@ HERE = "here/"
 
 
 def register_envs() -> None:
-    """Register the environments of all known games; those that are registered already are left."""
-    register_gymnasium()
-    register_pettingzoo()
+    """Register the environments of all known games; those that are registered already are left.
 
-
-def register_gymnasium() -> None:
-    """Register what Gymnasium makes, and warn of each game that cannot be."""
+    Warns of each game that cannot be registered. PettingZoo has a registry from version 1.27 on.
+    """
     failed = dict(broken_games())
     for env_id, entry in ENVIRONMENTS.items():
         if env_id in gym.registry:
@@ -57,30 +54,18 @@ def register_gymnasium() -> None:
             failed[entry.game] = f"{env_id}: {error}"
     for game, cause in failed.items():
         warnings.warn(f"the game {game} of {GROUP} cannot be registered: {cause}", stacklevel=2)
-
-
-def register_pettingzoo() -> None:
-    """Register what PettingZoo makes, if it has a registry, as it has from version 1.27 on."""
-    if not hasattr(pettingzoo, "aec_registry"):
-        return
-    for game, spec in game_specs().items():
-        if spec.pettingzoo is not None:
-            _register_pettingzoo("aec", game, spec.pettingzoo)
-            if spec.simultaneous:
-                _register_pettingzoo("parallel", game, spec.pettingzoo)
-
-
-def _register_pettingzoo(
-    api: Literal["aec", "parallel"], game: str, parameters: Mapping[str, Any]
-) -> None:
-    registry = pettingzoo.aec_registry if api == "aec" else pettingzoo.parallel_registry
-    if f"solvent/{game}-v0" not in registry:
-        pettingzoo.register(
-            api,
-            f"solvent/{game}-v0",
-            entry_point=f"solvent.envs.registration:{api}_env",
-            kwargs={"game": game, **parameters},
-        )
+    own = {game: spec for game, spec in game_specs().items() if spec.pettingzoo is not None}
+    for game, spec in own.items() if hasattr(pettingzoo, "aec_registry") else ():
+        kinds: tuple[Literal["aec", "parallel"], ...] = ("aec", "parallel")
+        for api in kinds[: 1 + spec.simultaneous]:
+            registry = getattr(pettingzoo, f"{api}_registry")
+            if (env_id := f"solvent/{game}-v0") not in registry:
+                pettingzoo.register(
+                    api,
+                    env_id,
+                    entry_point=f"solvent.envs.registration:{api}_env",
+                    kwargs={"game": game, **(spec.pettingzoo or {})},
+                )
 
 
 def find_environment(name: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -508,7 +508,7 @@ def _replay(subject: _Subject, policy: TabularPolicy) -> None:
 
 def _seen(subject: _Subject, player: int, observation: str | NDArray[Any] | None) -> NDArray[Any]:
     """Return the observations passed to a function in each state, [S, ...]."""
-    from solvent.envs.spaces import observed
+    from solvent.envs.sampling import observed
 
     if observation is None and subject.numbers is not None:
         return subject.numbers
@@ -565,7 +565,7 @@ def _extracted(
             "a model of Stable-Baselines3 that sees other observations than this package's is "
             "scored as a function: lambda seen: model.predict(seen, deterministic=True)[0]"
         )
-    from solvent.envs.spaces import kind_that_fits
+    from solvent.envs.sampling import kind_that_fits
     from solvent.training.extract import extract
 
     if observation is None and subject.numbers is not None:

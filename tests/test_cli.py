@@ -48,7 +48,7 @@ from solvent.exact import (
 from solvent.games import Pig
 from solvent.games.gamebook.loader import check_book
 from solvent.model import TabularPolicy, compile_game, registry
-from solvent.model.progress import Progress
+from solvent.model.cache import Progress
 from solvent.model.registry import Command, GameSpec
 from solvent.registration import find_environment
 

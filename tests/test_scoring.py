@@ -51,7 +51,7 @@ def test_whatever_names_the_game_the_score_is_the_same(game: TabularGame) -> Non
 def test_a_function_sees_what_the_environment_shows(kind: str, game: TabularGame) -> None:
     env = Env(game, observation=kind)
     numbered = np.random.default_rng(0).integers(0, 2, game.n_states)
-    seen = solvent.envs.spaces.observed(game, 0, kind)
+    seen = solvent.envs.sampling.observed(game, 0, kind)
     known = {row.tobytes(): action for row, action in zip(seen, numbered, strict=True)}
 
     def f(observations: Any) -> Any:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from solvent.exact import cached_solution
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.cache import Packed, kept
@@ -27,24 +25,13 @@ class Baseline(NamedTuple):
     Attributes:
         make: A function from a game and a player to that player's policy.
         suits: A function from a game and a player to whether the baseline exists for them. A game's
-            own baselines receive tables of that game only.
+            own baselines receive tables of that game only. It always exists by default.
         description: One short sentence about how it plays.
     """
 
     make: Callable[[TabularGame, int], TabularPolicy]
-    suits: Callable[[TabularGame, int], bool]
+    suits: Callable[[TabularGame, int], bool] = lambda game, player: True
     description: str = ""
-
-
-def uniform(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """Return the uniform policy over legal actions, which has the normalized score 0."""
-    return TabularPolicy.uniform(game, player=player)
-
-
-def first_legal(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """Return the policy of the lowest legal action, which environments play for illegal ones."""
-    lowest = np.argmax(game.mask[player], axis=1)
-    return TabularPolicy.deterministic(game, lowest, player=player, name="first-legal")
 
 
 _solved: WeakKeyDictionary[TabularGame, Solution] = WeakKeyDictionary()
@@ -74,19 +61,23 @@ def _learned(game: TabularGame, player: int) -> TabularPolicy:
     return q_learning(game, player)
 
 
-def _any_game(game: TabularGame, player: int) -> bool:
-    return True
-
-
-def _only_one_chooses(game: TabularGame, player: int) -> bool:
-    return not bool((game.action_count[1 - player] > 1).any())
-
-
 GENERIC: Mapping[str, Baseline] = {
-    "optimal": Baseline(optimal, _any_game, "The optimum, by the exact solver."),
-    "uniform": Baseline(uniform, _any_game, "Every legal action is equally probable."),
-    "first-legal": Baseline(first_legal, _any_game, "Always the first legal action."),
-    "q-learning": Baseline(_learned, _only_one_chooses, "Tabular Q-learning, without a network."),
+    "optimal": Baseline(optimal, description="The optimum, by the exact solver."),
+    "uniform": Baseline(
+        lambda game, player: TabularPolicy.uniform(game, player=player),
+        description="Every legal action is equally probable.",
+    ),
+    "first-legal": Baseline(
+        lambda game, player: replace(
+            TabularPolicy.constant(game, 0, player=player), name="first-legal"
+        ),
+        description="Always the first legal action.",
+    ),
+    "q-learning": Baseline(
+        _learned,
+        lambda game, player: not bool((game.action_count[1 - player] > 1).any()),
+        "Tabular Q-learning, without a network.",
+    ),
 }
 """The generic baselines, available in any game that they suit."""
 

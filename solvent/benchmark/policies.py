@@ -45,7 +45,7 @@ from solvent.baselines.gate import tabulated
 from solvent.baselines.named import remember_optimum
 from solvent.benchmark.records import BaselineRecord, TaskRecord, figures
 from solvent.benchmark.suites import TaskGame
-from solvent.envs.spaces import observed
+from solvent.envs.sampling import observed
 from solvent.exact import CertificateError, ImproperGameError, Score, Solution, load_policy
 from solvent.exact.archive import ArraySchema, Schema, Shapes, read_archive, write_archive
 from solvent.exact.scoring import (

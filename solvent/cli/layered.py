@@ -31,7 +31,7 @@ from solvent.exact.layered.plan import (
     measure,
     memory_bytes,
 )
-from solvent.exact.layered.solve import LayeredSolution, Local, Workers, solve_layers
+from solvent.exact.layered.solve import LayeredSolution, Workers, solve_layers
 from solvent.exact.layered.spot_check import CheckedState, spot_check
 from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.model import Game
@@ -165,7 +165,7 @@ def solved_store(layered: LayeredGame, options: SolveOptions) -> tuple[LayerStor
             if not options.force:
                 _check_resources(layered, store, options)
             solved = len(list(store.missing))
-            workers: Workers = Local(options.threads or os.cpu_count() or 1)
+            workers: Workers = Workers(options.threads or os.cpu_count() or 1)
             if options.on is not None:
                 from solvent.exact.layered.cluster import RayWorkers
 

@@ -33,8 +33,8 @@ from rich.table import Table
 from rich.text import Text
 
 from solvent.exact.compilation import is_compiling
-from solvent.model.progress import OnProgress
-from solvent.model.progress import Progress as Step
+from solvent.model.cache import OnProgress
+from solvent.model.cache import Progress as Step
 
 LEAST_TEXT = 16
 """A column of text that would have to be narrower, in characters, does not fit."""

@@ -35,12 +35,12 @@ from solvent.envs.sampling import (
     check_weights,
     evenly,
     inverse_cdf,
+    observation_space,
     opponent_pool,
     outcome_table,
     place_of,
     table_for_two,
 )
-from solvent.envs.spaces import observation_space
 from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer

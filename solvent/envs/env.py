@@ -13,15 +13,17 @@ learned in an environment is scored on.
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 import gymnasium as gym
 import numpy as np
-from gymnasium import spaces
+from gymnasium import logger, spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
@@ -32,7 +34,6 @@ from solvent.envs.batch_simulator import (
     Sampler,
     spread_states,
 )
-from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
 from solvent.envs.sampling import (
     DRAWS,
     NOBODY,
@@ -42,20 +43,201 @@ from solvent.envs.sampling import (
     RandomStream,
     SeatTable,
     first_state,
+    observation_space,
     opponent_pool,
     outcome_table,
     place_of,
     table_for_one,
     table_for_two,
 )
-from solvent.envs.spaces import check_action, check_options, observation_space
 from solvent.model import Game, TabularGame, against, cached_table
 from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_choice, check_integer, shown
 
+if TYPE_CHECKING:
+    from solvent.envs.rendering import Screen
+
+RENDER_MODES = ("ansi", "rgb_array", "human")
+
 ILLEGAL = ("remap", "raise")
 
+PETTINGZOO = ("options",)
+"""An option without a meaning that PettingZoo's own test passes to every environment."""
+
+_INT64 = np.dtype(np.int64)
+
 Seat: TypeAlias = Literal[0, 1, "random"]
+
+
+def check_action(action: Any, n_actions: int) -> int:
+    """Return `action` as an int within 0..n_actions-1.
+
+    Raises:
+        ValueError: If it is not one.
+    """
+    try:
+        number = operator.index(action)
+    except TypeError:
+        number = -1
+    if not 0 <= number < n_actions:
+        raise ValueError(
+            f"action is {shown(action)}; allowed are whole numbers from 0 to {n_actions - 1}"
+        )
+    return number
+
+
+def check_actions(actions: Any, n_envs: int) -> NDArray[np.int64]:
+    """Return the actions of `n_envs` environments as an array [n_envs]; their range is not read.
+
+    Raises:
+        ValueError: If they are not whole numbers, or not one per environment.
+    """
+    array = np.asarray(actions)
+    if array.dtype is _INT64 and array.shape == (n_envs,) and array.flags.c_contiguous:
+        return array
+    if array.shape != (n_envs,) or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"actions have shape {array.shape} and type {array.dtype}; "
+            f"expected whole numbers of shape ({n_envs},)"
+        )
+    return np.ascontiguousarray(array, np.int64)
+
+
+def check_options(
+    options: Any, allowed: tuple[str, ...] = (), *, ignored: tuple[str, ...] = ()
+) -> Mapping[str, Any]:
+    """Return the `options` of a ``reset``, empty if there are none.
+
+    Args:
+        options: The options that were passed.
+        allowed: The options that the environment knows.
+        ignored: Options that are accepted without an effect.
+
+    Raises:
+        ValueError: If they are not a mapping, or have another key.
+    """
+    known = ", ".join(allowed) or "none"
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise ValueError(f"options is {shown(options)}; allowed is a mapping (of {known})")
+    for key in options:
+        if key not in (*allowed, *ignored):
+            raise ValueError(f"options has {shown(key)}; allowed are: {known}")
+    return options
+
+
+def check_render_mode(mode: str | None, allowed: Sequence[str], rules: Game | None) -> str | None:
+    """Return `mode` if it is None or one of `allowed`.
+
+    Raises:
+        ValueError: If it is neither, or there are no rules that could draw.
+    """
+    if mode is None:
+        return None
+    check_choice(mode, "render_mode", allowed)
+    if rules is None:
+        raise ValueError(
+            f"render_mode is {shown(mode)}, but a table cannot be drawn; pass its game as rules="
+        )
+    return mode
+
+
+class Drawn:
+    """An environment that shows the state in which it is, and can be copied while it does.
+
+    Attributes:
+        episode: The episode or the episodes to sample.
+        rules: The rules that draw the states, or None.
+        render_mode: None, or one of :data:`RENDER_MODES`.
+        metadata: Has ``"render_fps"``.
+    """
+
+    episode: Any
+    rules: Game | None
+    render_mode: str | None
+    metadata: dict[str, Any]
+    _begun = False
+    _screen: Screen | None = None
+
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise ResetNeeded("the episode has not begun; call reset() first")
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """The seats that the learner may take."""
+        seats: tuple[int, ...] = self.episode.seats
+        return seats
+
+    @property
+    def opponents(self) -> tuple[Any, ...]:
+        """The opponents in the pool: each a policy against each of the seats, or a player."""
+        opponents: tuple[Any, ...] = self.episode.opponents
+        return opponents
+
+    def set_opponents(self, opponents: Any, weights: Sequence[float] | None = None) -> None:
+        """Replace the pool; episodes that are under way draw their opponents anew and go on.
+
+        Args:
+            opponents: Policies or players for the other seat, as for :class:`solvent.envs.Env`.
+            weights: A positive number for each opponent, in proportion to which they are drawn;
+                equal ones unless given.
+
+        Raises:
+            ValueError: If the learner has no opponents, one is for another game or for the
+                learner's own seat, or the weights are not as above.
+        """
+        if not self.opponents:
+            raise ValueError("the learner has no opponents to replace")
+        self.episode.set_opponents(opponents, weights)
+
+    def render(self) -> Any:
+        """Draw the state: text, an RGB array [height, width, 3] of uint8, or a window.
+
+        Returns:
+            A vector environment returns a tuple with a drawing for each environment.
+
+        Raises:
+            ResetNeeded: If the episode has not begun.
+        """
+        if self.render_mode is None or self.rules is None:
+            logger.warn("render() was called, but no render_mode was given to the environment")
+            return None
+        self._check_begun()
+        return self._drawn(self.episode.state)
+
+    def _drawn(self, state: Any) -> Any:
+        """The drawing of a state; None if it is shown in the window."""
+        assert self.rules is not None
+        text = self.rules.draw(state)
+        if self.render_mode == "ansi":
+            return text
+        if self._screen is None:
+            from solvent.envs.rendering import Screen
+
+            self._screen = Screen.for_states(self.rules, self.episode.examples())
+        if self.render_mode == "rgb_array":
+            return self._screen.picture(text)
+        return self._screen.show(text, self.metadata["render_fps"])
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._screen is not None:
+            self._screen.close()
+            self._screen = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy that plays on by itself; what never changes is shared, a window is not."""
+        memo.update((id(shared), shared) for shared in self.episode.shared)
+        twin = object.__new__(type(self))
+        memo[id(self)] = twin
+        twin.__dict__.update(deepcopy(self.__getstate__(), memo))
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the window."""
+        return {**self.__dict__, "_screen": None}
 
 
 class Position:

@@ -30,16 +30,26 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 
 from solvent.envs.batch_simulator import Sampler
-from solvent.envs.env import ILLEGAL, Position, illegal_action, table_and_rules
-from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
+from solvent.envs.env import (
+    ILLEGAL,
+    PETTINGZOO,
+    RENDER_MODES,
+    Drawn,
+    Position,
+    check_action,
+    check_options,
+    check_render_mode,
+    illegal_action,
+    table_and_rules,
+)
 from solvent.envs.sampling import (
     LEARNER,
     NOBODY,
     bonus_of,
     first_state,
+    observation_space,
     table_for_two,
 )
-from solvent.envs.spaces import PETTINGZOO, check_action, check_options, observation_space
 from solvent.model import Game, TabularGame
 from solvent.model.game import Alternating
 from solvent.model.parameters import check_choice

@@ -12,23 +12,17 @@ not one of fixed width, and no other font is needed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from gymnasium import logger
-from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from solvent.model import Game
-from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import load, spec_of
 
 if TYPE_CHECKING:
     import pygame
-
-RENDER_MODES = ("ansi", "rgb_array", "human")
 
 CELL = (13, 36)
 """Width and height of a cell, in pixels."""
@@ -45,22 +39,6 @@ GAUGES = ((79, 193, 166), (232, 115, 92), (240, 191, 76), (124, 156, 242))
 
 _RUN = re.compile(r"(?P<gauge>[█░]+)|(?P<framed>▒+[^▒]+▒+)|[^\s█░]+(?: [^\s█░]+)*")
 _WORD = re.compile(r"\w\w|\w/\w")
-
-
-def check_render_mode(mode: str | None, allowed: Sequence[str], rules: Game | None) -> str | None:
-    """Return `mode` if it is None or one of `allowed`.
-
-    Raises:
-        ValueError: If it is neither, or there are no rules that could draw.
-    """
-    if mode is None:
-        return None
-    check_choice(mode, "render_mode", allowed)
-    if rules is None:
-        raise ValueError(
-            f"render_mode is {shown(mode)}, but a table cannot be drawn; pass its game as rules="
-        )
-    return mode
 
 
 class Screen:
@@ -156,101 +134,6 @@ class Screen:
                         cell = _cells(row, column, 1)
                         surface.blit(glyphs, glyphs.get_rect(center=cell.center))
         return surface
-
-
-class Drawn:
-    """An environment that shows the state in which it is, and can be copied while it does.
-
-    Attributes:
-        episode: The episode or the episodes to sample.
-        rules: The rules that draw the states, or None.
-        render_mode: None, or one of :data:`RENDER_MODES`.
-        metadata: Has ``"render_fps"``.
-    """
-
-    episode: Any
-    rules: Game | None
-    render_mode: str | None
-    metadata: dict[str, Any]
-    _begun = False
-    _screen: Screen | None = None
-
-    def _check_begun(self) -> None:
-        if not self._begun:
-            raise ResetNeeded("the episode has not begun; call reset() first")
-
-    @property
-    def seats(self) -> tuple[int, ...]:
-        """The seats that the learner may take."""
-        seats: tuple[int, ...] = self.episode.seats
-        return seats
-
-    @property
-    def opponents(self) -> tuple[Any, ...]:
-        """The opponents in the pool: each a policy against each of the seats, or a player."""
-        opponents: tuple[Any, ...] = self.episode.opponents
-        return opponents
-
-    def set_opponents(self, opponents: Any, weights: Sequence[float] | None = None) -> None:
-        """Replace the pool; episodes that are under way draw their opponents anew and go on.
-
-        Args:
-            opponents: Policies or players for the other seat, as for :class:`solvent.envs.Env`.
-            weights: A positive number for each opponent, in proportion to which they are drawn;
-                equal ones unless given.
-
-        Raises:
-            ValueError: If the learner has no opponents, one is for another game or for the
-                learner's own seat, or the weights are not as above.
-        """
-        if not self.opponents:
-            raise ValueError("the learner has no opponents to replace")
-        self.episode.set_opponents(opponents, weights)
-
-    def render(self) -> Any:
-        """Draw the state: text, an RGB array [height, width, 3] of uint8, or a window.
-
-        Returns:
-            A vector environment returns a tuple with a drawing for each environment.
-
-        Raises:
-            ResetNeeded: If the episode has not begun.
-        """
-        if self.render_mode is None or self.rules is None:
-            logger.warn("render() was called, but no render_mode was given to the environment")
-            return None
-        self._check_begun()
-        return self._drawn(self.episode.state)
-
-    def _drawn(self, state: Any) -> Any:
-        """The drawing of a state; None if it is shown in the window."""
-        assert self.rules is not None
-        text = self.rules.draw(state)
-        if self.render_mode == "ansi":
-            return text
-        if self._screen is None:
-            self._screen = Screen.for_states(self.rules, self.episode.examples())
-        if self.render_mode == "rgb_array":
-            return self._screen.picture(text)
-        return self._screen.show(text, self.metadata["render_fps"])
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._screen is not None:
-            self._screen.close()
-            self._screen = None
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """A copy that plays on by itself; what never changes is shared, a window is not."""
-        memo.update((id(shared), shared) for shared in self.episode.shared)
-        twin = object.__new__(type(self))
-        memo[id(self)] = twin
-        twin.__dict__.update(deepcopy(self.__getstate__(), memo))
-        return twin
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but the window."""
-        return {**self.__dict__, "_screen": None}
 
 
 def _cells(row: int, column: int, width: int) -> pygame.Rect:

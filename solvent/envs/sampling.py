@@ -77,13 +77,13 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
-from solvent.envs.spaces import observations
-from solvent.model import GameInfo, TabularGame, TabularPolicy
+from solvent.model import GameInfo, TabularGame, TabularPolicy, one_hot
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.cache import Packed, kept
-from solvent.model.parameters import check_integer, shown
+from solvent.model.parameters import check_choice, check_integer, shown
 from solvent.model.tabular import remembered
 
 DRAWS = 1 << 53
@@ -216,6 +216,98 @@ def _distinct(rows: Floats) -> tuple[Floats, Ints]:
     if not (words[example][which] == words).all():
         _, example, which = np.unique(words, axis=0, return_index=True, return_inverse=True)
     return rows[example], which.ravel()
+
+
+OBSERVATIONS = ("vector", "onehot", "index")
+
+_encoded = remembered(one_hot)
+
+
+def observations(game: TabularGame, player: int, observation: str) -> NDArray[Any]:
+    """The observations of a player, a row for each state.
+
+    Args:
+        game: The game.
+        player: 0 or 1.
+        observation: ``"vector"`` as the rules give it, ``"onehot"`` as
+            :func:`solvent.model.one_hot` does, or ``"index"``, the number of the state.
+
+    Returns:
+        [S, D] float32, or [S, 1] int64 for ``"index"``.
+
+    Raises:
+        ValueError: If an argument is none of these, or the game brings no observations although
+            they are asked for.
+    """
+    check_integer(player, "player", 0, 1)
+    check_choice(observation, "observation", OBSERVATIONS)
+    if observation == "index":
+        return np.arange(game.n_states, dtype=np.int64)[:, None]
+    if len(game.observation) <= player:
+        raise ValueError(
+            f"{game.info.name} has no observations for player {player}; "
+            f"observation='index' needs none"
+        )
+    if observation == "vector":
+        return np.ascontiguousarray(game.observation[player])
+    return _encoded(game).observation[player]
+
+
+def observed(game: TabularGame, player: int, observation: str) -> NDArray[Any]:
+    """The observations of a player in the form of a vector environment's batch.
+
+    Args:
+        game: The game.
+        player: 0 or 1.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for :func:`observations`.
+
+    Returns:
+        [S, D] float32, or [S] int64 for ``"index"``.
+
+    Raises:
+        ValueError: As for :func:`observations`.
+    """
+    rows = observations(game, player, observation)
+    return rows[:, 0] if observation == "index" else rows
+
+
+def kind_that_fits(
+    space: spaces.Space[Any], game: TabularGame, player: int, default: str = "vector"
+) -> str:
+    """The kind of observation of a game that a policy takes, as far as its space tells.
+
+    Args:
+        space: The observation space that the policy was made for.
+        game: The game.
+        player: The observing player, 0 or 1.
+        default: The kind if that fits, or none does.
+
+    Returns:
+        ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Raises:
+        ValueError: If an argument is none of these.
+    """
+    check_choice(default, "observation", OBSERVATIONS)
+    for kind in (default, *OBSERVATIONS):
+        if kind == "index":
+            fits = space == spaces.Discrete(game.n_states)
+        else:
+            # An observation may be normalized, so that the bounds are others.
+            brings = isinstance(space, spaces.Box) and player < len(game.observation)
+            fits = brings and space.shape == observed(game, player, kind).shape[1:]
+        if fits:
+            return kind
+    return default
+
+
+def observation_space(observation: NDArray[Any]) -> spaces.Space[Any]:
+    """Numbers of states, or vectors within [-1, 1] ([0, 1] if no entry of [S, D] is negative)."""
+    width = observation.shape[1]
+    if observation.dtype == np.int64:
+        return spaces.Discrete(int(observation.max()) + 1)
+    low = -1.0 if (observation < 0).any() else 0.0
+    return spaces.Box(low, 1.0, (width,), np.float32)
 
 
 LEARNER, OPPONENT, NOBODY = 0, 1, 2

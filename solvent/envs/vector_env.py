@@ -14,10 +14,20 @@ from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Batch, BatchSimulator, Player
 from solvent.envs.batches import OnePlayerBatch, SeatBatch
-from solvent.envs.env import ILLEGAL, Seat, Source, illegal_action, learner_table, sampled
-from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
+from solvent.envs.env import (
+    ILLEGAL,
+    RENDER_MODES,
+    Drawn,
+    Seat,
+    Source,
+    check_actions,
+    check_options,
+    check_render_mode,
+    illegal_action,
+    learner_table,
+    sampled,
+)
 from solvent.envs.sampling import Opponents
-from solvent.envs.spaces import check_actions, check_options
 from solvent.model import Game
 from solvent.model.arrays import Bools, Ints
 from solvent.model.parameters import check_choice, shown

@@ -48,9 +48,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from solvent.exact import induction
 from solvent.exact.chain import Chain
-from solvent.exact.compilation import transitions_of
+from solvent.exact.compilation import (
+    induce,
+    raise_values,
+    row_advantages,
+    substitute_back,
+    sweep_gains,
+    transitions_of,
+)
 from solvent.exact.components import (
     can_reach,
     components,
@@ -63,7 +69,7 @@ from solvent.exact.evaluation import nonterminating, row_weights
 from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
 from solvent.model import GameInfo, TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.progress import OnProgress, Teller
+from solvent.model.cache import OnProgress, Teller
 
 TIGHT = 1e-9
 """A row that falls by less than this, in units of what changes along it, may be part of a loop
@@ -247,7 +253,7 @@ def _rises(game: TabularGame, values: Floats, sign: int) -> tuple[Floats, Floats
         values: [S].
         sign: The factor of rewards: 1, -1 or 0.
     """
-    rise, magnitude = induction.advantages(transitions_of(game), game.outcome_reward, values, sign)
+    rise, magnitude = row_advantages(transitions_of(game), game.outcome_reward, values, sign)
     return rise, (np.diff(game.outcome_start) + 4) * EPSILON * magnitude
 
 
@@ -389,15 +395,13 @@ def _upper_bound(
             least = _in_proportion(gain[policy], (-more - blur)[policy], moves)
             # Other rows that are nearly as good may end later.
             for above in () if least is None else (least, SLACK * least):
-                if induction.raise_values(
-                    transitions_of(game), rise + 1.5 * rounding, above, LATER
-                ):
+                if raise_values(transitions_of(game), rise + 1.5 * rounding, above, LATER):
                     yield above
         # Sweeps of value iteration approach the most that can be collected from below. Once no row
         # has more than a quarter of its gain beyond that, twice as much is enough.
         least = np.maximum(gain, float(rounding.max(initial=0.0)) / 100)
         above = np.zeros(game.n_states)
-        if induction.sweep_gains(transitions_of(game), least, above, SWEEPS):
+        if sweep_gains(transitions_of(game), least, above, SWEEPS):
             yield 2 * above
 
     # Without cycles one pass finds the most that rows can gain.
@@ -497,7 +501,7 @@ def _expected_total(game: TabularGame, weight: Floats) -> Total:
 
     def total(right: Floats, _slack: Floats) -> Floats:
         found = right.copy()
-        induction.substitute_back(parts.order, transitions_of(game), weight, found)
+        substitute_back(parts.order, transitions_of(game), weight, found)
         return found
 
     return total
@@ -509,7 +513,7 @@ def _climb(game: TabularGame) -> Total:
     def total(gain: Floats, _slack: Floats) -> Floats:
         most, chosen = np.zeros(game.n_states), np.empty(game.n_states, np.int64)
         nobody = np.zeros(game.n_states, bool)
-        induction.induce(
+        induce(
             components(game).order, transitions_of(game), gain[game.outcome_row], nobody, most,
             chosen, 0.0,
         )  # fmt: skip

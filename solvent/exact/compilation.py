@@ -1,4 +1,4 @@
-"""Loops that Python runs while they are small and Numba compiles once they are not.
+"""Compiled loops over the states of a game, which Python runs while they are small.
 
 To compile a loop takes a tenth of a second to two seconds, and importing Numba another half. A
 table of some hundred states is solved sooner than that, so nothing is imported or compiled for it.
@@ -6,6 +6,9 @@ Python and the compiled code run the same statements in the same order, so the r
 the last bit.
 
 A loop takes the transitions of a game as one argument, a tuple of arrays (:class:`Transitions`).
+
+The loops here pass over the states of a game. Backward induction visits each state after what it
+leads to; searches find what leads where, and where play can stay.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from solvent.model import TabularGame
-from solvent.model.arrays import Floats, Ints
+from solvent.model.arrays import Bools, Floats, Ints
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -149,3 +152,370 @@ def is_compiling() -> bool:
         lock.release()
         return False
     return True
+
+
+SMALLEST_NORMAL = float(np.finfo(float).tiny)
+"""Below this floats lose digits."""
+
+
+@kernel()
+def induce(
+    states: Ints,
+    transitions: Transitions,
+    outcome_reward: Floats,
+    minimizing: Bools,
+    values: Floats,
+    chosen: Ints,
+    tie: float,
+) -> None:
+    """Set the value of each of the given states, in order, from those of its successors.
+
+    In every state at most one player chooses. Of rows whose values differ by at most `tie`, in
+    units of the larger one, the first is chosen, so that rounding does not decide between equals.
+
+    Args:
+        states: The states to solve, each after its successors.
+        transitions: The transitions of the game.
+        outcome_reward: [N] the reward of each outcome, to player 0.
+        minimizing: [S] bool, whether the player who chooses here is player 1.
+        values: [S] the value of each state, to player 0; read and written.
+        chosen: [S], the row chosen in each state, written.
+        tie: Relative difference up to which values count as equal.
+    """
+    row_start, outcome_start, next_state, probability = transitions
+    for s in states:
+        best, row = 0.0, -1
+        for k in range(row_start[s], row_start[s + 1]):
+            q = 0.0
+            for n in range(outcome_start[k], outcome_start[k + 1]):
+                q += probability[n] * (outcome_reward[n] + values[next_state[n]])
+            near = tie * max(abs(q), abs(best))
+            if row < 0 or (q < best - near if minimizing[s] else q > best + near):
+                best, row = q, k
+        values[s] = best
+        chosen[s] = row
+
+
+@kernel(allocates=True)
+def respond(
+    states: Ints,
+    transitions: Transitions,
+    outcome_reward: Floats,
+    weight: Floats,
+    responds: Bools,
+    minimizing: bool,
+) -> Floats:
+    """Return the values of a best response to a fixed policy of the other player, [S].
+
+    Args:
+        states: All of them, each after its successors.
+        transitions: The transitions of the game.
+        outcome_reward: [N] the reward of each outcome, to player 0.
+        weight: [K] the probability of each row where the fixed policy chooses.
+        responds: [S] whether the player who responds chooses.
+        minimizing: Whether that is player 1.
+    """
+    row_start, outcome_start, next_state, probability = transitions
+    values = np.zeros(len(row_start) - 1)
+    for s in states:
+        best, mean, first = 0.0, 0.0, True
+        for k in range(row_start[s], row_start[s + 1]):
+            if not responds[s] and weight[k] == 0:
+                continue
+            q = 0.0
+            for n in range(outcome_start[k], outcome_start[k + 1]):
+                q += probability[n] * (outcome_reward[n] + values[next_state[n]])
+            mean += weight[k] * q
+            if first or (q < best if minimizing else q > best):
+                best, first = q, False
+        values[s] = best if responds[s] else mean
+    return values
+
+
+@kernel(allocates=True)
+def row_advantages(
+    transitions: Transitions, outcome_reward: Floats, values: Floats, sign: int
+) -> tuple[Floats, Floats]:
+    """Return the rise of the value along rows: the sum of p (r + v(t) - v(s)) over the outcomes.
+
+    Taken by differences, so that what stays where it is adds exactly nothing, and rounding is in
+    proportion to what changes, not to the values themselves.
+
+    Args:
+        transitions: The transitions of the game.
+        outcome_reward: [N] the reward of each outcome, to player 0.
+        values: [S] the value of each state, to player 0.
+        sign: The factor of rewards: 1, -1 for those of the other player, or 0.
+
+    Returns:
+        The advantages, [K], and the same sums of the absolute values of r and of v(t) - v(s), [K],
+        at least the smallest normal float for each of them that is not 0.
+    """
+    row_start, outcome_start, next_state, probability = transitions
+    rows = len(outcome_start) - 1
+    advantage, magnitude = np.zeros(rows), np.zeros(rows)
+    for s in range(len(row_start) - 1):
+        for k in range(row_start[s], row_start[s + 1]):
+            for n in range(outcome_start[k], outcome_start[k + 1]):
+                rise = values[next_state[n]] - values[s]
+                reward = sign * outcome_reward[n]
+                change = abs(reward) + abs(rise)
+                if change > 0:
+                    advantage[k] += probability[n] * (reward + rise)
+                    # A product too small for floats is not nothing.
+                    magnitude[k] += max(probability[n] * change, SMALLEST_NORMAL)
+    return advantage, magnitude
+
+
+@kernel()
+def add_rises(
+    edges: Transitions,
+    leaving: Floats,
+    values: Floats,
+    advantage: Floats,
+) -> None:
+    """Add to advantages by how much further values, 0 outside, rise along the rows of a component.
+
+    Args:
+        edges: The outcomes that stay in the component.
+        leaving: [k] the probability with which each row leaves.
+        values: [n].
+        advantage: [k], read and written.
+    """
+    row_start, edge_start, target, flow = edges
+    for s in range(len(row_start) - 1):
+        for k in range(row_start[s], row_start[s + 1]):
+            rise = 0.0
+            for e in range(edge_start[k], edge_start[k + 1]):
+                rise += flow[e] * (values[target[e]] - values[s])
+            advantage[k] += rise - leaving[k] * values[s]
+
+
+@kernel()
+def raise_values(
+    transitions: Transitions,
+    fall: Floats,
+    values: Floats,
+    sweeps: int,
+) -> bool:
+    """Raise values until they fall along every row by as much as they have to.
+
+    Args:
+        transitions: The transitions of the game.
+        fall: [K] by how much, at least.
+        values: [S], read and written.
+        sweeps: After how many sweeps over the states, up and down by turns, to give up.
+
+    Returns:
+        Whether they do.
+    """
+    row_start, outcome_start, next_state, probability = transitions
+    n = len(values)
+    for turn in range(sweeps):
+        raised = False
+        for i in range(n):
+            s = i if turn % 2 else n - 1 - i
+            for k in range(row_start[s], row_start[s + 1]):
+                lacking, moving = fall[k], 0.0
+                for o in range(outcome_start[k], outcome_start[k + 1]):
+                    if next_state[o] != s:
+                        lacking += probability[o] * (values[next_state[o]] - values[s])
+                        moving += probability[o]
+                if lacking > 0:
+                    # A little more, so that rounding does not bring it back.
+                    values[s] += 1.01 * lacking / moving
+                    raised = True
+        if not raised:
+            return True
+    return False
+
+
+@kernel()
+def substitute_back(
+    states: Ints,
+    transitions: Transitions,
+    weight: Floats,
+    values: Floats,
+) -> None:
+    """Solve (I - P) v = r in place for a chain without cycles; `values` holds r, then v.
+
+    Args:
+        states: Successors first.
+        transitions: The transitions of the game.
+        weight: [K] the probability of each row in its state.
+        values: [S] the right side r, then the values v; read and written.
+    """
+    row_start, outcome_start, next_state, probability = transitions
+    for s in states:
+        for k in range(row_start[s], row_start[s + 1]):
+            if weight[k] > 0:
+                expected = 0.0
+                for n in range(outcome_start[k], outcome_start[k + 1]):
+                    expected += probability[n] * values[next_state[n]]
+                values[s] += weight[k] * expected
+
+
+@kernel()
+def substitute_forward(
+    states: Ints,
+    transitions: Transitions,
+    weight: Floats,
+    visits: Floats,
+) -> None:
+    """Solve (I - P)' d = mu in place for a chain without cycles; `visits` holds mu, then d.
+
+    Args:
+        states: All states, successors first; they are visited the other way round.
+        transitions: The transitions of the game.
+        weight: [K] the probability of each row in its state.
+        visits: [S] the start distribution, then the occupancy measure; read and written.
+    """
+    row_start, outcome_start, next_state, probability = transitions
+    for s in states[::-1]:
+        for k in range(row_start[s], row_start[s + 1]):
+            flow = visits[s] * weight[k]
+            if flow > 0:
+                for n in range(outcome_start[k], outcome_start[k + 1]):
+                    visits[next_state[n]] += flow * probability[n]
+
+
+@kernel(largest=5000)
+def sweep_gains(transitions: Transitions, gain: Floats, total: Floats, patience: int) -> bool:
+    """Value iteration from below for the most that rows can gain, all gains being positive.
+
+    Args:
+        transitions: The transitions of the game.
+        gain: [K] of each row.
+        total: [S] what is gained from each state on; 0 at first, written.
+        patience: Half as many sweeps, from the second half on, have to bring the rows nearer: by
+            three tenths of the largest share of its gain that a row has beyond the total.
+
+    Returns:
+        Whether in the last sweep no row had more than a quarter of its gain beyond the total.
+    """
+    row_start, outcome_start, next_state, probability = transitions
+    n = len(row_start) - 1
+    sweep, missed, before = 0, np.inf, np.inf
+    while missed > 0.25:
+        missed = 0.0
+        for number in range(n):
+            s = number if sweep % 2 == 0 else n - 1 - number
+            best = total[s]
+            for k in range(row_start[s], row_start[s + 1]):
+                q = gain[k]
+                for o in range(outcome_start[k], outcome_start[k + 1]):
+                    q += probability[o] * total[next_state[o]]
+                if q - total[s] > missed * gain[k]:
+                    missed = (q - total[s]) / gain[k]
+                best = max(best, q)
+            total[s] = best
+        sweep += 1
+        if sweep % (patience // 2) == 0:
+            if sweep >= patience and not missed < 0.7 * before:
+                break
+            before = missed
+    return missed <= 0.25
+
+
+@kernel()
+def measure(
+    start: Ints, target: Ints, order: Ints, label: Ints, cyclic: Bools, depth: Ints
+) -> bool:
+    """Find how far components are from an end, and which of a single node lead to themselves.
+
+    Args:
+        start: [S+1] the edges of node s are ``target[start[s] : start[s+1]]``.
+        target: [E] where each edge leads.
+        order: [S] the nodes, component by component.
+        label: [S] the component of each node.
+        cyclic: [C] whether a component has several nodes; written.
+        depth: [C] of 0: the number of edges between components on the longest way out; written.
+
+    Returns:
+        Whether each component has a larger label than all others to which it leads.
+    """
+    ascending = True
+    for s in order:
+        c = label[s]
+        for e in range(start[s], start[s + 1]):
+            beyond = label[target[e]]
+            if beyond != c:
+                depth[c] = max(depth[c], depth[beyond] + 1)
+                ascending = ascending and beyond < c
+            elif target[e] == s:
+                cyclic[c] = True
+    return ascending
+
+
+@kernel(allocates=True)
+def trace_back(transitions: Transitions, rows: Bools, goal: Bools) -> Ints:
+    """Return the states from which rows lead to a goal, breadth first from the goal backward.
+
+    Args:
+        transitions: Transitions of n states.
+        rows: [K] the rows that may be used.
+        goal: [n] the states of the goal, which come first.
+    """
+    row_start, outcome_start, target, _ = transitions
+    n = len(goal)
+    # The states that lead to state t will be source[start[t] : start[t+1]].
+    start = np.zeros(n + 2, np.int64)
+    for k in range(len(rows)):
+        if rows[k]:
+            for o in range(outcome_start[k], outcome_start[k + 1]):
+                start[target[o] + 2] += 1
+    for t in range(n):
+        start[t + 2] += start[t + 1]
+    source, order = np.empty(start[n + 1], np.int64), np.empty(n, np.int64)
+    met, found, done = goal.copy(), 0, 0
+    for s in range(n):
+        if goal[s]:
+            order[found] = s
+            found += 1
+        for k in range(row_start[s], row_start[s + 1]):
+            if rows[k]:
+                for o in range(outcome_start[k], outcome_start[k + 1]):
+                    source[start[target[o] + 1]] = s
+                    start[target[o] + 1] += 1
+    while done < found:
+        t = order[done]
+        done += 1
+        for e in range(start[t], start[t + 1]):
+            if not met[source[e]]:
+                order[found], met[source[e]] = source[e], True
+                found += 1
+    return order[:found]
+
+
+@kernel()
+def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
+    """Find where play can go on for ever within some states, by some of their rows.
+
+    Args:
+        transitions: Transitions of n states; next states from n on are places outside.
+        gone: [k] whether a row may not be used; then also whether it leads out of those states.
+        kept: [n] the states, of which those are left in which play can go on.
+    """
+    row_start, outcome_start, next_state, _ = transitions
+    n = len(row_start) - 1
+    changed, forward = True, True
+    while changed:
+        changed = False
+        for number in range(n):
+            # Forth and back: play goes mostly to higher numbers, or mostly to lower ones.
+            s = number if forward else n - 1 - number
+            if not kept[s]:
+                continue
+            stays = False
+            for k in range(row_start[s], row_start[s + 1]):
+                if not gone[k]:
+                    for o in range(outcome_start[k], outcome_start[k + 1]):
+                        t = next_state[o]
+                        if t >= n or not kept[t]:
+                            gone[k] = True
+                            break
+                    stays = stays or not gone[k]
+            if not stays:
+                kept[s] = False
+                changed = True
+        forward = not forward

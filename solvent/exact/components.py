@@ -21,8 +21,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from solvent.exact import induction
-from solvent.exact.compilation import Transitions, transitions_of
+from solvent.exact.compilation import Transitions, keep_staying, measure, trace_back, transitions_of
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Ints
 from solvent.model.tabular import remembered
@@ -71,7 +70,7 @@ def end_components(game: TabularGame, rows: Bools) -> Ints:
         parts = components(game)
         label = _spread(np.arange(len(parts.cyclic)), parts.order, parts.start)
         gone, kept = ~rows | leaving_rows(game, label), np.ones(game.n_states, bool)
-        induction.keep_staying(transitions_of(game), gone, kept)
+        keep_staying(transitions_of(game), gone, kept)
         if not kept.any():
             return np.full(game.n_states, -1)
     allowed = rows.copy()
@@ -120,7 +119,7 @@ def lead_to(transitions: Transitions, rows: Bools, goal: Bools) -> Bools:
         goal: [n] bool.
     """
     found = np.zeros(len(goal), bool)
-    found[induction.trace_back(transitions, rows, goal)] = True
+    found[trace_back(transitions, rows, goal)] = True
     return found
 
 
@@ -170,6 +169,6 @@ def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Int
     order = np.argsort(label, kind="stable")
     size = np.bincount(label, minlength=count)
     cyclic, depth = size > 1, np.zeros(count, np.int64)
-    ascending = induction.measure(start, target, order, label, cyclic, depth)
+    ascending = measure(start, target, order, label, cyclic, depth)
     assert ascending, "SciPy's labels do not ascend from the ends"
     return order, np.concatenate(([0], np.cumsum(size))), cyclic, depth

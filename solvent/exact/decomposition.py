@@ -20,8 +20,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvent.exact import induction
-from solvent.exact.compilation import transitions_of
+from solvent.exact.compilation import induce, transitions_of
 from solvent.exact.components import Components, can_reach, components
 from solvent.exact.markov_game import component_of, solve_component
 from solvent.exact.matrix_game import solve_matrix_games
@@ -101,7 +100,7 @@ def _solve(
     def run_induction(first: int, last: int) -> None:
         states = parts.order[parts.start[first] : parts.start[last]]
         states = states[~game.terminal[states]]
-        induction.induce(states, transitions, game.outcome_reward, minimizing, values, chosen, TIE)
+        induce(states, transitions, game.outcome_reward, minimizing, values, chosen, TIE)
 
     parts, level = _levels(game, both)
     # Runs of plain states go to the compiled loop; what is between them is solved here.

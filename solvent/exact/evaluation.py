@@ -23,9 +23,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvent.exact import induction
 from solvent.exact.chain import Chain
-from solvent.exact.compilation import transitions_of
+from solvent.exact.compilation import substitute_back, substitute_forward, transitions_of
 from solvent.exact.components import can_reach, components, end_components, leaving_rows
 from solvent.exact.solution import ImproperGameError
 from solvent.model import TabularGame, TabularPolicy
@@ -191,7 +190,7 @@ def _solve_chain(
     if not parts.cyclic.any():
         # Successors first, the matrix is triangular: substitution is the whole solution.
         result = right.copy()
-        substitute = induction.substitute_forward if transpose else induction.substitute_back
+        substitute = substitute_forward if transpose else substitute_back
         substitute(parts.order, transitions_of(game), weight, result)
         return result
 

@@ -48,10 +48,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvent.exact import induction
 from solvent.exact.chain import Chain, bicgstab
-from solvent.exact.compilation import Transitions, inner, kernel
-from solvent.exact.induction import SMALLEST_NORMAL
+from solvent.exact.compilation import SMALLEST_NORMAL, Transitions, inner, keep_staying, kernel
 from solvent.exact.matrix_game import LARGEST_GAP, ROUNDING, solve_in, solve_matrix_games, work_for
 from solvent.exact.mdp import (
     GRAIN,
@@ -675,7 +673,7 @@ def _staying(c: Component, rows: Bools, states: Bools) -> Bools:
         states: [n].
     """
     gone, kept = ~rows, states.copy()
-    induction.keep_staying(c.transitions, gone, kept)
+    keep_staying(c.transitions, gone, kept)
     return np.asarray(~gone & kept[c.state])
 
 

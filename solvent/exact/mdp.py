@@ -52,7 +52,6 @@ from typing import Any
 
 import numpy as np
 
-from solvent.exact import induction
 from solvent.exact.chain import (
     ROUNDING,
     Chain,
@@ -63,7 +62,14 @@ from solvent.exact.chain import (
     solve_eliminated,
     take_edges,
 )
-from solvent.exact.compilation import Transitions, inner, kernel
+from solvent.exact.compilation import (
+    Transitions,
+    add_rises,
+    inner,
+    kernel,
+    row_advantages,
+    trace_back,
+)
 from solvent.exact.components import lead_to
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import TabularGame
@@ -243,7 +249,7 @@ def approach(c: Component, policy: Ints, values: Floats) -> bool:
         values: [n] the values with which to begin; those found are written here.
     """
     solve, every = approach_optimum, np.ones(c.k, bool)
-    order = induction.trace_back(c.edges, every, leaves(c, every))
+    order = trace_back(c.edges, every, leaves(c, every))
     if len(order) < c.n:
         return False
     outcome = solve(c.edges, c.leaving, c.r, order, -1, policy, values, ROUNDING)
@@ -281,10 +287,8 @@ def advantages(c: Component, v: Floats) -> tuple[Floats, Floats]:
         c: The component.
         v: [2, n] values.
     """
-    rise, change = induction.advantages(
-        c.transitions, c.reward, np.concatenate((v[0], c.boundary)), 1
-    )
-    induction.add_rises(c.edges, c.leaving, v[1], rise)
+    rise, change = row_advantages(c.transitions, c.reward, np.concatenate((v[0], c.boundary)), 1)
+    add_rises(c.edges, c.leaving, v[1], rise)
     return rise, change
 
 

@@ -43,9 +43,8 @@ from typing import Any
 
 import numpy as np
 
-from solvent.exact import induction
 from solvent.exact.certificate import refuse_cancelling_loops
-from solvent.exact.compilation import transitions_of
+from solvent.exact.compilation import respond, transitions_of
 from solvent.exact.components import can_reach, components, end_components, free_rows, leaving_rows
 from solvent.exact.evaluation import long_run_gain, policy_value, row_weights, state_visitation
 from solvent.exact.linear_program import loops_of_least_reward
@@ -130,7 +129,7 @@ def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: floa
     if parts.cyclic.any() or (first & second).any():
         return best_response(game, policy, tolerance=tolerance).values
     policy = without_negligible(policy)
-    return induction.respond(
+    return respond(
         parts.order,
         transitions_of(game),
         game.outcome_reward,

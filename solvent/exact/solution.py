@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
@@ -106,7 +105,8 @@ class ByState:
         rows = seen.reshape(-1) if numbered else seen.reshape(-1, seen.shape[-1])
         vectors = table.observation[player] if table.observation else np.empty((0, 0), np.float32)
         if not numbered and rows.shape[-1] == table.n_states != vectors.shape[1]:
-            states = [int(row.argmax()) if _is_onehot(row) else -1 for row in rows]
+            onehot = (rows.max(axis=1) == 1) & (np.count_nonzero(rows, axis=1) == 1)
+            states = np.where(onehot, rows.argmax(axis=1), -1).tolist()
         else:
             if (player, numbered) not in self._looks:
                 # The numbers of a Gymnasium environment are its own; its ends have no other.
@@ -165,11 +165,6 @@ class ByState:
             for s, ended in enumerate(table.terminal.tolist())
         ]
         return frame
-
-
-def _is_onehot(row: NDArray[Any]) -> bool:
-    """Return whether a vector has one 1 and is 0 elsewhere."""
-    return bool(row.max() == 1 and np.count_nonzero(row) == 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,10 +25,9 @@ from solvent.exact.decomposition import optimum
 from solvent.exact.solution import ByState, CertificateError, ImproperGameError, Solution
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.arrays import Floats
-from solvent.model.cache import Packed, kept
+from solvent.model.cache import OnProgress, Packed, Teller, kept
 from solvent.model.parameters import shown
-from solvent.model.progress import OnProgress, Teller
-from solvent.model.registry import GameSpec, game_of, load, spec_of
+from solvent.model.registry import game_of, load, spec_of
 
 SHARE = 0.01
 """The share of a tolerance below which either bound needs no closer look."""
@@ -326,19 +325,12 @@ def solve(
     if isinstance(game, TabularGame):
         return replace(solve_table(game, tolerance=tolerance, progress=progress), table=game)
     spec = spec_of(game)
-    solved = None if spec is None else _by_own_solver(spec, game, progress)
-    if solved is not None:
-        return solved
+    if spec is not None and spec.solver is not None:
+        solver = load(spec.solver)
+        tells = "progress" in signature(solver).parameters
+        solved: SolvedGame | None = solver(game, progress=progress) if tells else solver(game)
+        if solved is not None:  # Else it leaves the game to the table.
+            return solved
     table = cached_table(game, progress=progress)
     solution = cached_solution(table, tolerance=tolerance, progress=progress)
     return SolvedTable(game, table, solution)
-
-
-def _by_own_solver(spec: GameSpec, game: Game, progress: OnProgress | None) -> SolvedGame | None:
-    """Run a game's own solver; None if it has none, or leaves it to the table."""
-    if spec.solver is None:
-        return None
-    solver = load(spec.solver)
-    tells = "progress" in signature(solver).parameters
-    solved: SolvedGame | None = solver(game, progress=progress) if tells else solver(game)
-    return solved

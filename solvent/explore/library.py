@@ -14,10 +14,10 @@ from solvent.explore.drawing import drawn
 from solvent.explore.explorer import Explorer, Page
 from solvent.explore.subject import Jobs
 from solvent.model import Game
+from solvent.model.cache import OnProgress
 from solvent.model.game import words
 from solvent.model.gymnasium_table import DOCUMENTED
 from solvent.model.parameters import shown
-from solvent.model.progress import OnProgress
 from solvent.model.registry import find_spec, game_specs, make_game
 from solvent.model.scene import Prose, Scene
 

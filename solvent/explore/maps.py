@@ -23,8 +23,8 @@ from solvent.explore.line import Query, number, one_of
 from solvent.explore.states import States
 from solvent.model import cache, text
 from solvent.model.arrays import Bools, Floats
+from solvent.model.cache import OnProgress, Progress
 from solvent.model.game import words
-from solvent.model.progress import OnProgress, Progress
 from solvent.model.table_cache import game_identity
 from solvent.report.colours import VIRIDIS, shade
 from solvent.report.panel import bar, hatching, keys

@@ -25,9 +25,9 @@ from solvent.explore.line import Line, View, costliest, in_all, number, one_of, 
 from solvent.explore.questions import TIE, Sweep, exploit, knobs_of, locked, sweep
 from solvent.explore.subject import Subject, Work
 from solvent.model import JointAction, ValueScale
+from solvent.model.cache import OnProgress
 from solvent.model.game import words
 from solvent.model.parameters import check_choice, shown
-from solvent.model.progress import OnProgress
 from solvent.model.scene import Cell, Grid, Scene
 from solvent.model.text import action_names
 from solvent.report.gap_attribution import attribute_gap

@@ -28,7 +28,7 @@ from solvent.exact import SolvedGame, SolvedTable, solve, state_visitation
 from solvent.exact.solver import solve_table
 from solvent.explore.decision import who_acts
 from solvent.model import TabularPolicy, ValueScale, against, discounted
-from solvent.model.progress import OnProgress, Progress
+from solvent.model.cache import OnProgress, Progress
 from solvent.model.registry import find_spec, make_game
 from solvent.model.text import action_names
 from solvent.model.transforms import PARAMETER

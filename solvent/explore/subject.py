@@ -18,9 +18,9 @@ from solvent.explore.line import QUIZZES, Line, Query, View, number, one_of, rea
 from solvent.explore.maps import kept_on_disk, ranged
 from solvent.explore.states import States
 from solvent.model import TabularPolicy
+from solvent.model.cache import OnProgress, Progress
 from solvent.model.game import words
 from solvent.model.parameters import check_choice
-from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import GameSpec, spec_of
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask, game_record

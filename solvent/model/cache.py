@@ -1,14 +1,18 @@
-"""A disk cache of arrays that took long to compute.
+"""Long work: its results are kept on disk, and its progress is told.
 
-Entries lie in the user's cache folder, or in the folder named by the environment variable
-``SOLVENT_CACHE``; ``off`` or ``0`` switches the cache off. The folder may be deleted at any time.
+**The cache.** Entries lie in the user's cache folder, or in the folder named by the environment
+variable ``SOLVENT_CACHE``; ``off`` or ``0`` switches the cache off. The folder may be deleted at
+any time.
 
 An entry is found by a hash of its identity (of a solution the hash of the model and the tolerance)
 and of this version of the package: the names, sizes and times of its files, so that editing the
-rules of a game makes its entries unreachable. What is read is verified by checksums
-and unpacked without pickles; a damaged entry is computed anew. An entry is written beside its place
-and moved there, so that processes may share the folder. A full or read-only disk only means that
-nothing is kept. When the folder exceeds :data:`MOST_BYTES`, the longest unused entries go first.
+rules of a game makes its entries unreachable. What is read is verified by checksums and unpacked
+without pickles; a damaged entry is computed anew. An entry is written beside its place and moved
+there, so that processes may share the folder. A full or read-only disk only means that nothing is
+kept. When the folder exceeds :data:`MOST_BYTES`, the longest unused entries go first.
+
+**Progress.** Whoever starts the work passes a function, which is called with a :class:`Progress` at
+most ten times a second. Without one nothing is counted.
 """
 
 from __future__ import annotations
@@ -22,14 +26,13 @@ import secrets
 import time
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-from solvent.model.files import TEMPORARY
 
 VARIABLE = "SOLVENT_CACHE"
 """The environment variable that names the folder, or says ``off`` or ``0``."""
@@ -39,6 +42,9 @@ LONG = 0.2
 
 MOST_BYTES = 2**31
 """Size limit of the folder; an entry of more than half of it is not kept."""
+
+TEMPORARY = re.compile(r"\.solvent-[0-9a-f]{16}")
+"""The names of our files until they are whole, here and elsewhere."""
 
 _ENTRY = re.compile(r"[0-9a-f]{64}")
 
@@ -201,3 +207,58 @@ def make_room(folder: Path, size: int = 0) -> None:
         if total > MOST_BYTES:
             with contextlib.suppress(OSError):
                 path.unlink()
+
+
+INTERVAL = 0.1
+"""Least time between two calls within a phase, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of a phase of some work.
+
+    Attributes:
+        done: Number of finished states.
+        total: Number of all states; None while that is unknown.
+        what: The phase: ``"compiling"``, ``"solving"`` or ``"proving"``.
+    """
+
+    done: int
+    total: int | None
+    what: str
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]
+"""Called as work goes on. What it raises ends the work."""
+
+
+class Teller:
+    """Tells how far a phase has come: when it begins, ten times a second, and at its end.
+
+    Args:
+        progress: The function to call; None for nobody.
+        what: The phase.
+        total: Number of its states; None if that is unknown.
+        before: Number of states that were finished before.
+    """
+
+    def __init__(
+        self, progress: OnProgress | None, what: str, total: int | None = None, *, before: int = 0
+    ) -> None:
+        self._progress, self._what, self._total, self._before = progress, what, total, before
+        self._next, self._told = 0.0, -1
+        self(0)
+
+    def __call__(self, done: int) -> None:
+        """Tell, if it is time to.
+
+        Args:
+            done: Number of finished states, without those before.
+        """
+        if self._progress is None:
+            return
+        done += self._before
+        now = time.monotonic()
+        if (now >= self._next or done == self._total) and done != self._told:
+            self._next, self._told = now + INTERVAL, done
+            self._progress(Progress(done, self._total, self._what))

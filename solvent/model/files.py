@@ -23,7 +23,6 @@ import errno
 import json
 import math
 import os
-import re
 import secrets
 import stat
 import tomllib
@@ -33,6 +32,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
+from solvent.model.cache import TEMPORARY
 from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import declared_names
 
@@ -243,10 +243,6 @@ def _take_over(path: Path, before: os.stat_result) -> None:
         with contextlib.suppress(PermissionError):
             os.chown(path, before.st_uid, before.st_gid)
     path.chmod(stat.S_IMODE(before.st_mode))
-
-
-TEMPORARY = re.compile(r"\.solvent-[0-9a-f]{16}")
-"""The name of a file of :func:`write_atomically` until it is whole."""
 
 
 def remove_temporary(folder: Path, *, below: bool = False) -> None:

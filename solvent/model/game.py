@@ -146,7 +146,7 @@ class Game(Protocol):
     Rewards are undiscounted, so a value is a probability or a number of points.
 
     A game may have more: :class:`Alternating`, :class:`Words`,
-    :class:`~solvent.model.walk.Tabulated`, and ``checks``
+    a ``tabulate()`` that builds its table faster than a walk through its states, and ``checks``
     (:mod:`solvent.model.context`). A game of a million states or more can be written for arrays
     of states: :class:`~solvent.model.VectorizedGame`.
     """

@@ -139,7 +139,10 @@ class GymnasiumTable(Words):
             )
         start = getattr(env, "initial_state_distrib", None)
         spec = getattr(env, "spec", None)
-        documented = _documented(env)
+        kinds = (f"{kind.__module__}:{kind.__qualname__}" for kind in type(env).__mro__)
+        documented = next(
+            (DOCUMENTED[kind] for kind in kinds if kind in DOCUMENTED), Documented(())
+        )
         fits = len(documented.actions) == _width(env.P)
         return cls(
             env.P,
@@ -180,6 +183,13 @@ class GymnasiumTable(Words):
     def info(self) -> GameInfo:
         """Players and actions; the reward range is not known from the dictionary."""
         numbers = range(_width(self.transitions))
+        paid = {
+            (float(reward), bool(over))
+            for actions in self.transitions.values()
+            for branches in actions.values()
+            for _, _, reward, over in branches
+            if reward
+        }
         return GameInfo(
             name=self.name,
             players=1,
@@ -188,20 +198,9 @@ class GymnasiumTable(Words):
             reward_range=(-np.inf, np.inf),
             sources=("the environment's own P",),
             observation_labels=("state", "over"),
-            unit=WINS if self._is_won_or_lost else "",
+            # All that is ever paid is 1 at the end, as for the goal of FrozenLake.
+            unit=WINS if paid == {(1.0, True)} else "",
         )
-
-    @property
-    def _is_won_or_lost(self) -> bool:
-        """Return whether all that is ever paid is 1 at the end, as for the goal of FrozenLake."""
-        paid = {
-            (float(reward), bool(over))
-            for actions in self.transitions.values()
-            for branches in actions.values()
-            for _, _, reward, over in branches
-            if reward
-        }
-        return paid == {(1.0, True)}
 
     @cached_property
     def _entered(self) -> Mapping[int, bool]:
@@ -305,14 +304,6 @@ def _width(transitions: Transitions) -> int:
     return 1 + max((action for actions in transitions.values() for action in actions), default=-1)
 
 
-def _documented(env: Any) -> Documented:
-    """Return the documentation of an environment; nothing for one that is not known."""
-    for kind in type(env).__mro__:
-        if known := DOCUMENTED.get(f"{kind.__module__}:{kind.__qualname__}"):
-            return known
-    return Documented(())
-
-
 def _reset_start(env: Any) -> Sequence[float]:
     """The distribution of the start of an environment that always begins in one state."""
     first = {str(env.reset(seed=seed)[0]) for seed in range(RESETS)}
@@ -337,7 +328,19 @@ def maker(env_id: str) -> Callable[..., Game]:
     made = load_env_creator(creator) if isinstance(creator, str) else creator
 
     def published(**arguments: Any) -> Game:
-        return _published(env_id, arguments)
+        try:
+            env = gym.make(env_id, **arguments)
+        except Exception as error:  # Somebody else's environment may raise anything.
+            what = f"{type(error).__name__}: {brief(str(error))}"
+            raise ValueError(f"{env_id} cannot be made ({what})") from error
+        try:
+            return GymnasiumTable.from_env(env)
+        except (TypeError, AttributeError, LookupError) as error:
+            raise ValueError(
+                f"{env_id} publishes no table of transitions that can be read ({shown(error)})"
+            ) from error
+        finally:
+            env.close()
 
     published.__doc__ = " ".join((inspect.getdoc(made) or "").strip().partition("\n\n")[0].split())
     published.__doc__ = published.__doc__.partition(". ")[0]
@@ -349,22 +352,6 @@ def maker(env_id: str) -> Callable[..., Game]:
         ]
     )
     return published
-
-
-def _published(env_id: str, arguments: Mapping[str, Any]) -> Game:
-    try:
-        env = gym.make(env_id, **arguments)
-    except Exception as error:  # Somebody else's environment may raise anything.
-        what = f"{type(error).__name__}: {brief(str(error))}"
-        raise ValueError(f"{env_id} cannot be made ({what})") from error
-    try:
-        return GymnasiumTable.from_env(env)
-    except (TypeError, AttributeError, LookupError) as error:
-        raise ValueError(
-            f"{env_id} publishes no table of transitions that can be read ({shown(error)})"
-        ) from error
-    finally:
-        env.close()
 
 
 def _board(env: Any, documented: Board) -> Board:

@@ -503,16 +503,11 @@ def _probabilities(table: TabularGame, policy: Any, s: int, node: Any, player: i
 
 def _applied(table: TabularGame, s: int, node: Any, row: int) -> Any:
     """The node after the joint action of a row."""
-    actions = [int(of_player[row]) for of_player in table.row_action]
-    after = node.clone()
-    if node.is_simultaneous_node():
-        after.apply_actions(actions[: table.info.players])
-    elif table.turn is None and table.info.players == 2:
-        for action in actions:
-            after.apply_action(action)
-    else:
-        after.apply_action(actions[node.current_player()])
-    return after
+    first, second = (int(of_player[row]) for of_player in table.row_action)
+    if node.is_simultaneous_node() or table.turn is not None or table.info.players == 1:
+        return _child(node, (first, second)[: table.info.players])
+    # The turn-based form of a simultaneous game.
+    return node.child(first).child(second)
 
 
 def _kind_of(name: str, table: TabularGame) -> Any:

@@ -345,7 +345,8 @@ class _Reading:
         goal = self._holds(path.right_subformula if until else path.subformula)
         if chance:
             lost = ~goal & ~self._holds(path.left_subformula) if until else np.zeros_like(goal)
-            over, rewards = self._probability(goal, lost, least)
+            over = goal | (self._avoidable(goal, lost) if least else ~self._reaching(goal, lost))
+            rewards: list[Any] = np.where(goal[self.target], 1, 0).tolist()
             allowed = np.ones(len(self.row_state), bool)
         else:
             rewards = self._rewards()
@@ -372,11 +373,6 @@ class _Reading:
         # What is read off is the set of the states in which it holds.
         found[list(result.get_truth_values_vector())] = True
         return found
-
-    def _probability(self, goal: Bools, lost: Bools, least: bool) -> tuple[Bools, list[Any]]:
-        """Where a probability is decided, [S], and the rewards of outcomes: 1 for the goal."""
-        decided = self._avoidable(goal, lost) if least else ~self._reaching(goal, lost)
-        return goal | decided, np.where(goal[self.target], 1, 0).tolist()
 
     def _reaching(self, goal: Bools, barred: Bools, allowed: Bools | None = None) -> Bools:
         """[S] from where some path leads to the goal, none of whose states before is barred.

@@ -546,7 +546,8 @@ def load_place(name: str, what: str) -> tuple[ModuleType, Any]:
     Raises:
         ValueError: If there is no such file or name, or it cannot be imported.
     """
-    place, attribute = _split(name)
+    # A path may have a colon of its own, as on Windows.
+    place, _, attribute = (name, "", "") if name.endswith(".py") else name.rpartition(":")
     file = Path(place).resolve() if place.endswith(".py") else None
     if file is not None and not file.is_file():
         raise ValueError(f"{place}: there is no such file")
@@ -595,14 +596,6 @@ def _format(name: str) -> str | None:
         return OPENSPIEL
     ending = Path(name).suffix
     return ending if ending in FORMATS else None
-
-
-def _split(name: str) -> tuple[str, str]:
-    """A place and the name in it; a path may have a colon of its own, as on Windows."""
-    if name.endswith(".py"):
-        return name, ""
-    place, _, attribute = name.rpartition(":")
-    return place, attribute
 
 
 @cache

@@ -23,12 +23,11 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model.cache import Packed, kept
+from solvent.model.cache import OnProgress, Packed, kept
 from solvent.model.game import Game, GameInfo, State
-from solvent.model.progress import OnProgress
 from solvent.model.registry import game_of
 from solvent.model.tabular import TabularGame
-from solvent.model.walk import MOST_STATES, Derived, compile_rules
+from solvent.model.walk import MOST_STATES, compile_rules
 
 ARRAYS = ("row_start", "outcome_start", "next_state", "probability", "outcome_reward", "initial")
 
@@ -42,8 +41,8 @@ def compile_game(
 ) -> TabularGame:
     """Build the arrays of a game: all states that can be reached from its start.
 
-    A game's own vectorised ``tabulate()`` is used where there is one, and of a :class:`Derived`
-    game the table of the other.
+    A game's own vectorised ``tabulate()`` is used where there is one. A game that is made from
+    another computes its table from that of the other by its ``table_from``.
 
     Args:
         game: The rules, or whatever stands for them
@@ -81,8 +80,9 @@ def cached_table(game: Any, *, progress: OnProgress | None = None) -> TabularGam
     game = game_of(game)
     if isinstance(game, TabularGame):
         return game
-    if isinstance(game, Derived):
-        return game.table_from(cached_table(game.game, progress=progress))
+    if hasattr(game, "table_from"):
+        table: TabularGame = game.table_from(cached_table(game.game, progress=progress))
+        return table
     identity = game_identity(game)
     if identity is None:
         return compile_game(game, progress=progress)

@@ -142,7 +142,7 @@ class VectorizedGame:
         start, pieces = self.initial(), Pieces()
         chances = [outcome.probability for outcome in start]
         check_distribution(self.info.name, chances, "the initial distribution")
-        first = [self._code(outcome.state) for outcome in start]
+        first = [int(np.ravel_multi_index(tuple(outcome.state), self.sizes)) for outcome in start]
         number = np.full(prod(self.sizes), -1, np.int32)
         queue = deque([np.array(list(dict.fromkeys(first)))])
         count = len(queue[0])
@@ -258,9 +258,6 @@ class VectorizedGame:
     def _alone(self, state: Any) -> Any:
         """One state as arrays, [1]."""
         return self.state_type(*(np.array([value]) for value in state))
-
-    def _code(self, state: Any) -> int:
-        return int(np.ravel_multi_index(tuple(state), self.sizes))
 
     def _fields(self, codes: Ints) -> Any:
         return self.state_type(*np.unravel_index(codes, self.sizes))

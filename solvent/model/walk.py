@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from fractions import Fraction
 from itertools import islice, product
 from operator import attrgetter, itemgetter
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.cache import OnProgress, Teller
 from solvent.model.game import Alternating, Game, Outcome, State
-from solvent.model.progress import OnProgress, Teller
 from solvent.model.tabular import TabularGame
 
 BLOCK = 2048
@@ -147,36 +147,6 @@ class _Choices(dict[Any, int]):
         return masks[0], masks[1]
 
 
-@runtime_checkable
-class Tabulated(Protocol):
-    """A game whose table can be built faster than by walking through its states.
-
-    The conformance checks compare the two on small instances.
-    """
-
-    def tabulate(self) -> TabularGame:
-        """The table."""
-        ...
-
-
-@runtime_checkable
-class Derived(Protocol):
-    """A game whose table is computed from that of another."""
-
-    @property
-    def game(self) -> Game:
-        """The other game."""
-        ...
-
-    def table_from(self, table: TabularGame) -> TabularGame:
-        """The table of this game.
-
-        Args:
-            table: The table of the other game.
-        """
-        ...
-
-
 def compile_rules(
     game: Game,
     *,
@@ -185,15 +155,18 @@ def compile_rules(
     progress: OnProgress | None = None,
 ) -> TabularGame:
     """Build the table of rules, as :func:`solvent.model.compile_game` says."""
-    if isinstance(game, Derived) and not reference:
-        return game.table_from(compile_rules(game.game, max_states=max_states, progress=progress))
-    name = game.info.name
-    if isinstance(game, Tabulated) and not reference:
-        table: Any = game.tabulate()
-        if not isinstance(table, TabularGame):
-            raise TypeError(f"tabulate() of {name} returned {type(table).__name__}")
-        return table
-    return TabularGame(info=game.info, **walk(game, max_states, progress))
+    own: Any = None if reference else game
+    if hasattr(own, "table_from"):  # A game whose table is computed from that of another.
+        whole: TabularGame = own.table_from(
+            compile_rules(own.game, max_states=max_states, progress=progress)
+        )
+        return whole
+    if not hasattr(own, "tabulate"):
+        return TabularGame(info=game.info, **walk(game, max_states, progress))
+    table = own.tabulate()
+    if not isinstance(table, TabularGame):
+        raise TypeError(f"tabulate() of {game.info.name} returned {type(table).__name__}")
+    return table
 
 
 def walk(game: Game, max_states: int, progress: OnProgress | None) -> dict[str, Any]:

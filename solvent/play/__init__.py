@@ -25,8 +25,8 @@ from typing import Any
 
 from solvent.exact import SolvedGame, SolvedTable, solve
 from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table
+from solvent.model.cache import OnProgress
 from solvent.model.parameters import shown
-from solvent.model.progress import OnProgress
 from solvent.model.registry import make_game, spec_of
 from solvent.play.session import (
     MOST_ADVISED,

@@ -22,8 +22,8 @@ from stable_baselines3.common.vec_env.base_vec_env import (
 )
 
 from solvent.envs import VectorEnv
+from solvent.envs.env import check_options
 from solvent.envs.registration import ENVIRONMENTS, compiled_game
-from solvent.envs.spaces import check_options
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.parameters import UnexpectedArgumentError, check_choice, shown
 from solvent.model.registry import make_game, register_plugin

@@ -39,7 +39,7 @@ from torch.distributions import Categorical
 
 from solvent.baselines.gate import QueriedFunction, check_wrappers
 from solvent.baselines.network import Network, NetworkPlayer
-from solvent.envs.spaces import kind_that_fits
+from solvent.envs.sampling import kind_that_fits
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.training.forms import with_roles, without_roles

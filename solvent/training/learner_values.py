@@ -28,7 +28,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from torch import nn
 
-from solvent.envs.spaces import kind_that_fits
+from solvent.envs.sampling import kind_that_fits
 from solvent.exact import ImproperGameError, cached_solution, policy_value, state_visitation
 from solvent.model import TabularGame, TabularPolicy, discounted, project
 from solvent.model.arrays import Floats, Ints

@@ -24,7 +24,7 @@ from stable_baselines3.common.running_mean_std import RunningMeanStd
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize, unwrap_vec_normalize
 
 from solvent.baselines.gate import check_wrappers, layers
-from solvent.envs.spaces import observation_space, observed
+from solvent.envs.sampling import observation_space, observed
 from solvent.exact import StoreError
 from solvent.exact.archive import ArraySchema, Schema, read_archive, write_archive
 from solvent.model import TabularGame

@@ -11,14 +11,14 @@ from layered_games import shop
 from solvent.exact import solve
 from solvent.exact.layered.solve import solve_in_memory
 from solvent.games import Pig
-from solvent.model import Progress, compile_game, progress
+from solvent.model import Progress, cache, compile_game
 
 GAME = Pig(target=6)
 
 
 @pytest.fixture(autouse=True)
 def at_every_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    monkeypatch.setattr(cache, "INTERVAL", 0.0)
 
 
 def told(game: Any) -> dict[str, list[Progress]]:

@@ -26,7 +26,7 @@ from solvent.explore.line import Line, costliest, in_all
 from solvent.explore.panels import PANELS, read_games
 from solvent.explore.questions import drill_position, exploit, knobs_of, locked, sweep
 from solvent.explore.subject import MOST_RUNNING, Jobs
-from solvent.model import TabularPolicy, cache, progress
+from solvent.model import TabularPolicy, cache
 from solvent.model.game import words
 from solvent.model.registry import game_specs
 
@@ -181,7 +181,7 @@ def test_whole_numbers_break_between_neighbours() -> None:
 
 def test_values_that_make_a_game_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(questions, "MOST_STATES", 300)
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)  # The states are counted at every chance.
+    monkeypatch.setattr(cache, "INTERVAL", 0.0)  # The states are counted at every chance.
     game = solve(make_game("pig", target=6))
     state = game.game.initial()[0].state._replace(total=2)
     found = sweep(knobs_of(game)["target"], state, 0, lambda _: None)

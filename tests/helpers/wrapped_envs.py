@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import wrappers
 
 from solvent.envs import Env, MaskObservation
-from solvent.envs.spaces import observations
+from solvent.envs.sampling import observations
 
 Wrap = Callable[[Any], Any]
 

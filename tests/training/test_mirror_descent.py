@@ -14,7 +14,7 @@ from reduced_football import reduced
 
 from solvent.envs import VectorEnv
 from solvent.envs.batches import BothSeats
-from solvent.envs.spaces import observations
+from solvent.envs.sampling import observations
 from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import MirrorDescent, TrainingResult, train

@@ -50,7 +50,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from solvent.exact.layered.game import Block, BlockResult, Layer, LayeredGame, WarmStart
-from solvent.exact.layered.solve import LayerTask
+from solvent.exact.layered.solve import LayerTask, Workers
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 
@@ -74,7 +74,7 @@ class ClusterError(ConnectionError):
     """A cluster cannot be used, or was lost; the message is one line."""
 
 
-class RayWorkers:
+class RayWorkers(Workers):
     """Solves blocks on a Ray cluster; to be used in a ``with`` statement.
 
     Args:
@@ -176,7 +176,9 @@ class RayWorkers:
             ) from error
 
     def _solved(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
-        game, reads = self._put(task.game), tuple(task.game.reads(task.layer))
+        if self._game is None or self._game[0] is not task.game:
+            self._game = task.game, self._ray.put(task.game)
+        game, reads = self._game[1], tuple(task.game.reads(task.layer))
         build, number = this_build(type(task.game).__module__), next(self._numbers)
         values = [self._kept[layer] for layer in reads]
         size = -(-len(task.blocks) // (TASKS_PER_PROCESSOR * max(1, self.processors)))
@@ -209,12 +211,6 @@ class RayWorkers:
         finally:
             for left in waiting:
                 self._ray.cancel(left, force=True)
-
-    def _put(self, game: LayeredGame) -> Any:
-        """The reference to a game, which is put into the object store once."""
-        if self._game is None or self._game[0] is not game:
-            self._game = game, self._ray.put(game)
-        return self._game[1]
 
     def _check_machines(self) -> None:
         """Raise unless there are processors, and every machine that has some runs this build."""
@@ -282,12 +278,13 @@ def _solve_blocks(asked: _Asked, game: LayeredGame, *values: Floats) -> list[Blo
 
 def check_build(drivers: Build, module: str = __name__) -> None:
     """Raise unless this process runs the driver's build."""
-    other = difference(drivers, this_build(module))
-    if other is not None:
-        raise ClusterError(
-            f"the machine {socket.gethostname()} of the cluster runs another build: {other}; "
-            f"install the same on all machines"
-        )
+    there = this_build(module)
+    for name, here in drivers.items():
+        if there.get(name) != here:
+            raise ClusterError(
+                f"the machine {socket.gethostname()} of the cluster runs another build: {name} is "
+                f"{there.get(name)} there and {here} here; install the same on all machines"
+            )
 
 
 def _connected(address: str) -> Any:
@@ -372,14 +369,6 @@ def this_build(module: str = __name__) -> Build:
             for name in sorted(sources)
         },
     }
-
-
-def difference(here: Build, there: Build) -> str | None:
-    """Return the first difference of two builds, both versions named; None if there is none."""
-    for name, installed in here.items():
-        if there.get(name) != installed:
-            return f"{name} is {there.get(name)} there and {installed} here"
-    return None
 
 
 @cache

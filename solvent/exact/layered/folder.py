@@ -60,9 +60,9 @@ from solvent.exact.layered.manifest import (
 )
 from solvent.exact.layered.store import SLACK, LayerRecord, LayerStore, pack, rounded_off, unpack
 from solvent.model.arrays import Floats
+from solvent.model.cache import TEMPORARY
 from solvent.model.files import (
     LOCK,
-    TEMPORARY,
     StoreError,
     locked,
     parse_json,
@@ -91,6 +91,8 @@ class LayerFolder(LayerStore):
     def __init__(self, folder: Path, game: LayeredGame, keep: str = "all") -> None:
         super().__init__(game, keep)
         self.folder = folder
+        self._manifest, self._unfinished = folder / "manifest.json", folder / "unfinished"
+        self._journal = self._unfinished / "records.jsonl"
         self._held = ExitStack()
         self._entries: dict[Layer, dict[str, Any]] = {}
         self._start_checksums: dict[Layer, str] = {}
@@ -370,18 +372,6 @@ class LayerFolder(LayerStore):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def _manifest(self) -> Path:
-        return self.folder / "manifest.json"
-
-    @property
-    def _unfinished(self) -> Path:
-        return self.folder / "unfinished"
-
-    @property
-    def _journal(self) -> Path:
-        return self._unfinished / "records.jsonl"
 
     def _start_path(self, layer: Layer) -> Path:
         return self._unfinished / "supports" / f"{self.game.name(layer)}.npy"

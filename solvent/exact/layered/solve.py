@@ -30,7 +30,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,9 +47,8 @@ from solvent.exact.layered.plan import check_memory, memory_bytes
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.model.arrays import Floats
-from solvent.model.cache import Packed, entry_path, kept
+from solvent.model.cache import OnProgress, Packed, Teller, entry_path, kept
 from solvent.model.parameters import shown
-from solvent.model.progress import OnProgress, Teller
 
 OnLayer = Callable[[Layer, LayerRecord], None]
 """Called with every layer when the store has it."""
@@ -73,21 +72,8 @@ class LayerTask(NamedTuple):
     read: Read
 
 
-class Workers(Protocol):
-    """A solver of blocks: threads, or the processes of a cluster."""
-
-    def keep(self, layer: Layer, values: Floats) -> None:
-        """A layer is solved, or was found solved, and will be read by others."""
-
-    def forget(self, layer: Layer) -> None:
-        """A layer will be read no more."""
-
-    def solve(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
-        """Solve the blocks of a layer; they may come in any order, each once."""
-
-
-class Local:
-    """Threads of this process.
+class Workers:
+    """Solvers of blocks: threads of this process, unless a subclass has others.
 
     Args:
         threads: Number of threads.
@@ -97,12 +83,13 @@ class Local:
         self.threads = threads
 
     def keep(self, layer: Layer, values: Floats) -> None:
-        """Threads read the store's own array."""
+        """Note a layer that is solved and will be read by others; threads read the store's own."""
 
     def forget(self, layer: Layer) -> None:
-        """Do nothing, since nothing was kept."""
+        """Note that a layer will be read no more."""
 
     def solve(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
+        """Solve the blocks of a layer; they may come in any order, each once."""
         problem = task.game.problem(task.layer, task.read)
         with ThreadPoolExecutor(self.threads) as pool:
             results = pool.map(
@@ -128,7 +115,7 @@ def solve_layers(
         workers: Pool that solves blocks; two threads by default.
         on_layer: Called with every layer that was solved.
     """
-    workers = workers or Local()
+    workers = workers or Workers()
     last_reader = {needed: layer for layer in game.layers for needed in game.reads(layer)}
     kept: set[Layer] = set()
     for layer in game.layers:

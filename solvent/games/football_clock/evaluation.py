@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.layered.game import Block, BlockResult, Place, Read, WarmStart, changes
-from solvent.exact.layered.solve import Local, solve_layers
+from solvent.exact.layered.solve import Workers, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games.football_clock.backup import backup, blocks_of
 from solvent.games.football_clock.layers import Answers, FootballLayers, Moment
@@ -242,6 +242,6 @@ def evaluate_pairs(
     return [*layers.results(store).values()]
 
 
-def all_threads() -> Local:
+def all_threads() -> Workers:
     """Return workers on all processors of this machine."""
-    return Local(os.cpu_count() or 1)
+    return Workers(os.cpu_count() or 1)

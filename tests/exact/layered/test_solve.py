@@ -23,7 +23,7 @@ from solvent.exact.layered.plan import (
     make_plan,
     values_bytes,
 )
-from solvent.exact.layered.solve import LayeredSolution, Local, solve_in_memory, solve_layers
+from solvent.exact.layered.solve import LayeredSolution, Workers, solve_in_memory, solve_layers
 from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.exact.solver import SolvedGame
 from solvent.games.inventory.layers import InventoryLayers, opened
@@ -84,7 +84,7 @@ def test_neither_blocks_nor_threads_nor_the_folder_change_a_bit(
     monkeypatch.setattr("layered_games.LEVELS_IN_BLOCK", 7)
     assert len(layers.blocks(1)) == 6
     store = LayerStore(layers)
-    solve_layers(layers, store, workers=Local(1))
+    solve_layers(layers, store, workers=Workers(1))
     with LayerFolder.open(tmp_path / "x", layers, verify=True) as kept:
         for layer in layers.layers:
             assert store.read(layer).tobytes() == kept.read(layer).tobytes()

@@ -15,7 +15,7 @@ from solvent.exact import Solution, solve
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Place
 from solvent.exact.layered.plan import make_plan, values_bytes
-from solvent.exact.layered.solve import Local, proved_errors, solve_layers
+from solvent.exact.layered.solve import Workers, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart import load_chart
 from solvent.games.football.packed import PackedRules, pack_rules
@@ -31,7 +31,7 @@ from solvent.model import TabularGame, compile_game
 def solved(layout: FootballLayers, threads: int = 2) -> LayerStore:
     """All layers of a layout, solved."""
     store = LayerStore(layout)
-    solve_layers(store.game, store, workers=Local(threads))
+    solve_layers(store.game, store, workers=Workers(threads))
     return store
 
 
