@@ -436,17 +436,13 @@ LEARNER = np.dtype(
         ("side", np.int32),
         ("opponent", np.int32),
         ("over", np.bool_),
-        ("opens", np.bool_),
-        ("action", np.int16),
     ],
     align=True,
 )
 """The learner of an episode.
 
 ``owed`` are rewards that no step has reported, ``side`` is which of the learner's seats it has,
-``opponent`` who of the pool has the other, and ``over`` whether the end has been reported. While a
-compiled turn waits for an opponent's reply, ``action`` is what the learner plays and ``opens`` is
-whether the episode has just begun.
+``opponent`` who of the pool has the other, and ``over`` whether the end has been reported.
 """
 
 

@@ -2,8 +2,7 @@
 
 There are too many states to tabulate, so the episodes read the packed rules
 (:class:`solvent.games.football.packed.PackedRules`) and the clock. Everything here agrees with the
-rules in :mod:`solvent.games.football_clock.rules`, and the turns of learners with
-:class:`solvent.envs.batches.SimulatedSeatBatch`.
+rules in :mod:`solvent.games.football_clock.rules`.
 
 An episode is in one of the *phases*
 
@@ -43,7 +42,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.kernels import advance, draw_of, pick
-from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.arrays import Floats, Ints
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
@@ -63,11 +62,6 @@ def inlined(function: _Function) -> _Function:
 CALL, CHOICE, TIMEOUT, KICKOFF, FREE_KICK, OVER = range(6)
 ANYTHING, NOTHING, DEFENCE, OPTIONS, KICKS, TIMEOUTS, OFFENCE = range(7)
 """The menus; those of the offence follow from ``OFFENCE`` on."""
-
-STEP, BEGIN, REPLIED = range(3)
-"""The tasks of :func:`turn`: to play the learners' actions, and begin episodes whose end has been
-reported; to begin all that are chosen; and to go on after replies of opponents."""
-
 
 FIELDS = (
     *("phase", "half", "ticks", "margin", "receiver", "offence", "left0", "left1"),
@@ -127,13 +121,11 @@ class Rules(NamedTuple):
             left without a time-out, those left with one, and whether an untimed down follows.
         start: [1] :data:`EPISODE`, the state in which an episode begins.
         mask: [M, A] int8, the actions of a menu.
-        action: [M, 1+A] int16, how many these are, and which.
-        uniform: [(A+1)*A] int64, the actions of a menu of 0, 1, ... actions, equally often.
         first: [D] int64, the indicator of the value 0 of each entry. An entry that is always 0 has
             none: -1.
         share: [D'+1] float32, what each indicated value is in a vector; the last is 0.
-        number: [1] numbers of the chart, the first actions of their kinds, those of the clock, of a
-            touchdown with its extra point, and what both players' returns add up to.
+        number: [1] numbers of the chart, the first actions of their kinds, those of the clock, and
+            of a touchdown with its extra point.
     """
 
     cell: Ints
@@ -149,26 +141,18 @@ class Rules(NamedTuple):
     left: NDArray[np.int32]
     start: NDArray[Any]
     mask: NDArray[np.int8]
-    action: NDArray[np.int16]
-    uniform: Ints
     first: Ints
     share: NDArray[np.float32]
     number: NDArray[Any]
 
 
-@inlined
-def start_one(i: int, episodes: Any, rules: Any) -> None:
-    """Put an episode into the state in which it begins, for which one number is drawn."""
-    x = advance(episodes[i].stream)
-    episodes[i] = rules.start[0]
-    episodes[i].stream = x
-
-
 @compiled
 def begin(chosen: Ints, episodes: Any, rules: Rules) -> None:
-    """Begin the chosen episodes."""
+    """Put the chosen episodes into the state in which they begin; each draws one number."""
     for i in chosen:
-        start_one(i, episodes, rules)
+        x = advance(episodes[i].stream)
+        episodes[i] = rules.start[0]
+        episodes[i].stream = x
 
 
 @compiled
@@ -331,27 +315,23 @@ def _half_over(i: int, episodes: Any, rules: Any) -> float:
     return 0.5 * float((at.margin > 0) + (at.margin >= 0))
 
 
-@inlined
-def menu_of(i: int, player: int, episodes: Any, rules: Any) -> int:
-    """The menu of a player in an episode."""
-    at = episodes[i]
-    phase, mine = at.phase, at.offence == player
-    if phase == CALL:
-        return int(rules.row[at.row, 4]) if mine else DEFENCE
-    if phase == CHOICE:
-        return OPTIONS if mine == (rules.result[at.choice].chooser == 0) else NOTHING
-    if phase == TIMEOUT:
-        return TIMEOUTS if at.asked == player else NOTHING
-    if phase == KICKOFF:
-        return KICKS if mine else NOTHING
-    return ANYTHING if phase == OVER else NOTHING
-
-
 @compiled
 def menus(chosen: Ints, player: Ints, episodes: Any, rules: Rules, menu: Ints) -> None:
     """Fill `menu` [k] with the menu of a player [k] of each of the chosen episodes."""
     for e in range(len(chosen)):
-        menu[e] = menu_of(chosen[e], player[e], episodes, rules)
+        at, found = episodes[chosen[e]], NOTHING
+        phase, mine = at.phase, at.offence == player[e]
+        if phase == CALL:
+            found = rules.row[at.row, 4] if mine else DEFENCE
+        elif phase == CHOICE and mine == (rules.result[at.choice].chooser == 0):
+            found = OPTIONS
+        elif phase == TIMEOUT and at.asked == player[e]:
+            found = TIMEOUTS
+        elif phase == KICKOFF and mine:
+            found = KICKS
+        elif phase == OVER:
+            found = ANYTHING
+        menu[e] = found
 
 
 @compiled
@@ -369,218 +349,45 @@ def observe(
         entry: [D], overwritten.
         out: [k, D] or [k, D'], filled.
     """
+    number = rules.number[0]
     for e in range(len(chosen)):
-        show(chosen[e], player[e], episodes, rules, indicators, entry, out, e)
+        who, at = player[e], episodes[chosen[e]]
+        row, live = at.row, at.phase != OVER
+        entry[0] = not live
+        for d in range(4):
+            entry[1 + d] = rules.row[row, d] if live else 0
+        entry[5] = live and at.offence == who
+        entry[6] = live and row == number.situations
+        entry[7] = live and row == number.situations + 1
+        entry[8] = at.half == 2
+        entry[9] = at.ticks
+        entry[10] = min(at.ticks, number.last_ticks)
+        entry[11] = at.left0 if who == 0 else at.left1
+        entry[12] = at.left1 if who == 0 else at.left0
+        entry[13] = at.receiver == who
+        d = 14
+        if not number.for_points:
+            lead = at.margin if who == 0 else -at.margin
+            entry[14] = lead
+            entry[15] = max(-number.score, min(number.score, lead))
+            d = 16
+        entry[d] = at.asked == who
+        entry[d + 1] = at.asked == 1 - who
+        entry[d + 2] = at.other_too
+        entry[d + 3] = at.saved
+        entry[d + 4] = at.untimed
+        for c in range(d + 5, len(entry)):
+            entry[c] = 0
+        if at.choice >= 0:
+            entry[d + 5 + rules.result[at.choice].number] = 1
 
-
-@inlined
-def show(
-    i: int, who: int, episodes: Any, rules: Any, indicators: bool, entry: Any, out: Any, e: int
-) -> None:
-    """Fill row `e` with the observation of a player of episode `i`, whole numbers in `entry`."""
-    number, at = rules.number[0], episodes[i]
-    row, live = at.row, at.phase != OVER
-    entry[0] = not live
-    for d in range(4):
-        entry[1 + d] = rules.row[row, d] if live else 0
-    entry[5] = live and at.offence == who
-    entry[6] = live and row == number.situations
-    entry[7] = live and row == number.situations + 1
-    entry[8] = at.half == 2
-    entry[9] = at.ticks
-    entry[10] = min(at.ticks, number.last_ticks)
-    entry[11] = at.left0 if who == 0 else at.left1
-    entry[12] = at.left1 if who == 0 else at.left0
-    entry[13] = at.receiver == who
-    d = 14
-    if not number.for_points:
-        lead = at.margin if who == 0 else -at.margin
-        entry[14] = lead
-        entry[15] = max(-number.score, min(number.score, lead))
-        d = 16
-    entry[d] = at.asked == who
-    entry[d + 1] = at.asked == 1 - who
-    entry[d + 2] = at.other_too
-    entry[d + 3] = at.saved
-    entry[d + 4] = at.untimed
-    for c in range(d + 5, len(entry)):
-        entry[c] = 0
-    if at.choice >= 0:
-        entry[d + 5 + rules.result[at.choice].number] = 1
-
-    if indicators:
-        for c in range(out.shape[1]):
-            out[e, c] = 0.0
-        for d in range(len(entry)):
-            shown = rules.first[d] + entry[d]
-            if shown >= 0:
-                out[e, shown] = 1.0
-    else:
-        for d in range(len(entry)):
-            out[e, d] = rules.share[rules.first[d] + entry[d]]
-
-
-# The turns of learners
-
-
-@inlined
-def _open(i: int, seats: Any, weight: Any, episodes: Any, learners: Any, rules: Any) -> None:
-    """Draw the learner's seat and its opponent, and begin the episode."""
-    at, learner = episodes[i], learners[i]
-    learner.side = 0
-    if len(seats) > 1:
-        at.stream = advance(at.stream)
-        learner.side = draw_of(at.stream) >> 52
-    learner.opponent = 0
-    if len(weight) > 1:
-        at.stream = advance(at.stream)
-        learner.opponent = pick(draw_of(at.stream), weight, 0, len(weight))
-    start_one(i, episodes, rules)
-    learner.owed = 0.0
-    learner.over = False
-    learner.action = 0
-
-
-@inlined
-def _any_action(i: int, menu: int, episodes: Any, rules: Any) -> np.int64:
-    """An action of a menu, all of them equally often."""
-    at, count = episodes[i], rules.action[menu, 0]
-    at.stream = advance(at.stream)
-    drawn = pick(draw_of(at.stream), rules.uniform, count * rules.mask.shape[1], count)
-    return np.int64(rules.action[menu, 1 + drawn])
-
-
-@inlined
-def _play_on(
-    i: int, seat: Any, own: Any, reply: Any, asked: Any, episodes: Any, learners: Any, rules: Any
-) -> tuple[float, int]:
-    """Play until the learner has a choice or the episode ends.
-
-    Args:
-        i: The episode.
-        seat: The learner's.
-        own: The learner's action.
-        reply: The action of an opponent that has been asked for it; less than 0 if none has.
-        asked: Whether each opponent has to be asked.
-        episodes: The episodes; changed in place.
-        learners: The learners; changed in place.
-        rules: Rules of the game.
-
-    Returns:
-        What the learner earns, and its menu then; -1 if the episode waits for an opponent's reply.
-    """
-    learner, earned, menu = learners[i], 0.0, NOTHING
-    while menu == NOTHING:
-        if reply < 0:
-            reply = 0
-            other = menu_of(i, 1 - seat, episodes, rules)
-            if other != NOTHING:
-                if asked[learner.opponent]:
-                    learner.action = own
-                    return earned, -1
-                reply = _any_action(i, other, episodes, rules)
-        first, second = (own, reply) if seat == 0 else (reply, own)
-        scored = played(i, first, second, episodes, rules)
-        earned += scored if seat == 0 else -scored
-        own, reply = 0, -1
-        menu = menu_of(i, seat, episodes, rules)
-    return earned, menu
-
-
-@inlined
-def _out_of_range(chosen: Any, action: Any, rules: Any) -> int:
-    """Count the chosen actions that are none."""
-    wrong = 0
-    for i in chosen:
-        wrong += action[i] < 0 or action[i] >= rules.mask.shape[1]
-    return wrong
-
-
-@inlined
-def _legal(i: int, menu: int, action: Any, learners: Any, rules: Any, illegal: Any) -> np.int64:
-    """The learner's action, or the first that is legal; what it is owed has been reported."""
-    learners[i].owed = 0.0
-    illegal[i] = rules.mask[menu, action[i]] == 0
-    return np.int64(rules.action[menu, 1] if illegal[i] else action[i])
-
-
-@compiled
-def turn(
-    task: int,
-    chosen: Ints,
-    action: Ints,
-    reply: Ints,
-    seats: Ints,
-    pool: Ints,
-    asked: Bools,
-    episodes: Any,
-    learners: Any,
-    rules: Rules,
-    indicators: bool,
-    entry: Ints,
-    reward: Any,
-    terminated: Bools,
-    illegal: Bools,
-    mask: NDArray[np.int8],
-    observation: Any,
-) -> int:
-    """Go on in the chosen episodes until their learners have a choice, or they have ended.
-
-    Args:
-        task: One of :data:`STEP`, :data:`BEGIN` and :data:`REPLIED`.
-        chosen: [k] indices of episodes; overwritten with those that wait for an opponent's reply.
-        action: [n] the learners', read by STEP.
-        reply: [n] of opponents who have been asked, read by REPLIED.
-        seats: Seats that a learner may have.
-        pool: [K] thresholds by which an opponent is drawn.
-        asked: [K] whether it has to be asked; others play all legal actions equally often.
-        episodes: [n] :data:`EPISODE`, changed.
-        learners: [n] :data:`solvent.envs.batches.LEARNER`, changed.
-        rules: Rules of the game.
-        indicators: Whether every entry of an observation is as many indicators as it has values.
-        entry: [D], overwritten.
-        reward: [n], filled where episodes do not wait, like the following; none is if it is empty.
-        terminated: [n].
-        illegal: [n].
-        mask: [n, A].
-        observation: [n, D] or [n, D'].
-
-    Returns:
-        How many episodes wait; if actions are out of range, less than 0, and nothing is changed.
-    """
-    waiting, tells = 0, len(reward) > 0
-    if task == STEP and _out_of_range(chosen, action, rules) > 0:
-        return -_out_of_range(chosen, action, rules)
-    for i in chosen:
-        learner, replied = learners[i], task == REPLIED
-        opens = learner.opens if replied else task == BEGIN or learner.over
-        if opens and not replied:
-            _open(i, seats, pool, episodes, learners, rules)
-        seat = seats[learner.side]
-        menu = menu_of(i, seat, episodes, rules)
-        goes_on = replied or (menu == NOTHING if opens else menu != ANYTHING)
-        own, answer = np.int64(learner.action), reply[i] if replied else np.int64(-1)
-        if not replied:
-            if tells:
-                reward[i] = 0.0 if opens else learner.owed
-                terminated[i] = illegal[i] = False
-            if not opens:
-                own = _legal(i, menu, action, learners, rules, illegal)
-        if goes_on:
-            earned, menu = _play_on(i, seat, own, answer, asked, episodes, learners, rules)
-            learner.owed += earned if opens else 0.0
-            if not opens:
-                reward[i] += earned
-            if menu < 0:
-                learner.opens = opens
-                chosen[waiting] = i
-                waiting += 1
-                continue
-        if menu == ANYTHING and not opens:
-            terminated[i] = learner.over = True
-            reward[i] += rules.number[0].bonus * seat
-        if tells:
-            for a in range(rules.mask.shape[1]):
-                mask[i, a] = rules.mask[menu, a]
-            show(i, seat, episodes, rules, indicators, entry, observation, i)
-    return waiting
+        if indicators:
+            for c in range(out.shape[1]):
+                out[e, c] = 0.0
+            for d in range(len(entry)):
+                shown = rules.first[d] + entry[d]
+                if shown >= 0:
+                    out[e, shown] = 1.0
+        else:
+            for d in range(len(entry)):
+                out[e, d] = rules.share[rules.first[d] + entry[d]]

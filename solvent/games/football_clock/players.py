@@ -43,7 +43,7 @@ from solvent.games.football_clock.solution import OptimalLayers, OptimalPlayer, 
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import as_options, check_choice
 
-AT_ONCE = 8192
+AT_ONCE = 2048
 """States in which a player is asked together, about; what is computed stays in the cache."""
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import Batch, Player, Simulation, Uniform
+from solvent.envs.batch_simulator import Player, Simulation, Uniform
 from solvent.envs.batches import SimulatedSeatBatch
-from solvent.envs.kernels import action_thresholds, draw_actions
-from solvent.envs.sampling import bonus_of, inverse_cdf
+from solvent.envs.kernels import draw_actions
+from solvent.envs.sampling import inverse_cdf
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock import episode_kernel as kernel
@@ -62,8 +62,8 @@ class TimedFootballSampler:
         weights: Sequence[float] | None,
         seats: tuple[int, ...],
         observation: str,
-    ) -> TimedFootballSeats:
-        return TimedFootballSeats(self, n, opponents, weights, seats, observation)
+    ) -> SimulatedSeatBatch:
+        return SimulatedSeatBatch(self, n, opponents, weights, seats, observation)
 
     def examples(self) -> list[TimedPosition]:
         """Return the states of some episodes under the uniform policy."""
@@ -179,51 +179,6 @@ class TimedFootballPlays(Simulation):
         return self.sampler.read(self.records[i])
 
 
-class TimedFootballSeats(SimulatedSeatBatch):
-    """Learners whose turns are made by one compiled loop, opponents that play uniformly included.
-
-    Other opponents are asked between two passes of it.
-    """
-
-    simulation: TimedFootballPlays
-
-    def _set_pool(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
-        super()._set_pool(opponents, weights)
-        self._asked = np.array([not isinstance(one, Uniform) for one in self.opponents])
-
-    def begin(self, chosen: Ints) -> None:
-        flags, mask = np.empty(0, bool), np.empty((0, 0), np.int8)
-        told = np.empty(0), flags, flags, mask, np.empty((0, 0), np.float32)
-        self._turn(kernel.BEGIN, chosen.copy(), chosen, *told)
-
-    def step(
-        self,
-        actions: Ints,
-        reward: Batch,
-        terminated: Bools,
-        illegal: Bools,
-        mask: NDArray[np.int8],
-        observation: Batch,
-    ) -> int:
-        told = reward, terminated, illegal, mask, observation
-        return self._turn(kernel.STEP, self._everyone.copy(), actions, *told)
-
-    def _turn(self, task: int, chosen: Ints, actions: Ints, *told: Batch) -> int:
-        """Go on in the chosen episodes; how many actions are out of range."""
-        simulation, reply = self.simulation, self._reply
-        given: Any = (
-            *(actions, reply, self._seats, self._weight, self._asked),
-            *(simulation.records, self._learners, simulation.sampler.arrays),
-            *(simulation.form == "onehot", simulation.entry, *told),
-        )
-        waiting: int = kernel.turn(task, chosen, *given)
-        while waiting > 0:
-            chosen = chosen[:waiting]
-            self._ask(chosen, 1 - self._seat[chosen], reply)
-            waiting = kernel.turn(kernel.REPLIED, chosen, *given)
-        return -waiting
-
-
 def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rules:
     """Return the arrays that the kernel reads.
 
@@ -235,10 +190,6 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
     clock, chart, actions = game.loaded_clock, game.loaded_chart, game.actions
     arrays = packed.arrays
     mask, row = _menus_of(game, packed)
-    action = np.zeros((len(mask), 1 + mask.shape[1]), np.int16)
-    for menu, allowed in enumerate(mask):
-        legal = np.flatnonzero(allowed)
-        action[menu, 0], action[menu, 1 : 1 + len(legal)] = len(legal), legal
     first, share = _indicators(sampler.most, sampler.least)
     numbers = {
         "plays": chart.plays,
@@ -256,7 +207,6 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
         "largest_margin": clock.largest_margin,
         "timeouts": clock.timeouts,
         "for_points": int(game.for_points),
-        "bonus": float(bonus_of(game.info)),
     }
     result = np.full(packed.n_results, -1, kernel.RESULT)
     result["chooser"][arrays.chosen_result] = arrays.chooser
@@ -280,8 +230,6 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
         left=np.array(left, np.int32),
         start=start,
         mask=mask,
-        action=action,
-        uniform=_uniform(mask.shape[1]).ravel(),
         first=first,
         share=share,
         number=np.array([tuple(numbers.values())], [(n, type(v)) for n, v in numbers.items()]),
@@ -310,13 +258,6 @@ def _menus_of(
     row = np.zeros((packed.n_situations + 2, 5), np.int16)
     row[:-2, :4], row[:-2, 4] = packed.situation, [number[legal] for legal in rows]
     return mask, row
-
-
-def _uniform(most: int) -> Ints:
-    """[most+1, most] for each number of actions the thresholds that draw them equally often."""
-    count = np.arange(1, most + 1)[:, None]
-    thresholds = action_thresholds(np.where(np.arange(most) < count, 1.0 / count, 0.0))
-    return np.concatenate((np.zeros((1, most), np.int64), thresholds))
 
 
 def _indicators(most: Ints, least: Ints) -> tuple[Ints, NDArray[np.float32]]:

@@ -10,8 +10,6 @@ import pytest
 from scipy.stats import chisquare
 from timed_football import SMALL, TINY_FORMS, tiny
 
-from solvent.envs.batch_simulator import Simulation, Uniform
-from solvent.envs.batches import SimulatedSeatBatch
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.model import compile_game
@@ -130,46 +128,3 @@ def test_whole_games_are_played_by_the_rules(form: str, timeouts: int) -> None:
         seen.add(before.phase)
     assert "call" in seen
     assert ("time-out" in seen) == (timeouts > 0)
-
-
-class AskedPlayer:
-    """Prefers low actions, and has to be asked."""
-
-    name = "asked"
-
-    def mixes(self, simulation: Simulation, chosen: Any, player: Any) -> Any:
-        return simulation.legal(chosen, player) / np.arange(1, simulation.n_actions + 1)
-
-
-@pytest.mark.parametrize("observation", ["vector", "onehot"])
-@pytest.mark.parametrize("number", FORMS)
-def test_a_compiled_turn_is_that_of_any_simulation(number: int, observation: str) -> None:
-    """Opponents that are asked and others, openings, illegal actions, rewards and ends."""
-    made, n = sampler(number), 24
-    pool, weights, seats = [Uniform(), AskedPlayer()], [2, 1], (0, 1)
-    arguments = (n, pool, weights, seats, observation)
-    compiled, plain = made.learners(*arguments), SimulatedSeatBatch(made, *arguments)
-    for simulator in (compiled, plain):
-        simulator.arrays["stream"][:] = np.arange(1, n + 1)
-        simulator.begin(np.arange(n))
-    rng, ends, wrong = np.random.default_rng(0), 0, 0
-    for _ in range(40):
-        actions = rng.integers(0, compiled.n_actions, n)
-        told = []
-        for simulator in (compiled, plain):
-            seen, mask = simulator.look()
-            reward, over, illegal = np.empty(n), np.empty(n, bool), np.empty(n, bool)
-            seen, mask = np.empty_like(seen), np.empty_like(mask)
-            assert simulator.step(actions, reward, over, illegal, mask, seen) == 0
-            told.append((reward, over, illegal, mask, seen, *simulator.saved().values()))
-            told[-1] += tuple(simulator.told().values())
-        for mine, other in zip(*told, strict=True):
-            np.testing.assert_array_equal(mine, other)
-        ends, wrong = ends + told[0][1].sum(), wrong + told[0][2].sum()
-    assert ends > n
-    assert wrong > n
-    actions[3] = compiled.n_actions
-    saved = compiled.saved()
-    assert compiled.step(actions, *told[0][:5]) == 1
-    for name, array in saved.items():
-        np.testing.assert_array_equal(compiled.arrays[name], array)
