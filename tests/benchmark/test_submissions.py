@@ -493,9 +493,9 @@ def test_runs_of_changed_code_are_not_gone_on_with_nor_packed(
 ) -> None:
     suite, file, out = find_suite(str(suite_file)), tmp_path / "mine.py", tmp_path / "bench"
     file.write_text(MINE)
-    before = bench(out, suite, [f"{file}:mine"], seeds=1, progress=False)
+    before = bench(out, suite, [f"{file}:mine"], seeds=1, workers=1, progress=False)
     file.write_text(CHANGED)
-    after = bench(out, suite, [f"{file}:mine"], seeds=2, progress=False)
+    after = bench(out, suite, [f"{file}:mine"], seeds=2, workers=1, progress=False)
     [failure], [new], [old] = after.failures, after.tasks[0].agents, before.tasks[0].agents
     assert failure.seed == old.seed != new.seed
     assert "holds another training: its source is" in failure.error

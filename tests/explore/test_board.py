@@ -45,15 +45,15 @@ def random_line(name: str, seed: int, most: int = 40) -> Line:
 
 @pytest.mark.parametrize("name", LINES)
 def test_luck_and_skill_add_up_to_the_result(name: str) -> None:
-    for seed in range(5):
+    for seed in range(3):
         line = random_line(name, seed)
         for player in range(line.game.info.players):
             one = line.account(player)
             assert one.result == pytest.approx(one.start - one.cost + one.gift + one.luck)
             assert 0 <= one.accuracy <= 1
         assert all(ply.costs[p] <= ply.stakes[p] + 1e-9 for ply in line.plies for p in (0, 1))
-    total = in_all(random_line(name, seed).account(0) for seed in range(5))
-    assert total.cost == pytest.approx(sum(random_line(name, n).account(0).cost for n in range(5)))
+    total = in_all(random_line(name, seed).account(0) for seed in range(3))
+    assert total.cost == pytest.approx(sum(random_line(name, n).account(0).cost for n in range(3)))
 
 
 @pytest.mark.parametrize("name", ["lake", "greed", "ff-combat"])
@@ -330,18 +330,17 @@ FORBIDDEN = re.compile(
 )
 def test_no_page_shows_what_only_a_program_reads(name: str) -> None:
     asked, own = client(name), explorer(name)
-    for seed in range(2):
-        line = random_line(name, seed, 8)
-        key = own.states.key(line.solved_state(line.start))
-        for at in range(0, len(line.plies) + 1, 3):
-            for panel in ("", "results", "edit", "account"):
-                query = {"s": key, "line": line.text, "at": at, "panel": panel}
-                answer = asked.get("/board", query_string=query)
-                assert answer.status_code == 200
-                body = re.sub(r"(?s)<(style|script).*?</\1>", "", answer.text)
-                text = unescape(re.sub(r"<[^>]*>", " ", body))
-                text += " ".join(map(unescape, re.findall(r'(?:aria-label|title)="([^"]*)"', body)))
-                assert not FORBIDDEN.search(text), (panel, FORBIDDEN.search(text))
+    line = random_line(name, 0, 8)
+    key = own.states.key(line.solved_state(line.start))
+    for at in range(0, len(line.plies) + 1, 3):
+        for panel in ("", "results", "edit", "account"):
+            query = {"s": key, "line": line.text, "at": at, "panel": panel}
+            answer = asked.get("/board", query_string=query)
+            assert answer.status_code == 200
+            body = re.sub(r"(?s)<(style|script).*?</\1>", "", answer.text)
+            text = unescape(re.sub(r"<[^>]*>", " ", body))
+            text += " ".join(map(unescape, re.findall(r'(?:aria-label|title)="([^"]*)"', body)))
+            assert not FORBIDDEN.search(text), (panel, FORBIDDEN.search(text))
 
 
 def test_every_game_has_a_picture_of_its_start() -> None:
