@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import cache
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from tree_checks import (
     solve_as_tree,
 )
 
-from solvent.exact import CycleError, GameTree, solve_tree
+from solvent.exact import CycleError, solve_tree
 from solvent.exact.expectimax import Reached
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.games.fighting_fantasy.rules import Combat, decided_round
@@ -208,32 +207,6 @@ def test_impossible_outcomes_are_left_out() -> None:
         solve_tree(lambda s: [("on", [("won", 1)])], {"won": 1}.get, "start").value_of("hell")
 
 
-def test_kuhn_poker_with_open_cards_comes_to_0() -> None:
-    """As the documentation says; with hidden cards the value is -1/18 (Kuhn 1950)."""
-    after = {"": "pb", "p": "pb", "b": "pb", "pb": "pb"}
-
-    def choices(state: tuple[Any, ...]) -> list[Any]:
-        if not state:
-            return [
-                ("deal", [((*cards, ""), Fraction(1, 6)) for cards in permutations(range(3), 2)])
-            ]
-        mine, other, moves = state
-        return [(move, [((mine, other, moves + move), 1)]) for move in after[moves]]
-
-    def points(state: tuple[Any, ...]) -> int | None:
-        if not state or state[2] in after:
-            return None
-        mine, other, moves = state
-        if moves in ("bp", "pbp"):
-            return 1 if moves == "bp" else -1
-        return (2 if moves.endswith("bb") else 1) * (1 if mine > other else -1)
-
-    def player(state: tuple[Any, ...]) -> int:
-        return len(state[2]) % 2 if state else 0
-
-    assert solve_tree(choices, points, (), player=player).value == 0
-
-
 def test_the_report_lists_value_final_states_and_decisions() -> None:
     lines = solve_tree(dice_choices, dice_score, START).report("Points", most=2).splitlines()
     assert lines[0] == f"Points: {float(Fraction(14, 3))!r} [14 / 3]"
@@ -300,14 +273,3 @@ def test_an_error_inside_the_rules_says_in_which_state() -> None:
 def test_rules_that_cannot_be_sent_are_refused_by_several_processes() -> None:
     with pytest.raises(ValueError, match="define choices, score and player at the top of a module"):
         solve_tree(lambda s: dice_choices(s), dice_score, START, workers=2)
-
-
-def test_several_processes_give_the_same_solution() -> None:
-    game = GameTree(Greed(limit=8, sides=3))
-    one, two = (
-        solve_tree(game.choices, game.score, game.start, player=game.player, workers=workers)
-        for workers in (1, 2)
-    )
-    assert one.report() == two.report()
-    assert len(one) == len(two)
-    assert all(one.node(state) == two.node(state) for state in one.visits())

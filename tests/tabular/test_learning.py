@@ -193,31 +193,6 @@ def test_ordinary_and_weighted_importance_sampling_by_hand() -> None:
     assert pairs == {(0, 0), (2, 3), (4, 3), (6, 3)}
 
 
-def test_td_beats_monte_carlo_on_the_random_walk() -> None:
-    """Sutton and Barto (2018), Example 6.2: V begins at 1/2, and 100 runs are averaged."""
-    game = random_walk()
-    pi = TabularPolicy.uniform(game)
-    assert np.sort(solve(game).values)[:-2] == pytest.approx([0, 0, 1 / 6, 2 / 6, 3 / 6][:5])
-    drawn = curves(
-        game,
-        {
-            "TD .05": lambda rng: td(environment(game), pi, alpha=0.05, initial=0.5, rng=rng),
-            "TD .15": lambda rng: td(environment(game), pi, alpha=0.15, initial=0.5, rng=rng),
-            "MC .04": lambda rng: monte_carlo_prediction(
-                environment(game), pi, first_visit=False, alpha=0.04, initial=0.5, rng=rng
-            ),
-        },
-        "rms",
-        until=100,
-        runs=40,
-        values=pi,
-    ).means
-    assert drawn["TD .05"][-1] < 0.8 * drawn["MC .04"][-1]
-    # A larger step is sooner near and stays farther.
-    assert drawn["TD .15"][9] < 0.9 * drawn["TD .05"][9]
-    assert drawn["TD .15"][-1] > 1.2 * drawn["TD .05"][-1]
-
-
 def chain() -> TabularGame:
     """Two moves, A to B and B to the end, that pay 1 and 2."""
     return compile_game(Finite({"A": [[(1, "B", 1)]], "B": [[(1, "end", 2)]]}, "A"))
