@@ -2,9 +2,9 @@
 
 Episodes over a table are plain Python, which takes 2 µs a step where a compiled loop would spend
 more on being called, and which is what the compiled loops are tested against. A game without a
-table has a simulator of many episodes, of which :class:`OnlyEpisode` runs one. An environment's
-source, a table or a simulator, is made of what the user passes
-by :func:`sampled` and :func:`learner_table`, as is that of a vector environment.
+table has a simulator of many episodes, of which :class:`OnlyEpisode` runs one. The source of an
+environment, a table or a simulator, is made of what the user passes by :func:`sampled` and
+:func:`learner_table`, as is that of a vector environment.
 
 **The model** of a one-player environment is published as toy-text environments publish theirs
 (:class:`TransitionDict`). **The learning problem** (:func:`learned_seat`) is the game that a policy
@@ -60,9 +60,6 @@ if TYPE_CHECKING:
 RENDER_MODES = ("ansi", "rgb_array", "human")
 
 ILLEGAL = ("remap", "raise")
-
-PETTINGZOO = ("options",)
-"""An option without a meaning that PettingZoo's own test passes to every environment."""
 
 _INT64 = np.dtype(np.int64)
 

@@ -32,7 +32,6 @@ from pettingzoo import AECEnv, ParallelEnv
 from solvent.envs.batch_simulator import Sampler
 from solvent.envs.env import (
     ILLEGAL,
-    PETTINGZOO,
     RENDER_MODES,
     Drawn,
     Position,
@@ -57,6 +56,9 @@ from solvent.model.parameters import check_choice
 AGENTS = ("player_0", "player_1")
 
 MASKS = ("info", "obs")
+
+PETTINGZOO = ("options",)
+"""An option without a meaning that PettingZoo's own test passes to every environment."""
 
 
 class JointEpisode(Position):
