@@ -41,8 +41,8 @@ The steps, each tried only where those before it did not do:
 3. The simplex method from p = 0: Dantzig's rule, with reduced costs in units of the columns'
    lengths at the start, which saves a quarter of the steps; Harris's ratio test. Again in units in
    which what lies between 1 and 2 is not all entries but the value, which pure strategies bracket:
-   where a few entries are large, the others differ by too little otherwise. At last again so with
-   a wider slack.
+   where a few entries are large, the others differ by too little otherwise. Then again so with
+   a wider slack, and at last as at first with smaller pivots.
 
 Whatever a step returns is accepted only if its duality gap max(A y) - min(x A), computed from A
 itself, is at rounding. If no attempt of step 3 comes to that, the best of them is returned as it
@@ -407,10 +407,14 @@ LEAST_PIVOT = 1e-9
 OPTIMAL = 1e-12
 """Reduced costs and levels above minus this count as not negative."""
 
-SLACKS = (1e-12, 1e-12, 1e-9)
+SLACKS = (1e-12, 1e-12, 1e-9, 1e-12)
 """The slacks of Harris's ratio test, attempt by attempt."""
 
-BRACKETED = (False, True, True)
+PIVOTS = (LEAST_PIVOT, LEAST_PIVOT, LEAST_PIVOT, 1e-11)
+"""The least pivots, attempt by attempt. Games whose strategies differ by ten orders of magnitude
+need the last."""
+
+BRACKETED = (False, True, True, False)
 """True where units are those of the value's bracket, not of the entries, attempt by attempt."""
 
 LEAST_BRACKET = 1e-9
@@ -562,7 +566,7 @@ def _attempt(
     else:
         scale = high - low
     _fill(work, a, low, high, scale)
-    _primal(work, m, n, SLACKS[attempt])
+    _primal(work, m, n, SLACKS[attempt], PIVOTS[attempt])
     _read(work, x, y)
     least, most = _bounds(work.turned, work.level, a, x, y)
     if most - least > enough:
@@ -781,7 +785,7 @@ def _subtract(part: Floats, factor: float, row: Floats) -> None:
 
 
 @inner
-def _primal(work: Work, m: int, n: int, slack: float) -> bool:
+def _primal(work: Work, m: int, n: int, slack: float, least_pivot: float) -> bool:
     """Primal simplex from levels that are not negative; whether it came to an optimum.
 
     Written out, as calls count references to arrays, and without branches, as processors guess them
@@ -803,9 +807,9 @@ def _primal(work: Work, m: int, n: int, slack: float) -> bool:
         # the limit that of the largest pivot leaves (Harris).
         limit = np.inf
         for i in range(k):
-            entry = tableau[i, c] if tableau[i, c] > LEAST_PIVOT else 0.0
+            entry = tableau[i, c] if tableau[i, c] > least_pivot else 0.0
             limit = min(limit, (max(tableau[i, l], 0.0) + slack) / np.float64(entry))
-        r, largest = -1, LEAST_PIVOT
+        r, largest = -1, least_pivot
         for i in range(k):
             entry = tableau[i, c]
             pivot = entry if tableau[i, l] <= limit * entry else 0.0

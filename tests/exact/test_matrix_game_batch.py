@@ -57,6 +57,15 @@ def test_families(family: Family) -> None:
     assert (np.abs(warm.value - cold.value) <= 1e-9 * spread_of(near)).all()
 
 
+def test_a_game_that_needs_small_pivots_is_solved_to_rounding() -> None:
+    """Out of football: the optimal probabilities differ by ten orders of magnitude."""
+    payoff = 1e-3 * np.array([
+        [0, 0, 0, 0, 0, 1], [0, 0, 0, 15, 0, 0], [0, -5133, 0, 0, 10, 0], [0, 13, 0, 0, 0, -5133],
+        [0, 0, 0, -3933, -2434, 10], [0, 10, -2434, 0, 0, 0], [123, 0, 22, 0, -2434, 0],
+    ])  # fmt: skip
+    assert solve_matrix_games(payoff[None]).duality_gap[0] < 1e-14
+
+
 def test_games_of_many_scales_are_solved_again_in_units_of_their_bracket() -> None:
     """Payoffs over twenty powers of ten, where the units of the entries lose the small ones."""
     payoffs = (
