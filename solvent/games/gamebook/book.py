@@ -70,6 +70,7 @@ from solvent.games.gamebook.hero import (
     Slot,
     Text,
     Variable,
+    holds,
     known_from,
     range_text,
     similar,
@@ -287,7 +288,7 @@ class Modifier(Model):
         """The number of times that the modifier counts."""
         if self.times is not None:
             return self.times
-        return 1 if self.when is None else Operation("NotEq", (self.when, 0))
+        return 1 if self.when is None else holds(self.when)
 
 
 class Check(Model):
@@ -326,11 +327,6 @@ class Counting(Model):
         """The last round in which this counts, or None for the end of the fight."""
         return self.rounds[1]
 
-    @property
-    def holds(self) -> Expression:
-        """An expression that is 1 if the condition holds when the fight begins, and else 0."""
-        return 1 if self.when == 1 else Operation("NotEq", (self.when, 0))
-
     def counts_in(self, round_: int) -> bool:
         """Return whether this counts in a round, from 1."""
         return self.first <= round_ and (self.last is None or round_ <= self.last)
@@ -345,7 +341,7 @@ class Bonus(Counting):
     @property
     def amount(self) -> Expression:
         """The change, computed from the fields when the fight begins."""
-        return self.size if self.when == 1 else Operation("Mult", (self.size, self.holds))
+        return self.size if self.when == 1 else Operation("Mult", (self.size, holds(self.when)))
 
 
 class Invulnerable(Counting):
@@ -421,7 +417,7 @@ class Fight(Model):
         yield from (bonus.amount for bonus in self.bonuses)
         yield from (self.dealt, self.suffered, self.added.enemy, self.added.hero)
         if self.invulnerable is not None:
-            yield self.invulnerable.holds
+            yield self.invulnerable.when
         if self.escape is not None:
             yield self.escape.when
 

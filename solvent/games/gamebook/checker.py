@@ -105,9 +105,6 @@ def _check_repeat(book: Book, node: Node) -> Iterator[Found]:
     inside = [book.nodes[section, i].block for i in range(index + 1, node.end)]
     if all(block.again or block.way_on in CHANCE for block in inside):
         yield path, "the repeat never ends; let something lead out of it", "error"
-    if not any(block.again for block in inside):
-        message = "nothing is repeated; say again somewhere, or leave repeat out"
-        yield path, message, "warning"
 
 
 def _check_order(book: Book) -> Iterator[Found]:
@@ -271,9 +268,11 @@ def look_at(hero: Hero, conditions: Sequence[Expression], dice: Thrown = ()) -> 
 
     none = possible & ~np.logical_or.reduce(holds)
     always = {i for i, h in enumerate(holds) if np.array_equal(h, possible)}
+    several = sum(h.astype(np.int32) for h in holds) > 1
+    pairs = combinations(range(len(holds)), 2) if np.any(several) else ()
     overlaps = [
         (first, second, example(holds[first] & holds[second]))
-        for first, second in combinations(range(len(holds)), 2)
+        for first, second in pairs
         if np.any(holds[first] & holds[second])
     ]
     never = [i for i, h in enumerate(holds) if not np.any(h)]
@@ -297,7 +296,8 @@ def _axes(
             starts = {low, *(c + d for c in cuts if c is not None for d in (0, 1))}
             axes[name] = sorted(point for point in starts if low <= point <= high)
     number = prod(len(points) for points in axes.values())
-    if len(axes) > MOST_NAMES or number > MOST_COMBINATIONS:
+    # As many as that for a hundred conditions together.
+    if len(axes) > MOST_NAMES or number * max(len(conditions), 100) > 100 * MOST_COMBINATIONS:
         return None
     return axes
 

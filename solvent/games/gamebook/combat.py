@@ -41,14 +41,13 @@ from solvent.games.gamebook.book import Book, Fight
 from solvent.games.gamebook.effects import ONE
 from solvent.games.gamebook.expressions import (
     Expression,
-    Operation,
     Range,
     bounds,
     compiled,
     names,
     total,
 )
-from solvent.games.gamebook.hero import FightingFantasy, Losses
+from solvent.games.gamebook.hero import FightingFantasy, Losses, holds
 from solvent.games.gamebook.page import Local, Values
 from solvent.model import TooManyStatesError
 
@@ -131,9 +130,9 @@ class Combat:
             total((rules.skill, *(b.amount for b in fight.bonuses if b.counts_in(start))))
             for start in self._periods
         ]
-        escape = Operation("NotEq", (fight.escape.when, 0)) if fight.escape else 0
+        escape = holds(fight.escape.when) if fight.escape else 0
         factors = [fight.dealt, fight.suffered]
-        besides = [fight.added.enemy, fight.added.hero, 0 if safe is None else safe.holds]
+        besides = [fight.added.enemy, fight.added.hero, 0 if safe is None else holds(safe.when)]
         if isinstance(rules, FightingFantasy):
             parts: list[Expression] = [*skills, escape]
             self._first_skill, self._is_allowed = 0, len(skills)
@@ -150,7 +149,7 @@ class Combat:
                 parts.append(part)
             else:
                 self._changes.append(compiled(part, {}))
-        self._safe_is_decided = safe is not None and bool(names(safe.holds))
+        self._safe_is_decided = safe is not None and bool(names(safe.when))
         self._constants = [compiled(part, book.position) for part in parts]
         ends = [bounds(part, book.ranges) for part in parts]
         self.bounds: tuple[Range, ...] = (

@@ -349,6 +349,11 @@ def _slot(name: str, info: ValidationInfo) -> str:
     return name
 
 
+def holds(condition: Expression) -> Expression:
+    """An expression that is 1 if a condition holds, and else 0."""
+    return 1 if condition == 1 else Operation("NotEq", (condition, 0))
+
+
 Condition = Annotated[Expression, _formula()]
 Amount = Annotated[Expression, _formula(throws=True)]
 Pieces = Annotated[Expression, _formula(throws=True, least=0)]

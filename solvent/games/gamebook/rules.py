@@ -77,8 +77,9 @@ from solvent.model.context import modified_exactly
 from solvent.model.parameters import check_choice
 from solvent.model.scene import Scene
 
-Odds: TypeAlias = dict[Page, Fraction]
-Again: TypeAlias = dict[Values, Fraction] | None
+Odds: TypeAlias = dict[Any, Fraction]
+"""The probability of each page, and inside ``repeat`` of the values with which it begins again."""
+
 Condition: TypeAlias = Callable[[Values], object]
 Continuation: TypeAlias = Callable[[Values], Sequence[tuple[Node, Fraction]]]
 
@@ -449,13 +450,8 @@ class Gamebook(Words):
                 return
         self._enter(self.book.nodes[self.book.start, 0], values, ONE, odds)
 
-    def _enter(
-        self, node: Node, values: Values, probability: Fraction, odds: Odds, again: Again = None
-    ) -> None:
-        """Add the outcomes of entering a block, up to the next page.
-
-        Inside ``repeat``, outcomes that reach ``again`` are added to `again`, by their values.
-        """
+    def _enter(self, node: Node, values: Values, probability: Fraction, odds: Odds) -> None:
+        """Add the outcomes of entering a block, up to the next page or to ``again``."""
         for p, after, ending in self._effects[node.place](values):
             if probability is not ONE:
                 p = p * probability
@@ -463,17 +459,14 @@ class Gamebook(Words):
             if ending is not None:
                 _add(odds, self._page(node, "over", after, (), ending), p)
             elif node.block.again:
-                assert again is not None
-                again[after] = again.get(after, Fraction(0)) + p
+                _add(odds, after, p)
             elif node.place in self.pages:
                 limited = len(self.local_bounds((*node.place, "", "")))
                 _add(odds, self._page(node, "", after, (0,) * limited), p)
             else:
-                self._leave(node, after, p, odds, again)
+                self._leave(node, after, p, odds)
 
-    def _leave(
-        self, node: Node, values: Values, probability: Fraction, odds: Odds, again: Again = None
-    ) -> None:
+    def _leave(self, node: Node, values: Values, probability: Fraction, odds: Odds) -> None:
         """Add the outcomes of a block without a decision, after its effects."""
         block = node.block
         if block.goto is not None:
@@ -487,7 +480,7 @@ class Gamebook(Words):
                 _add(odds, page, probability * p)
         else:
             for following, p in self._chances[node.place](values):
-                self._enter(following, values, probability * p, odds, again)
+                self._enter(following, values, probability * p, odds)
 
     def _chance(self, node: Node) -> Continuation:
         """The continuation of a chance event or a branch."""
@@ -550,25 +543,24 @@ class Gamebook(Words):
     def _repeated(self, start: Node, values: Values) -> Odds:
         """Return the distribution of the page after a game of chance, played to its end."""
         if (start.place, values) not in self._repeats:
-            again: dict[Values, dict[Values, Fraction]] = {}
-            ends: dict[Values, Odds] = {}
+            odds: dict[Values, Odds] = {}
             todo = [values]
             while todo:
                 now = todo.pop()
-                if len(again) > MOST_REPEATED:
+                if len(odds) > MOST_REPEATED:
                     raise TooManyStatesError(
                         f"section {start.place[0]}: the repeat can be in more than {MOST_REPEATED} "
                         f"states; narrow the ranges of the variables that it changes"
                     )
-                if now not in again:
-                    again[now], ends[now] = {}, {}
-                    self._enter(start, now, ONE, ends[now], again[now])
-                    todo += again[now]
+                if now not in odds:
+                    odds[now] = {}
+                    self._enter(start, now, ONE, odds[now])
+                    todo += [after for after in odds[now] if not isinstance(after, Page)]
             try:
-                found = absorption(again, ends)
+                found = absorption(odds)
             except ValueError as error:
                 raise ValueError(f"section {start.place[0]}: the repeat never ends") from error
-            self._repeats.update({(start.place, now): odds for now, odds in found.items()})
+            self._repeats.update({(start.place, now): ends for now, ends in found.items()})
         return self._repeats[start.place, values]
 
     def _page(
@@ -583,8 +575,8 @@ class Gamebook(Words):
         return Page(*node.place, step, remembered, local, ending)
 
 
-def _add(odds: Odds, page: Page, probability: Fraction) -> None:
-    odds[page] = odds[page] + probability if page in odds else probability
+def _add(odds: dict[Any, Fraction], target: Any, probability: Fraction) -> None:
+    odds[target] = odds[target] + probability if target in odds else probability
 
 
 def _moment(page: Page) -> FightState:
@@ -592,14 +584,11 @@ def _moment(page: Page) -> FightState:
 
 
 State = TypeVar("State", bound=Hashable)
-End = TypeVar("End", bound=Hashable)
-Key = TypeVar("Key", bound=Hashable)
 
 
 def absorption(
-    transitions: Mapping[State, Mapping[State, Fraction]],
-    ends: Mapping[State, Mapping[End, Fraction]],
-) -> dict[State, dict[End, Fraction]]:
+    following: Mapping[State, Mapping[Any, Fraction]],
+) -> dict[State, dict[Any, Fraction]]:
     """Return the exact absorption probabilities of a game of pure chance from each state.
 
     The game is an absorbing Markov chain. With Q the transitions between its states and R those
@@ -609,33 +598,29 @@ def absorption(
     each divided by 1 - q.
 
     Args:
-        transitions: Probabilities of the states that follow each state.
-        ends: Probabilities of the ends that follow each state; with the transitions they sum to 1.
+        following: Probabilities of what follows each state; what is no state itself is an end.
 
     Raises:
         ValueError: If the game never ends from some state.
     """
-    onward = {state: dict(row) for state, row in transitions.items()}
-    ending = {state: dict(ends[state]) for state in transitions}
-    order = list(transitions)
+    rows = {state: dict(row) for state, row in following.items()}
+    order = list(rows)
+
+    def replace_by_what_follows(source: State, state: State) -> None:
+        weight = rows[source].pop(state, None)
+        if weight is not None:
+            for target, p in rows[state].items():
+                _add(rows[source], target, weight * p)
+
     for place, state in enumerate(order):
-        stay = onward[state].pop(state, Fraction(0))
+        stay = rows[state].pop(state, Fraction(0))
         if stay == 1:
             raise ValueError(f"the game never ends from {state!r}")
-        onward[state] = {target: p / (1 - stay) for target, p in onward[state].items()}
-        ending[state] = {end: p / (1 - stay) for end, p in ending[state].items()}
+        rows[state] = {target: p / (1 - stay) for target, p in rows[state].items()}
         for source in order[place + 1 :]:
-            weight = onward[source].pop(state, None)
-            if weight is not None:
-                _add_all(onward[source], onward[state], weight)
-                _add_all(ending[source], ending[state], weight)
+            replace_by_what_follows(source, state)
     # The last one taken out leads nowhere but to ends; each before it to later ones only.
     for state in reversed(order):
-        for target, weight in onward[state].items():
-            _add_all(ending[state], ending[target], weight)
-    return ending
-
-
-def _add_all(total: dict[Key, Fraction], more: Mapping[Key, Fraction], weight: Fraction) -> None:
-    for key, p in more.items():
-        total[key] = total.get(key, Fraction(0)) + weight * p
+        for target in [target for target in rows[state] if target in rows]:
+            replace_by_what_follows(state, target)
+    return rows

@@ -183,10 +183,6 @@ SECTIONS = [
         ["1 error: repeat: the repeat never ends"],
     ),
     (
-        "  1: {repeat: {roll: {dice: 1d2, results: {1: {ending: won}, 2: {ending: lost}}}}}",
-        ["1 warning: repeat: nothing is repeated"],
-    ),
-    (
         "  1: {roll: {dice: 2d6, results: {2..5: {ending: won}, 7..: {ending: lost}}}}",
         ["1 error: roll: the table has no row with 2d6 = 6"],
     ),

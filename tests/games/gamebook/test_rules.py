@@ -389,11 +389,10 @@ def test_absorption_is_the_solution_of_the_linear_equations(seed: int) -> None:
         row[n + rng.randrange(m)] += 1
     probabilities = [[Fraction(w, sum(row)) for w in row] for row in weights]
     found = absorption(
-        {i: {j: p for j, p in enumerate(row[:n]) if p} for i, row in enumerate(probabilities)},
-        {i: {j: p for j, p in enumerate(row[n:]) if p} for i, row in enumerate(probabilities)},
+        {i: {j: p for j, p in enumerate(row) if p} for i, row in enumerate(probabilities)}
     )
     matrix = np.array(probabilities, float)
     expected = np.linalg.solve(np.eye(n) - matrix[:, :n], matrix[:, n:])
     for i in range(n):
         assert sum(found[i].values()) == 1
-        assert [float(found[i].get(j, 0)) for j in range(m)] == pytest.approx(expected[i])
+        assert [float(found[i].get(n + j, 0)) for j in range(m)] == pytest.approx(expected[i])
