@@ -56,7 +56,6 @@ from solvent.games.gamebook.hero import (
     Hero,
     Interval,
     Item,
-    Known,
     Label,
     Model,
     Name,
@@ -89,20 +88,15 @@ MOST_ENEMIES = 20
 
 
 def _ending(name: str, info: ValidationInfo) -> str:
-    known = known_from(info)
-    if known.endings is not None and name not in known.endings:
-        raise ValueError(f"there is no ending {name!r}; {similar(name, known.endings)}")
+    # The endings are known when the sections are validated, and with them everything again.
+    endings = getattr(info.context, "endings", None)
+    if endings is not None and name not in endings:
+        raise ValueError(f"there is no ending {name!r}; {similar(name, endings)}")
     return name
 
 
-def _target(number: int, info: ValidationInfo) -> int:
-    if number not in known_from(info).sections:
-        raise ValueError(f"there is no section {number}; write it, or lead somewhere else")
-    return number
-
-
 EndingName = Annotated[Name, AfterValidator(_ending)]
-Target = Annotated[int, Field(ge=1, le=LARGEST_SECTION), AfterValidator(_target)]
+Target = Annotated[int, Field(ge=1, le=LARGEST_SECTION)]
 
 
 def _each(value: Any, meaning: Any) -> Any:
@@ -148,7 +142,7 @@ class Effect(Model):
             for key, inner in value.items()
         }
 
-    def faults(self, known: Known) -> Iterator[Fault]:
+    def faults(self, known: Any) -> Iterator[Fault]:
         """Check that each entry of a list is one effect."""
         yield from _should_be_one(self, "effect", EFFECTS)
         if (self.then is None) != (self.condition is None):
@@ -194,7 +188,7 @@ class Block(Model):
             return {"goto": value}
         return {"again": True} if value == "again" else value
 
-    def faults(self, known: Known) -> Iterator[Fault]:
+    def faults(self, known: Any) -> Iterator[Fault]:
         """Check that the block has one way on, and the cases of it."""
         yield from _should_be_one(self, "way on", WAYS_ON)
         if any(case.when == 1 for case in (self.branch or ())[:-1]):
@@ -278,7 +272,7 @@ class Modifier(Model):
     when: Condition | None = None
     times: Condition | None = None
 
-    def faults(self, known: Known) -> Iterator[Fault]:
+    def faults(self, known: Any) -> Iterator[Fault]:
         """Check that the modifier does not have both a condition and a number of times."""
         if self.when is not None and self.times is not None:
             yield (), "has when and times; it should have one of them only"
@@ -387,23 +381,20 @@ class Fight(Model):
     @classmethod
     def _complete(cls, value: Any, info: ValidationInfo) -> Any:
         """Fill in the rules and the ending of defeat from the book if the fight omits them."""
-        known = known_from(info)
         if not isinstance(value, dict):
             return value
-        if known.combat is None:  # There are faults elsewhere, so nothing is said about these.
-            return {"rules": "results-table", "defeat": "again", **value}
-        kinds = known.combat.by_rules()
+        kinds = known_from(info).combat.by_rules()
         if len(kinds) == 1:
             value = {"rules": next(iter(kinds)), **value}
         rules = value.get("rules")
         described = kinds.get(rules) if isinstance(rules, str) else None
-        if described is not None and described.health in known.fallen:
-            value = {"defeat": {"ending": known.fallen[described.health]}, **value}
+        if described is not None and described.health in known_from(info).fallen:
+            value = {"defeat": {"ending": known_from(info).fallen[described.health]}, **value}
         return value
 
-    def faults(self, known: Known) -> Iterator[Fault]:
+    def faults(self, known: Any) -> Iterator[Fault]:
         """Check that the book describes this kind of combat."""
-        if known.combat is not None and self.rules not in known.combat.by_rules():
+        if self.rules not in known.combat.by_rules():
             message = f"the book does not describe {self.rules} combat; add it under combat"
             yield ("rules",), message
         # Rounds that cost nothing would be endless where LUCK is tested.
@@ -430,7 +421,7 @@ class Good(Model):
     sell: Count | None = None
     quantity: Annotated[int, Field(ge=1, le=1000)] | None = None
 
-    def faults(self, known: Known) -> Iterator[Fault]:
+    def faults(self, known: Any) -> Iterator[Fault]:
         """Check that the good has a price, and that trading it comes to an end."""
         if self.buy is None and self.sell is None:
             yield (), "has no price; add buy, sell, or both"
@@ -452,7 +443,7 @@ class Shop(Model):
     goods: Annotated[list[Good], Field(min_length=1, max_length=50)]
     leave: Block
 
-    def faults(self, known: Known) -> Iterator[Fault]:
+    def faults(self, known: Any) -> Iterator[Fault]:
         """Check that no good is listed twice."""
         items = [good.item for good in self.goods]
         for i, item in enumerate(items):
@@ -524,6 +515,13 @@ class Book(Frame):
     start: Target = 1
     sections: Annotated[dict[SectionKey, Section], Field(min_length=1, max_length=MOST_SECTIONS)]
     _digest: str = PrivateAttr("")
+
+    def faults(self, known: Any) -> Iterator[Fault]:
+        """Check that every way on leads to a section."""
+        leads_to = {(*node.path, "goto"): node.block.goto for node in self.nodes.values()}
+        for path, number in {("start",): self.start, **leads_to}.items():
+            if number is not None and number not in self.sections:
+                yield path, f"there is no section {number}; write it, or lead somewhere else"
 
     @property
     def digest(self) -> str:

@@ -2,9 +2,8 @@
 
 A validator's message has two parts, what is wrong and what to do, with ``"; "`` between them.
 
-While the rest of a book is validated, a :class:`Known` looks names up. It is the context of all
-validators, and fills up as the parts of a book are read (:mod:`solvent.games.gamebook.loader`):
-a name that cannot be known yet, because the hero has faults, is taken for right.
+A book is validated in steps (:mod:`solvent.games.gamebook.loader`), each of which is the context
+of the validators of the next: the constants, the hero, the book without its sections.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
-from dataclasses import field as dataclass_field
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
@@ -38,7 +36,6 @@ from solvent.games.gamebook.expressions import (
     Operation,
     bounds,
     dice,
-    names,
     parse,
     parts_of,
     total,
@@ -97,8 +94,7 @@ class Model(BaseModel):
         """Yield the faults of the model beyond the types of its values.
 
         Args:
-            known: The parts of the book known so far, a
-                :class:`~solvent.games.gamebook.hero.Known`.
+            known: The part of the book that has been validated before.
         """
         yield from ()
 
@@ -229,53 +225,8 @@ class HeroField:
     path: tuple[str, ...]
 
 
-@dataclass
-class Known:
-    """The context of all validators: the parts of a book that have been read.
-
-    Attributes:
-        constants: The value of each constant.
-        hero: The hero, or None until it is known.
-        combat: The kinds of combat in the book, or None until they are known.
-        endings: The names of the endings, or None until they are known.
-        fallen: The ending of a hero whose field, by its name, has fallen to 0.
-        sections: The numbers of the sections in the file.
-    """
-
-    constants: Mapping[str, int] = dataclass_field(default_factory=dict)
-    hero: Hero | None = None
-    combat: Any = None
-    endings: Mapping[str, Any] | None = None
-    fallen: Mapping[str, str] = dataclass_field(default_factory=dict)
-    sections: frozenset[int] = frozenset()
-
-    def meaning(self, call: str, name: str) -> Expression:
-        """Return the expression that a name stands for, alone or in ``count`` or ``room``.
-
-        Raises:
-            ValueError: If there is no such name.
-        """
-        if self.hero is None:
-            return self.constants.get(name, 1 if call else name)
-        if call:
-            groups = self.hero.members if call == "count" else self.hero.slots
-            if name not in groups:
-                kind = "slot or kind" if call == "count" else "slot"
-                raise ValueError(f"there is no {kind} {name!r}; {similar(name, groups)}")
-            return self.hero.count(name) if call == "count" else self.hero.room(name)
-        if name in self.constants:
-            return self.constants[name]
-        if name not in self.hero.fields:
-            known = {*self.constants, *self.hero.fields}
-            is_group = name in self.hero.members
-            cure = f"write count({name})" if is_group else similar(name, known)
-            raise ValueError(f"the name {name!r} is unknown; {cure}")
-        return name
-
-
-def known_from(info: ValidationInfo) -> Known:
-    """The parts of the book that a validator knows."""
-    assert isinstance(info.context, Known)
+def known_from(info: ValidationInfo) -> Any:
+    """The part of the book that has been validated before."""
     return info.context
 
 
@@ -294,15 +245,11 @@ def _formula(
         shown = text(value)
         if not isinstance(shown, str) or not shown:
             raise ValueError("should be an expression such as 3, 2d6 or gold + 1")
-        known = known_from(info)
-        expression = parse(shown, known.meaning)
+        expression = parse(shown, known_from(info).meaning)
         if not throws and any(dice(expression)):
             raise ValueError(f"{shown!r} has dice in it; throw them in a roll, or into a variable")
-        ranges = known.hero.ranges if known.hero else {}
-        if not names(expression) <= ranges.keys():
-            return expression
         try:
-            ends = [bounds(part, ranges) for part in parts_of(expression)]
+            ends = [bounds(part, known_from(info).ranges) for part in parts_of(expression)]
         except ValueError as error:
             raise ValueError(f"in {shown!r} {error}") from None
         if max(max(-low, high) for low, high in ends) > LARGEST_RESULT:
@@ -323,29 +270,25 @@ def _named(*kinds: Kind) -> AfterValidator:
     """Look up a field, and check that its kind is one of those allowed."""
 
     def look_up(name: str, info: ValidationInfo) -> str:
-        known = known_from(info)
-        if known.hero is not None:
-            fitting = [each.name for each in known.hero.fields.values() if each.kind in kinds]
-            if name not in fitting:
-                what = " or ".join(kinds)
-                raise ValueError(f"there is no {what} {name!r}; {similar(name, fitting)}")
+        fitting = [each.name for each in known_from(info).fields.values() if each.kind in kinds]
+        if name not in fitting:
+            what = " or ".join(kinds)
+            raise ValueError(f"there is no {what} {name!r}; {similar(name, fitting)}")
         return name
 
     return AfterValidator(look_up)
 
 
 def _spent(name: str, info: ValidationInfo) -> str:
-    hero = known_from(info).hero
-    low = hero.fields[name].low if hero else 0
+    low = known_from(info).fields[name].low
     if low != 0:
         raise ValueError(f"{name} has min {low}; in fights it should be 0")
     return name
 
 
 def _slot(name: str, info: ValidationInfo) -> str:
-    hero = known_from(info).hero
-    if hero is not None and name not in hero.slots:
-        raise ValueError(f"there is no slot {name!r}; {similar(name, hero.slots)}")
+    if name not in known_from(info).slots:
+        raise ValueError(f"there is no slot {name!r}; {similar(name, known_from(info).slots)}")
     return name
 
 
@@ -377,14 +320,10 @@ class VariableEntry(Model):
     max: Whole
     description: Text = ""
 
-    def faults(self, known: Known) -> Iterator[Fault]:
+    def faults(self, known: Any) -> Iterator[Fault]:
         """Check that the limits are in order, and that an initial number is within them."""
         if self.min > self.max:
             yield (), f"has min {self.min} and max {self.max}; min should not be above max"
-        unfixed = ", ".join(sorted(names(self.initial)))
-        if unfixed:
-            yield ("initial",), f"depends on {unfixed}; use numbers, constants and dice"
-            return
         low, high = bounds(self.initial, {})
         if not self.min <= low <= high <= self.max:
             between = low if low == high else f"from {low} to {high}"
@@ -430,7 +369,7 @@ class Disciplines(Model):
     choices: dict[Name, Text] = Field(default={}, alias="from")
     known: dict[Name, Text] = Field(default={})
 
-    def faults(self, known: Known) -> Iterator[Fault]:
+    def faults(self, known: Any) -> Iterator[Fault]:
         """Check that the number of disciplines to pick fits the number offered."""
         if not bool(self.choices) <= self.pick <= len(self.choices):
             message = f"is {self.pick} of {len(self.choices)} disciplines; pick one at least"
@@ -442,6 +381,22 @@ class Constants(Model):
 
     model_config = ConfigDict(extra="ignore")
     constants: dict[Name, Whole] = Field(default={})
+
+    @property
+    def ranges(self) -> Mapping[str, tuple[int, int]]:
+        """The least and largest value of each field."""
+        return {}
+
+    def meaning(self, call: str, name: str) -> Expression:
+        """Return the expression that a name stands for, alone or in ``count`` or ``room``.
+
+        Raises:
+            ValueError: If there is no such name.
+        """
+        if call or name not in self.constants:
+            cure = "use numbers, constants and dice"
+            raise ValueError(f"the name {name!r} is no constant; {cure}")
+        return self.constants[name]
 
 
 class Hero(Constants):
@@ -502,15 +457,31 @@ class Hero(Constants):
             for group in groups
         }
 
-    def count(self, group: str) -> Expression:
-        """The number of items of a slot or kind that are carried."""
-        return total(self.members[group])
-
     def room(self, slot: str) -> Expression:
         """The number of places left in a slot."""
-        return Operation("Sub", (self.slots[slot].capacity, self.count(slot)))
+        return Operation("Sub", (self.slots[slot].capacity, total(self.members[slot])))
 
-    def faults(self, known: Known) -> Iterator[Fault]:
+    def meaning(self, call: str, name: str) -> Expression:
+        """Return the expression that a name stands for, alone or in ``count`` or ``room``.
+
+        Raises:
+            ValueError: If there is no such name.
+        """
+        if call:
+            groups = self.members if call == "count" else self.slots
+            if name not in groups:
+                kind = "slot or kind" if call == "count" else "slot"
+                raise ValueError(f"there is no {kind} {name!r}; {similar(name, groups)}")
+            return total(self.members[name]) if call == "count" else self.room(name)
+        if name in self.constants:
+            return self.constants[name]
+        if name not in self.fields:
+            near = similar(name, {*self.constants, *self.fields})
+            cure = f"write count({name})" if name in self.members else near
+            raise ValueError(f"the name {name!r} is unknown; {cure}")
+        return name
+
+    def faults(self, known: Any) -> Iterator[Fault]:
         """Check that every name is declared once, and that the initial items fit."""
         for name, item in self.items.items():
             if item.slot not in self.slots:
@@ -585,7 +556,7 @@ class Table(Model):
         column = next(i for i, (_, high) in ends if high is None or difference <= high)
         return [self.rows[digit][column] for digit in range(10)]
 
-    def faults(self, known: Known) -> Iterator[Fault]:
+    def faults(self, known: Any) -> Iterator[Fault]:
         """Check that the table is complete, and that every column can end a fight."""
         ends, lowest = self.columns, None
         for number, (low, high) in enumerate(ends, 1):

@@ -5,10 +5,10 @@ Python object. Scalars are read by few rules (YAML's own turn ``no`` into a trut
 into ninety). Anchors, aliases, tags and keys that stand twice are refused, and so is what is too
 large, before it takes up memory.
 
-A book is validated in steps, so that what later parts name is known by then: constants, the hero,
-combat and endings, and then the whole. Every fault that the models find is reported at once, up to
-:data:`MOST_PROBLEMS`; how the parts of a book go together is checked when each of them is all right
-(:mod:`solvent.games.gamebook.checker`).
+A book is validated in steps, so that what later parts name is known by then: the constants, the
+hero, combat and endings, and then the whole. Every fault that a step finds is reported at once, up
+to :data:`MOST_PROBLEMS`; how the parts of a book go together is checked when each of them is all
+right (:mod:`solvent.games.gamebook.checker`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pydantic import ValidationError
 
 from solvent.games.gamebook.book import Book, Frame
 from solvent.games.gamebook.checker import Severity, check_whole
-from solvent.games.gamebook.hero import Constants, Hero, Known, ModelError
+from solvent.games.gamebook.hero import Constants, Hero, ModelError
 from solvent.games.gamebook.hero import Path as Keys
 from solvent.model.files import open_file
 from solvent.model.parameters import shown
@@ -175,9 +175,11 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
         source = parse_source(content, file)
     except BookError as error:
         return None, list(error.problems[:MOST_PROBLEMS])
-    known = Known()
+    known: Any = None
     try:
-        book = _validated(source.data, known)
+        # Each part is the context in which the next one is validated.
+        for part in (Constants, Hero, Frame, Book):
+            known = part.model_validate(source.data, context=known)
     except ValidationError as error:
         found = [_problem(source, *fault) for fault in islice(_faults(error), MOST_PROBLEMS + 1)]
         problems = _in_order(found[:MOST_PROBLEMS])
@@ -185,6 +187,7 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
             last, cure = problems[-1].line, "correct the others first"
             problems.append(Problem(file, last, None, "there are more errors", cure))
         return None, problems
+    book: Book = known
     book._digest = hashlib.sha256(content).hexdigest()
     problems = [
         _problem(source, path, message, severity)
@@ -192,26 +195,6 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
     ]
     has_errors = any(problem.severity == "error" for problem in problems)
     return None if has_errors else book, _in_order(problems)
-
-
-def _validated(data: Any, known: Known) -> Book:
-    """Return the models of a file's data.
-
-    Raises:
-        ValidationError: If there is an error in it.
-    """
-    sections = data.get("sections") if isinstance(data, dict) else None
-    if isinstance(sections, dict):
-        keys = (str(key) for key in sections)
-        known.sections = frozenset(int(key) for key in keys if key.isdecimal() and len(key) <= 5)
-    try:
-        known.constants = Constants.model_validate(data, context=known).constants
-        known.hero = Hero.model_validate(data, context=known)
-        frame = Frame.model_validate(data, context=known)
-        known.combat, known.endings, known.fallen = frame.combat, frame.endings, frame.fallen
-    except ValidationError:
-        pass  # The whole book has the same faults, and perhaps more.
-    return Book.model_validate(data, context=known)
 
 
 def _in_order(problems: list[Problem]) -> list[Problem]:

@@ -31,7 +31,7 @@ ERRORS = [
     ("max: 20}", "min: 30, max: 20}", None, None, "variables.gold: has min 30 and max 20"),
     ("max: 20}", "max: 5}", None, None, "variables.gold.initial: is 6"),
     ("initial: 1d6 + 6", "initial: 1d6 + 9", None, None, "from 10 to 15"),
-    ("initial: 1d6 + 6", "initial: 1d6 + luck", None, None, "depends on luck"),
+    ("initial: 1d6 + 6", "initial: 1d6 + luck", None, None, "'luck' is no constant"),
     ("  gold: {", "  min: {", None, None, "a word of expressions"),
     ("  gold: {", "  1gold: {", None, None, "should be a name"),
     ("  rested: You", "  axe: You", "axe: {slot", None, "items.axe: is already the name of a flag"),
@@ -205,7 +205,7 @@ def test_a_column_in_which_nobody_dies(tmp_path: Path) -> None:
 
 def test_faults_of_several_kinds_come_to_light_at_once(tmp_path: Path) -> None:
     text = changed(
-        ("goto: 5\n\n  3", "goto: 55\n\n  3"), ("shop:", "sop:"), ("base: 60%", "base: 2")
+        ("- label: Sleep", "- lable: Sleep"), ("shop:", "sop:"), ("base: 60%", "base: 2")
     )
     found = faults(text, tmp_path)
     assert [p.section for p in found] == [1, 2, 6]

@@ -26,7 +26,7 @@ def run(*words: str | Path) -> Any:
 def faulty(tmp_path: Path) -> Path:
     path = tmp_path / "faulty.yaml"
     path.write_text(
-        changed(("leave: 2", "leave: 20"), ("toll: 3\n", "toll: 3\n  fare: two\n")),
+        changed(("leave: 2", "leave: 20"), ("goto: 6", "goto: 66")),
         encoding="utf-8",
     )
     return path
@@ -35,11 +35,11 @@ def faulty(tmp_path: Path) -> Path:
 def test_every_fault_is_a_line(faulty: Path) -> None:
     result = run("check", faulty)
     assert result.exit_code == 2
-    line = line_of(faulty.read_text("utf-8"), "leave: 20")
-    where, fare = f"{faulty}:{line}, section 1: error", line_of(faulty.read_text("utf-8"), "fare")
+    text, missing = faulty.read_text("utf-8"), "write it, or lead somewhere else"
+    first, second = line_of(text, "leave: 20"), line_of(text, "goto: 66")
     assert result.stdout.splitlines() == [
-        f"{faulty}:{fare}: error: constants.fare: is 'two'; it should be a valid integer",
-        f"{where}: shop.leave.goto: there is no section 20; write it, or lead somewhere else",
+        f"{faulty}:{first}, section 1: error: shop.leave.goto: there is no section 20; {missing}",
+        f"{faulty}:{second}, section 5: error: branch.1.goto: there is no section 66; {missing}",
     ]
     assert result.stderr == f"solvent: {faulty} has 2 errors\n"
 
@@ -149,8 +149,11 @@ def test_the_page_on_the_format_shows_what_the_command_prints(
 
 def test_faults_for_programs(faulty: Path) -> None:
     first, second = json.loads(run("check", faulty, "--json").stdout)
-    assert (first["severity"], first["line"], first["section"]) == ("error", 8, None)
-    assert (second["severity"], second["line"], second["section"]) == ("error", 75, 1)
+    text = faulty.read_text("utf-8")
+    line = line_of(text, "leave: 20")
+    assert (first["severity"], first["line"], first["section"]) == ("error", line, 1)
+    line = line_of(text, "goto: 66")
+    assert (second["severity"], second["line"], second["section"]) == ("error", line, 5)
     assert set(second) == {"file", "line", "section", "message", "cure", "severity"}
 
 
