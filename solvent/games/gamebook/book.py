@@ -145,10 +145,8 @@ class Effect(Model):
     def faults(self, known: Any) -> Iterator[Fault]:
         """Check that each entry of a list is one effect."""
         yield from _should_be_one(self, "effect", EFFECTS)
-        if (self.then is None) != (self.condition is None):
-            yield (), "has if without then, or then without if; both belong together"
-        if self.otherwise is not None and self.condition is None:
-            yield (), "has else without if; else belongs to if and then"
+        if (self.then or self.otherwise) is not None and (self.then and self.condition) is None:
+            yield (), "has then or else alone; if and then belong together, and else to both"
 
 
 EFFECTS = ("gain", "lose", "set", "clear", "take", "drop", "empty", "eat", "condition")

@@ -4,12 +4,11 @@ Sections lead to sections. Where they lead in circles a book has no end, and whe
 a section it need not have been written. Within a section a branch, or choices, must leave the
 player somewhere whatever the state, and a random table must have a row for whatever falls.
 
-Conditions are examined for all values that names can have. They look at names through comparisons,
-so most values make no difference: where a name is only compared with numbers, one value stands for
-all between two of these numbers. The values that are left are combined, and every condition is
-evaluated for all combinations at once, without those that no state can have: more items than a
-slot holds, and more or fewer disciplines than are picked. The rows of a random table are conditions
-on what its dice show.
+Conditions are examined for all values that names can have; where these are too many, for the
+numbers that stand in the conditions, those beside them, and the largest and smallest values. The
+values are combined, and every condition is evaluated for all combinations at once, without those
+that no state can have: more items than a slot holds, and more or fewer disciplines than are picked.
+The rows of a random table are conditions on what its dice show.
 """
 
 from __future__ import annotations
@@ -26,19 +25,17 @@ from numpy.typing import NDArray
 from solvent.games.gamebook.book import CHANCE, Book, Node, Roll
 from solvent.games.gamebook.effects import Liveness
 from solvent.games.gamebook.expressions import (
-    LOGICAL,
     Dice,
     Expression,
     Operation,
     bounds,
     evaluate,
     names,
+    parts_of,
 )
 from solvent.games.gamebook.hero import Hero, Path, Range
 
 Severity: TypeAlias = Literal["error", "warning"]
-
-LONGEST_CYCLE_SHOWN = 12
 
 Found: TypeAlias = tuple[Path, str, Severity]
 """A path in the file, a message with a cure, and the severity."""
@@ -78,10 +75,6 @@ def _unused(book: Book) -> Iterator[Found]:
             if name not in live:
                 message = f"nothing depends on the {field.kind} {name!r}; remove it"
                 yield field.path, message, "warning"
-    for name in book.slots:
-        if not book.members[name]:
-            message = f"nothing depends on the slot {name!r}; remove it, or let items be carried"
-            yield ("slots", name), f"{message} there", "warning"
     reached = {node.block.ending for node in book.nodes.values()}
     for name in book.endings.keys() - reached - {rule.ending for rule in book.whenever}:
         yield ("endings", name), f"nothing leads to the ending {name!r}; remove it", "warning"
@@ -118,9 +111,7 @@ def _check_order(book: Book) -> Iterator[Found]:
             "warning",
         )
     for circle in circles:
-        shown = " → ".join(map(str, circle[:LONGEST_CYCLE_SHOWN]))
-        if len(circle) > LONGEST_CYCLE_SHOWN:
-            shown += f" → ... ({len(circle) - 1} sections)"
+        shown = " → ".join(map(str, circle))
         node = next(n for n in book.in_section(circle[-2]) if n.block.goto == circle[-1])
         yield (
             (*node.path, "goto"),
@@ -263,7 +254,7 @@ def look_at(hero: Hero, conditions: Sequence[Expression], dice: Thrown = ()) -> 
     def example(where: NDArray[np.bool_]) -> str:
         at = np.unravel_index(int(np.argmax(where)), shape)
         return ", ".join(
-            f"{name} = {points[i]}" for (name, points), i in zip(axes.items(), at, strict=True)
+            f"{name} = {points[int(i)]}" for (name, points), i in zip(axes.items(), at, strict=True)
         )
 
     none = possible & ~np.logical_or.reduce(holds)
@@ -281,25 +272,16 @@ def look_at(hero: Hero, conditions: Sequence[Expression], dice: Thrown = ()) -> 
 
 def _axes(
     ranges: Mapping[str, tuple[int, int]], conditions: Sequence[Expression]
-) -> dict[str, list[int]] | None:
+) -> dict[str, Sequence[int]] | None:
     """Return the values to examine for each name; None if there are too many."""
-    axes: dict[str, list[int]] = {}
-    for name in sorted(set().union(*map(names, conditions))):
-        low, high = ranges[name]
-        cuts = [cut for condition in conditions for cut in _cuts(condition, name)]
-        if None in cuts:
-            if high - low >= MOST_COMBINATIONS:
-                return None
-            axes[name] = list(range(low, high + 1))
-        else:
-            # A number, and what lies just above it, begin new classes of values.
-            starts = {low, *(c + d for c in cuts if c is not None for d in (0, 1))}
-            axes[name] = sorted(point for point in starts if low <= point <= high)
-    number = prod(len(points) for points in axes.values())
-    # As many as that for a hundred conditions together.
-    if len(axes) > MOST_NAMES or number * max(len(conditions), 100) > 100 * MOST_COMBINATIONS:
-        return None
-    return axes
+    most = min(MOST_COMBINATIONS, 100 * MOST_COMBINATIONS // len(conditions))
+    used = sorted(frozenset().union(*map(names, conditions)))
+    axes: dict[str, Sequence[int]] = {n: range(ranges[n][0], ranges[n][1] + 1) for n in used}
+    if prod(map(len, axes.values())) > most:
+        parts = {part for condition in conditions for part in parts_of(condition)}
+        near = {n + d for n in parts if isinstance(n, int) for d in (-1, 0, 1)} | {0, 1}
+        axes = {n: sorted({a[0], a[-1], *near.intersection(a)}) for n, a in axes.items()}
+    return axes if prod(map(len, axes.values())) <= most and len(axes) <= MOST_NAMES else None
 
 
 def _possible(
@@ -320,17 +302,3 @@ def _possible(
         count, others = hero.disciplines.pick, len(hero.picked) - len(asked)
         result &= (picked <= count) & (picked >= count - others)
     return result
-
-
-def _cuts(expression: Expression, name: str) -> Iterator[int | None]:
-    """Return the numbers with which a name is compared; None if it has another use."""
-    match expression:
-        case str() if expression == name:
-            yield 0  # Standing alone it is compared with 0.
-        case Operation("And" | "Or" | "Not", operands):
-            for operand in operands:
-                yield from _cuts(operand, name)
-        case Operation(operator, (left, right)) if operator in LOGICAL and left == name:
-            yield None if names(right) else bounds(right, {})[0]
-        case Operation() if name in names(expression):
-            yield None

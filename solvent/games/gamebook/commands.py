@@ -60,9 +60,7 @@ def check(
             typer.echo(str(problem))
     errors = sum(problem.severity == "error" for problem in problems)
     if errors:
-        warnings = len(problems) - errors
-        also = f" and {_counted(warnings, 'warning')}" if warnings else ""
-        raise ValueError(f"{file} has {_counted(errors, 'error')}{also}")
+        raise ValueError(f"{file} has {_counted(errors, 'error')}")
     if not json:
         found = f"no errors, {_counted(len(problems), 'warning')}" if problems else "no faults"
         typer.echo(f"{file}: {found}")

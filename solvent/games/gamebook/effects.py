@@ -136,19 +136,8 @@ def options(node: Node, hero: Hero) -> Iterator[Option]:
             yield Option(text, Operation("GtE", (item, 1)), None, exchange)
 
 
-class EffectOutcome(NamedTuple):
-    """One result of effects.
-
-    Attributes:
-        probability: The probability of the result.
-        values: The values after the effects, or after the effect that ended the episode.
-        ending: The ending reached by a rule of ``whenever``, or None.
-    """
-
-    probability: Fraction
-    values: Values
-    ending: str | None = None
-
+EffectOutcome: TypeAlias = tuple[Fraction, Values, str | None]
+"""A probability, the values after effects, and the ending reached by a rule of ``whenever``."""
 
 Happening: TypeAlias = Callable[[Values], Sequence[EffectOutcome]]
 """The results that follow from values of the fields, with probabilities that sum to 1."""
@@ -178,7 +167,7 @@ class Effects:
         """
         happenings = [self._one(step, where) for step in several]
         if not happenings:
-            return lambda values: (EffectOutcome(ONE, values),)
+            return lambda values: ((ONE, values, None),)
         if len(happenings) == 1:
             return happenings[0]
 
@@ -192,7 +181,7 @@ class Effects:
                         if probability is not ONE:
                             p = probability * p
                         if ending is not None:
-                            ended.append(EffectOutcome(p, then, ending))
+                            ended.append((p, then, ending))
                         else:
                             after[then] = after[then] + p if then in after else p
                     if len(after) + len(ended) > MOST_RESULTS:
@@ -201,7 +190,7 @@ class Effects:
                             f"results; throw fewer dice at once"
                         )
                 going = after
-            return [*ended, *(EffectOutcome(p, now) for now, p in going.items())]
+            return [*ended, *((p, now, None) for now, p in going.items())]
 
         return happen
 
@@ -218,21 +207,16 @@ class Effects:
         value, fallen = compiled(step.value, self._position), falls(step.value)
         rules = [(holds, ending) for read, holds, ending in self._rules if step.field in read]
 
-        def ends(before: Values, after: Values) -> str | None:
-            for holds, ending in rules:
-                if holds(after) and not holds(before):
-                    return ending
-            return None
-
         def happen(values: Values) -> Sequence[EffectOutcome]:
             numbers: dict[int, Fraction] = {}
             for faces, p in fallen:
                 number = min(max(value(values + faces), low), high)
                 numbers[number] = numbers[number] + p if number in numbers else p
-            turns = []
+            turns: list[EffectOutcome] = []
             for number, p in numbers.items():
                 after = (*values[:place], number, *values[place + 1 :])
-                turns.append(EffectOutcome(p, after, ends(values, after)))
+                ends = (ending for holds, ending in rules if holds(after) and not holds(values))
+                turns.append((p, after, next(ends, None) if rules else None))
             return turns
 
         return happen

@@ -234,9 +234,6 @@ def compiled(expression: Expression, position: Mapping[str, Any]) -> Callable[[A
             return lambda values: values[place]
         apply = OPERATORS[part.operator]
         operands = tuple(map(function, part.operands))
-        if len(operands) == 1:
-            [only] = operands
-            return lambda values: apply(only(values))
         if len(operands) == 2:
             left, right = operands
             return lambda values: apply(left(values), right(values))

@@ -41,13 +41,11 @@ from solvent.games.gamebook.expressions import (
     total,
 )
 
-MOST_SUGGESTIONS = 200
-"""Largest number of names searched for a similar one, as a file may have many unknown names."""
-
 
 def similar(name: str, names: Collection[str]) -> str:
     """Return a cure for an unknown name: the nearest known name, or all of them."""
-    near = difflib.get_close_matches(name, names, 1) if len(names) <= MOST_SUGGESTIONS else []
+    # A file may have many unknown names, so few are searched for a similar one.
+    near = difflib.get_close_matches(name, list(names)[:200], 1)
     if near:
         return f"did you mean {near[0]!r}?"
     if not names:
@@ -564,14 +562,12 @@ class Table(Model):
                 message = f"column {range_text((low, high))} does not fit in its place"
                 yield ("columns",), f"{message}; they should go from ..n to n.. without gaps"
             lowest = None if high is None else high + 1
-        missing = [digit for digit in range(10) if digit not in self.rows]
-        if missing:
-            yield ("rows",), f"the table has no row {missing[0]}; add it, digits are 0 to 9"
-        short = [(digit, row) for digit, row in self.rows.items() if len(row) != len(ends)]
-        for digit, row in short:
-            message = f"row {digit} has {len(row)} cells; there are {len(ends)} columns"
-            yield ("rows", digit), message
-        for i, limits in enumerate(ends if not missing and not short else ()):
+        cells = {digit: len(self.rows.get(digit, ())) for digit in range(10)}
+        for digit, number in cells.items():
+            if number != len(ends):
+                message = f"row {digit} has {number} cells; there are {len(ends)} columns"
+                yield ("rows", digit), message
+        for i, limits in enumerate(ends if {len(ends)} == {*cells.values()} else ()):
             if all(row[i][0] == 0 for row in self.rows.values()):
                 yield (
                     ("columns",),

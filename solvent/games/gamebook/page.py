@@ -76,13 +76,6 @@ IN_FIGHT = {"escape": ", before a round", "won": ", a round won", "lost": ", a r
 """Decisions of a fight, in words."""
 
 
-def place_text(page: Page) -> str:
-    """The place of a page in the book, in words."""
-    if page.section == 0:
-        return f"the start, pick {page.block + 1}" if page.block else "the start"
-    return f"section {page.section}{IN_FIGHT.get(page.step, '')}"
-
-
 def page_scene(book: Book, page: Page, options: Mapping[int, str]) -> Scene:
     """Return the page as a picture: its text with the options, the fight, and the hero's fields.
 

@@ -7,7 +7,7 @@ understanding of hierarchical system structures", 1981).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import mean
@@ -96,15 +96,11 @@ SMALLEST, LARGEST = 3.0, 11.0
 BOW = 22.0
 """The bow of a line past one column, in pixels; it grows as the square root of the columns."""
 
-SWEEPS = 8
-"""Number of sweeps that order the columns."""
-
 
 def book_map(game: Gamebook, table: TabularGame, policy: TabularPolicy, values: Floats) -> Any:
     """The map as SVG.
 
-    An optimal policy gives size and colour of a section, and the uniform policy the colour of
-    sections that it avoids.
+    An optimal policy gives size and colour of a section, and sections that it avoids are rings.
 
     Args:
         game: The book.
@@ -114,14 +110,12 @@ def book_map(game: Gamebook, table: TabularGame, policy: TabularPolicy, values: 
     """
     book, place = game.book, layout(game.book)
     best = reading(game, table, policy, values)
-    uniform = reading(game, table, TabularPolicy.uniform(table), values)
     scores = [float(ending.score) for ending in book.endings.values()]
     low, span = min(scores), max(scores) - min(scores) or 1.0
     lines, dots = [], []
     for n, (column, row) in place.items():
         x, y = MARGIN + (column + 0.5) * STEP, MARGIN + (row + 0.5) * STEP
-        reached = best.reached[n]
-        value = best.value[n] if reached > 0 else uniform.value[n]
+        reached, value = best.reached[n], best.value[n]
         dots.append(
             {
                 "section": n,
@@ -159,14 +153,10 @@ def layout(book: Book) -> dict[int, tuple[int, int]]:
     for n in order:
         members[column[n]].append(n)
     row = {n: i for own in members for i, n in enumerate(own)}
-    for sweep in range(SWEEPS):
-        neighbours: Mapping[int, Sequence[int]] = book.targets if sweep % 2 else before
-        for own in members:
-            height = {
-                n: mean(row[m] for m in neighbours[n]) if neighbours[n] else row[n] for n in own
-            }
-            own.sort(key=lambda n: (height[n], n))
-            row |= {n: i for i, n in enumerate(own)}
+    for own in members:
+        height = {n: mean(row[m] for m in before[n] or [n]) for n in own}
+        own.sort(key=lambda n: (height[n], n))
+        row |= {n: i for i, n in enumerate(own)}
     tallest = max(map(len, members))
     return {n: (column[n], row[n] + (tallest - len(own)) // 2) for own in members for n in own}
 

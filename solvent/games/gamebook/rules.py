@@ -53,6 +53,7 @@ from solvent.games.gamebook.effects import (
 )
 from solvent.games.gamebook.expressions import Range, compiled, distribution, falls
 from solvent.games.gamebook.page import (
+    IN_FIGHT,
     STEPS,
     FinalState,
     Local,
@@ -61,7 +62,6 @@ from solvent.games.gamebook.page import (
     Values,
     draw_page,
     page_scene,
-    place_text,
 )
 from solvent.model import (
     WINS,
@@ -240,7 +240,9 @@ class Gamebook(Words):
 
     def place(self, state: Page) -> str:
         """The place of a page in the book, in words."""
-        return place_text(state)
+        if state.section == 0:
+            return f"the start, pick {state.block + 1}" if state.block else "the start"
+        return f"section {state.section}{IN_FIGHT.get(state.step, '')}"
 
     def entry_names(self) -> dict[str, tuple[str, ...]]:
         """The names of the book's fields, some of which a page also has."""
@@ -261,9 +263,7 @@ class Gamebook(Words):
 
     def from_reader(self, state: Page) -> Page:
         """Return the page of this game for a page of :meth:`for_reader`."""
-        live = self.liveness.live(state.at)
-        values = zip(self.book.fields, state.values, strict=True)
-        return state._replace(values=tuple(v if name in live else None for name, v in values))
+        return state._replace(values=self._remembered(state.at, state.values))
 
     def observe(self, state: Page, player: int) -> NDArray[np.float32]:
         """Return place, step, ending, fields and local numbers over their maxima; 0 if unknown."""
@@ -330,13 +330,8 @@ class Gamebook(Words):
         """Return the changes of the hero's fields, as far as both pages show them."""
         if state is None:
             return ""
-        changes = [
-            f"{name} {before} -> {after}"
-            for name, before, after in zip(
-                self.book.fields, state.values, outcome.state.values, strict=True
-            )
-            if before is not None and after is not None and before != after
-        ]
+        fields = zip(self.book.fields, state.values, outcome.state.values, strict=True)
+        changes = [f"{n} {a} -> {b}" for n, a, b in fields if None not in (a, b) and a != b]
         return f"({', '.join(changes)})" if changes else ""
 
     def tabulate(self) -> TabularGame:
@@ -567,12 +562,15 @@ class Gamebook(Words):
         self, node: Node, step: str, values: Values, local: Local = (), ending: str = ""
     ) -> Page:
         at = (*node.place, step, ending)
+        return Page(*node.place, step, self._remembered(at, values), local, ending)
+
+    def _remembered(self, at: Position, values: Values) -> Values:
+        """Return values without those that no longer matter."""
         kept = self._kept.get(at)
         if kept is None:
             live = self.liveness.live(at)
             kept = self._kept[at] = tuple(name in live for name in self.book.fields)
-        remembered = tuple([v if keep else None for v, keep in zip(values, kept, strict=True)])
-        return Page(*node.place, step, remembered, local, ending)
+        return tuple([v if keep else None for v, keep in zip(values, kept, strict=True)])
 
 
 def _add(odds: dict[Any, Fraction], target: Any, probability: Fraction) -> None:

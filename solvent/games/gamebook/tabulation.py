@@ -146,6 +146,7 @@ class Tabulation:
 
     def __init__(self, game: Any, max_states: int) -> None:
         self._game = game
+        self._width = len(game.info.actions[0])
         self._max_states = max_states
         self._layouts: dict[Position, PageLayout] = {}
         self._numbers: dict[Fraction, int] = {}
@@ -189,15 +190,6 @@ class Tabulation:
             ends += self._game.local_bounds(at)
             known = self._layouts[at] = PageLayout(at, fields, len(book.fields), ends)
         return known
-
-    def _number(self, number: Fraction) -> int:
-        return self._numbers.setdefault(number, len(self._numbers))
-
-    def _expect(self, layout: PageLayout, columns: Columns, outcomes: Ints) -> None:
-        """Record the pages that outcomes reach."""
-        section, block, _, _ = layout.at
-        there = self._arrivals.setdefault((section, block), {})
-        there.setdefault(layout.at, []).append((columns, outcomes))
 
     def _arrive(self, layout: PageLayout, arrivals: Arrivals) -> None:
         """Number the new pages, set the targets of the outcomes, and continue from there."""
@@ -254,11 +246,8 @@ class Tabulation:
             for column, place in enumerate(target.fields):
                 if place in carried:
                     arriving[:, column] = columns[source[led], carried[place]]
-            self._expect(target, arriving, numbers[led])
-
-    @property
-    def _width(self) -> int:
-        return len(self._game.info.actions[0])
+            there = self._arrivals.setdefault(target.at[:2], {})
+            there.setdefault(target.at, []).append((arriving, numbers[led]))
 
     def _project(
         self, layout: PageLayout, columns: Columns, touched: set[int]
@@ -276,10 +265,11 @@ class Tabulation:
         start = [0]
         entries: list[tuple[int, int, int]] = []
         led: dict[Position, dict[int, list[int]]] = {}
+        known = self._numbers
         for u, row in enumerate(columns.tolist()):
             page = layout.page(row)
-            known = [v if place in touched else None for place, v in enumerate(page.values)]
-            page = page._replace(values=tuple(known))
+            values = tuple(v if i in touched else None for i, v in enumerate(page.values))
+            page = page._replace(values=values)
             for rank, action in enumerate(self._game.legal_actions(page)[0]):
                 legal[u, action] = True
                 for outcome in self._game.transition(page, (action,)):
@@ -290,9 +280,9 @@ class Tabulation:
                         )
                     at = outcome.state.at
                     led.setdefault(at, {})[len(entries)] = self._layout(at).row(outcome.state)
-                    probability = self._number(outcome.probability)
-                    reward = self._number(Fraction(outcome.reward))
-                    entries.append((rank, probability, reward))
+                    two = (outcome.probability, Fraction(outcome.reward))
+                    p, reward = (known.setdefault(n, len(known)) for n in two)
+                    entries.append((rank, p, reward))
             start.append(len(entries))
         targets = []
         target_of = np.zeros(len(entries), np.int64)

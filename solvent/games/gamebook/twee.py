@@ -22,11 +22,7 @@ from typing import Any
 
 import yaml
 
-from solvent.games.gamebook.loader import one_line
-from solvent.model.files import open_file
-
-LARGEST_STORY = 16_000_000
-"""Largest size of a file, in bytes."""
+from solvent.games.gamebook.loader import LARGEST_FILE, one_line, read_content
 
 NO_PASSAGES = frozenset({"script", "stylesheet"})
 """Tags of passages that are not part of the story."""
@@ -98,10 +94,9 @@ def read_story(path: str | Path) -> TwineStory:
     file = str(path)
     if not file.lower().endswith((".twee", ".tw")):
         raise StoryError(file, "stories are read from .twee or .tw, which Twine exports")
-    with open_file(path) as opened:
-        content = opened.read(LARGEST_STORY + 1)
-    if len(content) > LARGEST_STORY:
-        raise StoryError(file, f"larger than {LARGEST_STORY // 10**6} MB")
+    content = read_content(path)
+    if len(content) > LARGEST_FILE:
+        raise StoryError(file, f"larger than {LARGEST_FILE // 10**6} MB")
     try:
         return parse_twee(content.decode("utf-8-sig"), file)
     except UnicodeDecodeError as error:

@@ -53,7 +53,7 @@ ERRORS = [
     ("[..-3, -2..2, 3..]", "[..-3, 2..-2, 3..]", None, None, "ends are in order"),
     ("0: [0/K, 2/5, 3/3]", "0: [0/K, 2/5]", None, None, "row 0 has 2 cells"),
     ("0: [0/K, 2/5, 3/3]", "0: [0/X, 2/5, 3/3]", None, None, "'0/X' is no result"),
-    ("        0: [0/K, 2/5, 3/3]\n", "", "rows:", None, "has no row 0"),
+    ("        0: [0/K, 2/5, 3/3]\n", "", "rows:", None, "row 0 has 0 cells"),
     ("endurance <= 0, ending", "endurence <= 0, ending", None, None, "'endurence' is unknown"),
     ("score: 1/2", "score: half", None, None, "a number such as"),
     ("    shop:\n", "    text: Again.\n    shop:\n", None, None, "second time, first in line"),
@@ -120,7 +120,6 @@ def test_an_error_is_found_in_its_place(tmp_path: Path) -> None:
 
 WARNINGS = [
     ("  gold: {", "  hope: {initial: 1, max: 2}\n  gold: {", "hope:", None, "the variable 'hope'"),
-    ("  bag: {", "  boot: {capacity: 1}\n  bag: {", "boot:", None, "the slot 'boot'"),
     ("    tracking:", "    riding:\n    tracking:", "riding:", None, "the discipline 'riding'"),
     ("  escape: {s", "  defeat: {score: 0}\n  escape: {s", "defeat: {s", None, "'defeat'"),
     ("  9:\n", "  10: 9\n  9:\n", "  10: 9", 10, "section 10 cannot be reached"),
