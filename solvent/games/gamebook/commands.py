@@ -130,8 +130,8 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-LONGEST_FRACTION = 2000
-"""Largest number of digits of a fraction that is printed in full."""
+LONGEST_FRACTION = 6000
+"""Largest number of bits of the denominator of a fraction that is printed in full."""
 
 
 def account(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> dict[str, Any]:
@@ -215,9 +215,7 @@ def _end_text(end: Mapping[str, Any]) -> str:
 def _number(name: str, value: Fraction | float) -> dict[str, Any]:
     if not isinstance(value, Fraction):
         return {name: float(value)}
-    # A digit is worth more than three bits.
     bits = value.denominator.bit_length()
-    exact = f"a fraction with a denominator of {bits} bits"
-    if bits <= LONGEST_FRACTION * 3:
-        exact = f"{value.numerator} / {value.denominator}"
-    return {name: float(value), f"{name}_exact": exact}
+    is_long = bits > LONGEST_FRACTION
+    exact = f"a fraction with a denominator of {bits} bits" if is_long else f"{value}"
+    return {name: float(value), f"{name}_exact": exact.replace("/", " / ")}

@@ -106,7 +106,6 @@ Raises a ValueError for an unknown name.
 _STRAY = re.compile(r"[^\w\s+\-*/<>=!(),]", re.ASCII)
 _WORD = re.compile(r"\w+", re.ASCII)
 _DICE = re.compile(r"(\d+)d(\d+)", re.ASCII)
-_ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
 
 
 def parse(text: str, meaning: Meaning = lambda call, name: name) -> Expression:
@@ -126,15 +125,13 @@ def parse(text: str, meaning: Meaning = lambda call, name: name) -> Expression:
     stray = _STRAY.search(text)
     if stray:
         raise ExpressionError(f"{text!r} has {stray[0]!r} in it; expressions have no such sign")
-    if _ASSIGNMENT.search(text):
-        raise ExpressionError(f"{text!r} has '=' in it; equality is written ==")
     try:
         # A field may be called `class`, so no name reaches the parser as it is.
         tree = ast.parse(_WORD.sub(_word, " ".join(text.split())), mode="eval")
         expression = _read(tree.body, meaning, MOST_LEVELS)
     except (SyntaxError, RecursionError, MemoryError):
         raise ExpressionError(
-            f"{text!r} is no expression; see the page on the format for expressions"
+            f"{text!r} is no expression; equality is written ==, see the page on the format"
         ) from None
     results = prod(throw.count * (throw.sides - 1) + 1 for throw in dice(expression))
     if results > MOST_RESULTS:

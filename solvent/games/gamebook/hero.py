@@ -208,7 +208,6 @@ class HeroField:
         low: Smallest value; 0 unless the field is a variable.
         high: Largest value; 1 for flags and disciplines.
         initial: Initial value, dice allowed; a plain number unless the field is a variable.
-        description: A text for the player.
         slot: The slot that carries an item; empty for other fields.
         path: The keys that lead to it in the file.
     """
@@ -218,7 +217,6 @@ class HeroField:
     low: int
     high: int
     initial: Expression
-    description: str
     slot: str
     path: tuple[str, ...]
 
@@ -413,18 +411,16 @@ class Hero(Constants):
 
     def _declared(self) -> Iterator[HeroField]:
         for name, v in self.variables.items():
-            path: tuple[str, ...] = ("variables", name)
-            yield HeroField(name, "variable", v.min, v.max, v.initial, v.description, "", path)
+            yield HeroField(name, "variable", v.min, v.max, v.initial, "", ("variables", name))
         for name, flag in self.flags.items():
-            path = ("flags", name)
-            yield HeroField(name, "flag", 0, 1, int(flag.initial), flag.description, "", path)
+            yield HeroField(name, "flag", 0, 1, int(flag.initial), "", ("flags", name))
         for name, item in self.items.items():
-            path, high = ("items", name), self._most(item)
-            yield HeroField(name, "item", 0, high, item.initial, item.description, item.slot, path)
+            high = self._most(item)
+            yield HeroField(name, "item", 0, high, item.initial, item.slot, ("items", name))
         for key, named in (("from", self.disciplines.choices), ("known", self.disciplines.known)):
-            for name, description in named.items():
+            for name in named:
                 path, known = ("disciplines", key, name), int(key == "known")
-                yield HeroField(name, "discipline", 0, 1, known, description, "", path)
+                yield HeroField(name, "discipline", 0, 1, known, "", path)
 
     def _most(self, item: ItemEntry) -> int:
         """The largest number of an item that can be carried."""

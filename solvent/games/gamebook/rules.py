@@ -36,7 +36,6 @@ from solvent.games.gamebook.book import (
     CHANCE,
     Book,
     Check,
-    Fight,
     Node,
     Place,
     Roll,
@@ -379,11 +378,7 @@ class Gamebook(Words):
     @cached_property
     def combats(self) -> Mapping[Place, Combat]:
         """The fights."""
-        return {
-            place: Combat(node.exit, self.book)
-            for place, node in self.book.nodes.items()
-            if isinstance(node.exit, Fight)
-        }
+        return {p: Combat(n.exit, self.book) for p, n in self.book.nodes.items() if n.block.fight}
 
     @cached_property
     def options(self) -> Mapping[Place, list[tuple[Option, Condition, Happening]]]:
@@ -400,11 +395,8 @@ class Gamebook(Words):
     @cached_property
     def _chances(self) -> Mapping[Place, Continuation]:
         """The continuations of chance events and branches."""
-        return {
-            place: self._chance(node)
-            for place, node in self.book.nodes.items()
-            if node.block.way_on in CHANCE
-        }
+        nodes = self.book.nodes.items()
+        return {place: self._chance(node) for place, node in nodes if node.block.way_on in CHANCE}
 
     def node(self, page: Page) -> Node:
         """The block of a page that is in a section."""
