@@ -145,8 +145,9 @@ class Effect(Model):
     def faults(self, known: Any) -> Iterator[Fault]:
         """Check that each entry of a list is one effect."""
         yield from _should_be_one(self, "effect", EFFECTS)
-        if (self.then or self.otherwise) is not None and (self.then and self.condition) is None:
-            yield (), "has then or else alone; if and then belong together, and else to both"
+        alone = self.then is None and self.otherwise is not None
+        if alone or (self.then is None) != (self.condition is None):
+            yield (), "has if, then or else alone; if and then belong together, and else to both"
 
 
 EFFECTS = ("gain", "lose", "set", "clear", "take", "drop", "empty", "eat", "condition")
