@@ -49,7 +49,7 @@ from solvent.games.football.solver.solved import FootballTable
 from solvent.model import TabularGame, TabularPolicy
 from solvent.scoring import policy_from
 from solvent.training import TrainingResult, load_model, train
-from solvent.training.hyperparameters import tuned
+from solvent.training.algorithms import tuned
 
 SELF_PLAY = OPTIMUM = "solvent/FootballStrategy-v0"
 AGENT = "solvent/FootballAgent-v0"

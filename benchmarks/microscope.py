@@ -48,8 +48,7 @@ from torch import Tensor
 from solvent import microscope
 from solvent.benchmark.suites import Task, find_suite, read_settings, task_game
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.training.algorithms import Learner, find_algorithm
-from solvent.training.hyperparameters import tuned
+from solvent.training.algorithms import Learner, find_algorithm, tuned
 
 
 class DoubleDQN(DQN):

@@ -34,11 +34,11 @@ from solvent.baselines.stage_games import (
     StageGames,
 )
 from solvent.benchmark.policies import learned_exploitability
-from solvent.benchmark.statistics import interquartile_mean
+from solvent.benchmark.summary import interquartile_mean
 from solvent.exact import cached_solution, solve
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
-from solvent.training.forms import exploring_starts, free_choice
+from solvent.training.environments import exploring_starts, free_choice
 
 SWEEPING: dict[str, Callable[[TabularGame], StageGames]] = {
     "regret-matching": partial(RegretMatching, plus=False),

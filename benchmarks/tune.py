@@ -34,8 +34,7 @@ from typing import Any
 import optuna
 from optuna.trial import TrialState
 
-from solvent.benchmark.algorithms import find_algorithm
-from solvent.benchmark.run import Run, attempted
+from solvent.benchmark.algorithms import Run, attempted, find_algorithm
 from solvent.benchmark.suites import (
     Setting,
     Suite,

@@ -99,7 +99,7 @@ PACKAGES_OF_FILES = {
 GROUPS = {
     "benchmark/algorithms.py": "solvent.algorithms",
     "benchmark/suites.py": "solvent.suites",
-    "grading/exercises.py": "solvent.exercises",
+    "grading/grades.py": "solvent.exercises",
     "model/registry.py": "solvent.games",
 }
 

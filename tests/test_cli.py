@@ -25,17 +25,16 @@ from typer.testing import CliRunner
 
 from solvent import GAMES, __version__, make_game
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
-from solvent.cli import terminal
+from solvent.cli import printing
 from solvent.cli.app import app
-from solvent.cli.listing import ALGORITHMS
 from solvent.cli.parameters import (
+    ALGORITHMS,
     game_of_request,
     game_parameters,
     parse_parameters,
     read_game,
 )
-from solvent.cli.printing import show_results, show_solution, value_text
-from solvent.cli.terminal import show_blocks, show_rows
+from solvent.cli.printing import show_blocks, show_results, show_rows, show_solution, value_text
 from solvent.exact import (
     ImproperGameError,
     SolvedTable,
@@ -434,8 +433,8 @@ def test_the_list_of_a_game_without_parameters_has_no_empty_table(
 
 def watched(monkeypatch: pytest.MonkeyPatch, *texts: str) -> list[Event]:
     """Events that are set when a line of progress with one of some texts is written."""
-    monkeypatch.setattr(terminal, "PERIOD", 0.01)
-    line, written = terminal._line, [Event() for _ in texts]
+    monkeypatch.setattr(printing, "PERIOD", 0.01)
+    line, written = printing._line, [Event() for _ in texts]
 
     def noted(bar: Any) -> str:
         told = line(bar)
@@ -444,7 +443,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, *texts: str) -> list[Event]:
                 event.set()
         return told
 
-    monkeypatch.setattr(terminal, "_line", noted)
+    monkeypatch.setattr(printing, "_line", noted)
     return written
 
 
@@ -453,7 +452,7 @@ def test_long_work_tells_how_far_it_is_where_there_is_no_terminal(
 ) -> None:
     [written] = watched(monkeypatch, "25.0%")
     # A folder may have a name that Rich would read as its own markup.
-    with terminal.solving("a[/b]/game.py") as tell:
+    with printing.solving("a[/b]/game.py") as tell:
         tell(Progress(1, 4, "compiling"))
         assert written.wait(10)
     told = capsys.readouterr().err
@@ -464,14 +463,14 @@ def test_long_work_says_when_it_compiles(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     compiling, after = watched(monkeypatch, "compiling, only", "a game 25.0%")
-    with terminal.working("a game") as tell:
+    with printing.working("a game") as tell:
         with global_compiler_lock:  # what Numba holds while it compiles
             tell("a game", 1, 4)
             assert compiling.wait(10)
             assert not after.is_set()
         assert after.wait(10)
     assert "compiling, only the first time" in capsys.readouterr().err
-    with terminal.working("nothing much") as tell:
+    with printing.working("nothing much") as tell:
         tell("nothing much", 1, 2)
     assert "nothing much" not in capsys.readouterr().err
 
@@ -763,7 +762,9 @@ def test_a_game_of_others_that_cannot_be_listed_does_not_hide_the_rest(
     monkeypatch.syspath_prepend(tmp_path)
     odd = GameSpec(name="odd", make="solvent.games:Pig", choices={"target": "odd_game:names"})
     own = registry.game_specs()
-    monkeypatch.setattr("solvent.cli.listing.game_specs", lambda: {"odd": odd, "pig": own["pig"]})
+    monkeypatch.setattr(
+        "solvent.cli.parameters.game_specs", lambda: {"odd": odd, "pig": own["pig"]}
+    )
     found = run("list")
     assert found.exit_code == 0, found.stderr
     assert "odd cannot be loaded: KeyError: 'nothing here'" in found.stdout

@@ -319,7 +319,7 @@ def test_no_hyperparameter_is_evaluated(mark: Path) -> None:
     pytest.importorskip("torch")
     from stable_baselines3 import PPO
 
-    from solvent.training.hyperparameters import prepare
+    from solvent.training.algorithms import prepare
 
     call = f"__import__('pathlib').Path('{mark}').touch()"
     for name, text in (

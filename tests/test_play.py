@@ -17,7 +17,7 @@ from solvent.games import FightingFantasy, Pig
 from solvent.model import Game, GameInfo, Outcome, TabularGame, TabularPolicy, compile_game
 from solvent.model.registry import game_specs
 from solvent.play import Record, play
-from solvent.play.prompt import Choices
+from solvent.play.session import Choices
 
 
 class Session:

@@ -15,7 +15,7 @@ from exercise_solutions import toy_text
 
 import solvent
 from solvent.grading import find_exercise
-from solvent.grading.answers import BESIDE, NUMBER
+from solvent.grading.grades import BESIDE, NUMBER
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")

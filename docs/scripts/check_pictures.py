@@ -20,8 +20,7 @@ import numpy as np
 from solvent.model.arrays import Floats
 from solvent.model.context import modified, modifier_between
 from solvent.report import panel
-from solvent.report.colours import ALGORITHMS, VIRIDIS, shade
-from solvent.report.panel import Axis, Panel, keys, side_by_side
+from solvent.report.panel import ALGORITHMS, VIRIDIS, Axis, Panel, keys, shade, side_by_side
 
 BASES = (10, 25, 50, 75, 90)
 """Base probabilities, in percent, of the curves against the modifier."""

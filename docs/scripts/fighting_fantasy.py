@@ -42,8 +42,7 @@ from solvent.games.fighting_fantasy.rules import (
 from solvent.model import TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.report import panel
-from solvent.report.colours import ALGORITHMS
-from solvent.report.panel import Axis, Panel, keys, side_by_side
+from solvent.report.panel import ALGORITHMS, Axis, Panel, keys, side_by_side
 
 FOLDER = Path(__file__).parents[1] / "games"
 

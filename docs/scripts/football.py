@@ -11,7 +11,6 @@ from solvent.games.football.fourth_down import everywhere, maps
 from solvent.games.football.report import by_chart, line_colour, panel, points_by_down
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
-from solvent.report import cell_map
 from solvent.report import panel as panels
 from solvent.report.panel import keys, side_by_side
 
@@ -33,7 +32,7 @@ def pictures(solved: SolvedFootball) -> dict[str, str]:
         "football-expected-points.svg": side_by_side(
             points, parts, panels.WIDTH, panels.HEIGHT + panels.KEYS
         ),
-        "football-fourth-down.svg": side_by_side(last, downs, cell_map.WIDTH, cell_map.HEIGHT),
+        "football-fourth-down.svg": side_by_side(last, downs, panels.MAP_WIDTH, panels.MAP_HEIGHT),
     }
 
 

@@ -31,8 +31,17 @@ from solvent.games.windy_gridworld import COLUMNS, PICTURE, WIND
 from solvent.model import GymnasiumTable, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.report import panel
-from solvent.report.colours import ALGORITHMS, CIVIDIS, SHAPES, VIRIDIS, shade
-from solvent.report.panel import Axis, Panel, keys, side_by_side
+from solvent.report.panel import (
+    ALGORITHMS,
+    CIVIDIS,
+    SHAPES,
+    VIRIDIS,
+    Axis,
+    Panel,
+    keys,
+    shade,
+    side_by_side,
+)
 from solvent.tabular import (
     Curves,
     curves,

@@ -19,8 +19,7 @@ from solvent.games.yahtzee.rules import Yahtzee
 from solvent.games.yahtzee.scores import YahtzeeScore, score_policy
 from solvent.games.yahtzee.turn_kernel import TIE, end_of, fill
 from solvent.model.arrays import Floats
-from solvent.report.colours import ALGORITHMS
-from solvent.report.panel import Axis, Panel, write_pictures
+from solvent.report.panel import ALGORITHMS, Axis, Panel, write_pictures
 
 FOLDER = Path(__file__).parents[1] / "textbook"
 LARGEST = 500

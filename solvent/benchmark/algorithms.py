@@ -10,7 +10,7 @@ An algorithm is a function ``(make, seed, budget, callback) -> policy``:
     says how long it may learn (:class:`Budget`);
 ``callback(policy, timesteps)``
     is called from time to time: it scores a policy exactly and puts it on the learning curve
-    (:class:`solvent.benchmark.run.RunCallback`).
+    (:class:`solvent.benchmark.algorithms.RunCallback`).
 
 It returns, and passes to ``callback``, any policy that can be scored
 (:mod:`solvent.benchmark.policies`). Its further parameters, which need defaults, are its
@@ -24,24 +24,62 @@ A package lists its algorithms among its entry points::
 One that no package declares is named by its place: ``"my_package.learning:mine"`` or
 ``"folder/file.py:mine"``. The abilities of an algorithm are declared by an :class:`Algorithm`
 instead of the function, or by attributes of the function with the names of its fields.
+
+One run of an algorithm: its files, and how it resumes after an interruption.
+
+A run has a folder, ``<task>/<algorithm>-<seed>`` within that of the bench:
+
+============================  ================================================================
+``run.json``                  the request, the versions, the machine, and the result
+``curve.csv``                 the learning curve (:mod:`solvent.exact.learning_curve`)
+``policy.npz``                the policy that was returned, as a table
+``policy_mode.npz``           its greedy policy
+``own/``                      the algorithm's own files, such as checkpoints
+============================  ================================================================
+
+By self-play each seat has its files, ``policy_0.npz`` and so on.
+
+A run that was interrupted is begun again with what is in ``own/``. Whatever an algorithm finds
+there, equal seeds have to give equal policies; one that keeps nothing there begins anew. A finished
+run is read back, and its policies are scored again. Neither is done once the source of the
+algorithm has changed: then the folder is refused.
+
+The name of an algorithm that saw the solution of its game gets an ending that says so
+(:mod:`solvent.benchmark.run_folder`).
 """
 
 from __future__ import annotations
 
+import gc
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
-from solvent.benchmark.suites import Task, TaskGame
+from solvent.benchmark.policies import (
+    Learned,
+    figures_of_run,
+    learned_policies,
+    policy_files,
+    run_policies,
+)
+from solvent.benchmark.progress import Moment, Outcome, Report
+from solvent.benchmark.records import AgentRecord, FailureRecord
+from solvent.benchmark.run_folder import RunFolder, named, request_beside, saw_solution
+from solvent.benchmark.suites import Setting, Task, TaskGame, task_game
 from solvent.envs.env import Env
 from solvent.envs.registration import ENVIRONMENTS, aec_env, parallel_env
+from solvent.exact import StoreError, save_policy
 from solvent.exact.layered.cluster import source_hash
+from solvent.exact.learning_curve import CurvePoint, Evaluation, read_curve, write_curve
 from solvent.model import TabularGame
-from solvent.model.parameters import brief, check_choice, shown
+from solvent.model.parameters import brief, check_choice, check_integer, is_number, shown
 from solvent.model.registry import declared_names, load_place, names_a_place
 from solvent.registration import register_envs
 
@@ -344,3 +382,343 @@ class MakeEnv:
             return of_table(self._game.table, rules=self._game.rules, **own)
         register_envs()
         return by_id(self.task.environment, **own)
+
+
+OWN = "own"
+"""The folder of an algorithm's own files in that of its run."""
+
+IDENTITY = {"algorithm", "seed", "hyperparameters", "environment", "model_hash", "env_kwargs"}
+"""The entries of a training's request besides its settings."""
+
+LONGEST_ERROR = 1000
+"""Characters that are kept of an exception's message."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A task, an algorithm and a seed.
+
+    Attributes:
+        task: The task to learn.
+        algorithm: Name of the algorithm in tables and folders.
+        source: The algorithm, or its name or place as
+            :func:`solvent.benchmark.algorithms.find_algorithm` takes it.
+        seed: Seed of everything random in the run.
+        budget: Budget for learning.
+        setting: Settings of the algorithm.
+    """
+
+    task: Task
+    algorithm: str
+    source: str | Callable[..., Any] | Algorithm = field(compare=False)
+    seed: int
+    budget: Budget
+    setting: Setting = field(default_factory=Setting, compare=False)
+
+    @property
+    def folder(self) -> str:
+        """Folder of the run, relative to that of the bench."""
+        return f"{self.task.name}/{self.algorithm}-{self.seed}"
+
+    @property
+    def name(self) -> str:
+        """Name of the run in progress displays."""
+        return f"{self.task.name} {self.algorithm} {self.seed}"
+
+    def found(self) -> Algorithm:
+        """The algorithm with its settings.
+
+        Raises:
+            ValueError: If there is none, or it has no such settings.
+        """
+        named = isinstance(self.source, str)
+        found = (
+            find_algorithm(str(self.source)) if named else as_algorithm(self.source, self.algorithm)
+        )
+        return found.with_settings(self.setting.settings)
+
+
+class Stopped(BaseException):
+    """The bench has been told to stop; not an error that an algorithm could catch by mistake."""
+
+
+class OutOfTime(BaseException):
+    """The CPU time of the budget is spent; the policy scored last is the result."""
+
+
+class RunCallback:
+    """The callback that an algorithm calls from time to time.
+
+    It returns nothing, so that the learner does not see the exact scores.
+
+    Args:
+        game: The game of the task.
+        algorithm: The algorithm that learns.
+        budget: Budget for learning.
+        folder: Folder of the run.
+        name: Name of the policies in tables and figures.
+        report: A function called with the progress of the run. Its exceptions end the run.
+
+    Attributes:
+        folder: Folder for the algorithm's own files, such as checkpoints.
+        curve: The learning curve so far, including that of an interrupted run.
+        hyperparameters: Hyperparameters of the algorithm.
+    """
+
+    def __init__(
+        self,
+        game: TaskGame,
+        algorithm: Algorithm,
+        budget: Budget,
+        folder: Path,
+        name: str,
+        report: Report | None = None,
+    ) -> None:
+        self._game, self._algorithm, self._budget = game, algorithm, budget
+        self._path, self._name, self._report = folder / "curve.csv", name, report
+        self.folder = folder / OWN
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._resumed = any(self.folder.iterdir())
+        self.hyperparameters = algorithm.hyperparameters()
+        self.curve: list[Evaluation] = (
+            list(read_curve(self._path, Evaluation)) if self._path.exists() else []
+        )
+        self.policies: tuple[Learned, ...] | None = None
+        self._began, self._before = _cpu_seconds(), 0.0
+        self._told: int | None = None
+
+    @property
+    def seconds(self) -> float:
+        """CPU time of the run so far, that before an interruption and all evaluations included."""
+        return self._before + _cpu_seconds() - self._began
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The hyperparameters, with the request of :func:`solvent.training.train` in `folder`.
+
+        A learner that is trained there needs no note of it.
+        """
+        found = dict(self.hyperparameters)
+        for path in sorted(self.folder.rglob("run.json")):
+            asked = request_beside(path) or {}
+            found |= asked.get("hyperparameters", {})
+            found |= {key: value for key, value in asked.items() if key not in IDENTITY}
+        return found
+
+    def __call__(self, policy: Any, timesteps: int) -> None:
+        """Score a policy exactly and put it on the learning curve.
+
+        Args:
+            policy: A policy in a form that :mod:`solvent.benchmark.policies` allows.
+            timesteps: Environment steps taken so far.
+
+        Raises:
+            ValueError: If it is no policy for the game, or `timesteps` is no number of steps.
+            OutOfTime: If the CPU time of the budget is spent. That ends the run, with this policy.
+        """
+        check_integer(timesteps, "timesteps", 0, 10**15)
+        self._go_on_from(timesteps, timesteps - 1)
+        point = self._evaluate(policy, timesteps)
+        self.progress(timesteps)
+        limit = self._budget.cpu_seconds
+        if limit is not None and point.seconds >= limit:
+            raise OutOfTime
+
+    def progress(self, timesteps: int, latest: CurvePoint | None = None) -> None:
+        """Report the progress of the run, without a score.
+
+        Args:
+            timesteps: Environment steps taken so far.
+            latest: The last point of the learning curve of an algorithm that keeps its own; that
+                of `curve` if left out.
+        """
+        check_integer(timesteps, "timesteps", 0, 10**15)
+        self._go_on_from(timesteps, timesteps)
+        self._told = timesteps
+        if self._report is not None:
+            total = self._budget.timesteps
+            if latest is None and self.curve:
+                latest = self.curve[-1]
+            self._report(Moment(min(timesteps, total), total, latest, self._resumed))
+
+    def note(self, **hyperparameters: Any) -> None:
+        """Keep hyperparameters in the record that are not parameters of the function.
+
+        Args:
+            hyperparameters: Further hyperparameters by name; JSON-able.
+        """
+        self.hyperparameters |= hyperparameters
+
+    def adopt(self, curve: Iterable[Evaluation]) -> None:
+        """Take over the learning curve of an algorithm that scores its policies itself.
+
+        Args:
+            curve: The whole curve, with the CPU time of the whole run.
+        """
+        self.curve = [
+            Evaluation(at.timesteps, at.value, at.gap, at.mode_value, at.mode_gap, at.seconds)
+            for at in curve
+        ]
+        self._told = self.curve[-1].timesteps
+        self._before, self._began = self.curve[-1].seconds, _cpu_seconds()
+
+    def end(self, policy: Any) -> tuple[Learned, ...]:
+        """Score the returned policy, at the last step that was reported.
+
+        Args:
+            policy: A policy in a form that :mod:`solvent.benchmark.policies` allows.
+        """
+        if self._told is None:
+            self._told = self._budget.timesteps
+        self._evaluate(policy, self._told)
+        self.progress(self._told)
+        assert self.policies is not None
+        return self.policies
+
+    def _evaluate(self, policy: Any, timesteps: int) -> Evaluation:
+        seen = self._algorithm.observation
+        self.policies = learned_policies(self._game, policy, name=self._name, observation=seen)
+        found = figures_of_run(self._game, self.policies)
+        exact = {name: found[name] for name in ("value", "gap", "mode_value", "mode_gap")}
+        point = Evaluation(timesteps=timesteps, seconds=self.seconds, **exact)
+        self.curve = [one for one in self.curve if one.timesteps < timesteps] + [point]
+        write_curve(self._path, self.curve, Evaluation, saw=saw_solution(self.settings))
+        return point
+
+    def _go_on_from(self, timesteps: int, last: int) -> None:
+        """On the first reported step, drop the later points of an interrupted run's curve."""
+        if self._told is None:
+            self._told = timesteps
+            self.curve = [one for one in self.curve if one.timesteps <= last]
+            self._before = self.curve[-1].seconds if self.curve else 0.0
+
+
+def _cpu_seconds() -> float:
+    """CPU time of this process and of those of its children that have ended."""
+    spent = os.times()
+    return sum(spent[:4])
+
+
+def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
+    """Do a run, or go on with it, or read it back if it is finished.
+
+    Args:
+        out: The folder of the bench.
+        run: The run to do.
+        report: A function called with the progress of the run. Its exceptions end the run.
+
+    Raises:
+        ValueError: If the folder holds another run, or the algorithm returns no policy.
+        CertificateError, ImproperGameError: If the task has no optimum that can be proved.
+        StoreError: If a file in the folder is damaged or cannot be written, or another process is
+            at work in it.
+    """
+    algorithm, game = run.found(), task_game(run.task)
+    folder = RunFolder(out / run.folder, _request(run, algorithm, game))
+    held = folder.finish(lambda: _learn(folder, run, algorithm, game, report))
+    return _read_back(folder, held, run, algorithm, game)
+
+
+def _learn(
+    folder: RunFolder, run: Run, algorithm: Algorithm, game: TaskGame, report: Report | None
+) -> None:
+    """Do a run, or go on with it, in its folder."""
+    _ = game.solution  # Where there is none, nothing is to be learned.
+    place, name = folder.folder, f"{run.algorithm} {run.seed}"
+    callback = RunCallback(game, algorithm, run.budget, place, name, report)
+    try:
+        returned = algorithm.run(MakeEnv(game, algorithm), run.seed, run.budget, callback)
+        policies = callback.end(returned)
+    except OutOfTime:
+        assert callback.policies is not None
+        policies = callback.policies
+    except (Exception, SystemExit):
+        # With nothing kept, the run may begin anew with an algorithm that has been mended.
+        if not any(callback.folder.iterdir()):
+            folder.record.unlink(missing_ok=True)
+        raise
+    for paths, policy in zip(policy_files(place, game), policies, strict=True):
+        save_policy(paths[0], policy.sampled)
+        save_policy(paths[1], policy.mode)
+    last = callback.curve[-1]
+    settings = {"hyperparameters": plain(callback.settings)}
+    folder.write({"timesteps": last.timesteps, "cpu_seconds": last.seconds, **settings})
+
+
+def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
+    """Do a run, and return its record or its failure.
+
+    Args:
+        out: The folder of the bench.
+        run: The run to do.
+        report: A function called with the progress of the run.
+    """
+    try:
+        return perform(out, run, report)
+    # An algorithm may raise anything, and one that was a script leaves by sys.exit().
+    except (Exception, SystemExit) as error:
+        what = f"{type(error).__name__}: {brief(str(error), LONGEST_ERROR)}"
+        return FailureRecord(run.task.name, run.algorithm, run.seed, what)
+    finally:
+        # Models of Stable-Baselines3 refer to themselves, and a replay buffer has gigabytes.
+        gc.collect()
+
+
+def plain(hyperparameters: dict[str, Any]) -> dict[str, Any]:
+    """Return hyperparameters as JSON; values that JSON cannot express become text."""
+
+    def said(value: Any) -> Any:
+        if value is None or isinstance(value, (bool, str)) or is_number(value):
+            return value
+        if isinstance(value, (list, tuple)):
+            return [said(item) for item in value]
+        if isinstance(value, dict):
+            return {str(key): said(item) for key, item in value.items()}
+        # Its place in memory is another in every process, and says nothing.
+        return getattr(value, "__qualname__", None) or re.sub(
+            r" at 0x[0-9a-fA-F]+", "", repr(value)
+        )
+
+    return {name: said(value) for name, value in hyperparameters.items()}
+
+
+def _request(run: Run, algorithm: Algorithm, game: TaskGame) -> dict[str, Any]:
+    """Return the request of a run, which has to be equal for it to be resumed."""
+    return {
+        "task": run.task.terms(),
+        "model_hash": game.table.model_hash,
+        "algorithm": run.algorithm,
+        "source": algorithm.source,
+        "seed": run.seed,
+        "timesteps": run.budget.timesteps,
+        "hyperparameters": plain(algorithm.hyperparameters()),
+    }
+
+
+def _read_back(
+    folder: RunFolder, held: dict[str, Any], run: Run, algorithm: Algorithm, game: TaskGame
+) -> AgentRecord:
+    """Return the record of a finished run, its figures computed from its policies."""
+    result = held["result"]
+    hyperparameters = result.get("hyperparameters")
+    system = {"versions": held.get("versions"), "hardware": held.get("hardware")}
+    for what in (hyperparameters, *system.values()):
+        if not isinstance(what, dict):
+            raise StoreError(f"{folder.record}: not the record of a run, or damaged")
+    shown_as = named(run.algorithm, hyperparameters)
+    return AgentRecord(
+        name=f"{shown_as} {run.seed}",
+        algorithm=shown_as,
+        seed=run.seed,
+        **figures_of_run(game, run_policies(folder.folder, game)),
+        timesteps=result["timesteps"],
+        cpu_seconds=round(result["cpu_seconds"], 1),
+        folder=run.folder,
+        budget_timesteps=run.budget.timesteps,
+        budget_cpu_seconds=run.budget.cpu_seconds,
+        uses_model=algorithm.uses_model,
+        masked=algorithm.masked,
+        hyperparameters=hyperparameters,
+        system=system,
+        setting=run.setting,
+    )

@@ -2,7 +2,7 @@
 
 :func:`bench` works through tasks, each with the algorithms to run on it. It writes ``results.json``
 (:mod:`solvent.benchmark.records` says what is in it) and for each run a folder
-(:mod:`solvent.benchmark.run`).
+(:mod:`solvent.benchmark.algorithms`).
 
 Killed at any moment and called again, it reads finished runs back, resumes the others from
 the files of their algorithms, and ends with the same results but for ``cpu_seconds``. A run that
@@ -38,7 +38,15 @@ from multiprocessing.managers import SyncManager
 from pathlib import Path
 from typing import Any
 
-from solvent.benchmark.algorithms import Algorithm, as_algorithm, find_algorithm, plain_name
+from solvent.benchmark.algorithms import (
+    Algorithm,
+    Run,
+    Stopped,
+    as_algorithm,
+    attempted,
+    find_algorithm,
+    plain_name,
+)
 from solvent.benchmark.policies import task_record
 from solvent.benchmark.processes import live_with_parent
 from solvent.benchmark.progress import BenchProgress, Moment, Outcome
@@ -51,7 +59,6 @@ from solvent.benchmark.records import (
     TaskRecord,
     write_results,
 )
-from solvent.benchmark.run import Run, Stopped, attempted
 from solvent.benchmark.suites import (
     Setting,
     Suite,

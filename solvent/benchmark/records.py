@@ -5,8 +5,8 @@ it a :class:`TaskRecord` for each task, in that an :class:`AgentRecord` for each
 :class:`BaselineRecord` for each baseline. Entries that are None are left out. A file without
 ``format`` is of the first format, which had tasks alone, with fewer fields.
 
-The folder of the bench has a subfolder for every agent (:mod:`solvent.benchmark.run`), with the
-files ``policy.npz``, ``policy_mode.npz`` (read by :func:`solvent.exact.load_policy`) and
+The folder of the bench has a subfolder for every agent (:mod:`solvent.benchmark.algorithms`), with
+the files ``policy.npz``, ``policy_mode.npz`` (read by :func:`solvent.exact.load_policy`) and
 ``curve.csv`` (read by :func:`solvent.exact.learning_curve.read_curve`).
 
 By self-play an agent has learned both seats, and its folder has the policies of each,
@@ -26,8 +26,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from solvent.benchmark.json_files import read_json, validated
-from solvent.benchmark.run_folder import named, saw_solution
+from solvent.benchmark.run_folder import named, read_json, saw_solution, validated
 from solvent.benchmark.suites import Setting, Task
 from solvent.exact.scoring import Score
 from solvent.model.files import StoreError, write_atomically

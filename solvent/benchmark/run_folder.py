@@ -9,6 +9,8 @@ No learner of this package sees the solution of its game unless the user asks fo
 Whether one did is computed from the record of its run and stated nowhere else, so that nobody has
 to remember to say so. An exact evaluation is no privilege as long as it only measures: learners do
 not read it.
+
+Files that somebody else may have written, read by the types of what they hold.
 """
 
 from __future__ import annotations
@@ -20,15 +22,74 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from solvent import __version__
-from solvent.benchmark.json_files import read_json
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.exact import StoreError, write_atomically
 from solvent.exact.archive import checked_request
-from solvent.model.files import locked, remove_temporary
+from solvent.model.files import (
+    StoreError,
+    locked,
+    parse_json,
+    read_file,
+    remove_temporary,
+    write_atomically,
+)
 from solvent.model.parameters import is_number, shown
+
+Held = TypeVar("Held")
+
+
+def read_json(
+    path: Path, largest: int, what: str = "JSON", *, nan: bool = False, infinite: bool = False
+) -> Any:
+    """Read a file of JSON.
+
+    Args:
+        path: The file.
+        largest: The number of bytes that it may have.
+        what: The expected content, for messages.
+        nan: Whether ``NaN`` may stand for a number that is not known.
+        infinite: Whether ``Infinity`` and ``-Infinity`` may stand for numbers without bound.
+
+    Raises:
+        StoreError: If the file cannot be read or is not JSON.
+    """
+    try:
+        return parse_json(read_file(path, largest), nan=nan, infinite=infinite)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except ValueError as error:
+        raise StoreError(f"{path}: not {what}, or damaged") from error
+
+
+def validated(kind: type[Held], content: Any, path: str | Path) -> Held:
+    """Return the content of a file of JSON or TOML as an object of a dataclass.
+
+    Args:
+        kind: The dataclass.
+        content: The content of the file; dates of TOML are taken as text.
+        path: The file, for messages.
+
+    Raises:
+        StoreError: If an entry is missing or not of the type declared, or the dataclass refuses it.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        # From text a list may become a tuple, and nothing else is converted.
+        return TypeAdapter(kind).validate_json(json.dumps(content, default=str), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where, problem = ".".join(map(str, first["loc"])), first["msg"]
+        if first["type"] == "missing":
+            text = f"lacks {where}"
+        elif first["type"] == "value_error":
+            text = ": ".join(filter(None, (where, str(first["ctx"]["error"]))))
+        else:
+            text = f"{where} is {shown(first['input'])}; {problem[:1].lower()}{problem[1:]}"
+        raise StoreError(f"{path}: {text}") from None
+
 
 LARGEST_RECORD = 2**24
 """Largest size of a record, in bytes."""

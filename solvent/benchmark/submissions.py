@@ -36,8 +36,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from solvent.benchmark import algorithms
-from solvent.benchmark.algorithms import find_algorithm
-from solvent.benchmark.json_files import read_json, validated
+from solvent.benchmark.algorithms import Run, find_algorithm, perform
 from solvent.benchmark.policies import (
     Learned,
     decisions_of,
@@ -57,8 +56,7 @@ from solvent.benchmark.records import (
     read_bench,
     write_results,
 )
-from solvent.benchmark.run import Run, perform
-from solvent.benchmark.run_folder import MARK, request_beside, saw_solution
+from solvent.benchmark.run_folder import MARK, read_json, request_beside, saw_solution, validated
 from solvent.benchmark.suites import (
     GROUP,
     Suite,

@@ -53,7 +53,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from solvent.baselines.environments import make_vector_env
-from solvent.benchmark.json_files import validated
+from solvent.benchmark.run_folder import validated
 from solvent.envs.env import learned_seat
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.exact import Solution, cached_solution

@@ -25,8 +25,7 @@ from solvent.baselines.stage_games import (
     RegretMatching,
     StageGames,
 )
-from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv
-from solvent.benchmark.run import RunCallback
+from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv, RunCallback
 from solvent.benchmark.suites import TaskGame
 from solvent.model import TabularGame, TabularPolicy
 

@@ -134,8 +134,7 @@ def list_(
     ] = None,
 ) -> None:
     """Show games, environments, baselines and algorithms, or the parameters of one game."""
-    from solvent.cli.listing import show_game, show_games
-    from solvent.cli.parameters import environments
+    from solvent.cli.parameters import environments, show_game, show_games
     from solvent.model.registry import find_spec, meaning
 
     console = Console(emoji=False)
@@ -239,7 +238,7 @@ def play(
     [dim]solvent play football --solution half[/]
     """
     from solvent.cli.parameters import open_solution
-    from solvent.cli.terminal import solving
+    from solvent.cli.printing import solving
     from solvent.cli.work import opponent_of, quick_game
     from solvent.play import play as play_game
 
@@ -474,7 +473,7 @@ def score(
     [dim]solvent score model.zip ff-combat --trust --algorithm dqn[/]
     [dim]solvent score uniform pig --target 20[/]
     """
-    from solvent.cli.scoring import Zip, score_named
+    from solvent.cli.work import Zip, score_named
 
     for option in ("trust", "algorithm", "observation", "normalization"):
         if _is_given(ctx, option) and policy_file.suffix != ".zip":
@@ -607,7 +606,7 @@ def report(
     [dim]solvent report --solution second-half --paper-agent --out second-half.html[/]
     """
     from solvent.cli.parameters import read_subject
-    from solvent.cli.terminal import working
+    from solvent.cli.printing import working
     from solvent.report import write_report
 
     named = 3 - [results, game, solution].count(None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from solvent.cli.terminal import facts, show_columns, working
+from solvent.cli.printing import facts, show_columns, working
 
 if TYPE_CHECKING:
     from solvent.benchmark.submissions import Submission
@@ -152,9 +152,8 @@ def _suite(file: Path | None) -> Suite | None:
 def _show(submission: Submission) -> None:
     """Show a submission as on a leaderboard; nothing in it is taken for markup."""
     from solvent.benchmark.records import SuiteRecord
-    from solvent.benchmark.statistics import RunStatistic
     from solvent.benchmark.submissions import PROVED, STATED
-    from solvent.benchmark.summary import summarize
+    from solvent.benchmark.summary import RunStatistic, summarize
 
     card = submission.card
     summary = summarize(submission.tasks, SuiteRecord(card.suite, card.suite_hash))
@@ -251,7 +250,7 @@ def grade(
 
 def _show_exercise(console: Console, exercise: Exercise) -> None:
     """Show the question of an exercise, and the way to hand an answer in."""
-    from solvent.grading.answers import shapes_of
+    from solvent.grading.grades import shapes_of
 
     subject = exercise.subject
     actions = subject.table.info.actions[subject.player]

@@ -16,8 +16,7 @@ import typer
 from rich.console import Console
 
 from solvent.cli.groups import interruptible
-from solvent.cli.printing import deciders, game_text, show_starts, solution_rows
-from solvent.cli.terminal import facts, working
+from solvent.cli.printing import deciders, facts, game_text, show_starts, solution_rows, working
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import (
     Plan,

@@ -1,19 +1,46 @@
-"""Results as tables for a terminal, and as JSON for programs."""
+"""Results as tables for a terminal, and as JSON for programs.
+
+Tables and progress on a terminal.
+
+Tables fit the terminal: no number is broken or cut, and no text within a word. A table that does
+not fit is laid out in another way, each of its rows as a list of its entries.
+
+Progress of long work is on the error output, with the time that is left. On a terminal that is a
+bar, which appears when the work has taken a second. Elsewhere, as in a pipe or a log, it is a line
+every ten seconds.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
 
-from solvent.cli.terminal import facts, note, show_columns, show_rows
 from solvent.exact import Solution, SolvedGame, SolvedTable
+from solvent.exact.compilation import is_compiling
 from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPolicy, ValueScale
+from solvent.model.cache import OnProgress
+from solvent.model.cache import Progress as Step
 from solvent.model.files import strict_json
 from solvent.model.game import words
 from solvent.model.registry import make_game
@@ -34,6 +61,241 @@ if TYPE_CHECKING:
     from solvent.exact import GapLocation, Score
     from solvent.report.gap_attribution import GapAttribution
     from solvent.training import TrainingResult
+
+LEAST_TEXT = 16
+"""A column of text that would have to be narrower, in characters, does not fit."""
+
+
+Facts: TypeAlias = Mapping[str, "str | Facts"]
+"""Texts by name; in the place of a text there may be further ones."""
+
+
+def facts(rows: Facts, *, style: str = "bold") -> Table:
+    """Return a table of two columns without lines.
+
+    Args:
+        rows: The names and the texts.
+        style: The style of the names.
+    """
+    table = Table.grid(padding=(0, 2), pad_edge=False)
+    table.add_column(style=style, no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in rows.items():
+        inner = escape(text) if isinstance(text, str) else facts(text, style="")
+        table.add_row(escape(name), inner)
+    return table
+
+
+def note(console: Console, text: str) -> None:
+    """Print a remark on what is above it."""
+    console.print(escape(text), style="dim", highlight=False)
+
+
+def show_rows(
+    console: Console,
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Collection[str] = (),
+) -> None:
+    """Print a table without lines, or where it is too wide each row as a list of its entries.
+
+    Args:
+        console: The console to print on; its width is the largest width of the table.
+        names: The names of the columns.
+        rows: The cells of each row as texts, as many as there are names.
+        numbers: The columns of numbers, which are flushed right. The others are wrapped between
+            words where that is necessary.
+    """
+    table = _table(console, names, rows, numbers)
+    if _fits(console, table):
+        console.print(table)
+        return
+    for number, row in enumerate(rows):
+        if number:
+            console.print()
+        entries = zip(names, row, strict=True)
+        console.print(facts({name: cell for name, cell in entries if cell}))
+
+
+def show_columns(
+    console: Console, columns: Mapping[str, Sequence[str]], *, numbers: Collection[str] = ()
+) -> None:
+    """Print columns of equal length as :func:`show_rows` does.
+
+    Args:
+        console: The console to print on.
+        columns: The cells by the name of their column.
+        numbers: The columns of numbers.
+    """
+    show_rows(console, list(columns), [*zip(*columns.values(), strict=True)], numbers=numbers)
+
+
+def show_blocks(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table of many columns in as few blocks of them below each other as fit.
+
+    Args:
+        console: The console to print on; its width is the largest width of a block.
+        names: The names of the columns; the first one begins every block.
+        rows: The cells of each row as texts, as many as there are names.
+    """
+    count = len(names) - 1
+    for size in range(count, 0, -1):
+        chosen = [[0, *range(1, count + 1)[at : at + size]] for at in range(0, count, size)]
+        tables = [
+            ([names[k] for k in own], [[row[k] for k in own] for row in rows]) for own in chosen
+        ]
+        if all(_fits(console, _table(console, *one)) for one in tables):
+            break
+    for number, one in enumerate(tables):
+        if number:
+            console.print()
+        show_rows(console, *one)
+
+
+def _table(
+    console: Console,
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Collection[str] = (),
+) -> Table:
+    """A table without lines, whose texts may be wrapped between words."""
+    gap = 2 if console.width >= 100 else 1
+    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    for name, cells in zip(names, columns, strict=True):
+        widest = max(map(cell_len, cells), default=0)
+        least = widest if name in numbers else min(widest, LEAST_TEXT)
+        table.add_column(
+            escape(name), justify="right" if name in numbers else "left", min_width=least
+        )
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
+def _fits(console: Console, table: Table) -> bool:
+    """Return whether no word of a table would have to be broken."""
+    unbounded = console.options.update_width(10**6)
+    return Measurement.get(console, unbounded, table).minimum <= console.width
+
+
+PATIENCE = 1.0
+"""Seconds that work takes before its bar appears."""
+
+PERIOD = 10.0
+"""Seconds between two lines where there is no terminal."""
+
+SPEED_PERIOD = 120.0
+"""Seconds of the past from which the remaining time is concluded."""
+
+COMPILING = "compiling, only the first time"
+"""The message while Numba compiles; the compiled code is kept on disk."""
+
+Tell: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with what is done now, how much of it is done, and how much there is, if known."""
+
+
+class _Now(ProgressColumn):
+    """The description of the work; while Numba compiles, that it does."""
+
+    def render(self, task: Task) -> Text:
+        """Return the description."""
+        return Text(COMPILING if is_compiling() else task.description)
+
+
+class _Left(TimeRemainingColumn):
+    """The time that is left, with that word; nothing while it is unknown."""
+
+    def render(self, task: Task) -> Text:
+        """Return the time that is left, such as ``0:00:07 left``."""
+        left = super().render(task)
+        return Text() if task.time_remaining is None else left.append(" left")
+
+
+@contextmanager
+def working(description: str, *, done: int = 0, total: int | None = None) -> Iterator[Tell]:
+    """Show the progress of some work.
+
+    Args:
+        description: The description of the work, until it tells more.
+        done: The amount of work that was done before.
+        total: The total amount of work; None while that is unknown.
+
+    Yields:
+        The function for the work to call as it goes on.
+    """
+    console = Console(stderr=True)
+    bar = Progress(
+        _Now(),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[share]}"),
+        TimeElapsedColumn(),
+        _Left(),
+        console=console,
+        speed_estimate_period=SPEED_PERIOD,
+        transient=True,
+    )
+    task = bar.add_task(description, total=total, completed=done, share="")
+    ended = Event()
+
+    def show() -> None:
+        if console.is_terminal:
+            if not ended.wait(PATIENCE):
+                bar.start()
+            return
+        while not ended.wait(PERIOD):
+            console.print(_line(bar), markup=False, highlight=False, soft_wrap=True)
+
+    def tell(what: str, done: int, total: int | None) -> None:
+        one = bar.tasks[task]
+        if total != one.total or done < one.completed:
+            # Another phase: its speed has nothing to do with that of the last one.
+            bar.reset(task, total=total, completed=done)
+        share = f"{done:,}" if not total else f"{100 * done / total:.1f}%"
+        bar.update(task, description=what, completed=done, share=share)
+
+    thread = Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield tell
+    finally:
+        ended.set()
+        thread.join()
+        # A bar that did not begin would still end with an empty line.
+        if bar.live.is_started:
+            bar.stop()
+
+
+def _line(bar: Progress) -> str:
+    """Return the content of the bar as a line."""
+    [task] = bar.tasks
+    left = task.time_remaining
+    description = COMPILING if is_compiling() else task.description
+    parts = [f"{description} {task.fields['share']}".rstrip()]
+    parts += [f"{task.elapsed or 0:.0f} s"]
+    parts += [] if left is None else [f"about {left:.0f} s left"]
+    return ", ".join(parts)
+
+
+@contextmanager
+def solving(description: str) -> Iterator[OnProgress]:
+    """Show the progress of solving.
+
+    Args:
+        description: The description of the game that is solved.
+
+    Yields:
+        The argument for ``solvent.solve(game, progress=...)``.
+    """
+    with working(f"solving {description}") as tell:
+
+        def progress(step: Step) -> None:
+            states = "" if step.total else " states"
+            tell(f"{step.what} {description}{states}", step.done, step.total)
+
+        yield progress
+
 
 MOST_ACTIONS = 3
 """More actions than this have no column each."""

@@ -12,8 +12,7 @@ client for tests.
 """
 
 from solvent.explore.explorer import Explorer, write_live_grid, write_map, write_replay
-from solvent.explore.library import Library
-from solvent.explore.server import make_app, serve
+from solvent.explore.server import Library, make_app, serve
 
 __all__ = [
     "Explorer",

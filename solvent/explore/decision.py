@@ -3,18 +3,41 @@
 The value of an action is the expectation over its outcomes of the reward and the value of the
 state that follows. Where both players choose at once there is a matrix of such values, of which a
 row or a column has as its value its mean by the other's mixed strategy.
+
+Questions about a position that need more than its solution: the game is solved anew.
+
+**If you disagree.** The game is solved along one parameter of its rules. Seen from the present
+value, there is a break-even point where the best action stops being best, downwards and upwards. It
+is bracketed by the values that are tried, and then found by bisection.
+
+**Node lock.** The other side's strategy is fixed, in one state or everywhere. What is left is a
+game for one player; its optimal policy is a best response and shows how to exploit the strategy.
+
+**Drill.** Positions of episodes in which mostly, but not always, an optimal action is taken. Those
+with a large action gap, the difference between the best action and the next one, are asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import inspect
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
-from solvent.exact import SolvedGame
-from solvent.model import Game, JointAction, ValueScale
+import numpy as np
+
+from solvent.exact import SolvedGame, SolvedTable, solve, state_visitation
+from solvent.exact.solver import solve_table
+from solvent.model import Game, JointAction, TabularPolicy, ValueScale, against, discounted
+from solvent.model.cache import OnProgress, Progress
 from solvent.model.game import Alternating
+from solvent.model.registry import find_spec, make_game
 from solvent.model.text import action_names
+from solvent.model.transforms import PARAMETER
 from solvent.play import NEGLIGIBLE
 
 MOST_COMPARED = 6
@@ -251,3 +274,356 @@ def _valued(solved: SolvedGame, state: Any, player: int) -> tuple[ActionValue, .
         )
         for action, value in values.items()
     )
+
+
+STEPS = 8
+"""The number of values of a parameter besides its own."""
+
+BISECTIONS = 14
+"""Each halves the interval in which a break-even point is."""
+
+TIE = 1e-9
+
+MOST_EXPLOITED = 5
+"""States that are listed of a best response."""
+
+RANDOM_SHARE = 0.3
+"""The share of random actions in the episodes of a drill."""
+
+DRILL_SECONDS = 0.09
+"""Time for collecting the positions of a drill."""
+
+MOST_STATES = 30_000
+"""The most states of a game that is solved for one value of a parameter; larger ones are left
+out, with the values of the parameter that lead to them."""
+
+LONGEST = 30.0
+"""The most seconds for solving a game with one value of a parameter."""
+
+DISCOUNTS = (0.5, 0.999)
+"""The range of discounts that are tried."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A parameter of the rules along which the game can be solved.
+
+    Attributes:
+        name: The name of the parameter.
+        value: Its value in the present game.
+        values: The values to try, in ascending order.
+        continuous: Whether values between them are allowed.
+        make: Makes the game with a value.
+    """
+
+    name: str
+    value: float
+    values: tuple[float, ...]
+    continuous: bool
+    make: Callable[[float], Any]
+
+
+@dataclass(frozen=True)
+class Break:
+    """The point at which the best action of the present game is no longer best.
+
+    Attributes:
+        inside: The last value with which it is best, seen from the present one.
+        outside: The first value with which another is best; next to `inside`, or for a continuous
+            parameter as good as equal to it.
+        action: The action that is best there.
+    """
+
+    inside: float
+    outside: float
+    action: int
+
+
+def knobs_of(solved: SolvedGame) -> dict[str, Knob]:
+    """The parameters along which a game can be solved, by their names.
+
+    Args:
+        solved: The game.
+    """
+    game = solved.game
+    found: dict[str, Knob] = {}
+    allowed: Mapping[str, inspect.Parameter] = {}
+    own = dict(game.info.parameters)
+    with suppress(ValueError):
+        allowed = inspect.signature(find_spec(game.info.name).maker()).parameters
+    given = {name: value for name, value in own.items() if name in allowed or name == PARAMETER}
+    for name, one in allowed.items():
+        value = own.get(name, one.default)
+        plain = isinstance(value, int | float) and not isinstance(value, bool)
+        if name == PARAMETER or not plain or not isfinite(value):
+            continue
+        made = _maker(game.info.name, given, name, type(value))
+        whole = isinstance(value, int)
+        values = _whole_around(int(value)) if whole else _around(float(value))
+        found[name] = Knob(name, float(value), values, not whole, made)
+    present = float(own.get(PARAMETER, 1) or 1)
+    base = getattr(game, "game", game) if PARAMETER in own else game
+    low, high = DISCOUNTS
+    spread = sorted({*np.linspace(low, high, STEPS).round(3).tolist(), present})
+    found[PARAMETER] = Knob(
+        PARAMETER, present, tuple(spread), True, lambda value: discounted(base, value)
+    )
+    return found
+
+
+def _maker(game: str, given: Mapping[str, Any], name: str, kind: type) -> Callable[[float], Any]:
+    return lambda value: make_game(game, **{**given, name: kind(value)})
+
+
+def _whole_around(value: int) -> tuple[float, ...]:
+    step = max(abs(value) // 8, 1)
+    return tuple(float(value + n * step) for n in range(-STEPS // 2, STEPS // 2 + 1))
+
+
+def _around(value: float) -> tuple[float, ...]:
+    low, high = (0.0, 1.0) if 0 <= value <= 1 else (0.5 * value, 2.0 * value)
+    spread = np.linspace(low, high, STEPS + 1)[1:-1].round(6).tolist()
+    return tuple(sorted({*spread, value}))
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Action values along a parameter.
+
+    Attributes:
+        knob: The parameter.
+        points: Values of actions to the player who chooses, for each value at which the state
+            exists.
+        breaks: Below and above the present value, where its best actions are no longer best.
+        names: The actions in words, those of all values of the parameter.
+    """
+
+    knob: Knob
+    points: Mapping[float, Mapping[int, float]]
+    breaks: tuple[Break, ...]
+    names: Mapping[int, str]
+
+
+def sweep(knob: Knob, state: Any, player: int, progress: OnProgress) -> Sweep:
+    """Solve a game along a parameter, and find where the best action in a state is another.
+
+    Args:
+        knob: The parameter.
+        state: The state.
+        player: The player who chooses there.
+        progress: Called after each solving.
+    """
+    known: dict[float, Mapping[int, float]] = {}
+    names: dict[int, str] = {}
+
+    def valued(value: float) -> Mapping[int, float]:
+        if value not in known:
+            known[value] = _values_with(knob, value, state, player, names)
+        return known[value]
+
+    points = {}
+    for count, value in enumerate(knob.values):
+        progress(Progress(count, len(knob.values), f"{knob.name.replace('_', ' ')} {value:g}"))
+        if found := valued(value):
+            points[value] = found
+    present = _best(valued(knob.value))
+    breaks: list[Break] = []
+    for along in (-1, 1) if present else ():
+        inside = knob.value
+        for outside in sorted(points, key=lambda value: along * value):
+            if along * (outside - knob.value) <= 0:
+                continue
+            if present & _best(points[outside]):
+                inside = outside
+                continue
+            breaks.append(_bisected(knob, inside, outside, present, valued))
+            break
+    return Sweep(knob, points, tuple(breaks), names)
+
+
+def _bisected(
+    knob: Knob,
+    inside: float,
+    outside: float,
+    present: set[int],
+    valued: Callable[[float], Mapping[int, float]],
+) -> Break:
+    """Halve the interval between a value with which an action is best and one where none is."""
+    gap = int(abs(outside - inside))
+    for _ in range(BISECTIONS if knob.continuous else (gap - 1).bit_length()):
+        middle = (inside + outside) / 2 if knob.continuous else (inside + outside) // 2
+        found = valued(middle)
+        if not found or middle in (inside, outside):
+            break
+        inside, outside = (middle, outside) if _best(found) & present else (inside, middle)
+    return Break(inside, outside, min(_best(valued(outside))))
+
+
+def _values_with(
+    knob: Knob, value: float, state: Any, player: int, names: dict[int, str]
+) -> Mapping[int, float]:
+    """The values of actions to a player with a value of a parameter; none if there is no state.
+
+    The actions in words are added to `names`.
+    """
+    try:
+        solved = solve(knob.make(value), progress=_Limit())
+        found = solved.action_values(state, player)
+        names |= action_names(solved.game, state, player) if found else {}
+    except (ValueError, TypeError, ArithmeticError, LookupError):
+        return {}
+    scale = ValueScale(solved.game.info, player)
+    return {action: scale.of(one) for action, one in found.items()}
+
+
+class _Limit:
+    """Ends the solving of a game that is too large or takes too long."""
+
+    def __init__(self) -> None:
+        self._end = time.monotonic() + LONGEST
+
+    def __call__(self, progress: Progress) -> None:
+        """Raise ValueError if it is."""
+        if progress.done > MOST_STATES and progress.what == "compiling":
+            raise ValueError(f"the game has more than {MOST_STATES:,} states")
+        if time.monotonic() > self._end:
+            raise ValueError(f"solving takes more than {LONGEST:g} seconds")
+
+
+def _best(values: Mapping[int, float]) -> set[int]:
+    top = max(values.values(), default=0.0)
+    return {action for action, value in values.items() if top - value < TIE}
+
+
+@dataclass(frozen=True)
+class Exploit:
+    """The best response to a fixed strategy.
+
+    Attributes:
+        player: The player who exploits it.
+        value: The value at the start against the fixed strategy, to that player.
+        before: The value at the start against an optimal strategy, to that player.
+        here: The value of the position against the fixed strategy; None after the end.
+        actions: The values of the player's actions in the position, against the fixed strategy.
+        changes: States in which the best response gains most over the optimal policy: the state,
+            its action, the optimal one, and the gain per visit times the number of visits.
+    """
+
+    player: int
+    value: float
+    before: float
+    here: float | None
+    actions: Mapping[int, float]
+    changes: tuple[tuple[Any, int, int, float], ...]
+
+
+def locked(
+    solved: SolvedTable,
+    player: int,
+    policy: TabularPolicy | None,
+    at: Any,
+    action: int | None,
+) -> TabularPolicy:
+    """Return a player's policy that is fixed everywhere, in one state, or both.
+
+    Args:
+        solved: The game.
+        player: The player whose strategy is fixed.
+        policy: The policy everywhere; the optimal one if left out.
+        at: The state in which an action is fixed.
+        action: The action there; None to fix none.
+    """
+    found = policy or solved.solution.policies[player]
+    if action is None:
+        return found
+    chances = np.array(found.probabilities)
+    here = solved.table.index[at]
+    chances[here] = np.eye(chances.shape[1])[action]
+    return replace(found, probabilities=chances)
+
+
+def exploit(solved: SolvedTable, policy: TabularPolicy, at: Any, progress: OnProgress) -> Exploit:
+    """Solve what is left of a game when one player's strategy is fixed.
+
+    Args:
+        solved: The game.
+        policy: The fixed strategy.
+        at: The position, for the values of actions there.
+        progress: Called as solving goes on.
+    """
+    player = 1 - policy.player
+    scale = ValueScale(solved.game.info, player)
+    left = against(solved.table, policy)
+    best = SolvedTable(solved.game, left, solve_table(left, progress=progress))
+    over = solved.game.is_terminal(at)
+    sign = 1 if player == 0 else -1
+    # What an optimal policy's most probable action gives up against the fixed strategy.
+    rows, own = left.row_state, left.row_action[player]
+    usual = solved.solution.policies[player].probabilities[rows, own]
+    gain = sign * (best.solution.values[rows] - best.solution.action_values) * usual
+    lost = np.bincount(rows, gain, minlength=left.n_states)
+    total = lost * state_visitation(left, best.solution.policies[player])
+    changes = []
+    for state in np.argsort(-total)[:MOST_EXPLOITED].tolist():
+        if total[state] > TIE:
+            new = int(best.solution.policies[player].probabilities[state].argmax())
+            old = int(solved.solution.policies[player].probabilities[state].argmax())
+            changes.append((solved.table.states[state], new, old, float(total[state])))
+    values = {} if over else best.action_values(at, player)
+    return Exploit(
+        player,
+        scale.of(best.value),
+        scale.of(solved.value),
+        None if over else scale.of(best.value_of(at)),
+        {action: scale.of(value) for action, value in values.items()},
+        tuple(changes),
+    )
+
+
+def drill_position(solved: SolvedGame, dice: random.Random) -> Any:
+    """Return a position in which the decision matters.
+
+    Args:
+        solved: The game.
+        dice: Draws episodes, and the position among those that matter.
+
+    Raises:
+        ValueError: If no position was found in which one action is better than all others.
+    """
+    game = solved.game
+    found: dict[Any, float] = {}
+    end = time.monotonic() + DRILL_SECONDS
+    state = _drawn(game.initial(), dice)
+    while time.monotonic() < end or (not found and time.monotonic() < end + DRILL_SECONDS):
+        if game.is_terminal(state):
+            state = _drawn(game.initial(), dice)
+            continue
+        acting = who_acts(game, state)
+        legal = game.legal_actions(state)
+        joint = []
+        for player, own in enumerate(legal):
+            action = dice.choice(own)
+            if len(own) > 1 and dice.random() > RANDOM_SHARE:
+                strategy = solved.policy(state, player)
+                [action] = dice.choices(list(strategy), list(strategy.values()))
+            joint.append(action)
+        if len(legal[acting[0]]) > 1 and state not in found:
+            gap = _gap(list(solved.action_values(state, acting[0]).values()), acting[0])
+            if gap > TIE:
+                found[state] = gap
+        state = _drawn(game.transition(state, tuple(joint)), dice)
+    if not found:
+        raise ValueError("no position was found in which one action is better than all others")
+    ranked = sorted(found, key=lambda one: -found[one])
+    return dice.choice(ranked[: max(len(ranked) // 3, 1)])
+
+
+def _gap(values: Sequence[float], player: int) -> float:
+    """The difference between the best action and the best of those that are worse."""
+    own = sorted((value if player == 0 else -value for value in values), reverse=True)
+    return next((own[0] - value for value in own if own[0] - value > TIE), 0.0)
+
+
+def _drawn(outcomes: Sequence[Any], dice: random.Random) -> Any:
+    [one] = dice.choices(outcomes, [float(one.probability) for one in outcomes])
+    return one.state

@@ -42,14 +42,12 @@ from solvent.exact import (
 )
 from solvent.exact.scoring import LEARNED
 from solvent.explore import panels
-from solvent.explore.decision import choice_in, why_tied
+from solvent.explore.decision import choice_in, drill_position, why_tied
 from solvent.explore.learning import watched
 from solvent.explore.line import Query, View, link, number, read_moves
-from solvent.explore.maps import drawn, slice_cells, span_of
 from solvent.explore.panels import graded, read_games, summary
-from solvent.explore.questions import drill_position
 from solvent.explore.states import NearestError
-from solvent.explore.subject import LoadedPolicy, Subject
+from solvent.explore.subject import LoadedPolicy, Subject, drawn, slice_cells, span_of
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, shown
 from solvent.report import panel as chart_panel
@@ -182,16 +180,6 @@ class Explorer(Subject):
         )
         return self.position(shown_view, message)
 
-    @property
-    def _new_games(self) -> list[tuple[str, str | int]]:
-        """Ways to begin anew: a name for each, and the person's side."""
-        if self.solved.game.info.players == 1:
-            return [("New game", "")]
-        sides: list[tuple[str, str | int]] = [
-            (f"Play as {side}", player) for player, side in enumerate(self.sides)
-        ]
-        return [*sides, ("New game", "")]
-
     def position(self, view: View, message: str = "") -> Page:
         """Return the page of a position.
 
@@ -227,7 +215,7 @@ class Explorer(Subject):
             "key_rows": not choice.replies,
             "at_start": not view.line.plies and not view.query.get("s"),
             "mistakes": panels.mistakes_address(view),
-            "new_games": self._new_games,
+            "explorer": self,
             "message": message,
             **panels.board_values(self, view, choice),
             "panel": panel,
@@ -252,7 +240,7 @@ class Explorer(Subject):
         """Return the maps, as a self-contained page.
 
         Args:
-            query: The query of :func:`~solvent.explore.maps.ranged`, for a game without a table.
+            query: The query of :func:`~solvent.explore.subject.ranged`, for a game without a table.
         """
         ranged = None if self.table is not None else self.ranged(query)
         return Page("map.html.j2", "Maps", {"ranged": ranged}, self.map_sections())

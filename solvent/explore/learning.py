@@ -23,7 +23,7 @@ from solvent.envs import Env
 from solvent.exact import SolvedTable
 from solvent.exact.evaluation import policy_value
 from solvent.explore.line import Query, number, one_of
-from solvent.explore.maps import Cells, drawn, slice_cells, span_of
+from solvent.explore.subject import Cells, drawn, slice_cells, span_of
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats
 from solvent.model.game import words

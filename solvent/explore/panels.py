@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from math import sqrt
 from statistics import mean, stdev
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from solvent.baselines import baselines_of, make_baseline
 from solvent.exact import SolvedGame
 from solvent.explore.decision import (
+    TIE,
     ActionValue,
     Choice,
+    Sweep,
     expected,
+    exploit,
     joint_action,
+    knobs_of,
+    locked,
     matrix,
     results,
+    sweep,
 )
-from solvent.explore.drawing import Clicks, Overlay, drawn
 from solvent.explore.line import Line, View, costliest, in_all, number, one_of, read_moves
-from solvent.explore.questions import TIE, Sweep, exploit, knobs_of, locked, sweep
 from solvent.explore.subject import Subject, Work
 from solvent.model import JointAction, ValueScale
 from solvent.model.cache import OnProgress
@@ -33,7 +38,58 @@ from solvent.model.text import action_names
 from solvent.report.gap_attribution import attribute_gap
 from solvent.report.panel import Axis
 from solvent.report.panel import Panel as Chart
+from solvent.report.sections import templates
 from solvent.report.state_map import ARROWS, BOARD, leaves
+
+
+class Overlay(NamedTuple):
+    """Value, sign and other facts about a square of a board.
+
+    Attributes:
+        share: The value from 0 to 1, for the colour.
+        text: The value in words.
+        sign: The best action, as an arrow.
+        href: The address of the state.
+    """
+
+    share: float
+    text: str
+    sign: str
+    href: str
+
+
+@dataclass(frozen=True)
+class Clicks:
+    """The targets of clicks, and their tooltips.
+
+    Attributes:
+        href: Makes the address of an action; None where nothing can be done.
+        names: The actions that can be taken now, in words.
+        best: The actions that are marked as optimal.
+        values: The values of actions in words, for the squares that they fill.
+        squares: Facts about the squares of a board, by row and column.
+        moves: The action that leads to a square, by row and column.
+    """
+
+    href: Callable[[int], str] | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+    best: frozenset[int] = frozenset()
+    values: Mapping[int, str] = field(default_factory=dict)
+    squares: Mapping[tuple[int, int], Overlay] = field(default_factory=dict)
+    moves: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+
+def drawn(scene: Scene, clicks: Clicks | None = None) -> str:
+    """Return a scene as HTML.
+
+    Args:
+        scene: The scene.
+        clicks: Targets of clicks; none if left out.
+    """
+    clicks = clicks or Clicks()
+    template = templates("solvent.explore").get_template("scene.html.j2")
+    return template.render(scene=scene, clicks=clicks).strip()
+
 
 MOST_RESULTS = 40
 """The largest number of outcomes that are all listed; of more, only the most probable are."""
@@ -56,7 +112,6 @@ MOST_LOSING = 8
 STEPS = {"←": (0, -1), "→": (0, 1), "↑": (-1, 0), "↓": (1, 0)}
 """The square to which an arrow leads: rows down, and columns to the right."""
 
-MOST_STARTS = 12
 MOST_TOLD = 8
 """Moves whose stories are told at once."""
 
@@ -98,15 +153,12 @@ def board_values(explorer: Subject, view: View, choice: Choice) -> Values:
         "total": scale.of(total),
         "so_far": total - here.value(here.state),
         "share": share,
-        "turn": _turn(explorer, here, choice),
         "told": _told(explorer, view),
-        "moves": _moves(explorer, view),
         "curve": _curve(view, scale) if len(view.line.plies) > 1 else "",
         "account": here.account(eye) if here.plies else None,
         "tabs": panels_in(explorer, view),
         "answer": None if answer is None else next(o for o in choice.actions if o.number == answer),
         "next": _next_question(view),
-        "starts": [] if here.plies else _starts(explorer, view),
     }
 
 
@@ -270,19 +322,6 @@ def _rows(
     ]
 
 
-def _turn(explorer: Subject, here: Line, choice: Choice) -> str:
-    """Say in words which side is to choose."""
-    info = explorer.solved.game.info
-    if choice.over:
-        return "The game is over." if here.plies else "This is an end of the game."
-    if info.players == 1:
-        return ""
-    if choice.replies:
-        return "Both sides choose at once."
-    side = explorer.sides[choice.player]
-    return f"{side[:1].upper()}{side[1:]} to move."
-
-
 def _told(explorer: Subject, view: View) -> list[str]:
     """Tell in words the events since the last choice that was shown."""
     plies = view.here.plies
@@ -295,22 +334,6 @@ def _told(explorer: Subject, view: View) -> list[str]:
     return [
         named(f"{ply.words[:1].upper()}{ply.words[1:]}. {' '.join(ply.story.split())}".strip())
         for ply in plies[begin:]
-    ]
-
-
-def _moves(explorer: Subject, view: View) -> list[Values]:
-    """The moves of the line."""
-    scale = ValueScale(explorer.solved.game.info)
-    return [
-        {
-            "number": count,
-            "words": explorer.states.named(ply.words),
-            "cost": sum(ply.costs),
-            "lost": scale.difference(sum(ply.costs)) if sum(ply.costs) else "",
-            "href": view.address(at=count),
-            "now": count == view.at,
-        }
-        for count, ply in enumerate(view.line.plies, 1)
     ]
 
 
@@ -332,20 +355,6 @@ def _curve(view: View, scale: ValueScale, *, linked: bool = True) -> str:
     )
     chart.links(xs, totals, [view.address(at=count) for count in xs])
     return chart.drawn()
-
-
-def _starts(explorer: Subject, view: View) -> list[tuple[float, str, str]]:
-    """The other states in which an episode may begin: probability, words, and address."""
-    outcomes = sorted(explorer.solved.game.initial(), key=lambda one: -one.probability)
-    return [
-        (
-            float(one.probability),
-            explorer.states.words(one.state),
-            view.address(s=explorer.states.key(one.state), line=None, at=None),
-        )
-        for one in outcomes[:MOST_STARTS]
-        if len(outcomes) > 1
-    ]
 
 
 def _next_question(view: View) -> str:
@@ -419,27 +428,16 @@ def _results_panel(explorer: Subject, view: View, choice: Choice) -> Values:
         joint, name = (action.number, reply.number), f"{name} against {reply.name}"
     found = results(solved, choice.state, joint)
     scale = ValueScale(solved.game.info, choice.player)
-    acted = ".".join(str(joint[player]) for player in (here.choosing() or (0,)))
-    told = [
-        (
-            one,
-            explorer.states.words(one.state),
-            scale.of(one.reward + one.value),
-            view.address(do=acted, to=one.number),
-            solved.game.is_terminal(one.state),
-        )
-        for one in found[:MOST_RESULTS]
-    ]
     others = found[MOST_RESULTS:]
     return {
         "title": name,
-        "results": told,
+        "results": found[:MOST_RESULTS],
+        "acted": ".".join(str(joint[player]) for player in (here.choosing() or (0,))),
         "others": len(others),
         "others_probability": sum(one.probability for one in others),
         "rewarded": any(one.reward for one in found),
         "expected": scale.of(expected(found)),
         "scale": scale,
-        "clickable": not view.quiz,
         "most": max(one.probability for one in found),
         "matrix": matrix(solved, choice),
     }
@@ -545,25 +543,13 @@ def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     }
     if found := values["found"]:
         game = explorer.solved.game
-        names = action_names(game, state, 1 - player) if found.actions else {}
-        top = max(found.actions.values(), default=0.0)
-        changes = [
-            (
-                explorer.states.words(one),
-                action_names(game, one, 1 - player)[new],
-                action_names(game, one, 1 - player)[old],
-                gain,
-                view.address(s=explorer.states.key(one), line=None, at=None),
-            )
-            for one, new, old, gain in found.changes
-        ]
         replies = choice.replies if player == 0 and choice.replies else choice.actions
-        usual = {one.number: one.value for one in replies}
         own = found.actions if 1 - player in choosing else {}
-        listed = sorted(own.items(), key=lambda one: -one[1])
         values |= {
-            "listed": [(names[a], value, top - value, usual.get(a)) for a, value in listed],
-            "changes": changes,
+            "listed": sorted(own.items(), key=lambda one: -one[1]),
+            "usual": {one.number: one.value for one in replies},
+            "names": partial(action_names, game, player=1 - player),
+            "state": state,
             "scale": ValueScale(game.info, 1 - player),
         }
     return values
@@ -648,30 +634,7 @@ def _agent_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     if loaded.location is not None:
         given = table.table, loaded.policy, table.solution, loaded.location
         losing = attribute_gap(*given, MOST_LOSING, 4).worst
-    listed = [
-        (
-            explorer.states.words(one.state),
-            one,
-            view.address(s=explorer.states.key(one.state), line=None, at=None),
-        )
-        for one in losing
-    ]
-    scale = ValueScale(table.game.info, loaded.policy.player)
-    return {"loaded": loaded, "losing": listed, "scale": scale}
-
-
-def _edit_panel(explorer: Subject, view: View, choice: Choice) -> Values:
-    """A form that sets the state by its fields."""
-    state = view.here.solved_state(view.here.state)
-    fields = [
-        (
-            explorer.states.label(one.name),
-            one,
-            [(text, explorer.states.told(one.name, text)) for text in one.options],
-        )
-        for one in explorer.states.fields(state)
-    ]
-    return {"fields": fields, "key": explorer.states.key(state)}
+    return {"loaded": loaded, "losing": losing}
 
 
 PANELS: Mapping[str, tuple[str, Callable[[Subject, View, Choice], Values]]] = {
@@ -681,7 +644,7 @@ PANELS: Mapping[str, tuple[str, Callable[[Subject, View, Choice], Values]]] = {
     "account": ("Luck and skill", _account_panel),
     "maps": ("Maps", _maps_panel),
     "agent": ("Agent", _agent_panel),
-    "edit": ("Set up", _edit_panel),
+    "edit": ("Set up", lambda *_: {}),
 }
 """The panels by their words in an address: titles, and what makes them."""
 

@@ -1,13 +1,20 @@
 """Grading: what a student hands in, a policy or values, scored exactly.
 
-An exercise is a small file of data (:mod:`solvent.grading.exercises`), what is handed in a file of
-plain numbers (:mod:`solvent.grading.answers`), and the points follow from the exact gap
+An exercise is a small file of data (:mod:`solvent.grading.grades`), what is handed in a file of
+plain numbers (:mod:`solvent.grading.grades`), and the points follow from the exact gap
 (:mod:`solvent.grading.grades`).
 """
 
-from solvent.grading.answers import read_answer
-from solvent.grading.exercises import Exercise, find_exercise
-from solvent.grading.grades import Grade, Graded, grade, grade_files, write_grades
+from solvent.grading.grades import (
+    Exercise,
+    Grade,
+    Graded,
+    find_exercise,
+    grade,
+    grade_files,
+    read_answer,
+    write_grades,
+)
 
 __all__ = [
     "Exercise",

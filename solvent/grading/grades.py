@@ -2,31 +2,476 @@
 
 Of a policy, what a state costs is its share of the optimality gap (:func:`solvent.locate_gap`): how
 often it is come to times what is lost there each time. Of values it is the error.
+
+Answers: files of plain numbers that anybody may have written.
+
+An answer is one array, with a row for each state by its number:
+
+=================  =====================  ====================================================
+asked for          shape                  numbers
+=================  =====================  ====================================================
+``policy``         [S] or [S, A]          the action of each state, or a probability for each
+``values``         [S]                    the value of each state
+``action_values``  [S, A]                 the value of each action in each state
+=================  =====================  ====================================================
+
+It comes as ``.npz`` with one array under any name (``numpy.savez("answer.npz", policy)``), or as
+``.csv``: a line for each state with numbers between commas, in the order of the states, and
+before them one line if that is wanted: a title of one cell, or a name for each column. Where these
+are the actions, they are in the actions' order.
+
+Nothing in a file is believed, and nothing in it runs. What is no regular file is not opened, and
+neither is a link, which might lead to somebody else's answer. How large a file may be follows from
+the size of the answer (:func:`largest_file`). Shapes are compared before anything is unpacked, and
+a line of text is no longer than its numbers can be. So the memory that reading takes is bounded by
+the exercise, whatever the file states.
+
+Exercises: what is asked of a student, as small data files that anyone can write.
+
+An exercise is a file of TOML::
+
+    format = 1
+    name = "lake-policy"
+    title = "Across the frozen lake"
+    question = "Which policy reaches the goal most often?"
+    environment = "FrozenLake-v1"
+    asks = "policy"
+    points = [[1e-6, 10], [0.05, 6], [0.2, 3]]
+
+The keys are the attributes of :class:`Exercise`. A package lists its exercises among its entry
+points, each with the package in whose folder ``<name>.toml`` is::
+
+    [project.entry-points."solvent.exercises"]
+    lake-policy = "my_course.exercises"
+
+**The rule of points.** ``points`` is a list of pairs ``[gap, points]``, gaps ascending and points
+descending. Who hands in a gap of at most the first gets the first points, and so on; beyond the
+last there are none. The gap is in the units of the rewards. It is
+
+- of a policy, the optimality gap: what it is below the optimum at the start; in a game for two
+  against a best response, which is its exploitability;
+- of values or action values, the largest error in a state, or in a state with a legal action.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from math import isfinite
+import math
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, cached_property
+from itertools import pairwise
+from math import inf, isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from solvent.exact import ImproperGameError, locate_gap
+from solvent.benchmark.run_folder import validated
+from solvent.benchmark.suites import Task, task_game
+from solvent.exact import ImproperGameError, Solution, cached_solution, locate_gap, policy_value
+from solvent.exact.archive import read_array
 from solvent.exact.scoring import LEARNED, comparable_score
-from solvent.grading.answers import read_answer, shapes_of
-from solvent.grading.exercises import Exercise, Subject, find_exercise
-from solvent.model import TabularPolicy
-from solvent.model.arrays import Floats
-from solvent.model.files import write_atomically
-from solvent.model.parameters import brief, shown
+from solvent.model import Game, TabularGame, TabularPolicy, cached_table
+from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.files import StoreError, find_data, read_data, read_file, write_atomically
+from solvent.model.gymnasium_table import GymnasiumTable
+from solvent.model.parameters import brief, check_choice, check_integer, shown
+from solvent.model.registry import check_registered, make_game
 from solvent.model.text import state_text
+from solvent.model.transforms import discounted
 from solvent.report.gap_attribution import attribute_gap
 from solvent.scoring import policy_from
+
+GROUP = "solvent.exercises"
+"""The group of entry points under which packages declare their exercises."""
+
+ASKS = ("policy", "values", "action_values")
+"""The kinds of answers that can be asked for."""
+
+OF = ("optimal", "uniform")
+"""The policies whose values can be asked for."""
+
+MOST_STEPS = 100
+"""Pairs of a gap and points in an exercise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """A question to a student.
+
+    Attributes:
+        name: The name of the exercise.
+        title: The title, in one line.
+        question: The question, in words.
+        asks: ``"policy"``, ``"values"`` or ``"action_values"``.
+        points: Pairs ``(gap, points)``, as the module says; gaps above 0.
+        game: The name of a game, as :func:`solvent.make_game` takes it. In a game for two the
+            policy is scored against a best response.
+        parameters: The parameters of the game.
+        environment: Gymnasium id, instead of `game`, of an environment that has a table,
+            one of Gymnasium's own such as ``"FrozenLake-v1"`` included. In a game for two the
+            policy is scored against the environment's opponent.
+        env_kwargs: Arguments of the environment.
+        discount: The factor by which each move discounts later rewards, above 0 and up to 1.
+        player: The player whose policy or values are asked for in a two-player `game`, 0 or 1.
+        of: The policy whose values are asked for: an ``"optimal"`` policy, or the ``"uniform"``
+            one, which takes each legal action with equal probability.
+
+    Raises:
+        ValueError: If one is not allowed.
+    """
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    name: str
+    title: str
+    asks: str
+    points: Sequence[tuple[float, float]]
+    question: str = ""
+    game: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    environment: str = ""
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    discount: float = 1.0
+    player: int = 0
+    of: str = "optimal"
+
+    def __post_init__(self) -> None:
+        """Check the values; their types are checked where a file is read."""
+        check_choice(self.asks, "asks", ASKS)
+        check_choice(self.of, "of", OF)
+        check_integer(self.player, "player", 0, 1)
+        for is_wrong, said in (
+            (
+                bool(self.game) == bool(self.environment),
+                f"game is {shown(self.game)} and environment {shown(self.environment)}; expected "
+                f"is one of the two",
+            ),
+            (
+                self.asks == "policy" and self.of != "optimal",
+                f"of is {shown(self.of)}; a policy is asked for, which is no one's",
+            ),
+            (
+                self.environment and self.player,
+                "player is 1; the seat of an environment is in env_kwargs: seat = 1",
+            ),
+            (
+                not 0 < self.discount <= 1,
+                f"discount is {shown(self.discount)}; allowed are numbers above 0 and up to 1",
+            ),
+            (
+                not _is_scale(self.points),
+                f"points is {shown(self.points)}; expected are 1 to {MOST_STEPS} pairs "
+                f"[gap, points], gaps ascending above 0 and points descending above 0",
+            ),
+        ):
+            if is_wrong:
+                raise ValueError(said)
+
+    @property
+    def out_of(self) -> float:
+        """The most points that it gives."""
+        return float(self.points[0][1])
+
+    def points_for(self, gap: float) -> float:
+        """The points that a gap gets, as the module says.
+
+        Args:
+            gap: 0 or above, up to rounding; none are given for infinity and NaN.
+        """
+        return next((float(points) for most, points in self.points if gap <= most), 0.0)
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The game and its solution, which are found when they are first asked for.
+
+        Raises:
+            ValueError: If there is no such game or environment, a parameter is not allowed, or what
+                is asked for is not defined in it; the message names the exercise.
+        """
+        try:
+            return _subject(self)
+        except ValueError as error:
+            raise ValueError(f"exercise {self.name}: {error}") from error
+
+
+def _is_scale(points: Sequence[tuple[float, float]]) -> bool:
+    """Return whether gaps ascend and points descend, all of them finite and above 0."""
+    falling = [(-gap, own) for gap, own in points]
+    ordered = all(b < a for one, two in pairwise(falling) for a, b in zip(one, two, strict=True))
+    above = all(0 < x < inf for pair in points for x in pair)
+    return 0 < len(points) <= MOST_STEPS and ordered and above
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """The subject of an exercise, as tables.
+
+    An answer has a row for each state by the number under which the environment shows it with
+    ``observation="index"``: its place in the table, or in an environment of Gymnasium's own the
+    number there.
+
+    Attributes:
+        rules: The rules of the game that is played.
+        table: The table on which an answer is scored, S states; an opponent is folded into chance,
+            and a discount into the end of episodes.
+        played: The table of the game that is played, whose policies are accepted too.
+        player: The player whose policy or values are asked for.
+        row: [S] the row of an answer that belongs to each state; of a state in which the episode
+            has ended, any.
+        rows: The number of rows of an answer.
+        expected: The correct values, [S] values or [S, A] action values; None for a policy.
+    """
+
+    rules: Game
+    table: TabularGame
+    played: TabularGame
+    player: int
+    row: Ints
+    rows: int
+    expected: Floats | None = None
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The optimum of `table`."""
+        return cached_solution(self.table)
+
+    @property
+    def mask(self) -> Bools:
+        """[S, A] the legal actions of the player."""
+        return self.table.mask[self.player]
+
+
+def _subject(exercise: Exercise) -> Subject:
+    player = exercise.player
+    if exercise.game:
+        rules = make_game(exercise.game, **exercise.parameters)
+        table = played = cached_table(rules)
+    else:
+        task = task_game(Task(environment=exercise.environment, env_kwargs=exercise.env_kwargs))
+        rules, table, played = task.rules, task.table, task.played
+        [player] = task.seats
+    if player >= rules.info.players:
+        raise ValueError(f"player is {player}; {rules.info.name} is a game for one")
+    row, rows = np.arange(table.n_states), table.n_states
+    if isinstance(rules, GymnasiumTable):
+        row = np.array([state.number for state in table.states])  # type: ignore[attr-defined]
+        rows = len(rules.transitions)
+    table = discounted(table, exercise.discount)
+    # A discount has an end of its own, the last state, in which nothing is asked.
+    row = np.pad(row, (0, table.n_states - len(row)))
+    subject = Subject(rules, table, played, player, row, rows)
+    if exercise.asks == "policy":
+        return subject
+    return replace(subject, expected=_expected(subject, exercise))
+
+
+def _expected(subject: Subject, exercise: Exercise) -> Floats:
+    """[S] the values, or [S, A] the action values, that are asked for, to the player."""
+    table, player = subject.table, subject.player
+    for_two = (table.action_count[1 - player] > 1).any()
+    if for_two and (exercise.of == "uniform" or exercise.asks == "action_values"):
+        raise ValueError(
+            f"asks for {exercise.asks} of {exercise.of} play; in a game for two, where the other "
+            f"player chooses too, only optimal values are defined"
+        )
+    sign = 1 if player == 0 else -1
+    if exercise.of == "uniform":
+        values = policy_value(table, TabularPolicy.uniform(table, player=player))
+        action_values = table.expectation(values)
+    else:
+        values, action_values = subject.solution.values, subject.solution.action_values
+    if exercise.asks == "values":
+        expected = sign * values
+    else:
+        width = subject.mask.shape[1]
+        place = table.row_state * width + table.row_action[player]
+        flat = grouped_sum(place, sign * action_values, table.n_states * width)
+        expected = flat.reshape(table.n_states, width)
+    if not np.isfinite(expected[~table.terminal]).all():
+        raise ValueError(f"the {exercise.asks} of the {exercise.of} policy are not all finite")
+    return np.asarray(expected)
+
+
+def find_exercise(name: str | Path | Exercise, *, trust: bool = False) -> Exercise:
+    """An exercise by its name, or from a file.
+
+    Args:
+        name: One that a package declares, or a path that ends in ``.toml``; an exercise is
+            returned as it is.
+        trust: Whether a file may name its game by the place of its code, which then runs.
+
+    Raises:
+        ValueError: If there is no such exercise, its file is not one of an exercise, or names such
+            a game without `trust`; the message names the file.
+    """
+    if isinstance(name, Exercise):
+        return name
+    if not isinstance(name, (str, Path)):
+        raise ValueError(f"exercise is {shown(name)}; allowed are a name, a path and an Exercise")
+    if str(name).endswith(".toml"):
+        return _exercise(read_data(Path(name)), str(name), trust=trust)
+    return _declared(str(name))
+
+
+@cache
+def _declared(name: str) -> Exercise:
+    """An exercise of a package, whose game is then solved once in a process."""
+    return _exercise(*find_data(name, GROUP, "exercise"), trust=True)
+
+
+def _exercise(held: Mapping[str, Any], where: str, *, trust: bool) -> Exercise:
+    exercise = validated(Exercise, {key: held[key] for key in held if key != "format"}, where)
+    try:
+        check_registered(exercise.game, "game", trust=trust)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+    return exercise
+
+
+NUMBER = 32
+"""Bytes of a file for each number of an answer: more than a float takes in any notation."""
+
+BESIDE = 2**16
+"""Bytes of a file for all else: the headers of an archive, the names of columns."""
+
+LONGEST_NAME = 256
+"""Bytes in a line of text for each column: the name of an action is longer than a number."""
+
+
+def shapes_of(asks: str, rows: int, width: int) -> tuple[tuple[int, ...], ...]:
+    """Return the shapes that an answer may have.
+
+    Args:
+        asks: The kind of answer that is asked for.
+        rows: The number of states that the answer numbers.
+        width: The number of actions.
+    """
+    of_states, of_actions = (rows,), (rows, width)
+    return {
+        "policy": (of_states, of_actions),
+        "values": (of_states,),
+        "action_values": (of_actions,),
+    }[asks]
+
+
+def largest_file(shapes: tuple[tuple[int, ...], ...]) -> int:
+    """Bytes that the file of an answer of these shapes may have."""
+    return NUMBER * max(map(math.prod, shapes)) + BESIDE
+
+
+def read_answer(
+    path: str | Path, shapes: tuple[tuple[int, ...], ...], actions: Sequence[str] = ()
+) -> NDArray[Any]:
+    """Read an answer.
+
+    Args:
+        path: A file ``.npz`` or ``.csv``.
+        shapes: The shapes that the array may have, as :func:`shapes_of` gives them.
+        actions: The names of actions, by which another order of columns is recognized.
+
+    Returns:
+        Plain numbers of one of these shapes; they may be infinite or NaN.
+
+    Raises:
+        StoreError: If the file is missing, damaged, no regular file, too large, or holds something
+            else.
+    """
+    path = Path(path)
+    largest, kind = largest_file(shapes), path.suffix.lower()
+    try:
+        about = path.lstat()
+        if not stat.S_ISREG(about.st_mode):
+            raise StoreError(f"{path}: is a link or no regular file")
+        if about.st_size > largest:
+            raise StoreError(f"{path}: has {about.st_size:,} bytes; at most {largest:,} are read")
+        if kind not in (".npz", ".csv"):
+            raise StoreError(f"{path}: ends in {shown(path.suffix)}; allowed are .npz and .csv")
+        if kind == ".npz":
+            return read_array(path, shapes)
+        return _read_csv(path, shapes, largest, actions)
+    except StoreError:
+        raise
+    except (OSError, ValueError) as error:  # A path with a null character in it is none.
+        why = getattr(error, "strerror", None) or error
+        raise StoreError(f"{path}: cannot be read ({why})") from error
+
+
+def _read_csv(
+    path: Path, shapes: tuple[tuple[int, ...], ...], largest: int, actions: Sequence[str]
+) -> NDArray[Any]:
+    try:
+        # A spreadsheet may put a mark of the order of bytes before the text.
+        text = read_file(path, largest).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{path}: is no text in UTF-8") from error
+    rows = max(shape[0] for shape in shapes)
+    widths = sorted({1 if len(shape) == 1 else shape[1] for shape in shapes})
+    names: list[str] = []
+    read: list[list[float]] = []
+    for number, cells in _lines(path, text, widths[-1]):
+        numbers = [_number(cell) for cell in cells]
+        if not (names or read) and all(one is None for one in numbers):
+            names = [cell.strip("# ") for cell in cells]
+            continue
+        if len(cells) not in widths:
+            hint = ", without its number" if len(cells) - 1 in widths else ""
+            raise StoreError(
+                f"{path}: line {number} has {shown(cells)}; expected "
+                f"{' or '.join(map(str, widths))} columns, a line for each state{hint}"
+            )
+        if None in numbers:
+            raise StoreError(
+                f"{path}: line {number} has {shown(cells[numbers.index(None)])}; expected are "
+                f"numbers such as 0.25, with commas between columns"
+            )
+        if len(read) == rows:
+            raise StoreError(f"{path}: has more than {rows} lines of numbers; expected {rows}")
+        read.append([one for one in numbers if one is not None])
+        # All lines are as wide as the first.
+        widths = [len(cells)]
+    if len(read) != rows:
+        titled = f" below the names {shown(names)}" if names else ""
+        raise StoreError(
+            f"{path}: has {len(read)} lines of numbers{titled}; expected {rows}, one for each state"
+        )
+    found = np.array(read)
+    # NumPy's header is one cell, a title or the names with spaces between them.
+    listed = names[0].split() if len(names) == 1 else names
+    mixed = sorted(listed) == sorted(actions) and listed != list(actions)
+    if mixed or len(names) not in (0, 1, found.shape[1]):
+        columns = "1 name" if found.shape[1] == 1 else f"{found.shape[1]} names"
+        expected = ", ".join(actions) if mixed else columns
+        raise StoreError(f"{path}: names the columns {shown(names)}; expected {expected}")
+    return found[:, 0] if found.shape[1] == 1 and (rows,) in shapes else found
+
+
+def _lines(path: Path, text: str, width: int) -> Iterator[tuple[int, list[str]]]:
+    """The lines with something in them, each with its number and its cells."""
+    longest = LONGEST_NAME * (width + 1)
+    for number, line in enumerate(io.StringIO(text, newline=None), 1):
+        if len(line) > longest:
+            raise StoreError(
+                f"{path}: line {number} has {len(line):,} characters; at most {longest:,} are read"
+            )
+        try:
+            [cells] = csv.reader([line]) if line.strip() else [[]]
+        except (csv.Error, ValueError) as error:
+            raise StoreError(f"{path}: line {number} is no line of CSV ({error})") from error
+        if cells:
+            yield number, cells
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
 
 TOLD = 3
 """The number of costliest states that are told."""
@@ -88,7 +533,7 @@ def grade(exercise: str | Path | Exercise, answer: Any, *, trust: bool = False) 
         exercise: The name of an exercise, the path of its file, or an
             :class:`~solvent.grading.Exercise`.
         answer: An array with a row for each state, as the exercise numbers them
-            (:mod:`solvent.grading.answers`): for a policy [S] actions or [S, A] probabilities, for
+            (:mod:`solvent.grading.grades`): for a policy [S] actions or [S, A] probabilities, for
             values [S], for action values [S, A]. For a policy also a
             :class:`~solvent.model.TabularPolicy`, which :func:`solvent.policy_from` makes of
             functions and networks. An illegal action counts as the lowest legal one, as the
@@ -112,7 +557,7 @@ def grade_files(
 ) -> Iterator[Graded]:
     """Grade many files, of which none is trusted and none stops the rest.
 
-    One file is read at a time. No code of theirs runs (:mod:`solvent.grading.answers`).
+    One file is read at a time. No code of theirs runs (:mod:`solvent.grading.grades`).
 
     Args:
         exercise: The exercise, as for :func:`grade`.

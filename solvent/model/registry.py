@@ -164,7 +164,7 @@ class GameSpec:
         scorer: A function that scores a player of a game without a table exactly: from the game,
             a :class:`solvent.baselines.network.NetworkPlayer` or the name of a player, the folder
             of the game's solution, or None, and a folder for what is scored so far, or None, to a
-            score (``PlayerScore`` in :mod:`solvent.cli.scoring`, of a game for one
+            score (``PlayerScore`` in :mod:`solvent.cli.work`, of a game for one
             ``OnePlayerScore``).
         play: A function from a game to the :class:`solvent.play.Session` that it has of its own
             in the terminal, or to None for a form of the game that is played as any other.
@@ -184,7 +184,7 @@ class GameSpec:
             (`sections`, `studies`) and `play` are for the game without a discount, and are not
             asked with one.
         hyperparameters: The package in whose folder ``hyperparameters`` its tuned settings are,
-            ``ppo.yml`` and so on (:mod:`solvent.training.hyperparameters`).
+            ``ppo.yml`` and so on (:mod:`solvent.training.algorithms`).
     """
 
     name: str

@@ -9,14 +9,19 @@ the bottom, and those of the gap at the top. All points were computed exactly wh
 trained. Of the networks of that time only the last is kept, so they are drawn as recorded; where
 the end of a curve is not the score of the last network's policies now, :func:`ends` says so.
 
-Charts over seeds have the intervals of :mod:`solvent.benchmark.statistics`.
+Charts over seeds have the intervals of :mod:`solvent.benchmark.summary`.
+
+The section of a page that shows trainings under the microscope.
+
+It takes the numbers of :func:`solvent.training.microscope` as a dictionary, so that results that
+were kept as JSON are drawn without PyTorch. A number that does not exist is None, and no chart has
+it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from math import inf, isfinite, isinf, isnan
 from pathlib import Path
 from typing import Any
@@ -24,25 +29,37 @@ from typing import Any
 import numpy as np
 
 from solvent.benchmark.records import TaskRecord
-from solvent.benchmark.statistics import Band, curve_band, estimate, performance_profile
-from solvent.benchmark.summary import PREFIXES, algorithms_of, normalized_scores
+from solvent.benchmark.summary import (
+    PREFIXES,
+    Band,
+    algorithms_of,
+    curve_band,
+    estimate,
+    normalized_scores,
+    performance_profile,
+)
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.model.files import write_atomically
 from solvent.model.parameters import check_choice
 from solvent.model.text import NEVER_ENDS, UNBOUNDED, small, tick, whole
-from solvent.report.colours import ALGORITHMS, BASELINE_SHAPE, FURTHER, Mark, algorithm_marks
 from solvent.report.panel import (
+    ALGORITHMS,
+    BASELINE_SHAPE,
+    FURTHER,
     LANE,
     LETTER,
     LEVELS,
     STYLE,
     Axis,
+    Mark,
     Panel,
+    algorithm_marks,
     alone,
     break_mark,
     gap_axis,
     legend_of,
 )
+from solvent.report.sections import Section, templates
 
 DISTANCES_WIDTH, ROW, ABOVE, BESIDE = 500, 21, 8, 16
 """Pixels of the chart of distances: its width, a row, room above the rows and at the right."""
@@ -101,21 +118,6 @@ class GapRow:
     dots: tuple[Dot, ...]
     told: str = ""
 
-    @property
-    def nearest(self) -> float:
-        """The least gap of a policy that is not as sampled."""
-        return min((d.gap for d in self.dots if isfinite(d.gap) and not d.sampled), default=inf)
-
-    @property
-    def largest_known(self) -> float:
-        """The largest gap that is finite; infinity if there is none."""
-        return max((d.gap for d in self.dots if isfinite(d.gap)), default=inf)
-
-    @property
-    def unbounded(self) -> bool:
-        """Return whether the gap of a policy is infinite."""
-        return any(d.gap == inf for d in self.dots)
-
 
 def rows_of(
     task: TaskRecord, marks: Mapping[str, Mark], descriptions: Mapping[str, str]
@@ -141,7 +143,12 @@ def rows_of(
     for baseline in task.references:
         told = descriptions.get(baseline.name, "")
         rows.append(GapRow(baseline.name, None, (dot(baseline.name, baseline.gap),), told))
-    return tuple(sorted(rows, key=lambda row: row.nearest))
+
+    def nearest(row: GapRow) -> float:
+        """Return the least gap of a policy that is not as sampled."""
+        return min((d.gap for d in row.dots if isfinite(d.gap) and not d.sampled), default=inf)
+
+    return tuple(sorted(rows, key=nearest))
 
 
 def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
@@ -161,75 +168,34 @@ def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
 
 def _distances(title: str, quantity: str, rows: Sequence[GapRow]) -> tuple[str, int]:
     """The content of a chart of distances, and its height."""
-    # A row of which all is unbounded says it in words.
-    partly = any(isfinite(row.largest_known) and row.unbounded for row in rows)
+    told = [
+        (row, [d.gap for d in row.dots if isfinite(d.gap)], inf in [d.gap for d in row.dots])
+        for row in rows
+    ]
+    partly = any(known and unbounded for _, known, unbounded in told)
     axis = gap_axis([dot.gap for row in rows for dot in row.dots], unbounded=partly)
     left = 18 + LETTER * max(len(row.name) for row in rows)
-    bottom = ABOVE + ROW * len(rows)
-
-    def x(gap: float) -> float:
-        return DISTANCES_WIDTH - BESIDE - axis.share(gap) * (DISTANCES_WIDTH - BESIDE - left)
-
-    ticks = axis.ticks()
-    parts = [
-        f'<line class="{"grid" if gap else "optimum"}" x1="{x(gap):.1f}" x2="{x(gap):.1f}" '
-        f'y1="{ABOVE}" y2="{bottom}"/>'
-        f'<text x="{x(gap):.1f}" y="{bottom + 16}" text-anchor="middle">{tick(gap)}</text>'
-        for gap in ticks
-    ]
-    parts.append(break_mark((x(axis.low) + x(0.0)) / 2, bottom, bottom - ABOVE, upright=False))
-    if partly:
-        middle = (x(axis.high) + x(inf)) / 2
-        parts.append(break_mark(middle, bottom, bottom - ABOVE, upright=False))
-    for number, row in enumerate(rows):
-        parts.append(_row(row, ABOVE + ROW * (number + 0.5), left, x))
-    middle = (left + DISTANCES_WIDTH - BESIDE) / 2
-    return (
-        f"<title>{escape(title)}</title>{''.join(parts)}"
-        f'<text x="{middle:g}" y="{bottom + 34}" text-anchor="middle">{escape(quantity)}</text>'
-    ), bottom + 40
-
-
-def _row(row: GapRow, y: float, left: float, x: Callable[[float], float]) -> str:
-    """A name, the track, and a mark for each policy; those whose gap is unknown have no place."""
-    name = f"<title>{escape(row.told)}</title>{escape(row.name)}" if row.told else escape(row.name)
-    kind, own = "agent" if row.mark else "base", row.mark or Mark("var(--baseline)", BASELINE_SHAPE)
-    marks = "".join(
-        f"{_interval(dot, y, x)}"
-        f'<path class="dot{" hollow" if dot.sampled else ""}" data-gap="{dot.gap!r}" '
-        f"{_colour(dot)}"
-        f'transform="translate({x(dot.gap):.2f} {y:g})" d="{(dot.mark or own).shape}">'
-        f"<title>{escape(dot.text)}</title></path>"
-        for dot in row.dots
-        if isfinite(dot.gap) or (dot.gap == inf and isfinite(row.largest_known))
+    right, bottom = DISTANCES_WIDTH - BESIDE, ABOVE + ROW * len(rows)
+    template = templates("solvent.report").get_template("distances.svg.j2")
+    inside = template.render(
+        title=title,
+        quantity=quantity,
+        rows=told,
+        axis=axis,
+        x=lambda gap: right - axis.share(gap) * (right - left),
+        left=left,
+        right=right,
+        top=ABOVE,
+        height=ROW,
+        bottom=bottom,
+        baseline=Mark("var(--baseline)", BASELINE_SHAPE),
+        endless=f"{UNBOUNDED}: {NEVER_ENDS}",
+        break_mark=break_mark,
+        tick=tick,
+        inf=inf,
+        isfinite=isfinite,
     )
-    track = (
-        f'<line class="grid" x1="{left:g}" x2="{DISTANCES_WIDTH - BESIDE}" y1="{y:g}" y2="{y:g}"/>'
-    )
-    if not marks:
-        track = ""
-        said = f"{UNBOUNDED}: {NEVER_ENDS}" if row.unbounded else "not proved"
-        marks = f'<text x="{left + 6:g}" y="{y + 4:g}">{said}</text>'
-    return (
-        f'{track}<text class="{kind}" x="{left - 8:g}" y="{y + 4:g}" text-anchor="end">{name}'
-        f'</text><g style="color:{own.colour}">{marks}</g>'
-    )
-
-
-def _colour(dot: Dot) -> str:
-    """The colour of a mark that is not that of its row."""
-    return "" if dot.mark is None else f'style="color:{dot.mark.colour}" '
-
-
-def _interval(dot: Dot, y: float, x: Callable[[float], float]) -> str:
-    """The interval of a gap as a line."""
-    if dot.mark is None or dot.ends[0] == dot.ends[1] or not all(map(isfinite, dot.ends)):
-        return ""
-    low, high = (x(max(end, 0.0)) for end in dot.ends)
-    return (
-        f'<line stroke="{dot.mark.colour}" stroke-width="1.5" x1="{low:.1f}" x2="{high:.1f}" '
-        f'y1="{y:g}" y2="{y:g}"/>'
-    )
+    return inside, bottom + 40
 
 
 def tasks_chart(tasks: Sequence[TaskRecord], marks: Marks) -> str:
@@ -260,7 +226,9 @@ def tasks_chart(tasks: Sequence[TaskRecord], marks: Marks) -> str:
 
 
 def panels(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> tuple[str, str]:
-    """Draw the charts of a task: value, or exploitability for two players, and gap in decades.
+    """Draw the charts of a task: value with the optimum as a line, and gap in decades.
+
+    For two the first is the exploitability, the mean of both seats, with 0 as the optimum's line.
 
     Args:
         task: The task with its agents and baselines.
@@ -268,7 +236,17 @@ def panels(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> tu
         marks: The marks of their algorithms.
         unit: The unit of values.
     """
-    return value_panel(task, curves, marks, unit), gap_panel(task, curves, marks, unit)
+    quantity, name, optimum, gap = "value", "value", task.optimum, "optimality gap"
+    if task.for_two:
+        quantity, name, optimum, gap = "gap", "exploitability", 0.0, "exploitability"
+    levels = {baseline.name: getattr(baseline, quantity) for baseline in task.baselines}
+    own = {agent.name: agent.algorithm for agent in task.agents}
+
+    def drawn(name: str, *what: Any) -> str:
+        title = f"Recorded {name} over the training on {task.title}"
+        return _panel(title, named(name, unit), own, curves, marks, *what).drawn()
+
+    return drawn(name, quantity, optimum, levels), drawn(gap, "gap")
 
 
 def named(quantity: str, unit: str) -> str:
@@ -301,32 +279,6 @@ def ends(task: TaskRecord, curves: Curves) -> tuple[str, ...]:
     return tuple(said)
 
 
-def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
-    """Draw the value over the training, with the optimum and the baselines as lines.
-
-    For two it is the exploitability, the mean of both seats, with 0 as the optimum's line.
-    """
-    quantity, name, optimum = "value", "value", task.optimum
-    if task.for_two:
-        quantity, name, optimum = "gap", "exploitability", 0.0
-    title = f"Recorded {name} over the training on {task.title}"
-    levels = {baseline.name: getattr(baseline, quantity) for baseline in task.baselines}
-    own = _algorithms(task)
-    panel = _panel(title, named(name, unit), own, curves, marks, quantity, optimum, levels)
-    return panel.drawn()
-
-
-def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
-    """Draw the optimality gap over the training."""
-    gap = "exploitability" if task.for_two else "optimality gap"
-    title = f"Recorded {gap} over the training on {task.title}"
-    return _panel(title, named(gap, unit), _algorithms(task), curves, marks, "gap").drawn()
-
-
-def _algorithms(task: TaskRecord) -> dict[str, str]:
-    return {agent.name: agent.algorithm for agent in task.agents}
-
-
 def _panel(
     title: str,
     name: str,
@@ -354,10 +306,8 @@ def _panel(
     if optimum is None:
         y = gap_axis(numbers, unbounded=True)
     else:
-        finite = [optimum, *filter(isfinite, numbers)]
-        margin = 0.06 * max(max(finite) - min(finite), 1e-9)
         below, above = (LANE * (end in numbers) for end in (-inf, inf))
-        y = Axis(min(finite) - margin, max(finite) + margin, below=below, above=above)
+        y = _around([optimum, *filter(isfinite, numbers)], below=below, above=above)
     panel = Panel(title, name, _steps(curves), y, ALONG)
     if optimum is not None:
         panel.level(optimum, f"optimum {optimum:.4g}", "optimum")
@@ -385,6 +335,13 @@ def _panel(
     for algorithm in dict.fromkeys(algorithms.values()):
         panel.key(algorithm, *marks[algorithm])
     return panel
+
+
+def _around(numbers: Sequence[float], *, below: float = 0.0, above: float = 0.0) -> Axis:
+    """Return an axis from the least to the largest of some numbers, with a margin."""
+    low, high = min(numbers), max(numbers)
+    margin = 0.06 * max(high - low, 1e-9)
+    return Axis(low - margin, high + margin, below=below, above=above)
 
 
 def _steps(curves: Curves) -> Axis:
@@ -563,3 +520,92 @@ def plot(*runs: Any, quantity: str = "value") -> Picture:
     return Picture(
         _panel(title, quantity, algorithms, curves, marks, quantity, optimum).alone(style)
     )
+
+
+PARTS = ("approximation", "exploration", "estimation", "optimization")
+"""The parts of a gap, as they are named in the results."""
+
+Run = Mapping[str, Any]
+"""A training under the microscope, as ``Microscopy.as_dict`` returns it."""
+
+
+def microscope_section(runs: Sequence[Run]) -> Section:
+    """Draw the readings of trainings on one game, and tabulate the parts of their gaps.
+
+    Args:
+        runs: The trainings, as ``Microscopy.as_dict`` returns them.
+
+    Raises:
+        ValueError: If there are none.
+    """
+    if not runs:
+        raise ValueError("runs is empty; a section needs at least one training")
+    panels = [
+        _readings(runs, "greedy_gap", "gap of the greedy policy"),
+        _readings(runs, "gradient.cosine", "cosine with the true gradient"),
+        _readings(runs, "bias", "bias of the estimate"),
+        _readings(runs, "value_error", "value error; dashed: Bellman residual", "bellman_residual"),
+    ]
+    html = (
+        templates("solvent.report")
+        .get_template("microscope.html.j2")
+        .render(
+            panels=[panel.drawn() for panel in panels if panel is not None],
+            runs=runs,
+            parts=PARTS,
+            number=lambda value: "–" if value is None else small(value),
+        )
+    )
+    return Section("Under the microscope", html)
+
+
+def _readings(runs: Sequence[Run], name: str, quantity: str, dashed: str = "") -> Panel | None:
+    """Draw a quantity over each training; None if no reading has it.
+
+    Args:
+        runs: The trainings.
+        name: Name of the quantity in a reading; of one of the gradient's, ``gradient.<name>``.
+        quantity: Name of the axis.
+        dashed: Name of a quantity to draw dashed on the same axis.
+    """
+    curves = [
+        (run, points, bool(dashed) and own == dashed)
+        for own in filter(None, (name, dashed))
+        for run in runs
+        if (points := _points(run, own))
+    ]
+    if not curves:
+        return None
+    numbers, y = [y for _, points, _ in curves for _, y in points], Axis(-1.0, 1.0)
+    if name != "gradient.cosine":
+        y = _around([*numbers, 0.0]) if name == "bias" else gap_axis(numbers)
+    last = max(x for _, points, _ in curves for x, _ in points)
+    panel = Panel(
+        f"{quantity.capitalize()} over the training",
+        quantity,
+        Axis(0.0, float(max(last, 1))),
+        y,
+        ALONG,
+    )
+    marks = algorithm_marks(run["algorithm"] for run in runs)
+    if panel.y.low < 0:
+        panel.level(0.0, "", "baseline")
+    for run, points, is_dashed in curves:
+        colour, shape = marks[run["algorithm"]]
+        text = f"{run['algorithm']} seed {run['seed']}: {points[-1][1]:.3g} in the end"
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        panel.line(xs, ys, colour, text, dashed=is_dashed, shape="" if is_dashed else shape)
+    for algorithm in dict.fromkeys(run["algorithm"] for run, _, _ in curves):
+        panel.key(algorithm, *marks[algorithm])
+    return panel
+
+
+def _points(run: Run, name: str) -> list[tuple[int, float]]:
+    """Return the steps and numbers of the readings that have a number of this name."""
+    of_gradient, _, own = name.rpartition(".")
+    found = []
+    for reading in run["readings"]:
+        numbers = (reading["gradient"] or {}) if of_gradient else reading
+        if (value := numbers.get(own)) is not None and abs(value) < inf:
+            found.append((reading["timesteps"], value))
+    return found

@@ -18,8 +18,8 @@ from solvent.benchmark.records import (
     TaskRecord,
     read_bench,
 )
-from solvent.benchmark.statistics import LEAST_SEEDS
 from solvent.benchmark.summary import (
+    LEAST_SEEDS,
     POLICIES,
     PREFIXES,
     Summary,
@@ -43,9 +43,15 @@ from solvent.report.charts import (
     rows_of,
     tasks_chart,
 )
-from solvent.report.colours import BASELINE_SHAPE, CIVIDIS, Mark, algorithm_marks, shade
 from solvent.report.gap_attribution import attribute_gap
-from solvent.report.panel import write_pictures
+from solvent.report.panel import (
+    BASELINE_SHAPE,
+    CIVIDIS,
+    Mark,
+    algorithm_marks,
+    shade,
+    write_pictures,
+)
 from solvent.report.sections import Section, Untabled, beside, templates
 from solvent.report.solved import SolvedTask, game_record, game_task, solve_task
 from solvent.report.state_map import state_map_section
@@ -103,28 +109,26 @@ def write_report(
         ValueError: If there is no such game, it cannot be solved, or a summary is asked for of what
             is no bench.
     """
-    write_atomically(out, _render(subject, sections, summary, trust=trust).encode())
+    page = render(subject, sections=sections, summary=summary, trust=trust)
+    write_atomically(out, page.encode())
     return Path(out)
 
 
-def render(subject: str | Path | Game | SolvedGame, *, sections: Sequence[Section] = ()) -> str:
+def render(
+    subject: str | Path | Game | SolvedGame,
+    *,
+    sections: Sequence[Section] = (),
+    summary: str | Path | None = None,
+    trust: bool = False,
+) -> str:
     """Return the page about a bench's results or a game; the same subject gives the same text.
 
     Args:
         subject: The subject, as for :func:`write_report`.
         sections: Further sections, put after the game's own.
+        summary: The folder for the files of a bench's summary; if left out, none are written.
+        trust: Whether the results may name games by the place of their code, which then runs.
     """
-    return _render(subject, sections)
-
-
-def _render(
-    subject: str | Path | Game | SolvedGame,
-    sections: Sequence[Section],
-    summary: str | Path | None = None,
-    *,
-    trust: bool = False,
-) -> str:
-    """Return the page, after writing the files of a bench's summary if that is asked for."""
     if not isinstance(subject, str | Path):
         if summary is not None:
             raise ValueError("a summary is of a bench; a game alone has none")

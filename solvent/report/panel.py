@@ -4,21 +4,124 @@ They are drawn by hand. A panel of learning curves is 3 kB of the page, where th
 matplotlib writes of the same curves is 19 kB, or 30 kB with its letters as outlines. Its parts have
 classes for the page's style sheet, each line says its name when it is pointed at, and a report
 needs no packages of 90 MB, which take a second to import.
+
+Colours that all readers can tell apart, on paper too.
+
+Series have the colours of M. Okabe and K. Ito, "Color Universal Design" (2008), and a page five
+more of P. Tol, "Colour Schemes" (2021). Algorithms have a shape each besides. Quantities have
+viridis and cividis (S. van der Walt and N. Smith 2015; J. R. Nuñez, C. R. Anderton and
+R. S. Renslow 2018), which are even in lightness; they are interpolated here between nine of their
+colours.
+
+Maps of coloured cells with two named axes, and the numbers of the cell that is pointed at.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise, product
 from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 
 from solvent.exact import write_atomically
-from solvent.model.arrays import Ints
+from solvent.model.arrays import Floats, Ints
 from solvent.model.text import ROUNDING, tick
+from solvent.report.sections import beside, script_json
+
+ALGORITHMS: tuple[str, ...] = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""The colours of self-contained pictures. A page has ``--series-0`` and so on, with a dark mode."""
+
+FURTHER = ("#332288", "#882255", "#999933", "#aa4499", "#666633")
+"""Further colours of self-contained pictures, ``--series-6`` and so on."""
+
+SHAPES = (
+    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+    "M-3.6-3.6h7.2v7.2h-7.2z",
+    "M0-4.8L4.6 3.4H-4.6z",
+    "M0 4.8L4.6-3.4H-4.6z",
+    "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
+    "M0-5.4L1.6-1.6L5.4 0L1.6 1.6L0 5.4L-1.6 1.6L-5.4 0L-1.6-1.6z",
+    "M4.8 0L-3.4 4.6V-4.6z",
+    "M-4.8 0L3.4 4.6V-4.6z",
+    "M-4.2-2.1L-2.1-4.2 0-2.1 2.1-4.2 4.2-2.1 2.1 0 4.2 2.1 2.1 4.2 0 2.1-2.1 4.2-4.2 2.1-2.1 0z",
+)
+"""Paths around the origin, a little over 8 wide: circle, square, two triangles, cross, star,
+two more triangles, diagonal cross."""
+
+BASELINE_SHAPE = "M0-4.4L4.4 0L0 4.4L-4.4 0z"
+"""A diamond, which no algorithm has."""
+
+
+class Mark(NamedTuple):
+    """The colour and shape of an algorithm in charts.
+
+    Attributes:
+        colour: Colour of its lines and marks, for CSS and SVG.
+        shape: Shape of its marks, one of :data:`SHAPES`.
+    """
+
+    colour: str
+    shape: str
+
+
+OWN_MARKS = (
+    "ppo", "dqn", "maskable_ppo", "masked_dqn", "mirror_descent", "a2c", "trpo", "qr_dqn",
+)  # fmt: skip
+"""Algorithms with a colour and a shape of their own, in the order of both."""
+
+OTHER_COLOURS = range(len(OWN_MARKS), len(ALGORITHMS) + len(FURTHER))
+"""The numbers of the colours that all other algorithms share."""
+
+
+def algorithm_marks(names: Iterable[str]) -> dict[str, Mark]:
+    """Return a colour and a shape for each algorithm, the same on every page.
+
+    Algorithms that are not in :data:`OWN_MARKS` get a pair derived from their name, or the next
+    free pair if two names give the same one.
+
+    Args:
+        names: The names of all algorithms of a page.
+    """
+    pairs = {name: (number, number) for number, name in enumerate(OWN_MARKS)}
+    others = list(product(OTHER_COLOURS, range(len(SHAPES))))
+    for name in sorted(set(names) - set(OWN_MARKS)):
+        first = crc32(name.encode()) % len(others)
+        order = others[first:] + others[:first]
+        pairs[name] = next((p for p in order if p not in pairs.values()), order[0])
+    return {
+        name: Mark(f"var(--series-{colour})", SHAPES[shape])
+        for name, (colour, shape) in pairs.items()
+    }
+
+
+VIRIDIS = (
+    "#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30",
+    "#fde725",
+)  # fmt: skip
+
+CIVIDIS = (
+    "#00224e", "#1a386f", "#434e6c", "#61646f", "#7d7c78", "#9b9476", "#bcae6c", "#dec958",
+    "#fee838",
+)  # fmt: skip
+
+
+def shade(scale: tuple[str, ...], share: float) -> str:
+    """The colour of a share within 0..1 on a scale."""
+    place = min(max(share, 0.0), 1.0) * (len(scale) - 1)
+    below = min(int(place), len(scale) - 2)
+    low, high = list(pairwise(scale))[below]
+    mixed = (
+        round(a + (b - a) * (place - below))
+        for a, b in zip(bytes.fromhex(low[1:]), bytes.fromhex(high[1:]), strict=True)
+    )
+    return "#" + bytes(mixed).hex()
+
 
 WIDTH, HEIGHT = 460, 300
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 42
@@ -488,3 +591,118 @@ def write_pictures(folder: str | Path, pictures: Mapping[str, str]) -> list[Path
     for name, text in pictures.items():
         write_atomically(Path(folder) / name, (text + "\n").encode())
     return [Path(folder) / name for name in pictures]
+
+
+SHADES = 40
+"""Steps of the colours of a scale."""
+UNKNOWN = -32768
+
+WIDE, HIGH = 396, 180
+MAP_LEFT, MAP_TOP = 46, 26
+MAP_WIDTH, MAP_HEIGHT = MAP_LEFT + WIDE + 18, MAP_TOP + HIGH + 84
+
+
+@dataclass(frozen=True, eq=False)
+class CellMap:
+    """A map of X columns and Y rows of cells; row 0 is at the bottom.
+
+    Attributes:
+        title: Title of the map.
+        level: [X, Y] the number of the colour of a cell, -1 for none.
+        colours: Colours, by number.
+        legend: Legend below the map, see :func:`solvent.report.panel.keys`.
+        axes: Names of the horizontal and the vertical axis.
+        labels: Texts of each axis, by the number of the column or row.
+        columns: [X] what the script calls each column.
+        rows: [Y] what the script calls each row.
+        told: [X, Y] numbers by name that the script shows; NaN where there is none.
+        digits: Digits that it shows after the point.
+    """
+
+    title: str
+    level: Ints
+    colours: Sequence[str]
+    legend: str
+    axes: tuple[str, str]
+    labels: tuple[Mapping[int, str], Mapping[int, str]]
+    columns: Sequence[str] = ()
+    rows: Sequence[str] = ()
+    told: Mapping[str, Floats] = field(default_factory=dict)
+    digits: int = 3
+
+    def svg(self) -> str:
+        """Return the drawing without its frame."""
+        across, up = WIDE / self.level.shape[0], HIGH / self.level.shape[1]
+        strokes = "".join(
+            f'<path stroke="{self.colours[n]}" d="{path}"/>'
+            for n, path in sorted(runs(self.level).items())
+            if n >= 0
+        )
+        bottom, left = self.labels
+        labels = "".join(
+            f'<text x="{MAP_LEFT + (x + 0.5) * across:.1f}" y="{MAP_TOP + HIGH + 15}" '
+            f'text-anchor="middle">{escape(text)}</text>'
+            for x, text in bottom.items()
+        ) + "".join(
+            f'<text x="{MAP_LEFT - 5}" y="{MAP_TOP + HIGH - (y + 0.5) * up + 4:.1f}" '
+            f'text-anchor="end">{escape(text)}</text>'
+            for y, text in left.items()
+        )
+        return (
+            f'<text x="{MAP_LEFT + WIDE / 2}" y="16" text-anchor="middle" font-weight="600">'
+            f"{escape(self.title)}</text>"
+            f'<rect x="{MAP_LEFT}" y="{MAP_TOP}" width="{WIDE}" height="{HIGH}" fill="none" '
+            f'class="grid"/>'
+            f'<g transform="translate({MAP_LEFT} {MAP_TOP + HIGH}) scale({across:.6g} {-up:.6g})" '
+            f'shape-rendering="crispEdges" fill="none">{strokes}</g>{labels}'
+            f'<text x="{MAP_LEFT + WIDE / 2}" y="{MAP_TOP + HIGH + 33}" text-anchor="middle">'
+            f"{escape(self.axes[0])}</text><text "
+            f'transform="translate(13 {MAP_TOP + HIGH / 2}) rotate(-90)" text-anchor="middle">'
+            f"{escape(self.axes[1])}</text>{self.legend}"
+        )
+
+    def figure(self) -> str:
+        """The map as a part of a page, with the numbers that :func:`map_script` shows."""
+        told = np.stack([*self.told.values()]) * 10**self.digits
+        data = {
+            "columns": self.columns,
+            "rows": self.rows,
+            "names": [*self.told],
+            "digits": self.digits,
+            "unknown": UNKNOWN,
+            "frame": {"left": MAP_LEFT, "top": MAP_TOP, "wide": WIDE, "high": HIGH},
+            "numbers": np.nan_to_num(np.round(told), nan=UNKNOWN).astype("<i2"),
+        }
+        return (
+            f'<figure class="cell-map"><svg class="chart" viewBox="0 0 {MAP_WIDTH} {MAP_HEIGHT}" '
+            f'role="img"><title>{escape(self.title)}</title>{self.svg()}</svg>'
+            f'<figcaption class="pointed">Point at a cell for its numbers.</figcaption>'
+            f'<script type="application/json">{script_json(data)}</script></figure>'
+        )
+
+
+def map_script() -> str:
+    """The script of a page with :meth:`CellMap.figure`."""
+    return beside(__file__, "cell_map.js")
+
+
+def named_legend(names: Sequence[str], colours: Sequence[str]) -> str:
+    """The legend of a map whose colours have names."""
+    return keys(names, colours, MAP_LEFT, MAP_TOP + HIGH + 50, WIDE)
+
+
+def shaded(numbers: Floats, scale: tuple[str, ...], most: float) -> tuple[Ints, list[str], str]:
+    """The levels, colours and legend of a map of numbers.
+
+    Args:
+        numbers: [X, Y] from 0 to `most`; NaN has no colour.
+        scale: A scale of :mod:`solvent.report.panel`.
+        most: The number at the end of the scale.
+    """
+    share = np.nan_to_num(numbers / most, nan=-1.0)
+    level = np.minimum((share * SHADES + 1e-9).astype(np.int64), SHADES - 1)
+    level[share < 0] = -1
+    colours = [shade(scale, n / (SHADES - 1)) for n in range(SHADES)]
+    axis = Axis(0.0, most)
+    places = {n: axis.share(n) * WIDE for n in axis.ticks()}
+    return level, colours, bar(colours, places, MAP_LEFT, MAP_TOP + HIGH + 46, WIDE)

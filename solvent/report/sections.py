@@ -7,6 +7,7 @@ A game's spec names the functions: `sections` makes a list of :class:`Section` f
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from numpy.typing import NDArray
 
 from solvent.benchmark.records import BaselineRecord
 from solvent.exact import SolvedGame
@@ -64,8 +66,16 @@ def beside(module: str, name: str) -> str:
 
 
 def script_json(data: Any) -> str:
-    """Data for a script, as JSON that can stand in the element ``script`` of a page."""
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    """Data for a script, as JSON that can stand in the element ``script`` of a page.
+
+    Args:
+        data: The data; the numbers of an array become its bytes in base64.
+    """
+
+    def packed(array: NDArray[Any]) -> str:
+        return base64.b64encode(array.tobytes()).decode()
+
+    return json.dumps(data, separators=(",", ":"), default=packed).replace("<", "\\u003c")
 
 
 @dataclass(frozen=True, slots=True)

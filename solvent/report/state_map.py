@@ -13,23 +13,22 @@ page says what is left out.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from html import escape
 from itertools import chain, takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from solvent.exact import state_visitation
-from solvent.model import GameInfo, TabularGame, TabularPolicy, ValueScale
+from solvent.model import GameInfo, TabularGame, ValueScale
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.game import words
-from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS, shade
+from solvent.report.panel import ALGORITHMS, CIVIDIS, VIRIDIS, shade
 from solvent.report.sections import Section, beside, script_json
-from solvent.report.solved import SolvedTask
+from solvent.report.solved import ScoredAgent, SolvedTask
 
 MOST_VALUES = 250
 """The largest number of values of a field that are all shown; of more, only every k-th is."""
@@ -75,31 +74,6 @@ class Field:
     values: tuple[Any, ...]
     place: Ints
 
-    @property
-    def is_number(self) -> bool:
-        """Return whether all values are numbers, so that a slider can run through them."""
-        return all(isinstance(value, int | float) for value in self.values)
-
-
-@dataclass(frozen=True, eq=False)
-class Choices:
-    """A policy in the states of a map, and what each action leads to.
-
-    Attributes:
-        name: The name of the player; empty if there is one player, or the players take turns.
-        action: [N, K] the actions of each state, the policy's most probable one first and then by
-            their values; :data:`NONE` where there are fewer.
-        value: [N, K] their values to player 0; NaN where there are fewer.
-        chance: [N, K] their probabilities.
-        tied: [N] how many of them are as good as the best.
-    """
-
-    name: str
-    action: Ints
-    value: Floats
-    chance: Floats
-    tied: Ints
-
 
 @dataclass(frozen=True, eq=False)
 class StateMap:
@@ -116,7 +90,12 @@ class StateMap:
         value: [C] the value of a state, or the reward with which an end is entered, NaN if that
             differs; to player 0.
         start: [C] whether an episode may begin there.
-        choices: The choices of one player, or of each of two players who act at the same time.
+        choices: A policy's choices, of one player or of each of two who act at the same time:
+            ``name`` of the player, empty if there is one or the players take turns; ``action``
+            [N, K], the policy's most probable one first and then by their values, :data:`NONE`
+            where there are fewer than K; ``value`` [N, K] to player 0, NaN where there are fewer;
+            ``chance`` [N, K], their probabilities, or nothing if no action is drawn; ``tied`` [N],
+            how many of them are as good as the best.
         omitted: A sentence on the omitted parts; empty if there are none.
     """
 
@@ -127,47 +106,27 @@ class StateMap:
     texts: tuple[str, ...]
     value: Floats
     start: Bools
-    choices: tuple[Choices, ...]
+    choices: tuple[Mapping[str, Any], ...]
     omitted: str
 
 
-class Compared(NamedTuple):
-    """Policies of the seats of a game that are shown beside the optimal ones.
-
-    Attributes:
-        name: The name of the agent.
-        policies: The policies, one for each seat of the agent.
-        losses: [S] for each policy, the loss of a single move of it.
-    """
-
-    name: str
-    policies: tuple[TabularPolicy, ...]
-    losses: tuple[Floats, ...]
-
-
-def state_map_section(solved: SolvedTask, more: Sequence[Compared] = ()) -> Section:
+def state_map_section(solved: SolvedTask) -> Section:
     """Return the values and policy of a solved game, and its agents' choices beside them.
 
     Args:
         solved: The game with its agents.
-        more: Further policies to compare.
 
     Raises:
         ValueError: If the game puts two states on one place of its board.
     """
     found = state_map(solved)
-    compared = [
-        Compared(one.agent.name, one.policies, tuple(where.loss for where in one.locations))
-        for one in solved.agents
-    ]
-    compared += more
     meaning = ValueScale(solved.table.info).meaning
     of = f" to {words(solved.game).player_name(0)}" if solved.table.info.players == 2 else ""
     html = (
         beside(__file__, "state_map.html")
         .replace("{{quantity}}", escape(f"value{of}" + (f", {meaning}" if meaning else "")))
         .replace("{{omitted}}", escape(found.omitted))
-        .replace("{{data}}", script_json(embedded(found, compared)))
+        .replace("{{data}}", script_json(embedded(found, solved.agents)))
     )
     return Section("Values and policy", html, beside(__file__, "state_map.js"))
 
@@ -213,19 +172,19 @@ def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
     )
 
 
-def embedded(found: StateMap, compared: Sequence[Compared]) -> dict[str, Any]:
-    """Return the data that the script reads: arrays as little-endian numbers in base64."""
+def embedded(found: StateMap, agents: Sequence[ScoredAgent]) -> dict[str, Any]:
+    """Return the data that the script reads."""
     names = action_names(found.table.info)
-    agents = [_agent(agent, found) for agent in compared]
-    used = [choice.action[:, 0] for choice in found.choices]
-    used += [seat["chosen"] for agent in agents for seat in agent["seats"]]
+    compared = [_agent(agent, found) for agent in agents]
+    used = [choice["action"][:, 0] for choice in found.choices]
+    used += [seat["chosen"] for agent in compared for seat in agent["seats"]]
     return {
         "fields": [
             {
                 "name": field.name,
                 "values": [field_text(value) for value in field.values],
-                "number": field.is_number,
-                "place": _packed(field.place, "<u2"),
+                "number": all(isinstance(value, int | float) for value in field.values),
+                "place": field.place.astype("<u2"),
             }
             for field in found.fields
         ],
@@ -234,7 +193,7 @@ def embedded(found: StateMap, compared: Sequence[Compared]) -> dict[str, Any]:
         "texts": found.texts,
         "cells": len(found.value),
         "states": len(found.states),
-        "value": _packed(found.value, "<f4"),
+        "value": found.value.astype("<f4"),
         "start": np.flatnonzero(found.start).tolist() if found.start.sum() <= 100 else [],
         "actions": names,
         "signs": signs(names),
@@ -242,31 +201,8 @@ def embedded(found: StateMap, compared: Sequence[Compared]) -> dict[str, Any]:
         "colours": action_colours(used, len(names)),
         "scale": VIRIDIS,
         "players": found.table.info.players,
-        "choices": [
-            {
-                "name": choice.name,
-                "action": _packed(choice.action, "<u2"),
-                "value": _packed(choice.value, "<f4"),
-                "chance": _packed(choice.chance, "<f4")
-                if ((choice.chance > TIE) & (choice.chance < 1 - TIE)).any()
-                else "",
-                "tied": _packed(choice.tied, "<u2"),
-            }
-            for choice in found.choices
-        ],
-        "agents": [
-            {
-                "name": agent["name"],
-                "seats": [
-                    {
-                        "chosen": _packed(seat["chosen"], "<u2"),
-                        "loss": _packed(seat["loss"], "<f4"),
-                    }
-                    for seat in agent["seats"]
-                ],
-            }
-            for agent in agents
-        ],
+        "choices": found.choices,
+        "agents": compared,
     }
 
 
@@ -487,7 +423,7 @@ def _entering_reward(table: TabularGame) -> Floats:
     return np.where(least == most, least, np.nan)
 
 
-def _choices(solved: SolvedTask, states: Ints, player: int | None, most: int) -> Choices:
+def _choices(solved: SolvedTask, states: Ints, player: int | None, most: int) -> dict[str, Any]:
     """The best actions of a player, or where that is None of whoever is on turn."""
     table = solved.table
     info = table.info
@@ -513,8 +449,14 @@ def _choices(solved: SolvedTask, states: Ints, player: int | None, most: int) ->
         value[own, :count] = np.take_along_axis(values, order, axis=1)
         chance[own, :count] = np.take_along_axis(probable, order, axis=1)
         tied[own] = (gain >= best - TIE * np.maximum(np.abs(best), 1)).sum(axis=1)
-    name = "" if player is None else words(solved.game).player_name(player)
-    return Choices(name, action, value, chance, np.minimum(tied, most))
+    mixes = ((chance > TIE) & (chance < 1 - TIE)).any()
+    return {
+        "name": "" if player is None else words(solved.game).player_name(player),
+        "action": action.astype("<u2"),
+        "value": value.astype("<f4"),
+        "chance": chance.astype("<f4") if mixes else "",
+        "tied": np.minimum(tied, most).astype("<u2"),
+    }
 
 
 def _action_values(solved: SolvedTask, player: int) -> Floats:
@@ -528,24 +470,15 @@ def _action_values(solved: SolvedTask, player: int) -> Floats:
     return np.where(table.mask[player], summed.reshape(shape), np.nan)
 
 
-def _agent(agent: Compared, found: StateMap) -> dict[str, Any]:
+def _agent(agent: ScoredAgent, found: StateMap) -> dict[str, Any]:
     """Return an agent's greedy actions in the states of a map, and their losses."""
     table, states = found.table, found.states
-    names = action_names(table.info)
-
-    def chosen(policy: TabularPolicy) -> Ints:
-        number = np.array([names.index(name) for name in table.info.actions[policy.player]])
-        return np.asarray(number[policy.probabilities[states].argmax(axis=1)])
-
-    seats = [
-        {"chosen": chosen(policy), "loss": loss[states]}
-        for policy, loss in zip(agent.policies, agent.losses, strict=True)
-    ]
+    names, seats = action_names(table.info), []
+    for policy, location in zip(agent.policies, agent.locations, strict=True):
+        number = np.array([names.index(name) for name in table.info.actions[policy.player]], "<u2")
+        chosen = number[policy.probabilities[states].argmax(axis=1)]
+        seats.append({"chosen": chosen, "loss": location.loss[states].astype("<f4")})
     if table.turn is not None and len(seats) == 2:
         first = table.turn[states] == 0
         seats = [{key: np.where(first, seats[0][key], seats[1][key]) for key in seats[0]}]
-    return {"name": agent.name, "seats": seats}
-
-
-def _packed(numbers: Floats | Ints, kind: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(numbers).astype(kind).tobytes()).decode()
+    return {"name": agent.agent.name, "seats": seats}

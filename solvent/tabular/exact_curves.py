@@ -23,8 +23,7 @@ from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_choice, check_integer
-from solvent.report.colours import ALGORITHMS, SHAPES
-from solvent.report.panel import LEVELS, STYLE, Axis, Panel, gap_axis
+from solvent.report.panel import ALGORITHMS, LEVELS, SHAPES, STYLE, Axis, Panel, gap_axis
 from solvent.tabular.dynamic_programming import chooser
 from solvent.tabular.interface import Estimate, epsilon_greedy
 from solvent.tabular.two_players import matrix_game

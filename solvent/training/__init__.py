@@ -9,14 +9,11 @@ from solvent.training.callback import (
     SelfPlayEvaluation,
 )
 from solvent.training.environments import NativeVecEnv
-from solvent.training.extract import Extraction, LookupNetwork, extract
-from solvent.training.gap_parts import GapParts
-from solvent.training.learner_values import ExactAdvantages, ExactTargets
-from solvent.training.masked_dqn import MaskedDQN
-from solvent.training.microscope import Microscope, Microscopy, Reading, microscope
+from solvent.training.extract import Extraction, LookupNetwork, Normalization, extract
+from solvent.training.learner_values import ExactAdvantages, ExactTargets, GradientReading
+from solvent.training.learners import MaskedDQN
+from solvent.training.microscope import GapParts, Microscope, Microscopy, Reading, microscope
 from solvent.training.mirror_descent import MirrorDescent
-from solvent.training.policy_gradient import GradientReading
-from solvent.training.seen import Normalization
 from solvent.training.train import TrainingResult, train
 
 __all__ = [

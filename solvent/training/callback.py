@@ -3,6 +3,22 @@
 The usual learning curve is a mean over evaluation episodes, with an error bar. If a game has a
 table, the network becomes one at every evaluation, and its value and gap are computed exactly: the
 only noise in such a curve is that of learning itself.
+
+Snapshots of a learner: the opponents that it meets in self-play, and the average of them all.
+
+A learner that plays only against its present self can go in circles: it learns to beat its present
+policy, forgets the policies that it beat before, and returns to them. So a snapshot of it regularly
+joins a *pool* of opponents, from which each episode draws one (fictitious self-play: Heinrich,
+Lanctot and Silver 2015). If the game has a table, a snapshot plays as a table of action
+probabilities for each seat, made again from the parameters of the learner that are kept of it;
+otherwise as a network, which is kept itself.
+
+**The average policy** is the one that self-play is known to improve. In a game in which both act at
+once the best policies are mixed, and learners that respond to each other circle around them: the
+average of their policies approaches the mixed strategy, their last policies do not. That is the
+theorem of fictitious play (Robinson 1951) and of no-regret learning, for one matrix game; in a game
+of many states the average is taken in each state. Early policies are poor, so the k-th counts k^2
+times (quadratic averaging, as in discounted regret minimization: Brown and Sandholm 2019).
 """
 
 from __future__ import annotations
@@ -10,22 +26,270 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import torch
+from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
+from stable_baselines3.common.base_class import BaseAlgorithm
 
+from solvent.baselines.network import Network, NetworkPlayer
 from solvent.benchmark.policies import learned_exploitability, recorded_score
 from solvent.benchmark.progress import Moment, Report
 from solvent.exact import Solution, cached_solution
 from solvent.exact.learning_curve import Evaluation, write_curve
-from solvent.model import TabularGame
+from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
-from solvent.model.parameters import check_integer
+from solvent.model.parameters import check_integer, shown
 from solvent.training.algorithms import Watcher
-from solvent.training.extract import extract, extract_seats
-from solvent.training.snapshots import AveragePolicy
+from solvent.training.environments import NativeVecEnv, without_roles
+from solvent.training.extract import SEATS, extract, extract_seats
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class Snapshot(NamedTuple):
+    """A past state of a learner.
+
+    Attributes:
+        timesteps: Number of steps that it had taken; -1 if unknown.
+        parameters: The parameters of its networks, by name.
+        opponent: Its policy for the other seat, in the environment's form for opponents.
+    """
+
+    timesteps: int
+    parameters: Arrays
+    opponent: Any
+
+
+class SelfPlayEnv(NativeVecEnv):
+    """A native environment in which a learner meets snapshots of itself.
+
+    Until the first call of :meth:`remember` the opponents are those of the given environment.
+
+    Args:
+        env: The environment. Unless `size` is 0 it has ``set_opponents``.
+        play: Function from a learner and a name to the learner's present policy, in the
+            environment's form for opponents.
+        averages: The average policies of both seats, which each remembered policy joins; none in a
+            game without a table.
+        size: Largest number of snapshots in the pool; the oldest is dropped first. With 0 there is
+            no pool: the learner takes every seat.
+        latest: Probability of meeting the latest snapshot; the others share the rest evenly. By
+            default all are met equally often.
+
+    Attributes:
+        averages: The average policies.
+        snapshots: The snapshots in the pool, the latest last.
+        remembered: Number of steps that the learner had taken when it was last remembered; -1 if
+            it was not.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        play: Callable[[BaseAlgorithm, str], Any],
+        *,
+        averages: Sequence[AveragePolicy] = (),
+        size: int = 0,
+        latest: float | None = None,
+    ) -> None:
+        super().__init__(env)
+        self.averages = averages
+        self.snapshots: list[Snapshot] = []
+        self.remembered = -1
+        self._play, self._size, self._latest = play, size, latest
+        self._learner: BaseAlgorithm | None = None
+
+    @property
+    def weights(self) -> list[float] | None:
+        """Probability of meeting each snapshot; None if all are equal."""
+        if self._latest is None:
+            return None
+        others = len(self.snapshots) - 1
+        return [(1 - self._latest) / others] * others + [self._latest] if others else [1.0]
+
+    def remember(self, learner: BaseAlgorithm) -> None:
+        """Add a learner's present policy to the pool and the averages.
+
+        Running episodes continue against an opponent drawn from the new pool.
+        """
+        self._learner, self.remembered = learner, learner.num_timesteps
+        snapshot = self._snapshot(learner, self.remembered)
+        if self.averages:
+            for average, policy in zip(self.averages, snapshot.opponent, strict=True):
+                average.add(without_roles(policy, average.game))
+        if self._size:
+            self._meet([*self.snapshots, snapshot][-self._size :])
+
+    def get_state(self) -> Arrays:
+        """Return the environment's complete state, including snapshots and averages."""
+        state = super().get_state()
+        count = self.averages[0].count if self.averages else len(self.snapshots)
+        state["remembered"] = np.array([self.remembered, count])
+        if self._size and self.averages:
+            state["past"] = np.array([one.timesteps for one in self.snapshots])
+        for k, snapshot in enumerate(self.snapshots):
+            state |= {f"past {k}{name}": array for name, array in snapshot.parameters.items()}
+        return state | {f"average {k}": one.mean for k, one in enumerate(self.averages)}
+
+    def set_state(self, state: Arrays) -> None:
+        """Restore a state that :meth:`get_state` returned; a learner must have been remembered.
+
+        Raises:
+            ValueError: If an array is not of that form.
+            KeyError: If an array is missing.
+        """
+        saved = state["remembered"]
+        if saved.shape != (2,) or saved.dtype.kind != "i" or saved[0] < -1 or saved[1] < 0:
+            raise ValueError(
+                f"saved remembered is {shown(saved.tolist())}; expected whole numbers from -1 and 0"
+            )
+        self.remembered = int(saved[0])
+        for k, average in enumerate(self.averages):
+            average.restore(int(saved[1]), state[f"average {k}"])
+        if self._size:
+            tables = bool(self.averages)
+            self._meet(self._restored(state) if tables else _networks(self.snapshots[-1], state))
+        super().set_state(state)
+
+    def _meet(self, snapshots: list[Snapshot]) -> None:
+        self.snapshots = snapshots
+        self._native.set_opponents([one.opponent for one in snapshots], self.weights)
+
+    def _snapshot(self, learner: BaseAlgorithm, timesteps: int) -> Snapshot:
+        opponent = self._play(learner, f"self at {timesteps}")
+        weights = learner.policy.state_dict()
+        copies = {f":{name}": tensor.numpy(force=True).copy() for name, tensor in weights.items()}
+        if isinstance(opponent, NetworkPlayer):
+            copies = {
+                f" {name} {layer}": array
+                for name in ("weights", "biases")
+                for layer, array in enumerate(getattr(opponent.network, name))
+            }
+        return Snapshot(timesteps, copies, opponent)
+
+    def _restored(self, state: Arrays) -> list[Snapshot]:
+        """Return the saved snapshots; equal parameters give equal policies."""
+        assert self._learner is not None
+        policy = self._learner.policy
+        present = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
+        snapshots = []
+        for k, timesteps in enumerate(state["past"].tolist()):
+            policy.load_state_dict(
+                {name: torch.from_numpy(state[f"past {k}:{name}"]) for name in present}
+            )
+            snapshots.append(self._snapshot(self._learner, timesteps))
+        policy.load_state_dict(present)
+        return snapshots
+
+
+def _networks(like: Snapshot, state: Arrays) -> list[Snapshot]:
+    """Return the saved snapshots whose opponents are networks with the layers of another's."""
+    snapshots = []
+    for k in range(int(state["remembered"][1])):
+        parameters = {name: state[f"past {k}{name}"] for name in like.parameters}
+        layers = list(parameters.values())
+        weights, biases = layers[: len(layers) // 2], layers[len(layers) // 2 :]
+        network = Network(tuple(weights), tuple(biases), like.opponent.network.activation)
+        snapshots.append(Snapshot(-1, parameters, replace(like.opponent, network=network)))
+    return snapshots
+
+
+def policies_of_seats(
+    game: TabularGame, observation: str, learner: BaseAlgorithm, name: str
+) -> tuple[TabularPolicy, ...]:
+    """Return a learner's present policies in both seats, as tables.
+
+    Args:
+        game: The game that its environment samples.
+        observation: The kind of observation that the learner gets.
+        learner: The learner.
+        name: The name of the policies.
+    """
+    return tuple(
+        extract(learner, game, observation=observation, player=seat, name=name, gate=False).sampled
+        for seat in SEATS
+    )
+
+
+class SnapshotCallback(Watcher):
+    """Callback that makes the environment remember the learner at regular intervals.
+
+    Args:
+        venv: The learner's environment, in which it has been remembered once.
+        every: Steps between one snapshot and the next.
+    """
+
+    def __init__(self, venv: SelfPlayEnv, every: int) -> None:
+        super().__init__()
+        self._venv, self._every = venv, every
+
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps // self._every > self._venv.remembered // self._every:
+            self._venv.remember(self.model)
+
+
+class AveragePolicy:
+    """The mean of a player's policies in each state, in which the k-th has the weight k^2.
+
+    Args:
+        game: The game.
+        player: The player whose policies are averaged.
+
+    Attributes:
+        game: The game.
+        count: Number of policies in the mean.
+        mean: [S, A] mean of the policies; uniform while there are none.
+    """
+
+    def __init__(self, game: TabularGame, player: int) -> None:
+        self.game, self._player = game, player
+        self.count = 0
+        self.mean: Floats = TabularPolicy.uniform(game, player=player).probabilities
+
+    def add(self, policy: TabularPolicy) -> None:
+        """Add a policy to the mean.
+
+        Args:
+            policy: A policy of the player.
+
+        Raises:
+            ValueError: If the policy is for another game.
+        """
+        policy.check_is_for(self.game)
+        self.count += 1
+        # The weights of 1..k sum to k (k + 1) (2 k + 1) / 6, of which the last has k^2.
+        share = 6 * self.count / ((self.count + 1) * (2 * self.count + 1))
+        self.mean += share * (policy.probabilities - self.mean)
+
+    def restore(self, count: int, mean: Floats) -> None:
+        """Restore the state of another average of the same kind.
+
+        Args:
+            count: Number of policies in it, at least 0.
+            mean: [S, A] mean of the policies.
+
+        Raises:
+            ValueError: If `mean` is not a policy.
+        """
+        TabularPolicy.of(self.game, mean, player=self._player, name="average")
+        self.count, self.mean = count, np.array(mean, np.float64)
+
+    def policy(self, name: str = "average") -> TabularPolicy:
+        """Return the mean so far as a policy.
+
+        Args:
+            name: Name of the policy.
+        """
+        # Rounding leaves sums that are off by some units in the last place.
+        total = self.mean.sum(axis=1, keepdims=True)
+        mean = self.mean / np.where(total > 0, total, 1.0)
+        return TabularPolicy.of(self.game, mean, player=self._player, name=name)
+
 
 INTERVAL = 0.2
 """Least time between two reports of a training, in seconds."""

@@ -9,33 +9,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv
+from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv, RunCallback
 from solvent.benchmark.policies import Learned
-from solvent.benchmark.run import RunCallback
 from solvent.benchmark.suites import Task, TaskGame
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS
-from solvent.training.forms import act_at_once
-from solvent.training.hyperparameters import prepare, requested, tuned
+from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, prepare, requested, tuned
+from solvent.training.environments import act_at_once
 from solvent.training.train import train
-
-
-def entry(name: str) -> Algorithm:
-    """Return the benchmark entry of one of the trainer's algorithms.
-
-    Args:
-        name: A key of :data:`solvent.training.algorithms.SELF_PLAY_ALGORITHMS`.
-    """
-    return Algorithm(
-        partial(_train, name),
-        one_seat=name in ALGORITHMS,
-        self_play=True,
-        masked=SELF_PLAY_ALGORITHMS[name].masked,
-        observation="onehot",
-        refuses=partial(_refuses, name),
-        timesteps=partial(_tuned_timesteps, name),
-    )
-
 
 EVALUATIONS = 10
 """Number of points of a learning curve after the first."""
@@ -95,6 +75,14 @@ def _tuned_timesteps(name: str, task: Task) -> int:
 
 def __getattr__(name: str) -> Algorithm:
     """Return an entry by its name, as in ``solvent.training.entries:ppo``."""
-    if name in SELF_PLAY_ALGORITHMS:
-        return entry(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in SELF_PLAY_ALGORITHMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return Algorithm(
+        partial(_train, name),
+        one_seat=name in ALGORITHMS,
+        self_play=True,
+        masked=SELF_PLAY_ALGORITHMS[name].masked,
+        observation="onehot",
+        refuses=partial(_refuses, name),
+        timesteps=partial(_tuned_timesteps, name),
+    )

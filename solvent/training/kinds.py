@@ -30,31 +30,30 @@ from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice, check_integer, is_number, shown
 from solvent.model.registry import make_game
-from solvent.training.algorithms import Learner
+from solvent.training.algorithms import Hyperparameters, Learner
 from solvent.training.callback import (
+    AveragePolicy,
     CurveCallback,
     ExactEvalCallback,
     ReturnCallback,
     ReturnSoFar,
+    SelfPlayEnv,
     SelfPlayEvalCallback,
     SelfPlayEvaluation,
+    policies_of_seats,
 )
 from solvent.training.environments import (
     NativeVecEnv,
-    make_registered_env,
-    make_vector_env,
-    table_for_self_play,
-)
-from solvent.training.extract import SEATS, Extraction, extract, extract_seats, network_player
-from solvent.training.forms import (
     act_at_once,
     exploring_starts,
     free_choice,
     importance,
+    make_registered_env,
+    make_vector_env,
+    table_for_self_play,
     with_roles,
 )
-from solvent.training.hyperparameters import Hyperparameters
-from solvent.training.snapshots import AveragePolicy, SelfPlayEnv, policies_of_seats
+from solvent.training.extract import SEATS, Extraction, extract, extract_seats, network_player
 
 MOST_AVERAGED = 125
 """Default limit of tables in the average of a training whose learner takes both seats."""
@@ -132,10 +131,6 @@ class TrainingRequest:
             if getattr(self, name) is not None:
                 check_integer(getattr(self, name), name, least, most)
 
-    def name(self, game: Game | TabularGame) -> str:
-        """Return the id of the environment, or the name of the given game."""
-        return self.game if isinstance(self.game, str) else game.info.name
-
 
 class Training(ABC):
     """A kind of training: the learner's opponents, its scores, and its files.
@@ -163,29 +158,25 @@ class Training(ABC):
         self.asked = asked
 
     @property
-    def title(self) -> str:
-        """Title of the progress bar."""
-        title = f"{self.request['environment']} {self.request['algorithm']}"
-        return f"{title} self-play" if self.asked.self_play else title
-
-    @property
     def observation(self) -> str:
         """The network's kind of observation."""
         return str(self.asked.env_kwargs["observation"])
 
-    def record(self, name: str, evaluations: int, **own: Any) -> dict[str, Any]:
+    def record(self, evaluations: int, **own: Any) -> dict[str, Any]:
         """Return the arguments of the training for the folder's record.
 
         Args:
-            name: The name of the environment.
             evaluations: The default number of evaluations.
             own: The entries of this kind of training.
         """
-        asked = self.asked
+        asked, game = self.asked, self.asked.game
         return {
-            **asked.record, "environment": name, "env_kwargs": asked.env_kwargs,
-            "evaluations": asked.evaluations or evaluations, **own,
-        }  # fmt: skip
+            **asked.record,
+            "environment": game if isinstance(game, str) else game.info.name,
+            "env_kwargs": asked.env_kwargs,
+            "evaluations": asked.evaluations or evaluations,
+            **own,
+        }
 
     @abstractmethod
     def make_env(self) -> NativeVecEnv:
@@ -365,9 +356,7 @@ class OneSeat(WithTable):
                 "start_weights is 'importance', but no episode is an exploring start; "
                 "say which share with exploring_starts"
             )
-        self.request = self.record(
-            asked.name(self.left), 20, model_hash=self.left.model_hash, stakes=self._share
-        )
+        self.request = self.record(20, model_hash=self.left.model_hash, stakes=self._share)
         # A share without weights is by importance, as in the records of earlier versions.
         if share and asked.start_weights == UNIFORM:
             self.request["start_weights"] = UNIFORM
@@ -418,7 +407,6 @@ class SelfPlay(WithTable):
         if share is None:
             share = 0.1 if snapshots else 0.5
         self.request = self.record(
-            asked.name(self.game),
             10,
             model_hash=self.game.model_hash,
             past_selves=snapshots,
@@ -499,7 +487,6 @@ class WithoutTable(Training):
         if asked.self_play:
             kwargs["opponent"] = "self-play"
         self.request = self.record(
-            asked.game,
             20,
             env_kwargs=kwargs,
             past_selves=asked.snapshots or 5,

@@ -298,7 +298,7 @@ class MirrorDescent(MaskablePPO):
             raise ValueError(
                 f"{type(self).__name__} needs players with actions of their own; in this game "
                 f"both have action {min(set(first) & set(second))}, and "
-                f"solvent.training.forms.with_roles(game, apart=True) is the same game "
+                f"solvent.training.environments.with_roles(game, apart=True) is the same game "
                 f"with other ones"
             )
         callback.on_rollout_start()

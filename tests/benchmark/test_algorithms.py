@@ -17,8 +17,11 @@ from solvent.benchmark.algorithms import (
     Algorithm,
     Budget,
     MakeEnv,
+    Run,
+    RunCallback,
     as_algorithm,
     find_algorithm,
+    perform,
 )
 from solvent.benchmark.policies import (
     Learned,
@@ -27,7 +30,6 @@ from solvent.benchmark.policies import (
     learned_policies,
     recorded_score,
 )
-from solvent.benchmark.run import Run, RunCallback, perform
 from solvent.benchmark.suites import Task, task_game
 from solvent.benchmark.tabular import FICTITIOUS_PLAY, REGRET_MATCHING, TABULAR_MIRROR_DESCENT
 from solvent.exact import score

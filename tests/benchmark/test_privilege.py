@@ -11,10 +11,9 @@ from typing import Any
 import own_algorithms
 import pytest
 
-from solvent.benchmark.algorithms import Budget
+from solvent.benchmark.algorithms import Budget, Run, perform
 from solvent.benchmark.policies import task_record
 from solvent.benchmark.records import BenchRecord, read_bench, write_results
-from solvent.benchmark.run import Run, perform
 from solvent.benchmark.run_folder import OPPONENT, STARTS, saw_solution, seen_of_solution
 from solvent.benchmark.suites import Task, task_game
 from solvent.benchmark.summary import as_csv, as_latex, summarize

@@ -20,11 +20,19 @@ from explored import GAMES, client, explorer, line_at, solved, waited
 from solvent import make_game
 from solvent.exact import SolvedTable, save_policy, solve
 from solvent.exact.scoring import best_response
-from solvent.explore import Explorer, Library, make_app, questions, subject
-from solvent.explore.decision import choice_in, results, why_tied
+from solvent.explore import Explorer, Library, decision, make_app, subject
+from solvent.explore.decision import (
+    choice_in,
+    drill_position,
+    exploit,
+    knobs_of,
+    locked,
+    results,
+    sweep,
+    why_tied,
+)
 from solvent.explore.line import Line, costliest, in_all
 from solvent.explore.panels import PANELS, read_games
-from solvent.explore.questions import drill_position, exploit, knobs_of, locked, sweep
 from solvent.explore.subject import MOST_RUNNING, Jobs
 from solvent.model import TabularPolicy, cache
 from solvent.model.game import words
@@ -180,7 +188,7 @@ def test_whole_numbers_break_between_neighbours() -> None:
 
 
 def test_values_that_make_a_game_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(questions, "MOST_STATES", 300)
+    monkeypatch.setattr(decision, "MOST_STATES", 300)
     monkeypatch.setattr(cache, "INTERVAL", 0.0)  # The states are counted at every chance.
     game = solve(make_game("pig", target=6))
     state = game.game.initial()[0].state._replace(total=2)

@@ -28,15 +28,15 @@ from solvent.exact.layered.solve import solve_layers
 from solvent.explore import (
     Explorer,
     Library,
+    decision,
     make_app,
-    questions,
     write_map,
     write_replay,
 )
 from solvent.explore.decision import choice_in, expected, joint_action, matrix, results
-from solvent.explore.maps import slice_cells
 from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS
 from solvent.explore.states import NearestError, States
+from solvent.explore.subject import slice_cells
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.model import TabularPolicy, ValueScale
@@ -177,7 +177,7 @@ ASKED = {
 )
 def test_strange_input_gets_a_message(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Explorer, "map_sections", lambda self, tell: ())
-    monkeypatch.setattr(questions, "STEPS", 1)
+    monkeypatch.setattr(decision, "STEPS", 1)
     asked = client(name)
     refused = 0
     for page, names in ASKED.items():

@@ -16,11 +16,11 @@ from solvent.exact import SolvedTable, solve
 from solvent.exact.evaluation import policy_value
 from solvent.explore import Explorer, learning
 from solvent.explore.learning import EPISODES, MOST_SWEEPS, Course, methods_for, settings_of
-from solvent.explore.maps import END_COLOUR
+from solvent.explore.subject import END_COLOUR
 from solvent.model import TabularPolicy
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.transforms import against
-from solvent.report.colours import VIRIDIS, shade
+from solvent.report.panel import VIRIDIS, shade
 from solvent.tabular import ALGORITHMS, Estimate, q_learning, value_iteration
 
 

@@ -20,8 +20,7 @@ from typer.testing import CliRunner
 import solvent
 from solvent.cli.app import app
 from solvent.grading import Exercise, find_exercise, grade_files, read_answer, write_grades
-from solvent.grading.answers import largest_file, shapes_of
-from solvent.grading.grades import Graded
+from solvent.grading.grades import Graded, largest_file, shapes_of
 from solvent.model.files import StoreError
 
 SHAPES = shapes_of("policy", 16, 4)

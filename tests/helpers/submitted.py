@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from solvent.benchmark.algorithms import Budget
+from solvent.benchmark.algorithms import Budget, Run, perform
 from solvent.benchmark.policies import task_record
 from solvent.benchmark.records import (
     AgentRecord,
@@ -18,7 +18,6 @@ from solvent.benchmark.records import (
     figures,
     write_results,
 )
-from solvent.benchmark.run import Run, perform
 from solvent.benchmark.suites import (
     Setting,
     Suite,

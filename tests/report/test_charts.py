@@ -14,19 +14,16 @@ import numpy as np
 import pytest
 
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
-from solvent.benchmark.statistics import curve_band
+from solvent.benchmark.summary import curve_band
 from solvent.exact.learning_curve import Evaluation
 from solvent.model.text import small
 from solvent.report.charts import (
     distances,
     gap_band_panel,
-    gap_panel,
     panels,
     rows_of,
-    value_panel,
 )
-from solvent.report.colours import BASELINE_SHAPE, algorithm_marks
-from solvent.report.panel import Axis, gap_axis
+from solvent.report.panel import BASELINE_SHAPE, Axis, algorithm_marks, gap_axis
 
 NUMBERS = {"10⁻³": 1e-3, "10⁻⁴": 1e-4, "10⁻⁵": 1e-5}
 
@@ -107,7 +104,7 @@ def test_a_curve_ends_where_the_axis_says() -> None:
         for name, gap in last.items()
     )
     task = TaskRecord("solvent/Test-v0", "test", {}, 0.5, (0.5, 0.5), agents, ())
-    chart = ElementTree.fromstring(gap_panel(task, curves, algorithm_marks(["ppo", "dqn"])))
+    chart = ElementTree.fromstring(panels(task, curves, algorithm_marks(["ppo", "dqn"]))[1])
     axis = ticks(chart, "y")
     ends = {}
     for line in chart.iter("polyline"):
@@ -202,7 +199,7 @@ def curve_drawn(text: str, kind: str = "mode") -> tuple[list[float], str, dict[s
 
 
 def test_a_value_without_bound_is_at_the_bottom_and_marked() -> None:
-    text = value_panel(*cliff(), MARKS)
+    text = panels(*cliff(), MARKS)[0]
     heights, _, labels = curve_drawn(text)
     assert len(heights) == len(STEPS)
     assert heights[:2] == pytest.approx([labels["−∞"]] * 2, abs=0.1)
@@ -217,14 +214,14 @@ def test_a_value_without_bound_is_at_the_bottom_and_marked() -> None:
 
 def test_a_gap_without_bound_is_at_the_top_and_marked() -> None:
     task, curves = cliff()
-    heights, said, labels = curve_drawn(gap_panel(task, curves, MARKS))
+    heights, said, labels = curve_drawn(panels(task, curves, MARKS)[1])
     assert heights[:2] == pytest.approx([labels["∞"]] * 2, abs=0.1)
     assert min(heights[2:]) > labels["∞"] + 10
     assert labels["∞"] == min(labels.values())
     assert said == "dqn 0: 0 in the end, as recorded"
     # What is not proved has no place.
     curves["dqn 0"][1] = replace(curves["dqn 0"][1], mode_gap=nan)
-    assert len(curve_drawn(gap_panel(task, curves, MARKS))[0]) == 3
+    assert len(curve_drawn(panels(task, curves, MARKS)[1])[0]) == 3
 
 
 def test_an_axis_has_lanes_for_infinite_numbers() -> None:

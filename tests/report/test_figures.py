@@ -13,23 +13,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvent import report
-from solvent.benchmark.statistics import estimate
+from solvent.benchmark.summary import estimate
 from solvent.exact import locate_gap, solve
 from solvent.games import FightingFantasy, Greed
 from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.text import brief, choice_text, exact, interval, precise, small, tick, whole
-from solvent.report.colours import (
+from solvent.report.gap_attribution import attribute_gap
+from solvent.report.panel import (
     ALGORITHMS,
     CIVIDIS,
     FURTHER,
+    LABEL,
     OWN_MARKS,
     VIRIDIS,
+    Axis,
     algorithm_marks,
+    gap_axis,
     shade,
+    spread,
 )
-from solvent.report.gap_attribution import attribute_gap
-from solvent.report.panel import LABEL, Axis, gap_axis, spread
 
 
 def test_fewer_than_ten_seeds_have_their_range() -> None:

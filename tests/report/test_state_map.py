@@ -141,7 +141,7 @@ def test_the_arrow_of_an_optimal_action_points_to_where_it_leads(name: str) -> N
     arrows = signs(state_map.action_names(table.info), arrows=True)
     followed = 0
     for s in found.states.tolist():
-        action = int(found.choices[0].action[cell[s], 0])
+        action = int(found.choices[0]["action"][cell[s], 0])
         row = table.row(s, (action, 0))
         after = int(table.next_state[table.outcome_start[row]])
         state = table.states[s]
@@ -307,7 +307,7 @@ def test_a_large_game_is_shown_in_part_and_says_so() -> None:
     part = state_map.state_map(taxi, most_bytes=6000)
     assert f"Of 404 cells {len(part.value)} are shown" in part.omitted
     assert 0 < len(part.value) < 404
-    assert part.choices[0].action.shape == (len(part.states), 1)
+    assert part.choices[0]["action"].shape == (len(part.states), 1)
     # Slices are whole: 25 squares each, or 24 and an end where the passenger is delivered.
     _, count = np.unique([part.fields[2].place, part.fields[3].place], axis=1, return_counts=True)
     assert set(count.tolist()) <= {25, 26}

@@ -16,7 +16,7 @@ from solvent.exact import policy_value, score, solve
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import TabularGame, TabularPolicy, against, compile_game, one_hot
 from solvent.training import TrainingResult, train
-from solvent.training.forms import importance, with_roles, without_roles
+from solvent.training.environments import importance, with_roles, without_roles
 
 GAME = FightingFantasy(stamina=[2, 5], opponent_stamina=[2, 5], luck=[0, 3])
 

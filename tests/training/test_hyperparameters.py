@@ -20,12 +20,12 @@ from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.games import FightingFantasy
 from solvent.model import TabularGame
 from solvent.registration import register_envs
-from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, hyperparameters, train
+from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, train
+from solvent.training.algorithms import EXPLORING, prepare, tuned
 from solvent.training.callback import CurveCallback, SelfPlayEvaluation
-from solvent.training.hyperparameters import EXPLORING, prepare, tuned
 from solvent.training.kinds import OneSeat, SelfPlay, WithTable
 
-DEFAULT = Path(hyperparameters.__file__).with_name("default.yml")
+DEFAULT = Path(solvent.training.__file__).parent / "hyperparameters" / "default.yml"
 GAMES = Path(solvent.__file__).parent / "games"
 FILES = sorted(GAMES.glob("**/hyperparameters/*.yml"))
 

@@ -21,8 +21,7 @@ from torch import nn
 from solvent.envs import Env, VectorEnv
 from solvent.model import TabularGame, one_hot
 from solvent.training import NativeVecEnv
-from solvent.training.distinct import DistinctMaskablePPO, DistinctPPO
-from solvent.training.masked_dqn import MaskedReplayBuffer
+from solvent.training.learners import DistinctMaskablePPO, DistinctPPO, MaskedReplayBuffer
 
 
 def test_training_never_plays_an_illegal_action(small: TabularGame, make_model: Any) -> None:

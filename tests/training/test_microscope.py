@@ -21,7 +21,7 @@ from solvent.envs.env import learned_seat
 from solvent.exact import policy_value, score, solve, state_visitation
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.transforms import from_arrays
-from solvent.report.microscope import microscope_section
+from solvent.report.charts import microscope_section
 from solvent.training import (
     ALGORITHMS,
     ExactAdvantages,
@@ -34,9 +34,8 @@ from solvent.training import (
     train,
 )
 from solvent.training.environments import make_vector_env
-from solvent.training.gap_parts import approximation, visited_gap
-from solvent.training.learner_values import LearnerValues
-from solvent.training.policy_gradient import ActorGradient
+from solvent.training.learner_values import ActorGradient, LearnerValues
+from solvent.training.microscope import approximation, visited_gap
 
 
 @pytest.fixture

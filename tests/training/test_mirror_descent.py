@@ -18,8 +18,7 @@ from solvent.envs.sampling import observations
 from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import MirrorDescent, TrainingResult, train
-from solvent.training.environments import NativeVecEnv
-from solvent.training.forms import with_roles
+from solvent.training.environments import NativeVecEnv, with_roles
 from solvent.training.mirror_descent import JointTransitions
 
 STEPS = 8_192

@@ -35,13 +35,13 @@ from solvent.training import (
     read_curve,
     train,
 )
-from solvent.training.forms import exploring_starts, free_choice
-from solvent.training.snapshots import (
+from solvent.training.callback import (
     AveragePolicy,
     SelfPlayEnv,
     SnapshotCallback,
     policies_of_seats,
 )
+from solvent.training.environments import exploring_starts, free_choice
 
 STEPS = 2_048
 ENOUGH_TO_LEARN = 12_000

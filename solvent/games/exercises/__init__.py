@@ -1,1 +1,1 @@
-"""The exercises of this package: a file each (:mod:`solvent.grading.exercises`)."""
+"""The exercises of this package: a file each (:mod:`solvent.grading.grades`)."""

@@ -23,7 +23,7 @@ from solvent.exact import policy_value
 from solvent.games.fighting_fantasy.rules import TEST, Combat, rules_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
-from solvent.report.colours import VIRIDIS
+from solvent.report.panel import VIRIDIS
 from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from solvent.cli.groups import GameCommand
 from solvent.cli.parameters import parse_parameters, parse_value
-from solvent.cli.terminal import facts, show_blocks, show_rows
+from solvent.cli.printing import facts, show_blocks, show_rows
 from solvent.games.football.chart import (
     KICK_COLUMNS,
     Chart,
@@ -157,7 +157,7 @@ def points(
 
     [dim]solvent chart points mine.csv --out mine.json[/]
     """
-    from solvent.cli.terminal import working
+    from solvent.cli.printing import working
 
     def tell_round(number: int, residual: float, _: float) -> None:
         tell(f"solving {source}: residual {residual:.0e} points, round", number, None)
@@ -214,7 +214,7 @@ def sheet(
 
     [dim]solvent chart sheet standard --down 3 --to-go 7 --to-goal 34[/]
     """
-    from solvent.cli.terminal import working
+    from solvent.cli.printing import working
     from solvent.games.football.solver.points import call_sheet
 
     chart, numbers = load_chart(source), Ruleset.of(ruleset and parse_value(ruleset))

@@ -25,9 +25,7 @@ from solvent.games.football.solver.backup import (
     contests,
 )
 from solvent.model.arrays import Floats, Ints
-from solvent.report.cell_map import CellMap, named_legend, shaded
-from solvent.report.colours import CIVIDIS, VIRIDIS
-from solvent.report.panel import Axis
+from solvent.report.panel import CIVIDIS, VIRIDIS, Axis, CellMap, named_legend, shaded
 
 WAYS = ("go for it", "quick kick", "punt formation", "field goal")
 WAY_COLOURS = ("#0072b2", "#56b4e9", "#e69f00", "#009e73")

@@ -45,9 +45,7 @@ from solvent.games.football.solver.backup import FootballLosses, backup_of
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.model.arrays import Floats
 from solvent.model.text import ValueScale
-from solvent.report.cell_map import map_script
-from solvent.report.colours import ALGORITHMS
-from solvent.report.panel import Axis, Panel
+from solvent.report.panel import ALGORITHMS, Axis, Panel, map_script
 from solvent.report.sections import Section, Untabled, beside, script_json, templates
 from solvent.report.solved import SolvedTask
 

@@ -29,8 +29,7 @@ from solvent.games.football_clock.solution import NEGLIGIBLE, OptimalLayers, Tim
 from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.model import Game
 from solvent.model.arrays import Floats, Ints
-from solvent.report.cell_map import CellMap, map_script, named_legend, shaded
-from solvent.report.colours import CIVIDIS, VIRIDIS
+from solvent.report.panel import CIVIDIS, VIRIDIS, CellMap, map_script, named_legend, shaded
 from solvent.report.sections import Section, Untabled
 
 LARGEST_LEAD = 21

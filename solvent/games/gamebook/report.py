@@ -24,7 +24,7 @@ from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, grouped_sum
 from solvent.model.text import exact, small
-from solvent.report.colours import VIRIDIS, shade
+from solvent.report.panel import VIRIDIS, shade
 from solvent.report.sections import Section, templates
 from solvent.report.solved import SolvedTask
 

@@ -21,19 +21,22 @@ from solvent.games.greed.rules import Greed, fits_a_table
 from solvent.model import Game
 from solvent.model.arrays import Floats
 from solvent.report import panel
-from solvent.report.cell_map import (
+from solvent.report.panel import (
+    CIVIDIS,
     HEIGHT,
     HIGH,
     LEFT,
     TOP,
+    VIRIDIS,
     WIDE,
     WIDTH,
+    Axis,
     CellMap,
+    bar,
     map_script,
+    shade,
     shaded,
 )
-from solvent.report.colours import CIVIDIS, VIRIDIS, shade
-from solvent.report.panel import Axis, bar
 from solvent.report.sections import Section, Untabled
 from solvent.report.solved import SolvedTask
 

@@ -22,8 +22,7 @@ from solvent.exact import Solution
 from solvent.games.pig.rules import HOLD, Turn
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats, Ints
-from solvent.report.colours import VIRIDIS, shade
-from solvent.report.panel import Axis, bar, hatching, runs
+from solvent.report.panel import VIRIDIS, Axis, bar, hatching, runs, shade
 from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import SolvedTask
 
