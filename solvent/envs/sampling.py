@@ -399,7 +399,7 @@ def seat_table(game: TabularGame, seats: tuple[int, ...], observation: str) -> S
         mask=np.concatenate([mask | game.terminal[:, None] for mask in masks]).astype(np.int8),
         observation=np.concatenate(seen) if len(seats) > 1 else seen[0],
         sign=np.array([1.0 - 2.0 * seat for seat in seats]),
-        bonus=np.array([seat * bonus for seat in seats]),
+        bonus=np.array([seat * bonus for seat in seats], float),
         choices=int(sum(count.sum() for count in counts)),
     )
 
