@@ -438,12 +438,18 @@ def _table(
     functions_only = {"outputs": outputs, "illegal": illegal, "takes_mask": takes_mask or None}
     if isinstance(policy, TabularPolicy):
         _refuse_given({**functions_only, "observation": observation}, "a TabularPolicy")
-        _check_player(policy, subject)
+        if subject.player not in (None, policy.player):
+            raise ValueError(
+                f"policy {policy.name!r} is of player {policy.player}, but player "
+                f"{subject.player} is scored here"
+            )
         policy.check_is_for(subject.game)
         _replay(subject, policy)
         return policy.mode() if deterministic else policy, None
     player = subject.player or 0
-    if _is_of_stable_baselines3(policy):
+    # Whoever has a model of it has imported this, and nobody else is to wait for that.
+    base: Any = sys.modules.get("stable_baselines3.common.base_class")
+    if base is not None and isinstance(policy, base.BaseAlgorithm):
         _refuse_given(functions_only, "a model of Stable-Baselines3")
         both = _extracted(subject, policy, player, observation, batch_size, name)
         _replay(subject, both.sampled)
@@ -488,14 +494,6 @@ def _refuse_given(arguments: dict[str, Any], what: str) -> None:
     for argument, value in arguments.items():
         if value is not None:
             raise ValueError(f"{argument} is {shown(value)}; it is not for {what}")
-
-
-def _check_player(policy: TabularPolicy, subject: _Subject) -> None:
-    if subject.player not in (None, policy.player):
-        raise ValueError(
-            f"policy {policy.name!r} is of player {policy.player}, but player {subject.player} is "
-            f"scored here"
-        )
 
 
 def _replay(subject: _Subject, policy: TabularPolicy) -> None:
@@ -544,12 +542,6 @@ def _lookup(policy: Any, game: TabularGame, rows: int) -> Any:
             f"which each has a row"
         )
     return array.__getitem__
-
-
-def _is_of_stable_baselines3(policy: Any) -> bool:
-    # Whoever has such a model has imported this, and nobody else is to wait for that.
-    base: Any = sys.modules.get("stable_baselines3.common.base_class")
-    return base is not None and isinstance(policy, base.BaseAlgorithm)
 
 
 def _extracted(

@@ -157,9 +157,12 @@ def measure(
     ]
     best = int(np.argmax(constants))
     optimum = sign * solution.value
-    ratios = (np.array([inf]), inf)
+    met = np.flatnonzero(live & (visits > 0))
+    share = visits[met] / visits[live].sum()
+    ratios = np.full(len(met), inf)
     if visits_uniform is not None:
-        ratios = _ratios(visits[live], visits_uniform[live])
+        with np.errstate(divide="ignore"):
+            ratios = share / (visits_uniform[met] / visits_uniform[live].sum())
     gaps, ties = _action_gaps(game, q, optimal, visits * choosing)
     small = live.sum() * len(game.next_state) <= largest
     diameter, reach = _diameter(game, live) if small else (None, None)
@@ -177,8 +180,8 @@ def measure(
         action_gaps=gaps,
         ties=ties,
         effective_horizon=_effective_horizon(game, uniform, optimal),
-        concentrability=float(ratios[0].max()),
-        mean_concentrability=float(ratios[1]),
+        concentrability=float(ratios.max()),
+        mean_concentrability=float(share @ ratios),
         diameter=diameter,
         reach=reach,
     )
@@ -223,15 +226,6 @@ def _action_gaps(
     below = np.cumsum(weights) / weights.sum()
     chosen = [float(sizes[min(int(np.searchsorted(below, q)), len(sizes) - 1)]) for q in QUANTILES]
     return tuple(zip(QUANTILES, chosen, strict=True)), max(0.0, float(1 - weights.sum() / total))
-
-
-def _ratios(visits: Floats, visits_uniform: Floats) -> tuple[Floats, float]:
-    """Return the ratios of the shares of visits, and their mean weighted by the first."""
-    share, share_uniform = visits / visits.sum(), visits_uniform / visits_uniform.sum()
-    where = share > 0
-    with np.errstate(divide="ignore"):
-        ratio = share[where] / share_uniform[where]
-    return ratio, float(share[where] @ ratio)
 
 
 def _effective_horizon(game: TabularGame, uniform: TabularPolicy, optimal: Bools) -> int | None:

@@ -173,7 +173,10 @@ def solve_matrix_game(payoff: Floats) -> MatrixGameSolution:
         raise ArithmeticError(f"HiGHS did not solve a matrix game: {program.message}")
     solution = _measured(a, program.x[:rows], -program.ineqlin.marginals)
     if not solution.duality_gap <= _accepted_gap(a[None])[0]:
-        solution = _polished(a, solution)
+        # Its supports may lead to a better one.
+        x, y = solution.row_strategy[None].copy(), solution.column_strategy[None].copy()
+        solve_games(np.ascontiguousarray(a[None]), x, y)
+        solution = min(solution, _measured(a, x[0], y[0]), key=lambda one: one.duality_gap)
     if not solution.duality_gap <= _accepted_gap(a[None])[0]:
         raise ArithmeticError(
             f"HiGHS solved a matrix game with a duality gap of {solution.duality_gap:.1e}; its "
@@ -227,18 +230,6 @@ def _measured(a: Floats, x: Floats, y: Floats) -> MatrixGameSolution:
     x, y = x / x.sum(), y / y.sum()
     value = float((x @ a).min())
     return MatrixGameSolution(value, x, y, max(float((a @ y).max()) - value, 0.0))
-
-
-def _polished(a: Floats, rough: MatrixGameSolution) -> MatrixGameSolution:
-    """The better of a solution and of what its supports lead to."""
-    row_strategy, column_strategy = (
-        rough.row_strategy[None].copy(),
-        rough.column_strategy[None].copy(),
-    )
-    solve_games(np.ascontiguousarray(a[None]), row_strategy, column_strategy)
-    return min(
-        rough, _measured(a, row_strategy[0], column_strategy[0]), key=lambda one: one.duality_gap
-    )
 
 
 def _check_range(payoffs: Floats) -> None:

@@ -240,7 +240,12 @@ def _optimum(game: TabularGame, quantity: str) -> float:
 def _rms(
     game: TabularGame, values: Floats | TabularPolicy | None, states: Bools | Ints | None
 ) -> Measure:
-    true = np.asarray(_true_values(game, values))
+    if values is None or isinstance(values, TabularPolicy):
+        both = all((count > 1).any() for count in game.action_count)
+        sign = 1 if both else 1 - 2 * chooser(game)
+        own = solve_table(game).values if values is None else policy_value(game, values)
+        values = sign * own
+    true = np.asarray(values)
     where = ~game.terminal & np.isfinite(true) if states is None else states
 
     def rms(estimate: Estimate) -> float:
@@ -251,15 +256,6 @@ def _rms(
         return float(np.sqrt(((V - true)[where] ** 2).mean()))
 
     return rms
-
-
-def _true_values(game: TabularGame, values: Floats | TabularPolicy | None) -> Floats:
-    """Return the values to compare V with, [S], to the learner."""
-    if values is not None and not isinstance(values, TabularPolicy):
-        return values
-    both = all((count > 1).any() for count in game.action_count)
-    sign = 1 if both else 1 - 2 * chooser(game)
-    return sign * (solve_table(game).values if values is None else policy_value(game, values))
 
 
 def _value(game: TabularGame, estimate: Estimate, kind: str) -> float:
