@@ -82,7 +82,7 @@ GOALS = {"solvent/FFCombat-v0": 0.0003}
 """Mean gaps of the mode that --goals is about."""
 CHANGED: Mapping[str, Mapping[str, Any]] = {
     "solvent/FFCombat-v0": {
-        "n_envs": 512, "n_steps": 16, "batch_size": 8192, "n_epochs": 20, "ent_coef": 0.02,
+        "n_envs": 512, "n_epochs": 20,
         "policy_kwargs": "dict(activation_fn=nn.ReLU, optimizer_kwargs=dict(eps=1e-5, fused=True))",
     },
 }  # fmt: skip

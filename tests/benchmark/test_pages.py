@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from classification_tree import fit_tree
 from learned_model import learned_model
+from rich.console import Console
 from typer.testing import CliRunner
 
 from solvent.benchmark.algorithms import find_algorithm
@@ -282,6 +283,32 @@ def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
         if one["algorithm"] == "ppo":
             *_, last = (x for x, own in zip(one["readings"], one["gradients"], strict=True) if own)
             assert last[place] >= results["timesteps"][one["task"]]
+
+
+def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
+    pytest.importorskip("stable_baselines3")
+    script = importlib.import_module("learning")
+    from solvent.training.hyperparameters import tuned
+
+    results = json.loads((DOCS / "evidence" / "learning-goals.json").read_text(encoding="utf-8"))
+    page = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    assert "|\n" + "\n".join(script.goal_lines(results)) + "\n\n" in page
+    for env, found in results.items():
+        assert (found["tuned"], found["changed"]) == (tuned("ppo", env), script.CHANGED[env])
+        assert found["before"].keys() == found["after"].keys()
+        assert max(map(int, found["after"])) < 2**24, "a seed that settings were chosen with"
+        assert found["microscope"]["saw"] == ["exact advantages"]
+
+
+@pytest.mark.slow
+def test_exact_advantages_leave_nothing_of_the_gap_in_combat() -> None:
+    """The changed settings lose less than the tuned ones, and estimation is what they lose by."""
+    pytest.importorskip("stable_baselines3")
+    script = importlib.import_module("learning")
+    found = script.pursue(Console(quiet=True), "solvent/FFCombat-v0", [10], 500_000, None)
+    assert found["after"]["10"][0] < found["before"]["10"][0] / 2
+    assert found["microscope"]["gap"] == found["after"]["10"][0]
+    assert found["microscope"]["with_exact_advantages"] < 1e-4
 
 
 # Methods that only scripts use: models learned from samples, and classification trees
