@@ -70,8 +70,7 @@ from solvent.envs.sampling import observations
 from solvent.exact import Solution, cached_solution, score, solve
 from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, ExactAdvantages, Microscope, TrainingResult, train
-from solvent.training.algorithms import Learner
-from solvent.training.hyperparameters import tuned
+from solvent.training.algorithms import Learner, tuned
 from solvent.training.train import one_thread
 
 EARLIER = {

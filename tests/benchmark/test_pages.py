@@ -288,7 +288,7 @@ def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
 def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
     pytest.importorskip("stable_baselines3")
     script = importlib.import_module("learning")
-    from solvent.training.hyperparameters import tuned
+    from solvent.training.algorithms import tuned
 
     results = json.loads((DOCS / "evidence" / "learning-goals.json").read_text(encoding="utf-8"))
     page = (DOCS / "experiments.md").read_text(encoding="utf-8")
