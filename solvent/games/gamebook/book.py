@@ -38,7 +38,6 @@ from pydantic import (
 
 from solvent.games.gamebook.expressions import (
     Expression,
-    Operation,
     evaluate,
     names,
 )
@@ -69,7 +68,7 @@ from solvent.games.gamebook.hero import (
     Slot,
     Text,
     Variable,
-    holds,
+    counted,
     known_from,
     range_text,
     similar,
@@ -268,20 +267,13 @@ class Modifier(Model):
 
     name: Label
     size: Annotated[Rational, Field(ge=-LARGEST_MODIFIER, le=LARGEST_MODIFIER)]
-    when: Condition | None = None
-    times: Condition | None = None
-
-    def faults(self, known: Any) -> Iterator[Fault]:
-        """Check that the modifier does not have both a condition and a number of times."""
-        if self.when is not None and self.times is not None:
-            yield (), "has when and times; it should have one of them only"
+    when: Condition = 1
+    times: Condition = 1
 
     @property
     def number(self) -> Expression:
         """The number of times that the modifier counts."""
-        if self.times is not None:
-            return self.times
-        return 1 if self.when is None else holds(self.when)
+        return counted(self.times, self.when)
 
 
 class Check(Model):
@@ -315,14 +307,10 @@ class Counting(Model):
         """The first round in which this counts, from 1 over the whole fight."""
         return self.rounds[0] or 1
 
-    @property
-    def last(self) -> int | None:
-        """The last round in which this counts, or None for the end of the fight."""
-        return self.rounds[1]
-
     def counts_in(self, round_: int) -> bool:
         """Return whether this counts in a round, from 1."""
-        return self.first <= round_ and (self.last is None or round_ <= self.last)
+        last = self.rounds[1]
+        return self.first <= round_ and (last is None or round_ <= last)
 
 
 class Bonus(Counting):
@@ -334,7 +322,7 @@ class Bonus(Counting):
     @property
     def amount(self) -> Expression:
         """The change, computed from the fields when the fight begins."""
-        return self.size if self.when == 1 else Operation("Mult", (self.size, holds(self.when)))
+        return counted(self.size, self.when)
 
 
 class Invulnerable(Counting):
@@ -441,13 +429,6 @@ class Shop(Model):
     money: Variable
     goods: Annotated[list[Good], Field(min_length=1, max_length=50)]
     leave: Block
-
-    def faults(self, known: Any) -> Iterator[Fault]:
-        """Check that no good is listed twice."""
-        items = [good.item for good in self.goods]
-        for i, item in enumerate(items):
-            if item in items[:i]:
-                yield ("goods", i), f"{item} is traded twice here; keep one of the two"
 
 
 class Section(Block):

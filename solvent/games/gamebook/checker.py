@@ -84,12 +84,8 @@ def _check_repeat(book: Book, node: Node) -> Iterator[Found]:
     """Check that ``repeat`` and ``again`` match, with only chance between them."""
     path = (*node.path, node.block.way_on)
     if node.block.again and not node.repeated:
-        yield (
-            path,
-            "again has no repeat around it; put it inside one, with nothing between but branch, "
-            "roll, chances and check",
-            "error",
-        )
+        cure = f"put it inside one, with nothing between but {', '.join(CHANCE)}"
+        yield path, f"again has no repeat around it; {cure}", "error"
     if node.block.repeat is None:
         return
     if node.repeated:
@@ -104,21 +100,14 @@ def _check_order(book: Book) -> Iterator[Found]:
     """Check that every section can be reached, and none from itself."""
     sections, circles = book.in_order
     for number in book.targets.keys() - set(sections):
-        yield (
-            ("sections", number),
-            f"section {number} cannot be reached; let something lead to it from section "
-            f"{book.start} on, or remove it",
-            "warning",
-        )
+        message = f"section {number} cannot be reached; let something lead to it, or remove it"
+        yield ("sections", number), message, "warning"
     for circle in circles:
         shown = " → ".join(map(str, circle))
         node = next(n for n in book.in_section(circle[-2]) if n.block.goto == circle[-1])
-        yield (
-            (*node.path, "goto"),
-            f"the sections lead in a circle: {shown}; no section may be read twice, so use shop "
-            "or repeat, or copy what is common",
-            "error",
-        )
+        cure = "no section may be read twice, so use shop or repeat, or copy what is common"
+        message = f"the sections lead in a circle: {shown}; {cure}"
+        yield (*node.path, "goto"), message, "error"
 
 
 CASES = {

@@ -123,7 +123,8 @@ class Combat:
         safe = fight.invulnerable
         counting = [*fight.bonuses, *([] if safe is None else [safe])]
         starts = {1, *(counted.first for counted in counting)}
-        starts |= {counted.last + 1 for counted in counting if counted.last is not None}
+        lasts = (counted.rounds[1] for counted in counting)
+        starts |= {last + 1 for last in lasts if last is not None}
         self._periods = sorted(starts)
         self._most_rounds = max(self._escape_after, self._periods[-1] - 1)
         skills = [
@@ -210,12 +211,8 @@ class Combat:
         result: Moments = {}
         for (_, hurt), weight in losses.items():
             left = 0 if hurt is None else max(self._health(values) - hurt, 0)
-            step = "escaped" if left else "defeat"
-            _add(
-                result,
-                FightState(step, (), self._left(values, left)),
-                Fraction(weight, losses.total()),
-            )
+            after = FightState("escaped" if left else "defeat", (), self._left(values, left))
+            _add(result, after, Fraction(weight, losses.total()))
         return result
 
     def _round(self, local: Local, values: Values) -> Moments:
@@ -269,8 +266,9 @@ class Combat:
             if end <= standing.rounds + 1:
                 later[self._first_skill + i] = 0
         safe = self.fight.invulnerable
-        if self._safe_is_decided and safe is not None and safe.last is not None:
-            later[-1] *= standing.rounds < safe.last
+        last = safe.rounds[1] if self._safe_is_decided and safe is not None else None
+        if last is not None:
+            later[-1] *= standing.rounds < last
         remaining = self._healths[standing.enemy] - standing.wounds
         return FightState("escape", (standing.enemy, remaining, standing.rounds, *later), left)
 

@@ -93,11 +93,9 @@ def solve(
     game = Gamebook(load_book(file), keep=tuple(by or ()))
     with solving(file.stem) as progress:
         model = game.tabulate_exactly()
-        if exact:
-            occupancy = optimal_occupancy(model, solve_exactly(model))
-        else:
-            solution = solve_table(model.table, progress=progress)
-            occupancy = optimal_occupancy(model.table, solution)
+        subject: Any = model if exact else model.table
+        solution = solve_exactly(model) if exact else solve_table(subject, progress=progress)
+        occupancy = optimal_occupancy(subject, solution)
         told = account(game, occupancy, decisions)
     typer.echo(json_module.dumps(told, indent=2) if json else report(game, told))
 

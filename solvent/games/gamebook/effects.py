@@ -353,12 +353,11 @@ class Liveness:
     def _touched_by(self, several: Iterable[Step]) -> Names:
         touched = NONE
         for step in several:
-            match step:
-                case Assign(name, value):
-                    touched |= names(value) | self._watched_with(name) | {name}
-                case When(condition, then, otherwise):
-                    touched |= names(condition)
-                    touched |= self._touched_by(then) | self._touched_by(otherwise)
+            if isinstance(step, Assign):
+                touched |= names(step.value) | self._watched_with(step.field) | {step.field}
+            else:
+                inside = self._touched_by((*step.then, *step.otherwise))
+                touched |= names(step.condition) | inside
         return touched
 
     def _watched_with(self, name: str) -> Names:

@@ -131,7 +131,8 @@ def parse(text: str, meaning: Meaning = lambda call, name: name) -> Expression:
         expression = _read(tree.body, meaning, MOST_LEVELS)
     except (SyntaxError, RecursionError, MemoryError):
         raise ExpressionError(
-            f"{text!r} is no expression; equality is written ==, see the page on the format"
+            f"{text!r} is no expression; equality is written ==, division //, and between two "
+            "limits a < b and b < c"
         ) from None
     results = prod(throw.count * (throw.sides - 1) + 1 for throw in dice(expression))
     if results > MOST_RESULTS:
@@ -190,10 +191,6 @@ def _read(node: ast.expr, meaning: Meaning, levels: int) -> Expression:
             return meaning(call[1:], name[1:])
         case ast.Call(func=ast.Name(id="_min" | "_max" as call), args=[_, _, *_], keywords=[]):
             operator, operands = call[1:], node.args
-        case ast.BinOp(op=ast.Div()):
-            raise ExpressionError("'/' divides exactly; division that rounds down is written //")
-        case ast.Compare(ops=[_, _, *_]):
-            raise ExpressionError("a < b < c compares three things; write a < b and b < c")
         case ast.UnaryOp(op=op, operand=operand):
             operator, operands = type(op).__name__, [operand]
         case (

@@ -46,13 +46,8 @@ def similar(name: str, names: Collection[str]) -> str:
     """Return a cure for an unknown name: the nearest known name, or all of them."""
     # A file may have many unknown names, so few are searched for a similar one.
     near = difflib.get_close_matches(name, list(names)[:200], 1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    if not names:
-        return "there are none in this book"
-    shown = sorted(names)[:12]
-    more = ", ..." if len(names) > len(shown) else ""
-    return f"there are {', '.join(shown)}{more}"
+    shown = ", ".join(sorted(names)[:12])
+    return f"did you mean {near[0]!r}?" if near else f"there are {shown or 'none in this book'}"
 
 
 LARGEST_SECTION = 99_999
@@ -63,7 +58,7 @@ MOST_DIGITS = 100
 
 _DIGITS = rf"\d{{1,{MOST_DIGITS}}}"
 _RATIONAL = re.compile(
-    rf"[+-]?({_DIGITS}(/{_DIGITS})?|({_DIGITS})?\.{_DIGITS})(?P<percent>%?)", re.ASCII
+    rf"[+-]?({_DIGITS}(/(?!0+%?\Z){_DIGITS})?|({_DIGITS})?\.{_DIGITS})(?P<percent>%?)", re.ASCII
 )
 _KEY = re.compile(r"0|[1-9]\d{0,6}", re.ASCII)
 _RANGE = re.compile(r"(-?\d{1,7})?(\.\.)?(-?\d{1,7})?", re.ASCII)
@@ -120,10 +115,7 @@ def read_rational(value: Any) -> Fraction:
             f"should be a number such as 1, 1/3, 0.35 or 35%, of at most {MOST_DIGITS} digits on "
             f"each side of / or ."
         )
-    try:
-        number = Fraction(match[0].removesuffix("%"))
-    except ZeroDivisionError:
-        raise ValueError("should not be divided by 0") from None
+    number = Fraction(match[0].removesuffix("%"))
     return number / 100 if match["percent"] else number
 
 
@@ -291,6 +283,11 @@ def _slot(name: str, info: ValidationInfo) -> str:
 def holds(condition: Expression) -> Expression:
     """An expression that is 1 if a condition holds, and else 0."""
     return 1 if condition == 1 else Operation("NotEq", (condition, 0))
+
+
+def counted(amount: Expression, when: Expression) -> Expression:
+    """An expression that is an amount if a condition holds, and else 0."""
+    return amount if when == 1 else Operation("Mult", (amount, holds(when)))
 
 
 Condition = Annotated[Expression, _formula()]

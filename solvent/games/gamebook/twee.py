@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import yaml
 
@@ -46,12 +46,8 @@ class StoryError(ValueError):
         super().__init__(one_line(f"{place}: {fault}"))
 
 
-@dataclass(frozen=True)
-class Link:
-    """A way from a passage to another."""
-
-    label: str
-    target: str
+Link: TypeAlias = tuple[str, str]
+"""The label of a way from a passage to another, and the name of the other."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +156,7 @@ def _passage(name: str, body: str) -> Passage:
         links += found
         # A line that held links only is dropped.
         if "".join(between).strip(" \t*-+>"):
-            labels = [*(link.label for link in found), ""]
+            labels = [*(label for label, _ in found), ""]
             text = "".join(f"{a}{b}" for a, b in zip(between, labels, strict=True))
             lines.append(_NOT_TEXT.sub(" ", text).rstrip())
         elif not found:
@@ -195,7 +191,7 @@ def _link(inside: str) -> Link:
         label, _, target = inside.rpartition("|")
     else:
         label = target = inside
-    return Link(_NOT_TEXT.sub(" ", label).strip() or target.strip(), target.strip())
+    return _NOT_TEXT.sub(" ", label).strip() or target.strip(), target.strip()
 
 
 def book_text(story: TwineStory) -> str:
@@ -206,7 +202,7 @@ def book_text(story: TwineStory) -> str:
     book then reports. Every ending scores 0 until its author sets a score.
     """
     order = [story.start, *(name for name in story.passages if name != story.start)]
-    targets = (link.target for name in order for link in story.passages[name].links)
+    targets = (target for name in order for _, target in story.passages[name].links)
     numbers = {name: n for n, name in enumerate(dict.fromkeys((*order, *targets)), 1)}
     endings: dict[str, Any] = {}
     sections: dict[int, Any] = {}
@@ -217,7 +213,7 @@ def book_text(story: TwineStory) -> str:
             section["text"] = passage.text
         if passage.links:
             section["choices"] = [
-                {"label": link.label, "goto": numbers[link.target]} for link in passage.links
+                {"label": label, "goto": numbers[target]} for label, target in passage.links
             ]
         else:
             section["ending"] = f"end_{number}"

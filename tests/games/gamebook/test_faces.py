@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +11,7 @@ from typing import Any, cast
 import gymnasium as gym
 import numpy as np
 import pytest
-from gamebooks import MILL, small
+from gamebooks import small
 from small_mill import TEXT, small_mill
 from typer.testing import CliRunner
 
@@ -50,14 +49,6 @@ def test_what_is_no_book_is_refused(tmp_path: Path) -> None:
     path.write_text("{}", encoding="utf-8")
     with pytest.raises(BookError, match=r"empty\.json:1: error"):
         open_book(str(path))
-
-
-def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in [name for name in sys.modules if name.startswith("solvent.games.gamebook.")]:
-        monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(ModuleNotFoundError, match=r"needs yaml: pip install 'solvent\[books\]'"):
-        open_book(str(MILL))
 
 
 def test_the_reader_sees_what_the_solver_forgets() -> None:

@@ -180,7 +180,7 @@ def test_a_check_adds_up_what_applies_and_rounds_once() -> None:
       modifiers:
         - {name: night, size: -15%}
         - {name: rope, size: +20%, when: rope}
-        - {name: burden, size: -5%, times: count(bag)}
+        - {name: burden, size: -5%, times: count(bag), when: not cursed}
       success: 2
       failure: 3
   2: {ending: won}

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from solvent.games.gamebook.book import Book
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.twee import (
-    Link,
     Passage,
     StoryError,
     book_text,
@@ -72,10 +71,10 @@ def test_a_story_in_twee() -> None:
     assert list(STORY.passages) == ["Well", "Stairs", "A [small] door", "Cellar"]
     well, stairs, door, cellar = STORY.passages.values()
     assert well == Passage("Well", "Far down something moves.\n:: it seems to say.", ())
-    assert stairs.links == (Link("Go down", "Cellar"), Link("Go back up", "A [small] door"))
+    assert stairs.links == (("Go down", "Cellar"), ("Go back up", "A [small] door"))
     assert stairs.text == 'You stand on the stairs.\n\nIt smells of "apples": sweet.'
     assert door.text == "Beyond it: the garden, Well and all."
-    assert cellar.links == (Link("Feel your way", "A [small] door"), Link("Well", "Well"))
+    assert cellar.links == (("Feel your way", "A [small] door"), ("Well", "Well"))
 
 
 def test_the_book_has_the_graph_and_the_text(tmp_path: Path) -> None:
