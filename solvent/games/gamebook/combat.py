@@ -334,10 +334,9 @@ class Combat:
         last, most_rounds = len(self._healths), self._most_rounds
         left = sum(self._healths[start.enemy :]) - start.wounds
         if left + most_loss > MOST_ENDURANCE:
-            raise TooManyStatesError(
-                f"a fight with {left + most_loss} points of endurance is too long; allowed are "
-                f"{MOST_ENDURANCE} without a decision"
-            )
+            message = f"a fight with {left + most_loss} points of endurance is too long"
+            cure = f"allowed are {MOST_ENDURANCE} without a decision"
+            raise TooManyStatesError(f"{message}; {cure}")
         table: dict[tuple[int, int], Counter[Losses]] = {}
         for enemy in range(start.enemy, last):
             for rounds in range(start.rounds, most_rounds + 1):

@@ -185,10 +185,8 @@ class Effects:
                         else:
                             after[then] = after[then] + p if then in after else p
                     if len(after) + len(ended) > MOST_RESULTS:
-                        raise TooManyStatesError(
-                            f"{where}: the effects can come to more than {MOST_RESULTS:,} "
-                            f"results; throw fewer dice at once"
-                        )
+                        message = f"the effects can come to more than {MOST_RESULTS:,} results"
+                        raise TooManyStatesError(f"{where}: {message}; throw fewer dice at once")
                 going = after
             return [*ended, *((p, now, None) for now, p in going.items())]
 

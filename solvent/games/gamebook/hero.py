@@ -500,11 +500,8 @@ class Hero(Constants):
             yield ("initial",), f"is {item.initial}; there can be at most {self._most(item)}"
         carried[item.slot] += item.initial
         if item.initial and carried[item.slot] > slot.capacity:
-            yield (
-                ("initial",),
-                f"fills the slot {item.slot!r} with {carried[item.slot]}; its capacity is "
-                f"{slot.capacity}",
-            )
+            message = f"fills the slot {item.slot!r} with {carried[item.slot]}"
+            yield ("initial",), f"{message}; its capacity is {slot.capacity}"
 
 
 _CELL = re.compile(r"K|\d{1,4}", re.ASCII)
@@ -562,11 +559,9 @@ class Table(Model):
                 yield ("rows", digit), message
         for i, limits in enumerate(ends if {len(ends)} == {*cells.values()} else ()):
             if all(row[i][0] == 0 for row in self.rows.values()):
-                yield (
-                    ("columns",),
-                    f"in column {range_text(limits)} the enemy never loses anything; let some "
-                    "digit cost the enemy something, or a fight would never end",
-                )
+                message = f"in column {range_text(limits)} the enemy never loses anything"
+                cure = "let some digit cost the enemy something, or a fight would never end"
+                yield ("columns",), f"{message}; {cure}"
 
 
 class FightingFantasy(Model):

@@ -158,10 +158,8 @@ class Gamebook(Words):
             for name, field in self.book.fields.items()
         ]
         if prod(map(len, throws)) > MOST_RESULTS:
-            raise TooManyStatesError(
-                f"the book can begin in more than {MOST_RESULTS:,} ways; let fewer variables begin "
-                f"with dice"
-            )
+            message = f"the book can begin in more than {MOST_RESULTS:,} ways"
+            raise TooManyStatesError(f"{message}; let fewer variables begin with dice")
         odds: Odds = {}
         for thrown in product(*throws):
             values = tuple(value for value, _ in thrown)
@@ -535,10 +533,9 @@ class Gamebook(Words):
             while todo:
                 now = todo.pop()
                 if len(odds) > MOST_REPEATED:
-                    raise TooManyStatesError(
-                        f"section {start.place[0]}: the repeat can be in more than {MOST_REPEATED} "
-                        f"states; narrow the ranges of the variables that it changes"
-                    )
+                    message = f"the repeat can be in more than {MOST_REPEATED} states"
+                    cure = "narrow the ranges of the variables that it changes"
+                    raise TooManyStatesError(f"section {start.place[0]}: {message}; {cure}")
                 if now not in odds:
                     odds[now] = {}
                     self._enter(start, now, ONE, odds[now])

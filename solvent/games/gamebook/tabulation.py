@@ -211,11 +211,9 @@ class Tabulation:
         self._start.append(self._start[-1] + len(columns))
         self._batches.append((layout, columns))
         if self._start[-1] > self._max_states:
-            raise TooManyStatesError(
-                f"{self._game.book.title!r} has more than {self._max_states} states, reached in "
-                f"section {layout.at[0]}; narrow the ranges of variables or let them matter less "
-                f"long"
-            )
+            what = f"{self._game.book.title!r} has more than {self._max_states} states"
+            cure = "narrow the ranges of variables or let them matter less long"
+            raise TooManyStatesError(f"{what}, reached in section {layout.at[0]}; {cure}")
         if layout.at[3]:
             self._legal.append(np.zeros((len(columns), self._width), bool))
             return
@@ -274,10 +272,9 @@ class Tabulation:
                 legal[u, action] = True
                 for outcome in self._game.transition(page, (action,)):
                     if not float(outcome.probability):
-                        raise ValueError(
-                            f"section {page.section}: something has a probability that is not 0 "
-                            f"but below 10^-323, which floats cannot hold; let it be likelier"
-                        )
+                        what = "something has a probability that is not 0 but below 10^-323"
+                        cure = "which floats cannot hold; let it be likelier"
+                        raise ValueError(f"section {page.section}: {what}, {cure}")
                     at = outcome.state.at
                     led.setdefault(at, {})[len(entries)] = self._layout(at).row(outcome.state)
                     two = (outcome.probability, Fraction(outcome.reward))
