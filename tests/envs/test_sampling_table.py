@@ -6,14 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numba import njit
 from random_games import RandomGame
 from random_tables import random_table
+from scipy import stats
 
+from solvent.envs import kernels
 from solvent.envs.sampling import (
     DRAWS,
     LEARNER,
     NOBODY,
     OPPONENT,
+    RandomStream,
+    first_state,
     outcome_table,
     place_of,
     seat_table,
@@ -102,3 +107,37 @@ def test_games_that_do_not_fit_are_refused() -> None:
     for player in (0, 1):
         folded = against(pig, TabularPolicy.uniform(pig, player=1 - player))
         assert table_for_one(folded, player, "vector").mask.shape == (pig.n_states, 2)
+
+
+# The stream: the recursion, its full period, its uniformity, and its compiled twin
+
+
+def test_the_first_states_from_1() -> None:
+    # By hand: 1 -> 1 + 2^13 -> that xor 2^6 -> that xor itself times 2^17.
+    stream = RandomStream(1)
+    assert stream.draw() == 1082269761 >> 11
+    assert stream.state == (2**13 + 2**6 + 1) ^ ((2**13 + 2**6 + 1) << 17) == 1082269761
+
+
+def test_the_compiled_twin_draws_the_same() -> None:
+    @njit
+    def draws(state: np.uint64, count: int) -> np.ndarray:
+        out = np.empty(count, np.int64)
+        for i in range(count):
+            state = kernels.advance(state)
+            out[i] = kernels.draw_of(state)
+        return out
+
+    for seed in range(5):
+        state = first_state(np.random.default_rng(seed))
+        stream = RandomStream(state)
+        assert draws(np.uint64(state), 2000).tolist() == [stream.draw() for _ in range(2000)]
+
+
+def test_draws_are_uniform_across_neighbouring_seeds() -> None:
+    streams = [RandomStream(first_state(np.random.default_rng(seed))) for seed in range(8000)]
+    for _ in range(3):
+        cells = np.array([stream.draw() * 50 // DRAWS for stream in streams])
+        assert stats.chisquare(np.bincount(cells, minlength=50)).pvalue > 1e-3
+        pairs = cells[:-1] // 5 * 10 + cells[1:] // 5
+        assert stats.chisquare(np.bincount(pairs, minlength=100)).pvalue > 1e-3

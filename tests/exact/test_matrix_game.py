@@ -1,11 +1,21 @@
-"""Matrix games against known values and an outside solver."""
+"""Matrix games: known values, outside solvers, many at once, families that go wrong elsewhere."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
+from example_counts import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from matrix_games import FAMILIES, Family, gap_of, many_scales, spread_of
+from scipy import optimize
 
-from solvent.exact import solve_matrix_game
+from solvent.exact import MatrixGames, iterated_dominance, solve_matrix_game, solve_matrix_games
+from solvent.exact.matrix_game import HIGHS, RETRIED, STEPS
 
 
 @pytest.mark.parametrize(
@@ -40,3 +50,233 @@ def test_nashpy_agrees() -> None:
         for mix in (ours.row_strategy, ours.column_strategy):
             assert mix.sum() == pytest.approx(1)
             assert (mix >= 0).all()
+
+
+# Many small matrix games at once: certificates, families that go wrong elsewhere, HiGHS
+
+
+def check(payoffs: np.ndarray, games: MatrixGames) -> None:
+    """Both mixes are distributions, and the gap that is stated is theirs and small."""
+    spread = spread_of(payoffs)
+    for mix in (games.row_strategy, games.column_strategy):
+        assert (mix >= 0).all()
+        np.testing.assert_allclose(mix.sum(axis=1), 1, rtol=0, atol=1e-12)
+    gap = gap_of(payoffs, games.row_strategy, games.column_strategy)
+    rounding = 1e-14 * np.abs(payoffs).max(axis=(1, 2))
+    assert (gap <= 1e-9 * spread + rounding).all()
+    assert (np.abs(games.duality_gap - gap) <= rounding + 1e-14 * spread).all()
+    assured = np.einsum("gi,gij->gj", games.row_strategy, payoffs).min(axis=1)
+    assert (np.abs(games.value - assured) <= rounding).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_families(family: Family) -> None:
+    rng = np.random.default_rng(1)
+    payoffs = family(rng, 1000)
+    games = solve_matrix_games(payoffs)
+    check(payoffs, games)
+    spread = spread_of(payoffs)
+    for g in range(0, len(payoffs), 50):
+        assert abs(games.value[g] - solve_matrix_game(payoffs[g]).value) <= 1e-9 * spread[g]
+
+    # From its own solutions, from those of other games, and from what is no solution at all.
+    check(payoffs, solve_matrix_games(payoffs, start=games))
+    near = payoffs + 0.01 * spread[:, None, None] * rng.normal(size=payoffs.shape)
+    warm = solve_matrix_games(near, start=games)
+    check(near, warm)
+    cold = solve_matrix_games(near)
+    assert (np.abs(warm.value - cold.value) <= 1e-9 * spread_of(near)).all()
+
+
+def test_a_game_that_needs_small_pivots_is_solved_to_rounding() -> None:
+    """Out of football: the optimal probabilities differ by ten orders of magnitude."""
+    payoff = 1e-3 * np.array([
+        [0, 0, 0, 0, 0, 1], [0, 0, 0, 15, 0, 0], [0, -5133, 0, 0, 10, 0], [0, 13, 0, 0, 0, -5133],
+        [0, 0, 0, -3933, -2434, 10], [0, 10, -2434, 0, 0, 0], [123, 0, 22, 0, -2434, 0],
+    ])  # fmt: skip
+    assert solve_matrix_games(payoff[None]).duality_gap[0] < 1e-14
+
+
+def test_games_of_many_scales_are_solved_again_in_units_of_their_bracket() -> None:
+    """Payoffs over twenty powers of ten, where the units of the entries lose the small ones."""
+    payoffs = (
+        np.sign(many_scales(np.random.default_rng(0), 1000))
+        * np.abs(many_scales(np.random.default_rng(1), 1000)) ** 1.6
+    )
+    games = solve_matrix_games(payoffs)
+    check(payoffs, games)
+    again = (games.solved_by == RETRIED) & (games.duality_gap <= 1e-12 * spread_of(payoffs))
+    assert again.sum() > 10
+    assert len(STEPS) == HIGHS + 1
+
+
+PAYOFFS = arrays(
+    np.float64,
+    st.tuples(st.integers(1, 6), st.integers(1, 6)),
+    elements=st.integers(-4, 4).map(float) | st.floats(-1, 1).map(lambda x: round(x, 3)),
+)
+
+
+def value_of(payoff: np.ndarray) -> float:
+    games = solve_matrix_games(payoff[None])
+    check(payoff[None], games)
+    return float(games.value[0])
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(PAYOFFS, st.randoms(), st.integers(-3, 3), st.sampled_from([1e-6, 0.5, 3.0, 1e6]))
+def test_what_keeps_the_value(payoff: np.ndarray, random: object, shift: int, scale: float) -> None:
+    value = value_of(payoff)
+    rng = np.random.default_rng(random.getrandbits(32))  # type: ignore[attr-defined]
+    shuffled = rng.permutation(rng.permutation(payoff), axis=1)
+    assert value_of(shuffled) == pytest.approx(value, abs=1e-9)
+    assert value_of(-payoff.T) == pytest.approx(-value, abs=1e-9)
+    assert value_of(scale * payoff + shift) == pytest.approx(
+        scale * value + shift, abs=1e-9 * max(scale, 1)
+    )
+    # The value is 1-Lipschitz in the payoffs, and no lower with one more row to choose.
+    moved = payoff + rng.uniform(-0.1, 0.1, payoff.shape)
+    assert abs(value_of(moved) - value) <= 0.1 + 1e-9
+    more = np.vstack((payoff, rng.normal(size=(1, payoff.shape[1]))))
+    assert value_of(more) >= value - 1e-9
+
+
+def test_payoffs_may_be_as_far_apart_as_half_the_floats() -> None:
+    farthest = np.finfo(float).max / 4
+    pennies = np.array([[1.0, -1], [-1, 1]])
+    for games in (
+        solve_matrix_games(farthest * pennies[None])[0],
+        solve_matrix_game(farthest * pennies),
+    ):
+        assert games.row_strategy == pytest.approx([0.5, 0.5], abs=1e-12)
+    with pytest.raises(ValueError, match="too far apart"):
+        solve_matrix_game(1.01 * farthest * pennies)
+
+
+FAR = np.array([np.eye(2), [[1e308, -1e308], [-1e308, 1e308]]])
+REFUSED: list[tuple[Callable[[], object], str]] = [
+    (lambda: solve_matrix_game(np.zeros((0, 3))), "finite matrix"),
+    (lambda: solve_matrix_game(np.array([[np.nan]])), "finite matrix"),
+    (lambda: solve_matrix_game(np.zeros(3)), "finite matrix"),
+    (lambda: solve_matrix_game(FAR[1]), "too far apart"),
+    (lambda: solve_matrix_games(np.zeros((3, 2))), "finite matrices"),
+    (lambda: solve_matrix_games(np.zeros((1, 0, 2))), "finite matrices"),
+    (lambda: solve_matrix_games(np.zeros((1, 2, 0))), "finite matrices"),
+    (lambda: solve_matrix_games(np.full((1, 2, 2), np.inf)), "finite matrices"),
+    (lambda: solve_matrix_games(FAR), r"game 1: payoffs from -1e.308 to 1e.308 are too far"),
+    (
+        lambda: solve_matrix_games(
+            np.zeros((2, 4, 3)), start=solve_matrix_games(np.zeros((2, 3, 4)))
+        ),
+        r"\(2, 3, 4\); the payoffs are \(2, 4, 3\)",
+    ),
+]
+
+
+def test_what_is_no_matrix_game_is_refused() -> None:
+    for call, message in REFUSED:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+SCISSORS = np.array([[0.0, -1, 2], [1, 0, -1], [-1, 3, 0]])
+
+
+def blur_highs(monkeypatch: pytest.MonkeyPatch, error: float) -> None:
+    """Let HiGHS's mixes be off, by weights that are too large and by weights below 0."""
+    right = optimize.linprog
+
+    def blurred(*args: Any, **kwargs: Any) -> Any:
+        program = right(*args, **kwargs)
+        program.x[:2] += -error, 2 * error
+        program.ineqlin.marginals[-2:] += -3 * error, error
+        return program
+
+    monkeypatch.setattr(optimize, "linprog", blurred)
+
+
+def test_rough_mixes_are_polished_and_refused_if_that_does_not_help(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    blur_highs(monkeypatch, 1e-5)
+    polished, exact = solve_matrix_game(SCISSORS), solve_matrix_games(SCISSORS[None])[0]
+    assert polished.duality_gap <= 1e-15
+    assert polished.value == pytest.approx(exact.value, abs=1e-14)
+    assert polished.row_strategy == pytest.approx(exact.row_strategy, abs=1e-14)
+    assert polished.column_strategy == pytest.approx(exact.column_strategy, abs=1e-14)
+
+    def worse(a: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+        x[:], y[:] = np.eye(3)[0], np.eye(3)[0]
+
+    monkeypatch.setattr("solvent.exact.matrix_game.solve_games", worse)
+    message = r"with a duality gap of \d\.\de-04; its payoffs range from -1 to 3$"
+    with pytest.raises(ArithmeticError, match=message):
+        solve_matrix_game(SCISSORS)
+
+
+# Iterated dominance: textbook examples, and properties against the value of the game
+
+
+def test_a_mix_dominates_where_no_pure_action_does() -> None:
+    payoff = np.array([[3.0, 0], [0, 3], [1, 1]])
+    report = iterated_dominance(payoff)
+    assert (report.rows, report.columns) == ((0, 1), (0, 1))
+    assert str(report) == ("round 1: row 2 by 0.5 x 0 + 0.5 x 1\nleft: rows [0, 1], columns [0, 1]")
+    assert iterated_dominance(payoff, mixed=False).rows == (0, 1, 2)
+
+
+def test_rounds_follow_one_another() -> None:
+    """Row 2 falls only when column 2, the only one against which it is good, has fallen."""
+    report = iterated_dominance(np.array([[1.0, 2, 3], [2, 3, 4], [0, 0, 9]]))
+    found = [(r.round, r.player, r.action, r.by) for r in report.removals]
+    assert found == [
+        (1, 0, 0, ((1, 1.0),)),
+        (1, 1, 2, ((0, 1.0),)),
+        (2, 0, 2, ((1, 1.0),)),
+        (3, 1, 1, ((0, 1.0),)),
+    ]
+    assert (report.rows, report.columns) == ((1,), (0,))
+
+
+def test_weak_dominance_is_an_option() -> None:
+    payoff = np.array([[4.0, 0, 1], [0, 4, 1], [2, 2, 0]])
+    assert iterated_dominance(payoff).rows == (0, 1, 2)
+    weak = iterated_dominance(payoff, weak=True)
+    assert weak.rows == (0, 1)
+    assert dict(weak.removals[0].by) == pytest.approx({0: 0.5, 1: 0.5})
+    assert iterated_dominance(payoff, weak=True, mixed=False).rows == (0, 1, 2)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(1, 5), st.integers(1, 5)),
+        elements=st.integers(-3, 3).map(float),
+    ),
+    st.booleans(),
+    st.booleans(),
+)
+def test_the_value_survives_and_dominators_dominate(
+    payoff: np.ndarray, weak: bool, mixed: bool
+) -> None:
+    report = iterated_dominance(payoff, weak=weak, mixed=mixed)
+    left = payoff[np.ix_(report.rows, report.columns)]
+    assert solve_matrix_game(left).value == pytest.approx(solve_matrix_game(payoff).value, abs=1e-8)
+
+    alive = [list(range(n)) for n in payoff.shape]
+    for number in sorted({removal.round for removal in report.removals}):
+        now = [removal for removal in report.removals if removal.round == number]
+        gone = {(removal.player, removal.action) for removal in now}
+        for removal in now:
+            gains = payoff if removal.player == 0 else -payoff.T
+            against = alive[1 - removal.player]
+            assert sum(p for _, p in removal.by) == pytest.approx(1)
+            assert not {(removal.player, action) for action, _ in removal.by} & gone
+            mix = sum(p * gains[action, against] for action, p in removal.by)
+            ahead = mix - gains[removal.action, against]
+            assert ahead.min() > (-1e-8 if weak else 0)
+            assert ahead.max() > 0
+        for removal in now:
+            alive[removal.player].remove(removal.action)
+    assert (report.rows, report.columns) == tuple(map(tuple, alive))

@@ -1,7 +1,8 @@
-"""Scores, visits and the location of the gap."""
+"""Scores, best responses, the cross-play matrix, visits and the location of the gap."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -14,18 +15,25 @@ from hypothesis import strategies as st
 from random_games import RandomGame
 from rational_tables import END, Row, table_of
 
+from solvent import make_game
+from solvent.baselines import make_baseline
 from solvent.exact import (
+    CertificateError,
     ImproperGameError,
+    best_response,
+    cross_play_matrix,
     exploitability,
     locate_gap,
+    nash_conv,
     policy_value,
     score,
     solve,
     state_visitation,
 )
-from solvent.exact.scoring import comparable_score
+from solvent.exact.scoring import comparable_score, response_values, solve_with_nonterminating_play
 from solvent.games import FightingFantasy, Pig
-from solvent.model import GymnasiumTable, TabularPolicy, compile_game
+from solvent.games.greed.rules import Greed
+from solvent.model import Game, GymnasiumTable, TabularGame, TabularPolicy, against, compile_game
 
 
 @pytest.fixture(scope="module")
@@ -255,3 +263,118 @@ def test_a_solution_of_another_game_is_refused(pig: Any, combat: Any) -> None:
     for measure in (score, locate_gap, exploitability):
         with pytest.raises(ValueError, match="the solution is of the model"):
             measure(pig[0], policy, combat[1])
+
+
+# The quick pass gives the values of the best response, in games of every kind
+
+
+@pytest.mark.parametrize("rules", [Greed(7, 3), Greed(9, 1), Pig(8)])
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_values_are_those_of_the_best_response(rules: Game, player: int) -> None:
+    game = compile_game(rules)
+    rng = np.random.default_rng(player)
+    weights = rng.random(game.mask[player].shape) * game.mask[player]
+    # Some actions are never played.
+    weights *= rng.random(weights.shape) < 0.7
+    weights[~weights.any(axis=1)] = game.mask[player][~weights.any(axis=1)]
+    stochastic = TabularPolicy.of(
+        game, weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300), player=player
+    )
+    for policy in (
+        stochastic,
+        stochastic.mode(),
+        TabularPolicy.uniform(game, player=player),
+        make_baseline("optimal", game, player),
+    ):
+        np.testing.assert_allclose(
+            response_values(game, policy), best_response(game, policy).values, atol=1e-12
+        )
+
+
+LUCK = 2.0**-30
+# Player 1 may bet a fair coin until it is lucky; then player 0 pays 1 or nothing. Or it pays 5.
+BETTING = table_of(
+    [
+        [[(0.5 - LUCK, 0, 1.0), (0.5 - LUCK, 0, -1.0), (2 * LUCK, 1, 0.0)], [(1.0, END, 5.0)]],
+        [[(1.0, END, 0.0)], [(1.0, END, -1.0)]],
+    ],
+    owners=[1, 0],
+)
+GENEROUS, BET = (
+    TabularPolicy.deterministic(BETTING, np.array(actions), player=player)
+    for player, actions in enumerate(([0, 1, 0], [0, 0, 0]))
+)
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        (lambda **how: solve(BETTING, **how).value, 0),
+        (lambda **how: best_response(BETTING, GENEROUS, **how).value, -1),
+        (lambda **how: response_values(BETTING, GENEROUS, **how)[0], -1),
+        (
+            lambda **how: (
+                solve_with_nonterminating_play(against(BETTING, GENEROUS), 1, **how).value
+            ),
+            -1,
+        ),
+        (lambda **how: exploitability(BETTING, GENEROUS, BETTING_SOLVED, **how), 1),
+        (lambda **how: nash_conv(BETTING, GENEROUS, BET, **how), 1),
+        (lambda **how: score(BETTING, GENEROUS, BETTING_SOLVED, **how).optimality_gap, 1),
+        (lambda **how: locate_gap(BETTING, GENEROUS, BETTING_SOLVED, **how).gap, 1),
+    ],
+)
+def test_what_cannot_be_proved_to_a_billionth_is_accepted_on_demand_only(
+    measure: Callable[..., Any], expected: float
+) -> None:
+    """Of 2^29 bets each may be rounded, so that the value is known to a millionth at best."""
+    with pytest.raises(CertificateError, match="is wider than"):
+        measure()
+    assert measure(tolerance=1e-3) == pytest.approx(expected, abs=1e-3)
+
+
+BETTING_SOLVED = solve(BETTING, tolerance=1e-3)
+
+
+# The cross-play matrix
+
+
+@pytest.fixture(
+    scope="module", params=[("greed", {"limit": 9, "sides": 4}), ("pig", {"target": 6})]
+)
+def game(request: pytest.FixtureRequest) -> TabularGame:
+    name, parameters = request.param
+    return compile_game(make_game(name, **parameters))
+
+
+def policies(game: TabularGame) -> tuple[list[TabularPolicy], list[TabularPolicy]]:
+    optimal = solve(game).policies
+    uniform = [TabularPolicy.uniform(game, player=p) for p in (0, 1)]
+    return [optimal[0], uniform[0]], [uniform[1], optimal[1]]
+
+
+def test_each_cell_is_the_value_of_its_pair(game: TabularGame) -> None:
+    first, second = policies(game)
+    table = cross_play_matrix(game, first, second[:1])
+    assert table.shape == (2, 1)
+    for row, policy in zip(table, first, strict=True):
+        assert row[0] == game.at_start(policy_value(game, policy, second[0]))
+
+
+def test_an_optimal_pair_is_a_saddle_point(game: TabularGame) -> None:
+    value = solve(game).value
+    table = cross_play_matrix(game, *policies(game))
+    assert table[0, 1] == pytest.approx(value, abs=1e-12)
+    assert (table[0] >= value - 1e-12).all()
+    assert (table[:, 1] <= value + 1e-12).all()
+    assert table[0, 0] > value + 0.01
+    assert table[1, 1] < value - 0.01
+
+
+def test_policies_in_the_wrong_seat_and_games_for_one_are_refused(game: TabularGame) -> None:
+    first, second = policies(game)
+    with pytest.raises(ValueError, match="is a policy of player 1; player 0's are expected"):
+        cross_play_matrix(game, second, first)
+    combat = compile_game(make_game("ff-combat", stamina=4, opponent_stamina=4, luck=3))
+    with pytest.raises(ValueError, match="ff-combat is a game for one"):
+        cross_play_matrix(combat, [], [])

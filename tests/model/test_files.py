@@ -1,4 +1,4 @@
-"""Files are read with a limit, and only if they are files; JSON is what the standard says."""
+"""Files are read with a limit, JSON is what the standard says, and games are found by name."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import math
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
+import gymnasium as gym
 import pytest
 from bad_files import CONTENTS, no_files
 
+import solvent
+from solvent.baselines.named import _own
+from solvent.games import Pig
+from solvent.model import cached_table, registry
 from solvent.model.files import parse_json, read_file
+from solvent.model.registry import Environment, GameSpec, find_spec, load, make_game, register_game
 
 
 def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
@@ -54,3 +61,178 @@ def test_json_is_what_the_standard_says() -> None:
 def test_deep_json_is_one_line(name: str) -> None:
     with pytest.raises(ValueError, match="it is nested too deeply"):
         parse_json(CONTENTS[name])
+
+
+# Games declare themselves; what is wrong with a declaration is one line and harms no other
+
+GAME = """
+from fractions import Fraction
+import numpy as np
+from solvent.model import GameInfo, Outcome
+from solvent.model.registry import GameSpec
+
+class Coin:
+    def __init__(self, title="coin"):
+        self.info = GameInfo(title, 1, (("stop", "go"),), True, (0, 1), ("a coin",), (), ("heads",))
+    def initial(self): return (Outcome(Fraction(1), 0),)
+    def is_terminal(self, state): return state == 1
+    def legal_actions(self, state): return ((0, 1),)
+    def transition(self, state, joint): return (Outcome(Fraction(1), 1, joint[0]),)
+    def observe(self, state, player): return np.array([state], np.float32)
+    def draw(self, state): return str(state)
+
+class State: pass
+broken = 3
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "coin_game.py"
+    path.write_text(GAME, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"name": 3}, r"name of the game 3 is 3; expected a text"),
+        (
+            {"make": "mine"},
+            r"make of .* is 'mine'; expected a class, a function or a text 'module:",
+        ),
+        ({"rules": None}, r"rules of .* is None; expected a text"),
+        (
+            {"baselines": {"a": 1}},
+            r"baselines of .* is {'a': 1}; expected a text 'module:.*or None",
+        ),
+        (
+            {"solver": len},
+            r"solver of .* is <built-in function len>; expected a text 'module:name'",
+        ),
+        ({"simultaneous": 1}, r"simultaneous of .* is 1; expected True or False"),
+        ({"argument": ["x"]}, r"argument of .* is \['x'\]; expected a text or None"),
+        ({"choices": {"x": 3}}, r"'x' in choices of .* is 3; expected a tuple of names or a text"),
+        ({"shorthands": {"x": 3}}, r"'x' in shorthands of .* is 3; expected a mapping"),
+        ({"studies": {"x": len}}, r"'x' in studies of .*; expected a text 'module:name'"),
+        ({"commands": ["x"]}, r"commands of .* is \['x'\]; expected a mapping"),
+        ({"commands": {"x": "a:b"}}, r"'x' in commands of .* is 'a:b'; expected a Command"),
+        ({"pettingzoo": True}, r"pettingzoo of .* is True; expected a mapping or None"),
+        ({"hyperparameters": 3}, r"hyperparameters of .* is 3; expected a text or None"),
+        ({"environments": ("x",)}, r"environments of .* is \('x',\); expected a mapping"),
+        (
+            {"environments": {"mine/Bad Name-v0": Environment()}},
+            r"environments of .* has 'mine/Bad N",
+        ),
+        (
+            {"environments": {"mine/B-v0": {}}},
+            r"'mine/B-v0' in environments of .* is {}; expected an",
+        ),
+        (
+            {"environments": {"mine/B-v0": Environment(parameters=[1])}},  # type: ignore[arg-type]
+            r"parameters of mine/B-v0 is \[1\]; expected a mapping",
+        ),
+        (
+            {"environments": {"mine/B-v0": Environment(optimum="1")}},  # type: ignore[arg-type]
+            r"optimum of mine/B-v0 is '1'; expected a number or None",
+        ),
+    ],
+)
+def test_a_field_that_is_not_of_its_kind_is_refused_at_once(
+    fields: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        GameSpec(**{"name": "mine", "make": "mine:Mine", **fields})
+
+
+def test_baselines_that_are_none_are_refused_by_name() -> None:
+    spec = GameSpec(name="test-bare", make="mine:Mine", baselines="string:digits")
+    with pytest.raises(ValueError, match=r"string:digits, the baselines of the game test-bare, is"):
+        _own(spec)
+    with pytest.raises(
+        ValueError, match=r"the spec of a game is {'name': 'x'}; expected a GameSpec"
+    ):
+        register_game({"name": "x"})  # type: ignore[arg-type]
+
+
+def test_nobody_takes_a_word_of_another_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry._registry(), "specs", dict(registry._registry().specs))
+    first = GameSpec(name="test-first", make="a:A", environments={"first/A-v0": Environment()})
+    register_game(first)
+    register_game(first)
+    for other in (
+        GameSpec(name="test-first", make="b:B"),
+        GameSpec(name="test-second", make="b:B", environments={"first/A-v0": Environment()}),
+        GameSpec(name="test-second", make="b:B", shorthands={"test-first": {}}),
+    ):
+        with pytest.raises(ValueError, match=r"is taken by the game test-first$"):
+            register_game(other)
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("nocolon", "a reference is 'nocolon'; allowed is 'module:name'"),
+        ("no_such_module:X", "no_such_module:X cannot be loaded: No module named"),
+        ("solvent.model:Absent", "solvent.model:Absent cannot be loaded: .*attribute.*Absent"),
+    ],
+)
+def test_a_reference_to_nothing_names_itself(reference: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        load(reference)
+
+
+def test_a_game_is_found_by_its_file_and_class(file: Path) -> None:
+    assert make_game(str(file)).info.name == "coin"
+    assert make_game(f"{file}:Coin", title="penny").info.name == "penny"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("absent.py", r"^absent.py: there is no such file$"),
+        ("{file}:State", "allowed are a GameSpec, a class of games"),
+        ("{file}:broken", "is 3; allowed are a GameSpec"),
+        ("{file}:Absent", "cannot be loaded: AttributeError"),
+        ("no_such_module:Game", "cannot be loaded: ModuleNotFoundError"),
+        (":Game", "the game ':Game' cannot be loaded"),
+        ("coin", "no game or environment 'coin'"),
+    ],
+)
+def test_what_is_no_game_is_refused_in_one_line(name: str, message: str, file: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        find_spec(name.format(file=file))
+
+
+def test_a_game_and_its_spec_have_one_name(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What is registered here is forgotten again.
+    monkeypatch.setattr(registry._registry(), "specs", dict(registry._registry().specs))
+    register_game(GameSpec(name="test-named", make=find_spec(str(file)).maker()))
+    with pytest.raises(ValueError, match="'test-named' calls itself 'coin'"):
+        make_game("test-named")
+    register_game(GameSpec(name="test-other", make="solvent.test:A"))
+    with pytest.raises(ValueError, match="calls itself 'test-other', which is the name of another"):
+        make_game(f"{file}:Coin", title="test-other")
+
+
+def test_one_name_stands_for_a_game_everywhere() -> None:
+    lake = gym.make("FrozenLake-v1")
+    pig = {"target": 10}
+    for subject, states in (
+        ("FrozenLake-v1", 16),
+        (lake, 16),
+        (lake.unwrapped, 16),
+        (solvent.make_game("FrozenLake-v1"), 16),
+        (cached_table("FrozenLake-v1"), 16),
+        ("random-walk", 7),
+        ("solvent/RandomWalk-v0", 7),
+        (gym.make("solvent/RandomWalk-v0"), 7),
+        (solvent.make_game("pig", **pig), solvent.compile_game(Pig(**pig)).n_states),
+    ):
+        table = cached_table(subject)
+        assert table.n_states == states, subject
+        assert solvent.solve(subject).value == solvent.solve(table).value, subject
+        first = solvent.TabularPolicy.uniform(table)
+        assert solvent.score(subject, first).optimum == pytest.approx(solvent.solve(table).value)
+    halves = (solvent.make_game(*name) for name in (("football",), ("solvent/FootballHalf-v0",)))
+    assert len({half.info.name + str(half.info.parameters) for half in halves}) == 1
