@@ -25,7 +25,7 @@ One that no package declares is named by its place: ``"my_package.learning:mine"
 ``"folder/file.py:mine"``. The abilities of an algorithm are declared by an :class:`Algorithm`
 instead of the function, or by attributes of the function with the names of its fields.
 
-One run of an algorithm: its files, and how it resumes after an interruption.
+**One run of an algorithm: its files, and how it resumes after an interruption.**
 
 A run has a folder, ``<task>/<algorithm>-<seed>`` within that of the bench:
 

@@ -10,7 +10,7 @@ Whether one did is computed from the record of its run and stated nowhere else, 
 to remember to say so. An exact evaluation is no privilege as long as it only measures: learners do
 not read it.
 
-Files that somebody else may have written, read by the types of what they hold.
+**Files that somebody else may have written, read by the types of what they hold.**
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Times to a gap are from the learning curves as recorded: the first evaluation at
 the policy is at most a share of the distance between uniform and optimal play. Runs that never got
 there are counted, not left out.
 
-Algorithms over seeds and tasks: means with intervals, profiles, comparisons and times to a gap.
+**Algorithms over seeds and tasks: means with intervals, profiles, comparisons and times to a gap.**
 
 The statistics are those of R. Agarwal, M. Schwarzer, P. S. Castro, A. Courville and
 M. G. Bellemare, "Deep reinforcement learning at the edge of the statistical precipice", NeurIPS

@@ -18,7 +18,7 @@ A game is named by
 - the file of a model of PRISM's or Storm's, ``model.prism``, whose property is a parameter;
 - a Gymnasium environment of anybody that publishes its table of transitions, ``FrozenLake-v1``.
 
-``solvent list``: all games with their environments, or one game with its parameters.
+**``solvent list``: all games with their environments, or one game with its parameters.**
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a sampler reads: streams of random numbers, and games and opponents as arrays.
+"""Streams of random numbers, and games and opponents as the arrays that a sampler reads.
 
 **Streams.** Every environment owns a stream, whether it stands alone or is one of thousands in a
 compiled loop, so that both give the same episode for the same seed. One NumPy generator per

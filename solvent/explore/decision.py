@@ -4,7 +4,7 @@ The value of an action is the expectation over its outcomes of the reward and th
 state that follows. Where both players choose at once there is a matrix of such values, of which a
 row or a column has as its value its mean by the other's mixed strategy.
 
-Questions about a position that need more than its solution: the game is solved anew.
+**Questions about a position that need more than its solution: the game is solved anew.**
 
 **If you disagree.** The game is solved along one parameter of its rules. Seen from the present
 value, there is a break-even point where the best action stops being best, downwards and upwards. It
@@ -238,13 +238,15 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
         told = f"{scale.of(values.pop()):.6g}"
         if scale.is_chance:
             told = scale.text(float(told))
-        return f"{begin}Whatever may follow here is worth {told}, so nothing is gained or lost."
+        return (
+            f"{begin}Whatever may follow here has the value {told}, so nothing is gained or lost."
+        )
     if all(_alike(found, same[0]) for found in same):
         return f"{begin}They do the same: every result has the same probability."
     if all(_alike(spread, spreads[0]) for spread in spreads):
         return (
-            f"{begin}They lead to different states, but these are worth the same with the same "
-            f"probabilities."
+            f"{begin}They lead to different states, but these have the same values with the "
+            f"same probabilities."
         )
     wide = [max(spread) - min(spread) for spread in spreads]
     bold, calm = (best[wide.index(pick(wide))].name for pick in (max, min))

@@ -1,4 +1,8 @@
-"""The parts of the board's page: the picture, the actions, the moves, and the panel beside them."""
+"""The parts of the board's page: the picture, the actions, the moves, and the panel beside them.
+
+A game says what there is to see as data (:mod:`solvent.model.scene`), which a template draws.
+Whatever can be done next is a link, which a keyboard reaches, too.
+"""
 
 from __future__ import annotations
 

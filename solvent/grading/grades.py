@@ -3,7 +3,7 @@
 Of a policy, what a state costs is its share of the optimality gap (:func:`solvent.locate_gap`): how
 often it is come to times what is lost there each time. Of values it is the error.
 
-Answers: files of plain numbers that anybody may have written.
+**Answers: files of plain numbers that anybody may have written.**
 
 An answer is one array, with a row for each state by its number:
 
@@ -26,7 +26,7 @@ the size of the answer (:func:`largest_file`). Shapes are compared before anythi
 a line of text is no longer than its numbers can be. So the memory that reading takes is bounded by
 the exercise, whatever the file states.
 
-Exercises: what is asked of a student, as small data files that anyone can write.
+**Exercises: what is asked of a student, as small data files that anyone can write.**
 
 An exercise is a file of TOML::
 

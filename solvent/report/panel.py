@@ -5,7 +5,7 @@ matplotlib writes of the same curves is 19 kB, or 30 kB with its letters as outl
 classes for the page's style sheet, each line says its name when it is pointed at, and a report
 needs no packages of 90 MB, which take a second to import.
 
-Colours that all readers can tell apart, on paper too.
+**Colours that all readers can tell apart, on paper too.**
 
 Series have the colours of M. Okabe and K. Ito, "Color Universal Design" (2008), and a page five
 more of P. Tol, "Colour Schemes" (2021). Algorithms have a shape each besides. Quantities have
@@ -13,7 +13,7 @@ viridis and cividis (S. van der Walt and N. Smith 2015; J. R. Nuñez, C. R. Ande
 R. S. Renslow 2018), which are even in lightness; they are interpolated here between nine of their
 colours.
 
-Maps of coloured cells with two named axes, and the numbers of the cell that is pointed at.
+**Maps of coloured cells with two named axes, and the numbers of the cell that is pointed at.**
 """
 
 from __future__ import annotations

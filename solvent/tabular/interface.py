@@ -1,4 +1,4 @@
-"""What all algorithms share: the estimates that they yield, and the environment of the boxes.
+"""Estimates that all algorithms yield, and the environment of the boxes.
 
 Symbols are those of R. S. Sutton and A. G. Barto, *Reinforcement Learning: An Introduction*, second
 edition, 2018. V, Q and pi are arrays over states and actions, numbered as in the game's table. An

@@ -1,6 +1,6 @@
 """The learning algorithms by name, their entropy schedule, and loading of saved networks.
 
-Tuned hyperparameters, in the files and the format of rl-baselines3-zoo.
+**Tuned hyperparameters, in the files and the format of rl-baselines3-zoo.**
 
 A game's folder has a file per algorithm, ``hyperparameters/ppo.yml``, which its spec names
 (:class:`solvent.model.registry.GameSpec`). It maps the id of an environment to keyword arguments of

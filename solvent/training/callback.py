@@ -4,7 +4,7 @@ The usual learning curve is a mean over evaluation episodes, with an error bar. 
 table, the network becomes one at every evaluation, and its value and gap are computed exactly: the
 only noise in such a curve is that of learning itself.
 
-Snapshots of a learner: the opponents that it meets in self-play, and the average of them all.
+**Snapshots of a learner: the opponents that it meets in self-play, and the average of them all.**
 
 A learner that plays only against its present self can go in circles: it learns to beat its present
 policy, forgets the policies that it beat before, and returns to them. So a snapshot of it regularly

@@ -4,7 +4,7 @@ Stable-Baselines3 has its own vector interface, older than Gymnasium's. It reset
 the step that ends its episode, which is Gymnasium's ``SAME_STEP`` mode. It expects one dictionary
 of infos for each environment, which holds the last observation of an episode that has ended.
 
-The forms of a game in which a network is trained: exploring starts, and players with roles.
+**The forms of a game in which a network is trained: exploring starts, and players with roles.**
 
 **Exploring starts.** A policy may be good on average and bad in states that episodes hardly ever
 reach. Beginning a share of the training episodes there lets a network meet such states often enough

@@ -13,7 +13,7 @@ network of action values estimates has the learner's own discount, `gamma`, as w
 estimates, to find what estimates cost. They are for analysis only. Their names say what the learner
 was told, and so does the record of :func:`solvent.training.train`.
 
-The true policy gradient beside the gradients that an algorithm uses.
+**The true policy gradient beside the gradients that an algorithm uses.**
 
 For a network with parameters theta, d(s) the expected visits of an episode and A the advantages of
 its present policy pi, the gradient of the value at the start is

@@ -17,7 +17,7 @@ Stable-Baselines3 but for rounding, and the random numbers are the same ones.
 
 A network is saved as by Stable-Baselines3 and is loaded by its own classes.
 
-Deep Q-learning that knows which actions are legal.
+**Deep Q-learning that knows which actions are legal.**
 
 Plain DQN (Mnih et al. 2015) explores all actions and bootstraps from max over all a of Q(s', a),
 so that the value of an illegal action can leak into every target. Here both the epsilon-greedy

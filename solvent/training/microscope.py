@@ -10,7 +10,7 @@ Readings change nothing in what is learned, and the learner is told nothing. The
 (:mod:`solvent.training.microscope`) use the solution and learners that are given exact values: they
 are an analysis after training.
 
-The final gap of a learner, split by what would close it.
+**The final gap of a learner, split by what would close it.**
 
 The gap of the greedy policy after training is written as a sum of four parts. All use the solution,
 or give a learner what it cannot know, so that they explain a result and do not improve one.

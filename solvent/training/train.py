@@ -22,7 +22,7 @@ A training may be killed at any moment. Called again with the same arguments, it
 last checkpoint and ends with the same policy as if it had not been interrupted. A finished training
 is read back, and its policies are scored again.
 
-Checkpoints: the complete state of a training, in one file that is never half written.
+**Checkpoints: the complete state of a training, in one file that is never half written.**
 
 A killed training goes on from its last checkpoint as if nothing had happened, and ends with the
 same network to the last bit. For that a checkpoint holds

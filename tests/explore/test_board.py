@@ -135,9 +135,9 @@ def test_a_tie_says_why() -> None:
     lake, board = solved("lake"), solved("tic-tac-toe")
     told = why_tied(lake, choice_in(lake, lake.game.initial()[0].state))
     assert told.startswith("It does not matter: all actions are equally good.")
-    assert "Whatever may follow here is worth 82.35%" in told
+    assert "Whatever may follow here has the value 82.35%" in told
     start = board.game.initial()[0].state
-    assert "worth 0, so nothing is gained" in why_tied(board, choice_in(board, start))
+    assert "has the value 0, so nothing is gained" in why_tied(board, choice_in(board, start))
     throws = solve(make_game("rock-paper-scissors"))
     told = why_tied(throws, choice_in(throws, throws.game.initial()[0].state))
     assert "What matters is the mix" in told

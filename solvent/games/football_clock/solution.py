@@ -147,7 +147,7 @@ class TimedSolution(LayeredSolution):
 
     @cached_property
     def _moment(self) -> Callable[[Layer], Moment]:
-        """What the last layers that were asked for read."""
+        """Equilibria by layer; those of the layers asked for last are kept."""
         read = lru_cache(maxsize=None)(self.values)
         return lru_cache(maxsize=1024)(lambda layer: equilibrium(self.layout, layer, read))
 

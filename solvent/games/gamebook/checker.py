@@ -128,7 +128,7 @@ CASES = {
         "the rows {} and {} of the table overlap{}; let a result stand in one row",
     ),
 }
-"""What is said of gaps, of cases that never apply, and of overlaps."""
+"""Findings on gaps, on cases that never apply, and on overlaps."""
 
 
 def _check_cases(
