@@ -51,7 +51,6 @@ from solvent.games.football.packed import PackedRules
 from solvent.games.football.ruleset import ClockRules
 from solvent.games.football.solver.backup import Strategies
 from solvent.games.football_clock.backup import RoleStrategies
-from solvent.games.football_clock.episode_kernel import CALL, CHOICE, KICKOFF, TIMEOUT
 from solvent.games.football_clock.layout import (
     Asked,
     FormLayout,
@@ -59,7 +58,13 @@ from solvent.games.football_clock.layout import (
     LayerStrategies,
     block_rows,
 )
-from solvent.games.football_clock.simulation import TimedFootballPlays
+from solvent.games.football_clock.simulation import (
+    CALL,
+    CHOICE,
+    KICKOFF,
+    TIMEOUT,
+    TimedFootballPlays,
+)
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 
 

@@ -26,7 +26,6 @@ from solvent.exact.layered.store import LayerStore
 from solvent.games.football.situation import OFFENCE
 from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
 from solvent.games.football_clock.backup import RoleStrategies
-from solvent.games.football_clock.episode_kernel import CALL, CHOICE, KICKOFF, TIMEOUT
 from solvent.games.football_clock.evaluation import PairEvaluation, PairLayers, all_threads
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import (
@@ -38,7 +37,13 @@ from solvent.games.football_clock.layout import (
     block_rows,
 )
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.simulation import TimedFootballSampler
+from solvent.games.football_clock.simulation import (
+    CALL,
+    CHOICE,
+    KICKOFF,
+    TIMEOUT,
+    TimedFootballSampler,
+)
 from solvent.games.football_clock.solution import OptimalLayers, OptimalPlayer, TimedSolution
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import as_options, check_choice
@@ -119,7 +124,7 @@ class PlayerLayers:
             seat: The player's.
             row: [n].
             column: [n].
-            phase: Of :mod:`~.episode_kernel`.
+            phase: Of :mod:`~.simulation`.
             moment: Other fields of an episode that are the same in all states.
         """
         layout, half = self.layout, layer.half

@@ -1,25 +1,406 @@
-"""Football with a clock as plays that the generic environments sample."""
+"""Football with a clock as plays that the generic environments sample: many episodes, compiled.
+
+There are too many states to tabulate, so the episodes read the packed rules
+(:class:`solvent.games.football.packed.PackedRules`) and the clock. Everything here agrees with the
+rules in :mod:`solvent.games.football_clock.rules`.
+
+An episode is in one of the *phases*
+
+=========== ========================================================================================
+CALL        Both sides call, in the situation ``row``.
+CHOICE      The side that was offended takes the penalty or the play; ``choice`` is the result.
+TIMEOUT     A result has been seen, and ``row`` and ``offence`` are what follows it. ``asked`` may
+            call a time-out: ``saved`` ticks are left with it and ``ticks`` without.
+KICKOFF     ``offence`` chooses its kick.
+FREE_KICK   ``offence`` kicks; nobody has a choice.
+OVER        Play has ended.
+=========== ========================================================================================
+
+Rows are those of a layer: the situations, then a kickoff and a free kick. A call draws two numbers,
+one if it leads to a choice; a choice and a kick draw one, and a time-out none.
+
+What a player may do is one of few *menus*: sets of legal actions, numbered as follows and then one
+for each different set of the offence's calls.
+
+=========== ========================================================================================
+ANYTHING    The episode is over, and no action counts.
+NOTHING     The player has no choice, and takes action 0.
+DEFENCE     All calls of the defence.
+OPTIONS     The penalty or the play.
+KICKS       The kinds of kickoff.
+TIMEOUTS    A time-out or none.
+=========== ========================================================================================
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from gymnasium import spaces
+from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Player, Simulation, Uniform
 from solvent.envs.batches import SimulatedSeatBatch
-from solvent.envs.kernels import draw_actions
+from solvent.envs.kernels import advance, draw_actions, draw_of, pick
 from solvent.envs.sampling import inverse_cdf
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.situation import Situation
-from solvent.games.football_clock import episode_kernel as kernel
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model import Game
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_choice
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
+"""Nothing is allocated, so references to arrays are not counted."""
+
+
+def compiled(function: _Function) -> _Function:
+    """A compiled function."""
+    return cast(_Function, njit(cache=True, **_OPTIONS)(function))
+
+
+def inlined(function: _Function) -> _Function:
+    """A compiled function that becomes a part of those which call it."""
+    return cast(_Function, njit(forceinline=True, **_OPTIONS)(function))
+
+
+CALL, CHOICE, TIMEOUT, KICKOFF, FREE_KICK, OVER = range(6)
+ANYTHING, NOTHING, DEFENCE, OPTIONS, KICKS, TIMEOUTS, OFFENCE = range(7)
+"""The menus; those of the offence follow from ``OFFENCE`` on."""
+
+FIELDS = (
+    *("phase", "half", "ticks", "margin", "receiver", "offence", "left0", "left1"),
+    *("row", "choice", "asked", "other_too", "saved", "untimed"),
+)
+"""The fields of an episode beside its random numbers."""
+
+EPISODE = np.dtype([("stream", np.uint64), *((name, np.int32) for name in FIELDS)])
+"""The state of an episode: 64 bytes, a line of the processor's cache.
+
+============= ======================================================================================
+``stream``    the state of the random numbers
+``phase``     one of the module's table
+``half``      1 or 2; 2 in every form but ``"full"``
+``ticks``     left in the half; when a time-out may be called, what will be left without it
+``margin``    player 0's points less player 1's, as far as they count; 0 where points count
+``receiver``  the player who receives the kickoff of the second half, in the first; else -1
+``offence``   the player who has the ball, is about to kick it, or will after a time-out
+``left0``     time-outs of player 0
+``left1``     time-outs of player 1
+``row``       see the module; 0 when it is over
+``choice``    the number of the result that waits for a choice, -1 if none does
+``asked``     the player who may call a time-out, else -1
+``other_too`` 1 if the other player is asked when this one declines, else 0
+``saved``     ticks left in the half if a time-out is called
+``untimed``   1 if an untimed down follows when none is called, else 0
+============= ======================================================================================
+"""
+
+RESULT = np.dtype([(name, np.int32) for name in ("chooser", "penalty", "play", "number")])
+"""A result: who takes a choice (0 the offence, 1 the defence, -1 if it is none), between which
+results, and its number among the choices."""
+
+
+class Rules(NamedTuple):
+    """The arrays that the episodes read.
+
+    With S situations, R results (the field goal and the declaration included), M menus, A actions
+    and D entries of an observation; distributions are thresholds
+    (:mod:`solvent.envs.sampling`).
+
+    Attributes:
+        cell: [(n+4)*m] int64, the result in each cell of the chart, or R + k for the k-th of the
+            cells with more than one result.
+        mixed_start: [M+1] int64, where the entries of those cells begin.
+        mixed_threshold: [entries] int64, of these entries.
+        mixed_result: [entries] int64, their results.
+        branch_start: [S*R+4] int32, where the branches of a situation's results begin, and those of
+            the kicks: kickoff, onside, free kick.
+        threshold: [N] int64, of branches.
+        branch_successor: [N] int32, what they lead to.
+        successor: [U] :data:`solvent.games.football.packed.SUCCESSOR`.
+        result: [R] :data:`RESULT`.
+        row: [S+2, 5] int16 down, yards to go, yards to the goal, whether punt formation is on, and
+            the offence's menu.
+        left: [T+1, groups, 3] int32 how the clock stands after the successors of a group: ticks
+            left without a time-out, those left with one, and whether an untimed down follows.
+        start: [1] :data:`EPISODE`, the state in which an episode begins.
+        mask: [M, A] int8, the actions of a menu.
+        first: [D] int64, the indicator of the value 0 of each entry. An entry that is always 0 has
+            none: -1.
+        share: [D'+1] float32, what each indicated value is in a vector; the last is 0.
+        number: [1] numbers of the chart, the first actions of their kinds, those of the clock, and
+            of a touchdown with its extra point.
+    """
+
+    cell: Ints
+    mixed_start: Ints
+    mixed_threshold: Ints
+    mixed_result: Ints
+    branch_start: NDArray[np.int32]
+    threshold: Ints
+    branch_successor: NDArray[np.int32]
+    successor: NDArray[Any]
+    result: NDArray[Any]
+    row: NDArray[np.int16]
+    left: NDArray[np.int32]
+    start: NDArray[Any]
+    mask: NDArray[np.int8]
+    first: Ints
+    share: NDArray[np.float32]
+    number: NDArray[Any]
+
+
+@compiled
+def begin(chosen: Ints, episodes: Any, rules: Rules) -> None:
+    """Put the chosen episodes into the state in which they begin; each draws one number."""
+    for i in chosen:
+        x = advance(episodes[i].stream)
+        episodes[i] = rules.start[0]
+        episodes[i].stream = x
+
+
+@compiled
+def step(
+    chosen: Ints, first: Ints, second: Ints, episodes: Any, rules: Rules, paid: Floats
+) -> None:
+    """Play the players' legal actions in the chosen episodes, none of which is over.
+
+    Args:
+        chosen: [k] indices of episodes.
+        first: [n] of player 0, not read where that player has no choice.
+        second: [n] of player 1, likewise.
+        episodes: [n] :data:`EPISODE`, changed.
+        rules: Rules of the game.
+        paid: [n], to which the rewards of player 0 are added.
+    """
+    for i in chosen:
+        paid[i] += played(i, first[i], second[i], episodes, rules)
+
+
+@inlined
+def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
+    """Play both players' actions in an episode; the reward of player 0."""
+    number, at = rules.number[0], episodes[i]
+    offence = at.offence
+    if at.phase == TIMEOUT:
+        return _answered(i, first if at.asked == 0 else second, episodes, rules)
+    own, other = (first, second) if offence == 0 else (second, first)
+    k = _called(i, own, other, episodes, rules)
+    if k < 0:
+        return 0.0
+    x = advance(at.stream)
+    at.stream = x
+    start = rules.branch_start[k]
+    j = start + pick(draw_of(x), rules.threshold, start, rules.branch_start[k + 1] - start)
+    after = rules.successor[rules.branch_successor[j]]
+
+    # The score and the ball.
+    scored = after.points if offence == 0 else -after.points
+    at.offence = offence if after.same_side else 1 - offence
+    at.row = after.row
+    paid = 0.0
+    if number.for_points:
+        paid = float(scored)
+    else:
+        most = number.largest_margin
+        at.margin = max(-most, min(most, at.margin + scored))
+
+    # Time, and who is asked for a time-out.
+    left, saved = rules.left[at.ticks, after.group, 0], rules.left[at.ticks, after.group, 1]
+    untimed = rules.left[at.ticks, after.group, 2] == 1
+    if saved != left:
+        offence_has = (at.left0 if offence == 0 else at.left1) > 0
+        other_has = (at.left1 if offence == 0 else at.left0) > 0
+        if offence_has or other_has:
+            at.phase = TIMEOUT
+            at.ticks = left
+            at.asked = offence if offence_has else 1 - offence
+            at.other_too = offence_has and other_has
+            at.saved = saved
+            at.untimed = untimed
+            return paid
+    return float(paid + _goes_on(i, left, untimed, episodes, rules))
+
+
+@inlined
+def _called(i: int, own: int, other: int, episodes: Any, rules: Any) -> int:
+    """Return where the branches begin if one of them is to be drawn, otherwise -1.
+
+    Args:
+        i: An episode in which nobody is asked for a time-out.
+        own: The action of the side with the ball or the kick.
+        other: The other side's.
+        episodes: The episodes; changed in place.
+        rules: Rules of the game.
+    """
+    number, at = rules.number[0], episodes[i]
+    if at.phase == CALL:
+        call = own + (own == number.plays + 2 and rules.row[at.row, 3] == 1)
+        result = rules.cell[call * number.defences + other - number.first_letter]
+        x = advance(at.stream)
+        at.stream = x
+        mixed = result - number.results
+        if mixed >= 0:
+            start = rules.mixed_start[mixed]
+            count = rules.mixed_start[mixed + 1] - start
+            entry = pick(draw_of(x), rules.mixed_threshold, start, count)
+            result = rules.mixed_result[start + entry]
+        if rules.result[result].chooser >= 0:
+            at.phase = CHOICE
+            at.choice = result
+            return -1
+        if result == number.results - 1:
+            # Punt formation has been declared; no play has been played.
+            at.stream = advance(at.stream)
+            at.row += number.lines
+            return -1
+    elif at.phase == CHOICE:
+        waits = rules.result[at.choice]
+        action = own if waits.chooser == 0 else other
+        result = waits.penalty if action == number.first_option else waits.play
+        at.choice = -1
+    else:
+        kick = own - number.first_kick if at.phase == KICKOFF else 2
+        return int(number.situations * number.results + kick)
+    return int(at.row * number.results + result)
+
+
+@inlined
+def _answered(i: int, action: int, episodes: Any, rules: Any) -> float:
+    """The side that is asked calls a time-out or not; the reward of player 0."""
+    at = episodes[i]
+    asked, calls = at.asked, action == rules.number[0].first_timeout
+    if not calls and at.other_too == 1:
+        at.asked = 1 - asked
+        at.other_too = 0
+        return 0.0
+    left, untimed = at.ticks, at.untimed == 1
+    if calls:
+        at.left0 -= asked == 0
+        at.left1 -= asked == 1
+        left, untimed = at.saved, False
+    at.asked = -1
+    at.other_too = 0
+    at.saved = 0
+    at.untimed = 0
+    return float(_goes_on(i, left, untimed, episodes, rules))
+
+
+@inlined
+def _goes_on(i: int, left: int, untimed: bool, episodes: Any, rules: Any) -> float:
+    """The half goes on with what follows, or it is over; the reward of player 0."""
+    at = episodes[i]
+    at.ticks = left
+    if left == 0:
+        if not untimed:
+            return float(_half_over(i, episodes, rules))
+        at.left0 = 0
+        at.left1 = 0
+    situations = rules.number[0].situations
+    at.phase = CALL if at.row < situations else KICKOFF + (at.row - situations)
+    return 0.0
+
+
+@inlined
+def _half_over(i: int, episodes: Any, rules: Any) -> float:
+    """The second half begins, or the game is over and is paid."""
+    number, at = rules.number[0], episodes[i]
+    first_half = at.half == 1
+    at.phase = KICKOFF if first_half else OVER
+    at.ticks = number.half_ticks if first_half else 0
+    at.offence = 1 - at.receiver if first_half else 0
+    at.left0 = number.timeouts if first_half else 0
+    at.left1 = number.timeouts if first_half else 0
+    at.row = number.situations if first_half else 0
+    at.half = 2
+    at.receiver = -1
+    if first_half or number.for_points:
+        return 0.0
+    return 0.5 * float((at.margin > 0) + (at.margin >= 0))
+
+
+@compiled
+def menus(chosen: Ints, player: Ints, episodes: Any, rules: Rules, menu: Ints) -> None:
+    """Fill `menu` [k] with the menu of a player [k] of each of the chosen episodes."""
+    for e in range(len(chosen)):
+        at, found = episodes[chosen[e]], NOTHING
+        phase, mine = at.phase, at.offence == player[e]
+        if phase == CALL:
+            found = rules.row[at.row, 4] if mine else DEFENCE
+        elif phase == CHOICE and mine == (rules.result[at.choice].chooser == 0):
+            found = OPTIONS
+        elif phase == TIMEOUT and at.asked == player[e]:
+            found = TIMEOUTS
+        elif phase == KICKOFF and mine:
+            found = KICKS
+        elif phase == OVER:
+            found = ANYTHING
+        menu[e] = found
+
+
+@compiled
+def observe(
+    chosen: Ints, player: Ints, episodes: Any, rules: Rules, indicators: bool, entry: Ints, out: Any
+) -> None:
+    """Fill the observation of a player of each chosen episode.
+
+    Args:
+        chosen: [k] indices of episodes.
+        player: [k] which player of each.
+        episodes: States of the episodes.
+        rules: Rules of the game.
+        indicators: Whether every entry is as many indicators as it has values.
+        entry: [D], overwritten.
+        out: [k, D] or [k, D'], filled.
+    """
+    number = rules.number[0]
+    for e in range(len(chosen)):
+        who, at = player[e], episodes[chosen[e]]
+        row, live = at.row, at.phase != OVER
+        entry[0] = not live
+        for d in range(4):
+            entry[1 + d] = rules.row[row, d] if live else 0
+        entry[5] = live and at.offence == who
+        entry[6] = live and row == number.situations
+        entry[7] = live and row == number.situations + 1
+        entry[8] = at.half == 2
+        entry[9] = at.ticks
+        entry[10] = min(at.ticks, number.last_ticks)
+        entry[11] = at.left0 if who == 0 else at.left1
+        entry[12] = at.left1 if who == 0 else at.left0
+        entry[13] = at.receiver == who
+        d = 14
+        if not number.for_points:
+            lead = at.margin if who == 0 else -at.margin
+            entry[14] = lead
+            entry[15] = max(-number.score, min(number.score, lead))
+            d = 16
+        entry[d] = at.asked == who
+        entry[d + 1] = at.asked == 1 - who
+        entry[d + 2] = at.other_too
+        entry[d + 3] = at.saved
+        entry[d + 4] = at.untimed
+        for c in range(d + 5, len(entry)):
+            entry[c] = 0
+        if at.choice >= 0:
+            entry[d + 5 + rules.result[at.choice].number] = 1
+
+        if indicators:
+            for c in range(out.shape[1]):
+                out[e, c] = 0.0
+            for d in range(len(entry)):
+                shown = rules.first[d] + entry[d]
+                if shown >= 0:
+                    out[e, shown] = 1.0
+        else:
+            for d in range(len(entry)):
+                out[e, d] = rules.share[rules.first[d] + entry[d]]
+
 
 OBSERVATIONS = ("vector", "onehot")
 
@@ -48,7 +429,7 @@ class TimedFootballSampler:
         entries = rules.entries(begins.state, 0)
         self.most = np.array([entry.most for entry in entries])
         self.least = np.array([entry.least for entry in entries])
-        start = np.zeros(1, kernel.EPISODE)
+        start = np.zeros(1, EPISODE)
         self.write(start, 0, begins.state)
         self.arrays = _rules_of(self, start)
 
@@ -97,17 +478,17 @@ class TimedFootballSampler:
             "row": row,
             "choice": codes.index(state.choice) if state.choice else -1,
         }
-        for name in kernel.FIELDS:
+        for name in FIELDS:
             records[name][i] = own[name] if name in own else getattr(state, name)
 
     def read(self, record: Any) -> TimedPosition:
         """Return where an episode stands, as a position of the rules."""
-        at: dict[str, Any] = {name: int(record[name]) for name in kernel.FIELDS}
+        at: dict[str, Any] = {name: int(record[name]) for name in FIELDS}
         phase, row, choice = PHASES[at.pop("phase")], at.pop("row"), at.pop("choice")
         situations = self.packed.n_situations
         on_field = phase != "over" and row < situations
         situation = self.packed.situation_at(row) if on_field else Situation(0, 0, 0)
-        comes = "call" if row < situations else PHASES[kernel.KICKOFF + row - situations]
+        comes = "call" if row < situations else PHASES[KICKOFF + row - situations]
         return TimedPosition(
             phase,
             timeouts=(at.pop("left0"), at.pop("left1")),
@@ -133,8 +514,8 @@ class TimedFootballPlays(Simulation):
     def __init__(self, sampler: TimedFootballSampler, n: int, observation: str) -> None:
         self.sampler = sampler
         self.rules = sampler.rules
-        self.records = np.zeros(n, kernel.EPISODE)
-        self.arrays = {name: self.records[name] for name in ("stream", *kernel.FIELDS)}
+        self.records = np.zeros(n, EPISODE)
+        self.arrays = {name: self.records[name] for name in ("stream", *FIELDS)}
         self.entry = np.zeros(len(sampler.most), np.int64)
         self.n_actions = len(self.rules.info.actions[0])
         self.form = check_choice(observation, "observation", OBSERVATIONS)
@@ -146,17 +527,17 @@ class TimedFootballPlays(Simulation):
         return len(arrays.first) if observation == "vector" else len(arrays.share) - 1
 
     def begin(self, chosen: Ints) -> None:
-        kernel.begin(chosen, self.records, self.sampler.arrays)
+        begin(chosen, self.records, self.sampler.arrays)
 
     def move(self, chosen: Ints, first: Ints, second: Ints, paid: Floats) -> None:
-        kernel.step(chosen, first, second, self.records, self.sampler.arrays, paid)
+        step(chosen, first, second, self.records, self.sampler.arrays, paid)
 
     def acts(self, chosen: Ints, player: Ints) -> Bools:
-        acts: Bools = self._menus(chosen, player) > kernel.NOTHING
+        acts: Bools = self._menus(chosen, player) > NOTHING
         return acts
 
     def over(self) -> Bools:
-        over: Bools = self.records["phase"] == kernel.OVER
+        over: Bools = self.records["phase"] == OVER
         return over
 
     def observe(
@@ -164,7 +545,7 @@ class TimedFootballPlays(Simulation):
     ) -> NDArray[np.float32]:
         form, rules = observation or self.form, self.sampler.arrays
         seen = np.empty((len(chosen), self._width(form)), np.float32)
-        kernel.observe(chosen, player, self.records, rules, form == "onehot", self.entry, seen)
+        observe(chosen, player, self.records, rules, form == "onehot", self.entry, seen)
         return seen
 
     def legal(self, chosen: Ints, player: Ints) -> NDArray[np.int8]:
@@ -172,14 +553,14 @@ class TimedFootballPlays(Simulation):
 
     def _menus(self, chosen: Ints, player: Ints) -> Ints:
         menu = np.empty(len(chosen), np.int64)
-        kernel.menus(chosen, player, self.records, self.sampler.arrays, menu)
+        menus(chosen, player, self.records, self.sampler.arrays, menu)
         return menu
 
     def state(self, i: int) -> Any:
         return self.sampler.read(self.records[i])
 
 
-def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rules:
+def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> Rules:
     """Return the arrays that the kernel reads.
 
     Args:
@@ -208,7 +589,7 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
         "timeouts": clock.timeouts,
         "for_points": int(game.for_points),
     }
-    result = np.full(packed.n_results, -1, kernel.RESULT)
+    result = np.full(packed.n_results, -1, RESULT)
     result["chooser"][arrays.chosen_result] = arrays.chooser
     result["penalty"][arrays.chosen_result], result["play"][arrays.chosen_result] = arrays.option.T
     result["number"][arrays.chosen_result] = np.arange(len(arrays.chooser))
@@ -216,7 +597,7 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
         [clock.left(ticks, seconds, penalty=penalty) for seconds, penalty in packed.groups]
         for ticks in range(clock.half_ticks + 1)
     ]
-    return kernel.Rules(
+    return Rules(
         cell=arrays.cell.ravel(),
         mixed_start=arrays.mixed_start,
         mixed_threshold=inverse_cdf(arrays.mixed_probability, arrays.mixed_start),
@@ -242,19 +623,19 @@ def _menus_of(
     """The actions of each menu, [M, A], and what the kernel reads of each row, [S+2, 5]."""
     actions, defences = game.actions, game.loaded_chart.defences
     rows = [row.tobytes() for row in packed.legal]
-    number = {row: menu for menu, row in enumerate(dict.fromkeys(rows), kernel.OFFENCE)}
-    mask = np.zeros((kernel.OFFENCE + len(number), len(game.info.actions[0])), np.int8)
-    mask[kernel.ANYTHING] = 1
-    mask[kernel.NOTHING, 0] = 1
-    mask[kernel.DEFENCE, actions.defence : actions.defence + defences] = 1
+    number = {row: menu for menu, row in enumerate(dict.fromkeys(rows), OFFENCE)}
+    mask = np.zeros((OFFENCE + len(number), len(game.info.actions[0])), np.int8)
+    mask[ANYTHING] = 1
+    mask[NOTHING, 0] = 1
+    mask[DEFENCE, actions.defence : actions.defence + defences] = 1
     for kind, first in (
-        (kernel.OPTIONS, actions.choice),
-        (kernel.KICKS, actions.kick),
-        (kernel.TIMEOUTS, actions.timeout),
+        (OPTIONS, actions.choice),
+        (KICKS, actions.kick),
+        (TIMEOUTS, actions.timeout),
     ):
         mask[kind, first : first + 2] = 1
     own = np.frombuffer(b"".join(number), bool).reshape(len(number), -1)
-    mask[kernel.OFFENCE :, : own.shape[1]] = own
+    mask[OFFENCE:, : own.shape[1]] = own
     row = np.zeros((packed.n_situations + 2, 5), np.int16)
     row[:-2, :4], row[:-2, 4] = packed.situation, [number[legal] for legal in rows]
     return mask, row
