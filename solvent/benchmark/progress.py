@@ -200,10 +200,13 @@ class BenchProgress:
         self._refresh(name, self._totals[name])
         if isinstance(outcome, FailureRecord):
             self.write(f"failed    {name}: {outcome.error}")
-        elif kept:
-            self.write(f"kept      {name}: finished, gap {outcome.mode_gap:.6f}")
+            return
+        # By self-play it is the policy as it is that is judged, which may have to be mixed.
+        gap = f"gap {outcome.gap if outcome.exploitability else outcome.mode_gap:.6f}"
+        if kept:
+            self.write(f"kept      {name}: finished, {gap}")
         else:
-            gap, seconds = f"gap {outcome.mode_gap:.6f}", f"{outcome.cpu_seconds:.1f} CPU-s"
+            seconds = f"{outcome.cpu_seconds:.1f} CPU-s"
             self.write(f"finished  {name}: {_joined(gap, seconds, self._bars.left(self._all))}")
 
     def _refresh(self, name: str | None = None, done: int = 0) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy.stats import trim_mean
 from submitted import NOISE, SUITE
 from typer.testing import CliRunner
 
@@ -87,7 +88,9 @@ def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> 
         [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
         for table in re.findall(
             r"^\|.*\n\| ---.*\n((?:\|.*\n)+)",
-            (ROOT / "benchmarks/results/tables.md").read_text("utf-8"),
+            (ROOT / "benchmarks/results/tables.md")
+            .read_text("utf-8")
+            .partition("## two-player")[0],
             re.MULTILINE,
         )
     ]
@@ -145,6 +148,38 @@ def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> 
         f"from {seconds[least]:.0f} seconds (Q-learning) to {seconds[most] / 60:.0f} minutes "
         "(masked DQN) of CPU time" in (ROOT / "docs/benchmark.md").read_text("utf-8")
     )
+
+
+def test_the_text_on_games_for_two_is_what_the_entries_and_the_searches_say() -> None:
+    said = " ".join((ROOT / "docs/leaderboard.md").read_text("utf-8").split())
+    results, suite = ROOT / "benchmarks/results/two-player", find_suite("two-player")
+    entries = {
+        card.parent.name: read_submission(card.parent) for card in results.glob("*/card.json")
+    }
+    assert {name for name, entry in entries.items() if not entry.card.uses_model} == {"minimax_q"}
+    assert (
+        "Minimax-Q learns from episodes; the other three sweep over all states and are told" in said
+    )
+    assert "trained by the code of commit `7c65075a`" in said
+    assert {entry.card.source for entry in entries.values()} == {"5b77d9664f9a"}
+    for name in ("minimax_q", "mirror_descent"):
+        log = (ROOT / f"docs/evidence/two-player-tuning/{name}.jsonl").read_text().splitlines()
+        trials = [line for line in map(json.loads, log) if line["kind"] == "trial"]
+        assert len(trials) == 30
+        assert suite.algorithms[name].settings in [line["settings"] for line in trials], name
+    kept = ROOT / "docs/evidence/two-player-tuning/mirror_descent-ten-seeds.json"
+    scores = json.loads(kept.read_text())["normalized"]
+    learned = [
+        trim_mean(list(scores[f"{game}-v0"].values()), 0.25) for game in ("Goofspiel", "Soccer")
+    ]
+    assert [len(own) for own in scores.values()] == [10, 10]
+    assert "reaches {:.2f} in Goofspiel and {:.2f} in soccer".format(*learned) in said
+    own = {
+        task.name: [agent.normalized for agent in task.agents]
+        for task in entries["minimax_q"].tasks
+    }
+    others = [trim_mean(own[f"{game}-v0-self-play"], 0.25) for game in ("Goofspiel", "Soccer")]
+    assert "(minimax-Q: {:.2f} and {:.2f})".format(*others) in said
 
 
 @pytest.mark.slow
