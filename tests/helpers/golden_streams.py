@@ -411,17 +411,12 @@ TRAININGS = (
             "--timesteps", "512", "--opponent", "uniform", *options(TWO_MINUTES),
         ),
     ),
-    *(
-        Training(
-            f"maskable_ppo, self-play on two minutes, {steps} steps",
-            lambda to, steps=steps: by_command(
-                to, "solvent/FootballTwoMinutes-v0", "--algorithm", "maskable_ppo", "--seed", "3",
-                "--timesteps", str(steps), "--self-play", *options(TWO_MINUTES),
-            ),
-            slow=steps > 512,
-        )
-        # The second is long enough for a past self to join the pool.
-        for steps in (512, 120_000)
+    Training(
+        "maskable_ppo, self-play on two minutes, 512 steps",
+        lambda to: by_command(
+            to, "solvent/FootballTwoMinutes-v0", "--algorithm", "maskable_ppo", "--seed", "3",
+            "--timesteps", "512", "--self-play", *options(TWO_MINUTES),
+        ),
     ),
 )  # fmt: skip
 
