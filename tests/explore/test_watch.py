@@ -121,7 +121,7 @@ def test_prediction_is_measured_from_the_policy_that_it_evaluates() -> None:
 
 def test_cells_show_numbers_and_arrows() -> None:
     page = shown("lake", "method=value_iteration&frame=40")
-    svgs = re.findall(r"<svg.*?</svg>", page)[:2]
+    svgs = re.findall(r"(?s)<svg.*?</svg>", page)[:2]
     game = solved("lake")
     for svg, values in zip(
         svgs, (Course(game, "value_iteration", 0).frame(40).values, game.solution.values),
@@ -196,7 +196,7 @@ def test_the_pictures_that_are_watched_have_one_scale_and_their_ends_another_col
     game, found = solved("lake"), Explorer(solved("lake")).state_map
     page = shown("lake", "method=q_learning&frame=12")
     cell = r'<rect [^>]*fill="(#\w+)"><title>column (\d), row (\d): ([^<]*)</title>'
-    pictures = [re.findall(cell, svg) for svg in re.findall(r"<svg.*?</svg>", page)[:2]]
+    pictures = [re.findall(cell, svg) for svg in re.findall(r"(?s)<svg.*?</svg>", page)[:2]]
     estimates = Course(game, "q_learning", 0).frame(12).values[found.states]
     exact = found.value[: len(found.states)]
     low, high = min(*estimates, *exact), max(*estimates, *exact)
