@@ -76,10 +76,13 @@ def found(*arguments: Any) -> Any:
 
 @pytest.mark.parametrize("way", ["simulator", "layered"])
 def test_a_game_without_a_table_has_no_discount(registered: Any, way: str) -> None:
-    registered(nim_spec(**{way: f"{__name__}:found"}))
-    assert make_game(NIM.info.name) is not None
+    registered(nim_spec(**{way: f"{__name__}:found"}, discount=0.5))
+    assert make_game(NIM.info.name, discount=1) is not None
     with pytest.raises(ValueError, match=r"^discount is 0\.9; .* with these parameters has too"):
         make_game(NIM.info.name, discount=0.9)
+    # The source's own discount is refused by its number, too.
+    with pytest.raises(ValueError, match=r"^discount is 0\.5; .* with these parameters has too"):
+        make_game(NIM.info.name)
 
 
 def test_a_spec_says_which_objective_the_source_has(registered: Any) -> None:

@@ -13,12 +13,24 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 
 def grouped_sum(group: Ints, terms: Floats, count: int) -> Floats:
-    """Sum the terms of each group: ``out[g] = sum(terms[group == g])``, [count] float64."""
+    """Sum the terms of each group: ``out[g] = sum(terms[group == g])``, [count] float64.
+
+    Args:
+        group: [n] the group of each term, from 0.
+        terms: [n] the terms.
+        count: Number of groups.
+    """
+    # NumPy gives integer zeros if there are no terms.
     return np.bincount(group, terms, minlength=count).astype(np.float64, copy=False)
 
 
 def concatenated_ranges(start: Ints, length: Ints) -> Ints:
-    """``concatenate([arange(a, a + n) for a, n in zip(start, length)])`` without the loop."""
+    """Return the ranges ``arange(start[i], start[i] + length[i])``, joined, without a loop.
+
+    Args:
+        start: [n] the first number of each range.
+        length: [n] how many numbers each range has.
+    """
     total = int(length.sum())
     offset = np.cumsum(length) - length
     return np.asarray(np.arange(total) + np.repeat(start - offset, length), np.int64)

@@ -7,10 +7,11 @@ A package, this one or anybody's, lists its games among its entry points::
 
 and from then on ``kayles`` is a game like every other: for the command, for the registries of
 Gymnasium and PettingZoo, for solvers, trainings and reports. The toolkit asks a game's spec for
-whatever only that game has, and names no game itself.
+whatever only that game has, and names no game itself; it only knows the packages and the file
+formats of others that it can read.
 
-A spec is cheap to import. All in it that is code stands as the text ``"module:name"`` and is
-imported when it is first used (:func:`load`).
+A spec is cheap to import: code is referenced by ``"module:name"`` strings and imported on first use
+(:func:`load`).
 
 A game that no package declares may be named by where its class, its maker or its spec is to be
 found: ``"module:Class"`` or ``"folder/file.py:Class"``. So may a game that is written for another
@@ -59,8 +60,8 @@ FORMATS: Mapping[str, str] = {
         (".prism", ".pm", ".nm", ".jani", ".drn", ".umb"), "solvent.model.prism_game:maker"
     ),
 }
-"""Readers of the games of other programs, by how their names begin or their files end: functions
-from the rest of the name, or from the file, to what makes the game."""
+"""Importers of the games of other programs, by name prefix or file ending. Each takes the rest of
+the name, or the file, and returns the maker of the game."""
 
 PUBLISHED = "solvent.model.gymnasium_table:maker"
 """Reader of the game of another package's environment, by its id."""
@@ -85,7 +86,7 @@ ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 UNDISCOUNTED = (
     "solver", "layered", "opened", "simulator", "players", "scorer", "untabled", "sections", "play",
 )  # fmt: skip
-"""Fields that a spec has only for the game without a discount, besides studies."""
+"""Fields that hold only for the game without a discount, as the studies do."""
 
 Reference: TypeAlias = str
 """A reference to an object, ``"module:name"``; the name may have dots."""
@@ -135,14 +136,13 @@ class GameSpec:
         environments: Gymnasium ids of the game. The first one without parameters is the
             environment that the plain name stands for.
         pettingzoo: The parameters that it has in PettingZoo as ``"solvent/<name>-v0"``, unless the
-            caller says otherwise; None for a game that is not there, as one for one player.
+            caller says otherwise; None if not offered, e.g. single-player games.
         simultaneous: Whether both players act at the same time. Then it has a parallel environment
             in PettingZoo.
         shorthands: Other words for the game on a command line, each with the parameters that it
             stands for.
         argument: The parameter that a bare word after a shorthand stands for.
-        choices: The names that a parameter allows, by the parameter: the names, or where a
-            collection of them, or a function that gives one, is to be found.
+        choices: Allowed names per parameter: a tuple, or a reference to a collection or function.
         baselines: Policies by name, a mapping to :class:`solvent.baselines.Baseline`. A name that
             the toolkit knows, too, such as ``"optimal"``, is the game's own.
         solver: A function from a game to its :class:`solvent.exact.SolvedGame`, or to None where
@@ -161,11 +161,11 @@ class GameSpec:
             :class:`solvent.envs.batch_simulator.Player`.
         painter: A function that paints a piece of a drawing
             (:class:`solvent.envs.rendering.Screen`).
-        scorer: A function that scores a player of a game without a table exactly: from the game,
-            a :class:`solvent.baselines.network.NetworkPlayer` or the name of a player, the folder
-            of the game's solution, or None, and a folder for what is scored so far, or None, to a
-            score (``PlayerScore`` in :mod:`solvent.cli.work`, of a game for one
-            ``OnePlayerScore``).
+        scorer: A function that scores a player of a game without a table exactly. It takes four
+            arguments: the game; the player, by name or as a
+            :class:`solvent.baselines.network.NetworkPlayer`; the folder of the game's solution, or
+            None; a folder for unfinished scores, or None. It returns a ``PlayerScore``
+            (:mod:`solvent.cli.work`), or an ``OnePlayerScore`` in a game for one.
         play: A function from a game to the :class:`solvent.play.Session` that it has of its own
             in the terminal, or to None for a form of the game that is played as any other.
         sections: A function from a solved task to the game's own sections of a report.
@@ -177,12 +177,10 @@ class GameSpec:
             that asks for them: functions from a :class:`solvent.exact.SolvedGame` to sections, or
             to None for a form of the game that has none.
         commands: Further commands of ``solvent``, by name.
-        discount: Discount of the source's objective, a number above 0 and up to 1:
-            the game is discounted so unless another discount is asked for
-            (:mod:`solvent.model.transforms`). What finds values without the game's table (`solver`,
-            `layered`, `opened`, `simulator`, `players`, `scorer`, `untabled`), what is said of them
-            (`sections`, `studies`) and `play` are for the game without a discount, and are not
-            asked with one.
+        discount: Discount of the source's objective, a number above 0 and up to 1 or a text such
+            as ``"2/3"``: the game is discounted so unless another discount is asked for
+            (:mod:`solvent.model.transforms`). The fields in :data:`UNDISCOUNTED` and `studies` are
+            not used for a game with a discount.
         hyperparameters: The package in whose folder ``hyperparameters`` its tuned settings are,
             ``ppo.yml`` and so on (:mod:`solvent.training.algorithms`).
     """
@@ -287,7 +285,7 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "str": (lambda value: isinstance(value, str), "a text"),
     "bool": (lambda value: isinstance(value, bool), "True or False"),
     "float": (is_number, "a number"),
-    "float | str": (lambda value: True, "a number"),
+    "float | str": (lambda value: True, "a number"),  # A discount, which is checked before.
     "Reference": (lambda value: _is_reference(value), "a text 'module:name'"),
     "Reference | Callable[..., Game]": (
         lambda value: callable(value) or _is_reference(value),
@@ -361,7 +359,7 @@ class _Registry:
 def declared(group: str) -> list[EntryPoint]:
     """Return what installed packages declare in a group of entry points, this package's first.
 
-    This keeps its names from being taken by another package.
+    So no other package can take Solvent's names.
     """
     return sorted(
         entry_points(group=group),
@@ -558,7 +556,7 @@ def load_place(name: str, what: str) -> tuple[ModuleType, Any]:
     try:
         module = importlib.import_module(place) if file is None else _file(file)
         return module, getattr(module, attribute) if attribute else None
-    except Exception as error:  # Somebody else's file may raise anything.
+    except (Exception, SystemExit) as error:  # Somebody else's file may raise anything.
         cause = f"{type(error).__name__}: {brief(str(error))}"
         raise ValueError(f"the {what} {shown(name)} cannot be loaded: {cause}") from error
 
@@ -671,7 +669,8 @@ def make_game(
     allowed = inspect.signature(maker).parameters
     if discount is not None and "discount" in allowed:
         parameters["discount"], discount = discount, 1
-    chance = check_discount(spec.discount if discount is None else discount)
+    discount = spec.discount if discount is None else discount
+    factor = check_discount(discount)
     if all(kind.kind is not kind.VAR_KEYWORD for kind in allowed.values()):
         check_arguments(parameters, name, allowed)
     game = maker(**parameters)
@@ -685,12 +684,12 @@ def make_game(
         from solvent.model.context import with_modifier
 
         game = with_modifier(game, check, modifier)
-    if chance != 1 and any(spec.ask(way, game) is not None for way in ("simulator", "layered")):
+    if factor != 1 and any(spec.ask(way, game) is not None for way in ("simulator", "layered")):
         raise ValueError(
             f"discount is {shown(discount)}; {name} with these parameters has too many states for "
             f"a table, and its own solver knows no discount"
         )
-    return discounted(game, chance)
+    return discounted(game, factor)
 
 
 def game_of(subject: Any) -> Any:

@@ -196,10 +196,12 @@ def test_a_game_is_found_by_its_file_and_class(file: Path) -> None:
         ("{file}:Absent", "cannot be loaded: AttributeError"),
         ("no_such_module:Game", "cannot be loaded: ModuleNotFoundError"),
         (":Game", "the game ':Game' cannot be loaded"),
+        ("{file.parent}/leaves.py", "cannot be loaded: SystemExit: 7$"),
         ("coin", "no game or environment 'coin'"),
     ],
 )
 def test_what_is_no_game_is_refused_in_one_line(name: str, message: str, file: Path) -> None:
+    (file.parent / "leaves.py").write_text("raise SystemExit(7)")
     with pytest.raises(ValueError, match=message):
         find_spec(name.format(file=file))
 

@@ -1,13 +1,13 @@
 """Jack's car rental, as the toolkit knows it."""
 
-from solvent.model import Environment, GameSpec
+from solvent.model.registry import Environment, GameSpec
 
 SPEC = GameSpec(
     name="car-rental",
     make="solvent.games.car_rental.rules:CarRental",
     rules=(
-        "Move up to five cars between two locations each night, for $2 each. By day\n"
-        "customers rent them for $10, if there are any, and bring others back."
+        "Move up to five cars between two locations each night, for $2 each.\n"
+        "Each day customers rent available cars for $10 and return earlier rentals."
     ),
     environments={
         "solvent/CarRental-v0": Environment(

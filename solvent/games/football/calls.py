@@ -25,7 +25,7 @@ KICKOFFS = ("kickoff", "onside")
 
 @dataclass(frozen=True)
 class Actions:
-    """The numbering of a player's actions. A form of the game may not use all of them.
+    """The numbering of a player's actions. A form of the game need not use all of them.
 
     Attributes:
         plays: Number n of plays. Actions 0 to n - 1 are plays 1 to n, action n is the quick kick,
@@ -77,7 +77,11 @@ class Actions:
         return cls(chart.plays, letter, choice, kick, timeout, names)
 
     def first_of(self, phase: str) -> int | None:
-        """The first of the two actions of a phase in which one player decides; None in others."""
+        """Return the first action of a two-way phase, else None.
+
+        Args:
+            phase: Name of the phase, such as ``"choice"``.
+        """
         return {"choice": self.choice, "kickoff": self.kick, "time-out": self.timeout}.get(phase)
 
     def explain(self, chart: Chart, other_chart: Chart, action: int) -> str:
@@ -88,6 +92,7 @@ class Actions:
             other_chart: The chart with the player's letters.
             action: Any action in `names`.
         """
+        # A player who is never on offence has no plays: there the letters start at 0.
         if action < min(self.plays, self.defence):
             return play_words(chart, action)
         if self.defence <= action < self.choice:
@@ -96,7 +101,11 @@ class Actions:
 
 
 def offence_calls(chart: Chart) -> tuple[str, ...]:
-    """The names of the offence's actions."""
+    """The names of the offence's actions.
+
+    Args:
+        chart: The chart with the plays.
+    """
     return (*map(str, range(1, chart.plays + 1)), "quick kick", "field goal", "punt")
 
 
@@ -136,6 +145,7 @@ def what_follows_call(
     elif action == chart.plays + 2 and not situation.punting:
         yield Fraction(1), None, (declare_punt(situation),)
     else:
+        # The field goal has its place among the actions, but is not read from the chart.
         columns = (*chart.cells, chart.quick_kick, (), chart.punt)
         for probability, result in columns[action][defence]:
             yield (
@@ -145,11 +155,15 @@ def what_follows_call(
             )
 
 
+_PASSED = {"incomplete", "interception"}
+"""Kinds of results that only a pass has."""
+
+
 def play_words(chart: Chart, play: int) -> str:
-    """Describe a play, such as ``pass: 17 yards on average, 40% incomplete, 10% intercepted``.
+    """Describe a play, such as ``pass: 8 yards on average, 40% incomplete, 10% intercepted``.
 
     A play is a pass if one of its results is an incompletion or an interception. All defences have
-    the same weight. The average is taken over the results that are a number of yards.
+    the same weight. In the average, results that are no number of yards count as 0.
 
     Args:
         chart: The chart with the play.
@@ -161,16 +175,17 @@ def play_words(chart: Chart, play: int) -> str:
         share = float(probability) / chart.defences
         shares[result.kind] = shares.get(result.kind, 0.0) + share
         gained += share * result.yards if result.kind == "gain" else 0.0
-    kind = "pass" if "incomplete" in shares or "interception" in shares else "run"
-    yards = gained / shares["gain"] if "gain" in shares else 0.0
+    kind = "run" if _PASSED.isdisjoint(shares) else "pass"
     words = {"incomplete": "incomplete", "interception": "intercepted", "fumble": "fumbled"}
     words["long-gain"] = "a long gain"
     rest = [f"{shares[name]:.0%} {word}" for name, word in words.items() if name in shares]
-    return ", ".join((f"{kind}: {yards:.0f} yards on average", *rest))
+    return ", ".join((f"{kind}: {gained:.0f} yards on average", *rest))
 
 
 def defence_words(chart: Chart, defence: int) -> str:
     """Describe a defence, such as ``runs gain 2.3 yards on average, passes 9.1``.
+
+    The averages are taken as in :func:`play_words`, and all plays of a kind have the same weight.
 
     Args:
         chart: The chart with the defence.
@@ -180,13 +195,20 @@ def defence_words(chart: Chart, defence: int) -> str:
     for play in range(chart.plays):
         cell = chart.cells[play][defence]
         yards = sum(float(p) * result.yards for p, result in cell if result.kind == "gain")
-        gained[play_words(chart, play).partition(":")[0]].append(yards)
+        kinds = {result.kind for cell in chart.cells[play] for _, result in cell}
+        gained["run" if _PASSED.isdisjoint(kinds) else "pass"].append(yards)
     runs, passes = (f"{sum(of) / max(len(of), 1):.1f}" for of in gained.values())
     return f"runs gain {runs} yards on average, passes {passes}"
 
 
 def call_sheet(chart: Chart, actions: Actions, legal: Sequence[int]) -> str:
-    """Return the legal calls of a player, such as ``1-12, quick kick, field goal``."""
+    """Return the legal calls of a player, such as ``1-12, quick kick, field goal``.
+
+    Args:
+        chart: The chart with the letters.
+        actions: The player's actions.
+        legal: The actions that are legal, ascending.
+    """
     lettered = range(actions.defence, actions.defence + chart.defences)
     runs: list[list[int]] = []
     for action in legal:
@@ -208,7 +230,11 @@ interception; long: long gain; off, def: penalty on that side (f: first down,
 
 
 def chart_text(chart: Chart) -> list[str]:
-    """Return the chart as lines of 79 characters: plays by defences, in blocks of columns."""
+    """Return the chart as lines of 79 characters: plays by defences, in blocks of columns.
+
+    Args:
+        chart: The chart to write out.
+    """
     rows = [list(chart.letters), *([short_text(cell) for cell in row] for row in chart.cells)]
     names = ["", *map(str, range(1, chart.plays + 1))]
     wide = [1 + max(len(row[d]) for row in rows) for d in range(chart.defences)]
@@ -223,7 +249,7 @@ def chart_text(chart: Chart) -> list[str]:
         for block in blocks
         for name, row in zip(names, rows, strict=True)
     ]
-    return [*lines, LEGEND]
+    return [*lines, *LEGEND.splitlines()]
 
 
 def short_text(cell: Cell) -> str:

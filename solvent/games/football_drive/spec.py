@@ -8,7 +8,7 @@ SPEC = GameSpec(
     rules=(
         "You have the ball for one drive: four downs to gain ten yards by run or pass. A\n"
         "touchdown is 6.8 points, a field goal 3; a punt gives the ball away. At the end\n"
-        "the field position that the other team gets is taken off, 0.068 points a yard."
+        "you lose 0.068 points for each yard of field position you give the other team."
     ),
     environments={
         "solvent/FootballDrive-v0": Environment(

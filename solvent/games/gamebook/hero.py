@@ -2,8 +2,8 @@
 
 A validator's message has two parts, what is wrong and what to do, with ``"; "`` between them.
 
-A book is validated in steps (:mod:`solvent.games.gamebook.loader`), each of which is the context
-of the validators of the next: the constants, the hero, the book without its sections.
+Validation runs in steps (:mod:`solvent.games.gamebook.loader`): the constants, the hero, the book
+without its sections. The result of each step is passed to the validators of the next.
 """
 
 from __future__ import annotations
@@ -43,7 +43,12 @@ from solvent.games.gamebook.expressions import (
 
 
 def similar(name: str, names: Collection[str]) -> str:
-    """Return a cure for an unknown name: the nearest known name, or all of them."""
+    """Return a cure for an unknown name: the nearest known name, or all of them.
+
+    Args:
+        name: The unknown name.
+        names: The known names.
+    """
     # A file may have many unknown names, so few are searched for a similar one.
     near = difflib.get_close_matches(name, list(names)[:200], 1)
     shown = ", ".join(sorted(names)[:12])
@@ -81,6 +86,7 @@ class ModelError(ValueError):
 class Model(BaseModel):
     """The base of all models: no unknown keys, no values of another type."""
 
+    # Pydantic lets unknown keys through, so that `_check` can refuse them with a similar key.
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     def faults(self, known: Any) -> Iterator[Fault]:
@@ -183,6 +189,7 @@ SectionKey = Annotated[int, BeforeValidator(_integer_key), Field(ge=1, le=LARGES
 
 
 MOST_FIELDS = 200
+"""The largest number of fields of a hero."""
 
 LARGEST_RESULT = 10**12
 """The largest value of any part of an expression, so that 64-bit numbers are enough."""
@@ -281,12 +288,21 @@ def _slot(name: str, info: ValidationInfo) -> str:
 
 
 def holds(condition: Expression) -> Expression:
-    """An expression that is 1 if a condition holds, and else 0."""
+    """Return an expression that is 1 if a condition holds, and else 0.
+
+    Args:
+        condition: An expression; it holds if its value is not 0.
+    """
     return 1 if condition == 1 else Operation("NotEq", (condition, 0))
 
 
 def counted(amount: Expression, when: Expression) -> Expression:
-    """An expression that is an amount if a condition holds, and else 0."""
+    """Return an expression that is an amount if a condition holds, and else 0.
+
+    Args:
+        amount: The amount.
+        when: The condition, as in :func:`holds`.
+    """
     return amount if when == 1 else Operation("Mult", (amount, holds(when)))
 
 
@@ -315,10 +331,10 @@ class VariableEntry(Model):
 
     def faults(self, known: Any) -> Iterator[Fault]:
         """Check that the limits are in order, and that an initial number is within them."""
+        low, high = bounds(self.initial, {})
         if self.min > self.max:
             yield (), f"has min {self.min} and max {self.max}; min should not be above max"
-        low, high = bounds(self.initial, {})
-        if not self.min <= low <= high <= self.max:
+        elif not self.min <= low <= high <= self.max:
             between = low if low == high else f"from {low} to {high}"
             yield ("initial",), f"is {between}; it should stay within {self.min}..{self.max}"
 
@@ -331,7 +347,7 @@ class FlagEntry(Model):
 
 
 def _flag(value: Any) -> Any:
-    """Expand a text, or nothing, to a description, and a truth value to the initial value."""
+    """Turn a string or None into ``{description}``, a boolean into ``{initial}``."""
     if isinstance(value, bool):
         return {"initial": value}
     return value if isinstance(value, dict) else {"description": value}
@@ -364,9 +380,11 @@ class Disciplines(Model):
 
     def faults(self, known: Any) -> Iterator[Fault]:
         """Check that the number of disciplines to pick fits the number offered."""
-        if not bool(self.choices) <= self.pick <= len(self.choices):
-            message = f"is {self.pick} of {len(self.choices)} disciplines; pick one at least"
-            yield ("pick",), f"{message}, or move them under known"
+        offered = len(self.choices)
+        if not bool(offered) <= self.pick <= offered:
+            least = "pick one at least, or move them under known"
+            cure = f"pick {offered} at most" if self.pick else least
+            yield ("pick",), f"is {self.pick} of {offered} disciplines; {cure}"
 
 
 class Constants(Model):
@@ -535,7 +553,7 @@ def _losses(cell: Any) -> Losses:
 class Table(Model):
     """A table of results, a row for each digit."""
 
-    columns: Annotated[list[Interval], Field(min_length=1, max_length=100)]
+    columns: Annotated[list[Interval], Field(min_length=2, max_length=100)]
     rows: dict[Digit, list[Annotated[Losses, PlainValidator(_losses)]]]
 
     def results(self, difference: int) -> list[Losses]:

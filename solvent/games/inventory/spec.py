@@ -1,6 +1,6 @@
 """Puterman's inventory, as the toolkit knows it."""
 
-from solvent.model import Environment, GameSpec
+from solvent.model.registry import Environment, GameSpec
 
 SPEC = GameSpec(
     name="inventory",

@@ -1,6 +1,6 @@
 """Pig, as the toolkit knows it."""
 
-from solvent.model import Environment, GameSpec
+from solvent.model.registry import Environment, GameSpec
 
 # To 20 instead of 100: a table of thousands of states, not of a million.
 SHORT = {"target": 20}

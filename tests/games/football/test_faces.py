@@ -211,12 +211,12 @@ def test_the_ball_and_the_line_to_gain_stand_where_they_are() -> None:
 
 
 def test_calls_have_words() -> None:
-    # From the chart's own cells.
+    # From the chart's own cells; results that are no number of yards count as 0 in both averages.
     results = [cell[0][1] for cell in as_chart("standard").cells[19]]
     gains = [result.yards for result in results if result.kind == "gain"]
     lost = sum(result.kind == "incomplete" for result in results)
     words = GAME.explain(19, 0)
-    assert words.startswith(f"pass: {sum(gains) / len(gains):.0f} yards on average, ")
+    assert words.startswith(f"pass: {sum(gains) / len(results):.0f} yards on average, ")
     assert f"{10 * lost}% incomplete" in words
     assert re.match(r"runs gain -?[\d.]+ yards on average, passes -?[\d.]+$", GAME.explain(0, 1))
     for player, names in enumerate(GAME.info.actions):
