@@ -101,7 +101,7 @@ def tabulated(
     Raises:
         ValueError: If an argument is none of these, the function gives something else, is no
             function of what it is given, or chooses an illegal action that is not allowed; or as
-            for :func:`solvent.baselines.gate.replay`.
+            for :func:`replay`.
     """
     with _evaluated(function) as called:
         asked = QueriedFunction(game, called, observations, **arguments)
@@ -209,7 +209,7 @@ class QueriedFunction:
 
         Raises:
             ValueError: If the function gives something else than before, or as for
-                :func:`solvent.baselines.gate.replay`.
+                :func:`replay`.
         """
         mixed = np.random.default_rng(0).permutation(self.acting)
         met = replay(env, self.game, policy, rows)

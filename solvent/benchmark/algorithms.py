@@ -1,4 +1,4 @@
-"""Algorithms for a benchmark: their form and their arguments.
+"""Algorithms for a benchmark: their form, their arguments, and their runs.
 
 An algorithm is a function ``(make, seed, budget, callback) -> policy``:
 
@@ -10,7 +10,7 @@ An algorithm is a function ``(make, seed, budget, callback) -> policy``:
     says how long it may learn (:class:`Budget`);
 ``callback(policy, timesteps)``
     is called from time to time: it scores a policy exactly and puts it on the learning curve
-    (:class:`solvent.benchmark.algorithms.RunCallback`).
+    (:class:`RunCallback`).
 
 It returns, and passes to ``callback``, any policy that can be scored
 (:mod:`solvent.benchmark.policies`). Its further parameters, which need defaults, are its
@@ -25,9 +25,7 @@ One that no package declares is named by its place: ``"my_package.learning:mine"
 ``"folder/file.py:mine"``. The abilities of an algorithm are declared by an :class:`Algorithm`
 instead of the function, or by attributes of the function with the names of its fields.
 
-**One run of an algorithm: its files, and how it resumes after an interruption.**
-
-A run has a folder, ``<task>/<algorithm>-<seed>`` within that of the bench:
+**A run** has a folder, ``<task>/<algorithm>-<seed>`` within that of the bench:
 
 ============================  ================================================================
 ``run.json``                  the request, the versions, the machine, and the result
@@ -71,7 +69,7 @@ from solvent.benchmark.policies import (
 )
 from solvent.benchmark.progress import Moment, Outcome, Report
 from solvent.benchmark.records import AgentRecord, FailureRecord
-from solvent.benchmark.run_folder import RunFolder, named, request_beside, saw_solution
+from solvent.benchmark.run_folder import RECORD, RunFolder, named, request_beside, saw_solution
 from solvent.benchmark.suites import Setting, Task, TaskGame, task_game
 from solvent.envs.env import Env
 from solvent.envs.registration import ENVIRONMENTS, aec_env, parallel_env
@@ -401,8 +399,7 @@ class Run:
     Attributes:
         task: The task to learn.
         algorithm: Name of the algorithm in tables and folders.
-        source: The algorithm, or its name or place as
-            :func:`solvent.benchmark.algorithms.find_algorithm` takes it.
+        source: The algorithm, or its name or place as :func:`find_algorithm` takes it.
         seed: Seed of everything random in the run.
         budget: Budget for learning.
         setting: Settings of the algorithm.
@@ -499,7 +496,7 @@ class RunCallback:
         A learner that is trained there needs no note of it.
         """
         found = dict(self.hyperparameters)
-        for path in sorted(self.folder.rglob("run.json")):
+        for path in sorted(self.folder.rglob(RECORD)):
             asked = request_beside(path) or {}
             found |= asked.get("hyperparameters", {})
             found |= {key: value for key, value in asked.items() if key not in IDENTITY}

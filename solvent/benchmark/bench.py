@@ -7,7 +7,7 @@
 Killed at any moment and called again, it reads finished runs back, resumes the others from
 the files of their algorithms, and ends with the same results but for ``cpu_seconds``. A run that
 ends with an exception is reported at the end, and does not affect others. A task whose optimum
-cannot be proved is left out of the results, and each of its runs is such a failure.
+cannot be proved is left out of the results, and each of its runs is reported as failed.
 
 The runs are done by processes of this machine, or by those of a Ray cluster: there each run has a
 folder on the machine that does it, whose files come back when the run is finished.
@@ -59,6 +59,7 @@ from solvent.benchmark.records import (
     TaskRecord,
     write_results,
 )
+from solvent.benchmark.run_folder import RECORD
 from solvent.benchmark.suites import (
     Setting,
     Suite,
@@ -72,9 +73,6 @@ from solvent.exact import CertificateError, ImproperGameError
 from solvent.exact.layered.cluster import Build, RayWorkers, check_build, this_build
 from solvent.model.files import locked, remove_temporary, write_atomically
 from solvent.model.parameters import check_integer, shown
-
-Event = tuple[str, Moment | Outcome]
-"""A report of a worker: the name of a run, and its progress or end."""
 
 Files = dict[str, bytes]
 """The content of the files of a run, by their paths within its folder."""
@@ -94,7 +92,7 @@ def bench(
     on: str | None = None,
     progress: bool = True,
 ) -> BenchRecord:
-    """Run algorithms on tasks and score the learned policies; the module lists the files.
+    """Run algorithms on tasks and score their policies; see the module docstring for the files.
 
     Args:
         out: Folder for the results.
@@ -125,6 +123,7 @@ def bench(
     """
     out = Path(out)
     suite = tasks if isinstance(tasks, Suite) else None
+    # A suite checks that the names of its tasks differ.
     chosen = (tasks if isinstance(tasks, Suite) else Suite("", "", tuple(tasks))).tasks
     check_integer(workers, "workers", 1, 10_000)
     games = {task.name: task_game(task) for task in chosen}
@@ -175,7 +174,11 @@ def _plan(
 ) -> tuple[list[Run], list[str]]:
     """Return the runs to do, and a line for each pair of algorithm and task that is left out.
 
-    Of a suite, an algorithm does the tasks that it can; without one, others are refused.
+    Of a suite, an algorithm does the tasks that it can.
+
+    Raises:
+        ValueError: If an algorithm is unknown, there is nothing to do, or, without a suite, an
+            algorithm cannot do a task.
     """
     if seeds is not None:
         check_integer(seeds, "seeds", 1, 10**6)
@@ -275,8 +278,7 @@ def _started(
             yield partial(_on_cluster, machines, out, order, told)
         return
     context = multiprocessing.get_context("spawn")
-    # What processes tell each other goes through one of its own: one that dies at any moment takes
-    # no lock with it.
+    # Workers communicate through a manager process, so a dying worker cannot hold a lock.
     manager = SyncManager(ctx=context)
     manager.start(live_with_parent)
     with manager:
@@ -391,12 +393,12 @@ def _on_cluster(
     build, ended = this_build(), {}
     asked = [(n, build, run, _files_in(out / run.folder)) for n, run in enumerate(runs)]
     for _, _, run, files in asked:
-        if "run.json" not in files:
+        if RECORD not in files:
             told.move(run.name, Moment(0, run.budget.timesteps, None))
     for number, outcome, files in workers.run(_work_on_cluster, asked):
         run = runs[number]
         # The record comes last: with it a run is finished.
-        for name in sorted(files, key=lambda name: name == "run.json"):
+        for name in sorted(files, key=lambda name: name == RECORD):
             path = out / run.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, files[name])
@@ -420,7 +422,7 @@ def _work_on_cluster(asked: tuple[int, Build, Run, Files]) -> tuple[int, Outcome
 
 
 def _files_in(folder: Path) -> Files:
-    """Return the files in a folder and below it, except its lock."""
+    """Return the files in a folder and below it, except hidden ones, such as its lock."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))

@@ -1,4 +1,4 @@
-"""The folder of a training, with its request and its result, and what the learner saw.
+"""The folder of a training: its request, its result, and what the learner saw.
 
 A folder belongs to one training. Its record contains the request, so that a call with other
 arguments is refused instead of continuing with another network. While a process trains in a
@@ -10,7 +10,8 @@ Whether one did is computed from the record of its run and stated nowhere else, 
 to remember to say so. An exact evaluation is no privilege as long as it only measures: learners do
 not read it.
 
-**Files that somebody else may have written, read by the types of what they hold.**
+**Reading.** Files that somebody else may have written are read by the types of what they hold
+(:func:`validated`).
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ from solvent.model.files import (
     write_atomically,
 )
 from solvent.model.parameters import is_number, shown
+
+RECORD = "run.json"
+"""Name of the record of a run, in its folder; with it the run is finished."""
 
 Held = TypeVar("Held")
 
@@ -117,7 +121,7 @@ class RunFolder:
     @property
     def record(self) -> Path:
         """Path of the record: the request, the versions and the result."""
-        return self.folder / "run.json"
+        return self.folder / RECORD
 
     @property
     def checkpoint(self) -> Path:

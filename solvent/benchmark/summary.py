@@ -1,17 +1,6 @@
-"""A bench in numbers that a paper prints: each algorithm over its seeds and tasks.
+"""Algorithms over seeds and tasks: means with intervals, profiles, comparisons and times to a gap.
 
-:func:`summarize` makes the rows, and the functions after it write them: ``summary.csv`` with a row
-for each task, algorithm and policy and then one over all tasks, ``summary.json`` with the same and
-the probabilities of improvement, and ``summary.tex`` with tables for LaTeX (package booktabs). The
-statistics are those of :mod:`solvent.benchmark.summary`.
-
-Times to a gap are from the learning curves as recorded: the first evaluation at which the gap of
-the policy is at most a share of the distance between uniform and optimal play. Runs that never got
-there are counted, not left out.
-
-**Algorithms over seeds and tasks: means with intervals, profiles, comparisons and times to a gap.**
-
-The statistics are those of R. Agarwal, M. Schwarzer, P. S. Castro, A. Courville and
+**The statistics** are those of R. Agarwal, M. Schwarzer, P. S. Castro, A. Courville and
 M. G. Bellemare, "Deep reinforcement learning at the edge of the statistical precipice", NeurIPS
 2021, and their intervals its stratified bootstrap: runs are drawn with replacement within each
 task, and the 2.5th and 97.5th percentiles of what the draws give are the ends. Three runs are
@@ -21,6 +10,15 @@ with replacement first, and then runs within each of them.
 
 The scores of an algorithm are a sequence for each task, one score for each run. A run that loses
 without bound has the score minus infinity and is counted; then the ends are the range, too.
+
+**Times to a gap** are from the learning curves as recorded: the first evaluation at which the gap
+of the policy is at most a share of the distance between uniform and optimal play. Runs that never
+got there are counted, not left out.
+
+**The numbers that a paper prints.** :func:`summarize` makes the rows, and the functions after it
+write them: ``summary.csv`` with a row for each task, algorithm and policy and then one over all
+tasks, ``summary.json`` with the same and the probabilities of improvement, and ``summary.tex`` with
+tables for LaTeX (package booktabs).
 """
 
 from __future__ import annotations
@@ -168,7 +166,7 @@ def estimate(
     return _estimate(tuple(tuple(own) for own in tasks if len(own)), statistic, over_tasks)
 
 
-# Runs are judged by their greedy or by their sampled policies, whose numbers are asked for as well.
+# A report asks for the same statistic in several tables and charts.
 @lru_cache(maxsize=2**14)
 def _estimate(
     tasks: tuple[tuple[float, ...], ...], statistic: Statistic, over_tasks: bool

@@ -34,7 +34,9 @@ def pack(
     results: Annotated[
         Path, typer.Argument(metavar="RESULTS", help="A folder that `solvent bench` wrote.")
     ],
-    algorithm: Annotated[str, typer.Option(metavar="NAME", help="Algorithm whose runs to pack.")],
+    algorithm: Annotated[
+        str, typer.Option(metavar="NAME", help="The algorithm whose runs are packed.")
+    ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the submission.")],
     authors: Annotated[str, typer.Option(metavar="TEXT", help="Authors of the submission.")],
     code: Annotated[
@@ -103,26 +105,27 @@ def check(
         typer.Option(
             metavar="NAME",
             help="With --rerun: the algorithm to run, module:function or file.py:function. "
-            "Default: the installed one of the name on the card.",
+            "Default: the installed algorithm named on the card.",
         ),
     ] = None,
 ) -> None:
     """Score every policy of a submission again, and show its leaderboard entry.
 
-    What does not fit is refused, with the file, the task and the seed. Scores are proved by this;
-    that anything was learned is not. --rerun trains some of the runs again.
+    What does not fit is refused, with the file, the task and the seed. This proves the
+    scores, not that anything was learned. --rerun trains some of the runs again.
 
     [dim]solvent submit check submissions/mine --rerun 3 --algorithm my_file.py:mine[/]
     """
     from solvent.benchmark.submissions import check_submission, train_again
 
     with working("scoring"):
-        checked = check_submission(folder, _suite(suite))
+        found = _suite(suite)
+        checked = check_submission(folder, found)
     _show(checked)
     for doubt in checked.doubts:
         typer.echo(f"note: {doubt}")
     if rerun:
-        for task, seed in train_again(checked, rerun, algorithm, _suite(suite)):
+        for task, seed in train_again(checked, rerun, algorithm, found):
             typer.echo(f"trained again: {task}, seed {seed}: the same policies")
 
 
@@ -157,7 +160,7 @@ def _show(submission: Submission) -> None:
 
     card = submission.card
     summary = summarize(submission.tasks, SuiteRecord(card.suite, card.suite_hash))
-    console = Console()
+    console = Console(emoji=False)
     rows = {
         "proved": PROVED,
         "suite": f"{card.suite} {card.suite_hash[:16]}",
@@ -166,7 +169,7 @@ def _show(submission: Submission) -> None:
         "seeds": ", ".join(map(str, card.seeds)),
         "authors": card.authors,
         "code": card.code or "–",
-        "its source": card.source or "–",
+        "code source": card.source or "–",
         "budget": card.budget,
         "settings": card.tuning,
         "hardware": card.hardware,
@@ -230,6 +233,8 @@ def grade(
     found = find_exercise(exercise, trust=trust)
     console = Console(emoji=False)
     if not files:
+        if table is not None or as_json:
+            raise ValueError("--csv and --json write grades; name the files to grade")
         _show_exercise(console, found)
         return
     graded = []

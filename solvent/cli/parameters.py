@@ -1,4 +1,4 @@
-"""Games and their parameters on a command line.
+"""Games and their parameters on a command line, and the list of them.
 
     solvent solve ff-combat --opponent hell-demon --stamina 24 --luck=12
 
@@ -18,7 +18,8 @@ A game is named by
 - the file of a model of PRISM's or Storm's, ``model.prism``, whose property is a parameter;
 - a Gymnasium environment of anybody that publishes its table of transitions, ``FrozenLake-v1``.
 
-**``solvent list``: all games with their environments, or one game with its parameters.**
+**The list.** ``solvent list`` shows all games with their environments, or one game with its
+parameters.
 """
 
 from __future__ import annotations

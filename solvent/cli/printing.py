@@ -1,6 +1,4 @@
-"""Results as tables for a terminal, and as JSON for programs.
-
-**Tables and progress on a terminal.**
+"""Results as tables for a terminal and as JSON for programs, and the progress of long work.
 
 Tables fit the terminal: no number is broken or cut, and no text within a word. A table that does
 not fit is laid out in another way, each of its rows as a list of its entries.

@@ -2,7 +2,7 @@
 
 Packages that take long to import are imported by the function that needs them.
 
-**``solvent score``: score policies and networks, also in games too large for a table.**
+**Scores.** ``solvent score`` scores policies and networks, also in games too large for a table.
 """
 
 from __future__ import annotations

@@ -1,14 +1,20 @@
-"""The environment for one learner, and the episode that it steps.
+"""The environment for one learner, its episodes, and what is published of it.
 
-Episodes over a table are plain Python, which takes 2 µs a step where a compiled loop would spend
-more on being called, and which is what the compiled loops are tested against. A game without a
-table has a simulator of many episodes, of which :class:`OnlyEpisode` runs one. The source of an
-environment, a table or a simulator, is made of what the user passes by :func:`sampled` and
-:func:`learner_table`, as is that of a vector environment.
+**Episodes** of an environment come first. Over a table (:class:`TableEpisode`) they are plain
+Python, which takes 2 µs a step where a compiled loop would spend more on being called, and which is
+what the compiled loops are tested against. A game without a table has a simulator of many episodes,
+of which :class:`OnlyEpisode` runs one.
+
+**The environment** (:class:`Env`) steps such an episode.
+
+**The source** of an environment, a table or a simulator, is made of what the user passes by
+:func:`sampled` and :func:`learner_table`, as is that of a vector environment.
 
 **The model** of a one-player environment is published as toy-text environments publish theirs
-(:class:`TransitionDict`). **The learning problem** (:func:`learned_seat`) is the game that a policy
-learned in an environment is scored on.
+(:class:`TransitionDict`).
+
+**The learning problem** (:func:`learned_seat`) is the game that a policy learned in an environment
+is scored on.
 """
 
 from __future__ import annotations

@@ -39,10 +39,10 @@ The steps, each tried only where those before it did not do:
 2. The supports of given strategies, of a neighbouring state or of the same one a sweep ago: if both
    have k actions, k equations for each, by one elimination.
 3. The simplex method from p = 0: Dantzig's rule, with reduced costs in units of the columns'
-   lengths at the start, which saves a quarter of the steps; Harris's ratio test. Again in units in
-   which what lies between 1 and 2 is not all entries but the value, which pure strategies bracket:
-   where a few entries are large, the others differ by too little otherwise. Then again so with
-   a wider slack, and at last as at first with smaller pivots.
+   lengths at the start, which saves a quarter of the steps; Harris's ratio test. The first retry
+   rescales to the bracket that pure strategies set to the value: where a few entries are large, the
+   others differ by too little otherwise. The second also widens the slack. The third uses the
+   original units with smaller pivots.
 
 Whatever a step returns is accepted only if its duality gap max(A y) - min(x A), computed from A
 itself, is at rounding. If no attempt of step 3 comes to that, the best of them is returned as it
@@ -66,7 +66,7 @@ LARGEST_GAP = 1e-9
 """Largest duality gap accepted, in units of the range of the payoffs."""
 
 ROUNDING = 1e-14
-"""Duality gap accepted beyond that, in units of the largest payoff."""
+"""Duality gap accepted in addition to :data:`LARGEST_GAP`, in units of the largest payoff."""
 
 STEPS = ("saddle point", "given supports", "simplex", "retried", "HiGHS")
 """The ways to solve a game, as :attr:`MatrixGames.solved_by` numbers them."""
@@ -99,11 +99,11 @@ class MatrixGames:
     """Optimal mixed strategies of G matrix games of one shape.
 
     Attributes:
-        value: [G] what the row player's strategies secure.
-        row_strategy: [G, m].
-        column_strategy: [G, n].
-        duality_gap: [G] at least 0.
-        solved_by: [G] index into :data:`STEPS`.
+        value: [G] security levels of the row player's strategies.
+        row_strategy: [G, m] probabilities of the row player.
+        column_strategy: [G, n] probabilities of the column player.
+        duality_gap: [G] duality gaps, at least 0.
+        solved_by: [G] indices into :data:`STEPS`.
     """
 
     value: Floats
@@ -113,11 +113,11 @@ class MatrixGames:
     solved_by: Ints
 
     def __len__(self) -> int:
-        """G."""
+        """Return the number of games."""
         return len(self.value)
 
     def __getitem__(self, game: int) -> MatrixGameSolution:
-        """The solution of one of the games."""
+        """Return the solution of one of the games."""
         return MatrixGameSolution(
             float(self.value[game]),
             self.row_strategy[game],
@@ -126,7 +126,7 @@ class MatrixGames:
         )
 
     def __repr__(self) -> str:
-        """The number of games, their shape and the largest gap."""
+        """Return the number of games, their shape and the largest gap."""
         shape = f"{self.row_strategy.shape[1]} x {self.column_strategy.shape[1]}"
         return (
             f"<MatrixGames: {len(self)} of {shape}, "
@@ -141,14 +141,12 @@ def solve_matrix_game(payoff: Floats) -> MatrixGameSolution:
         payoff: [m, n] finite payoffs to the row player.
 
     Raises:
-        ValueError: If the matrix is empty or has an entry that is not finite.
+        ValueError: If the matrix is empty, or its entries are not finite or too far apart.
         ArithmeticError: If the linear program was not solved to optimality, or its solution has a
             duality gap of more than 1e-9 of the payoffs' range.
     """
     a = np.asarray(payoff, float)
-    if a.ndim != 2 or a.size == 0 or not np.isfinite(a).all():
-        raise ValueError(f"a matrix game needs a finite matrix [m, n]; got shape {a.shape}")
-    _check_range(a[None])
+    _check(a, 2)
     rows, columns = a.shape
     row, column = int(a.min(axis=1).argmax()), int(a.max(axis=0).argmin())
     if a[row].min() == a[:, column].max():
@@ -197,14 +195,12 @@ def solve_matrix_games(payoffs: Floats, *, start: MatrixGames | None = None) -> 
             states a moment ago. Their supports are tried first; any will do.
 
     Raises:
-        ValueError: If the matrices are empty or have an entry that is not finite, or `start` has
-            another shape.
+        ValueError: If the matrices are empty, their entries are not finite or too far apart, or
+            `start` has another shape.
         ArithmeticError: If a game could not be solved to that gap; the message gives its index.
     """
     a = np.ascontiguousarray(payoffs, float)
-    if a.ndim != 3 or 0 in a.shape[1:] or not np.isfinite(a).all():
-        raise ValueError(f"matrix games need finite matrices [G, m, n]; got shape {a.shape}")
-    _check_range(a)
+    _check(a, 3)
     games, rows, columns = a.shape
     row_strategy, column_strategy = np.zeros((games, rows)), np.zeros((games, columns))
     if start is not None:
@@ -232,8 +228,15 @@ def _measured(a: Floats, x: Floats, y: Floats) -> MatrixGameSolution:
     return MatrixGameSolution(value, x, y, max(float((a @ y).max()) - value, 0.0))
 
 
-def _check_range(payoffs: Floats) -> None:
-    """Raise if payoffs [G, m, n] are so far apart that their differences are not numbers."""
+def _check(payoffs: Floats, dimensions: int) -> None:
+    """Raise if payoffs are no matrices, not finite, or too far apart for their differences."""
+    if payoffs.ndim != dimensions or 0 in payoffs.shape[-2:]:
+        form = "[m, n]" if dimensions == 2 else "[G, m, n]"
+        raise ValueError(f"the payoffs of matrix games have the shape {form}; got {payoffs.shape}")
+    if not np.isfinite(payoffs).all():
+        wrong = payoffs[~np.isfinite(payoffs)][0]
+        raise ValueError(f"the payoffs of matrix games are finite; one of these is {wrong}")
+    payoffs = payoffs.reshape(-1, *payoffs.shape[-2:])
     low, high = payoffs.min(axis=(1, 2), initial=0.0), payoffs.max(axis=(1, 2), initial=0.0)
     far = np.flatnonzero(high / 2 - low / 2 > np.finfo(float).max / 4)
     if len(far):
@@ -244,7 +247,7 @@ def _check_range(payoffs: Floats) -> None:
 
 
 def _accepted_gap(payoffs: Floats) -> Floats:
-    """The largest duality gap that is accepted of each game, [G, m, n] -> [G]."""
+    """Return the largest duality gap that is accepted of each game, [G, m, n] -> [G]."""
     low, high = payoffs.min(axis=(1, 2)), payoffs.max(axis=(1, 2))
     largest = np.maximum(np.abs(low), np.abs(high))
     return np.asarray(LARGEST_GAP * (high - low) + ROUNDING * largest)
@@ -267,7 +270,7 @@ class Removal:
     by: tuple[tuple[int, float], ...]
 
     def __str__(self) -> str:
-        """One line."""
+        """Return the removal as one line."""
         by = " + ".join(f"{p:.3g} x {a}" if p < 1 else f"{a}" for a, p in self.by)
         return f"round {self.round}: {('row', 'column')[self.player]} {self.action} by {by}"
 
@@ -287,7 +290,7 @@ class DominanceReport:
     removals: tuple[Removal, ...]
 
     def __str__(self) -> str:
-        """A line for each removal, and one for what is left."""
+        """Return a line for each removal, and one for what is left."""
         left = f"left: rows {list(self.rows)}, columns {list(self.columns)}"
         return "\n".join([*map(str, self.removals), left])
 
@@ -303,12 +306,11 @@ def iterated_dominance(
         mixed: Whether mixed strategies dominate, or only pure actions.
 
     Raises:
-        ValueError: If the matrix is empty or has an entry that is not finite.
+        ValueError: If the matrix is empty, or its entries are not finite or too far apart.
         ArithmeticError: If a linear program could not be solved.
     """
     a = np.asarray(payoff, float)
-    if a.ndim != 2 or a.size == 0 or not np.isfinite(a).all():
-        raise ValueError(f"a matrix game needs a finite matrix [m, n]; got shape {a.shape}")
+    _check(a, 2)
     margin = SURE * float(a.max() - a.min())
     left = (list(range(a.shape[0])), list(range(a.shape[1])))
     removals: list[Removal] = []
@@ -328,7 +330,7 @@ def iterated_dominance(
 
 
 def _dominated(gains: Floats, weak: bool, mixed: bool, margin: float) -> list[tuple[int, Floats]]:
-    """Dominated rows, each with the strategy [m] that dominates it, none of them removed."""
+    """Return dominated rows, each with the strategy [m] that dominates it, none of them removed."""
     found: list[tuple[int, Floats]] = []
     staying = np.ones(len(gains), bool)
     for action in range(len(gains)):
@@ -347,7 +349,7 @@ def _dominated(gains: Floats, weak: bool, mixed: bool, margin: float) -> list[tu
 
 
 def _dominating(advantage: Floats, weak: bool, mixed: bool, margin: float) -> Floats | None:
-    """A strategy over rows that secures an advantage, None if there is none."""
+    """Return a strategy over rows that secures an advantage, None if there is none."""
     beats = advantage.min(axis=1) >= 0 if weak else advantage.min(axis=1) > 0
     beats &= advantage.max(axis=1) > 0
     if beats.any():
@@ -418,19 +420,19 @@ STEPS_PER_LINE = 50
 class Work(NamedTuple):
     """Memory for games of up to m x n, to be used again and again.
 
-    ===========  ====================  ============================================================
-    ``tableau``  [l+1, width] float64  constraints and reduced costs; l is the greater of m and n,
-                                       width >= l + 1
-    ``turned``   [l, l] float64        the transposed payoffs
-    ``weight``   [l] float64           what reduced costs are multiplied with to be compared
-    ``level``    [l] float64           payoffs against a strategy
-    ``pivot``    [width] float64       a row
-    ``basic``    [l] int64             the variable of each constraint; l + i is the i-th slack
-    ``free``     [l] int64             the variable of each column
-    ``kernel``   [l, l+1] float64      of step 2
-    ``own``      [l] int64             the support among the variables
-    ``other``    [l] int64             the support among the constraints
-    ===========  ====================  ============================================================
+    =============  ====================  ==========================================================
+    ``tableau``    [l+1, width] float64  constraints and reduced costs; l is the greater of m and n,
+                                         width >= l + 1
+    ``turned``     [l, l] float64        the transposed payoffs
+    ``weight``     [l] float64           what reduced costs are multiplied with to be compared
+    ``level``      [l] float64           payoffs against a strategy
+    ``pivot``      [width] float64       a row
+    ``basic``      [l] int64             the variable of each constraint; l + i is the i-th slack
+    ``free``       [l] int64             the variable of each column
+    ``equations``  [l, l+1] float64      of step 2
+    ``own``        [l] int64             the support among the variables
+    ``other``      [l] int64             the support among the constraints
+    =============  ====================  ==========================================================
     """
 
     tableau: Floats
@@ -440,14 +442,19 @@ class Work(NamedTuple):
     pivot: Floats
     basic: Ints
     free: Ints
-    kernel: Floats
+    equations: Floats
     own: Ints
     other: Ints
 
 
 @inner
 def work_for(m: int, n: int) -> Work:
-    """Memory for games of up to m rows and n columns."""
+    """Return memory for games of up to m rows and n columns.
+
+    Args:
+        m: Largest number of rows.
+        n: Largest number of columns.
+    """
     l = max(m, n)
     width = (l + 4) // 4 * 4
     return Work(
@@ -468,7 +475,13 @@ def work_for(m: int, n: int) -> Work:
 def solve_games(
     payoffs: Floats, row_strategy: Floats, column_strategy: Floats
 ) -> tuple[Floats, Floats, Ints]:
-    """Solve G games [G, m, n]; strategies [G, m] and [G, n] are read and written one by one.
+    """Solve many games, without checks.
+
+    Args:
+        payoffs: [G, m, n] finite payoffs to the row player.
+        row_strategy: [G, m] strategies whose supports to try, or zeros; the solutions are written
+            here.
+        column_strategy: [G, n] the same for the column player.
 
     Returns:
         Values, duality gaps, and how each game was solved, [G] each.
@@ -492,7 +505,8 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
         y: [n] the same for the column player.
 
     Returns:
-        What the row player's strategy secures, the duality gap, and how the game was solved.
+        The security level of the row player's strategy, the duality gap, and how the game was
+        solved.
     """
     low, high, row, column = _extremes(work.turned, work.weight, work.level, a)
     floor, ceiling = _bounds_of_pure(a, row, column)
@@ -574,7 +588,7 @@ def _attempt(
 def _extremes(
     turned: Floats, least: Floats, largest: Floats, a: Floats
 ) -> tuple[float, float, int, int]:
-    """The least and the largest entry, the row of best minimum, the column of best maximum.
+    """Return the least and largest entry, the row of best minimum, the column of best maximum.
 
     Also writes the transposed payoffs.
     """
@@ -618,7 +632,7 @@ def _bounds_of_pure(a: Floats, row: int, column: int) -> tuple[float, float]:
 
 @inner
 def _bounds(turned: Floats, total: Floats, a: Floats, x: Floats, y: Floats) -> tuple[float, float]:
-    """min(x A) and max(A y)."""
+    """Return min(x A) and max(A y)."""
     m, n = a.shape
     total[:n] = 0.0
     for i in range(m):
@@ -639,7 +653,7 @@ def _bounds(turned: Floats, total: Floats, a: Floats, x: Floats, y: Floats) -> t
 
 @inner
 def _supports(work: Work, x: Floats, y: Floats) -> int:
-    """List the supports in the work's `own` and `other`; their size, or 0 if they differ in it."""
+    """List the supports in the work's `own` and `other`; their size, or 0 if their sizes differ."""
     variables, constraints = (x, y) if len(y) <= len(x) else (y, x)
     own, other = 0, 0
     for i in range(len(variables)):
@@ -660,35 +674,35 @@ def _solve_support(
     """Equalize on the supports; write both strategies and say whether none is negative."""
     m, n = a.shape
     rows, columns = (work.own, work.other) if n <= m else (work.other, work.own)
-    kernel, rest = work.kernel, work.level
-    # Payoffs in [1, 2]: a regular kernel's solution is the strategy times the same positive number.
+    equations, rest = work.equations, work.level
+    # Payoffs in [1, 2]: what solves regular equations is the strategy times a positive number.
     for i in range(k):
         for j in range(k):
-            kernel[i, j] = (high - a[rows[i], columns[j]]) / scale + 1.0
-        kernel[i, k] = 1.0
+            equations[i, j] = (high - a[rows[i], columns[j]]) / scale + 1.0
+        equations[i, k] = 1.0
         rest[i] = 1.0
-    if not _eliminate(kernel, k, rows, rest):
+    if not _eliminate(equations, k, rows, rest):
         return False
     column_total, row_total = 0.0, 0.0
     for i in range(k):
-        if not (kernel[i, k] >= 0 and rest[i] >= 0):
+        if not (equations[i, k] >= 0 and rest[i] >= 0):
             return False
-        column_total += kernel[i, k]
+        column_total += equations[i, k]
         row_total += rest[i]
     x[:] = 0.0
     y[:] = 0.0
     for i in range(k):
         x[rows[i]] = rest[i] / row_total
-        y[columns[i]] = kernel[i, k] / column_total
+        y[columns[i]] = equations[i, k] / column_total
     return True
 
 
 @inner
-def _eliminate(kernel: Floats, k: int, rows: Ints, rest: Floats) -> bool:
+def _eliminate(equations: Floats, k: int, rows: Ints, rest: Floats) -> bool:
     """Solve k equations and the transposed ones by one elimination; whether they are regular.
 
     Args:
-        kernel: [k, k+1] the equations, and their right-hand side, overwritten by the solution.
+        equations: [k, k+1] coefficients and the right-hand side, overwritten by the solution.
         k: Number of equations.
         rows: [k] numbers of the equations, put into the order in which they are eliminated.
         rest: [k] the right-hand side of the transposed ones, overwritten by their solution, in the
@@ -697,36 +711,36 @@ def _eliminate(kernel: Floats, k: int, rows: Ints, rest: Floats) -> bool:
     for c in range(k):
         pivot = c
         for i in range(c + 1, k):
-            if abs(kernel[i, c]) > abs(kernel[pivot, c]):
+            if abs(equations[i, c]) > abs(equations[pivot, c]):
                 pivot = i
-        if abs(kernel[pivot, c]) < LEAST_PIVOT:
+        if abs(equations[pivot, c]) < LEAST_PIVOT:
             return False
         if pivot != c:
             for j in range(k + 1):
-                kernel[c, j], kernel[pivot, j] = kernel[pivot, j], kernel[c, j]
+                equations[c, j], equations[pivot, j] = equations[pivot, j], equations[c, j]
             rows[c], rows[pivot] = rows[pivot], rows[c]
         for i in range(c + 1, k):
-            factor = kernel[i, c] / kernel[c, c]
-            kernel[i, c] = factor
+            factor = equations[i, c] / equations[c, c]
+            equations[i, c] = factor
             for j in range(c + 1, k + 1):
-                kernel[i, j] -= factor * kernel[c, j]
+                equations[i, j] -= factor * equations[c, j]
     for i in range(k - 1, -1, -1):
         for j in range(i + 1, k):
-            kernel[i, k] -= kernel[i, j] * kernel[j, k]
-        kernel[i, k] /= kernel[i, i]
+            equations[i, k] -= equations[i, j] * equations[j, k]
+        equations[i, k] /= equations[i, i]
     for i in range(k):
-        rest[i] /= kernel[i, i]
+        rest[i] /= equations[i, i]
         for j in range(i + 1, k):
-            rest[j] -= rest[i] * kernel[i, j]
+            rest[j] -= rest[i] * equations[i, j]
     for i in range(k - 1, 0, -1):
         for j in range(i):
-            rest[j] -= rest[i] * kernel[i, j]
+            rest[j] -= rest[i] * equations[i, j]
     return True
 
 
 @inner
 def _fill(work: Work, a: Floats, low: float, high: float, scale: float) -> None:
-    """The tableau of p = 0."""
+    """Write the tableau of p = 0."""
     m, n = a.shape
     tableau, weight = work.tableau, work.weight
     constraints, variables = min(m, n), max(m, n)
@@ -770,17 +784,16 @@ def _exchange(work: Work, r: int, c: int, constraints: int) -> None:
 
 @kernel(forceinline=True)
 def _subtract(part: Floats, factor: float, row: Floats) -> None:
-    """``row -= factor * part``."""
+    """Compute ``row -= factor * part``."""
     for j in range(len(part)):
         row[j] -= factor * part[j]
 
 
 @inner
-def _primal(work: Work, m: int, n: int, slack: float, least_pivot: float) -> bool:
-    """Primal simplex from levels that are not negative; whether it came to an optimum.
+def _primal(work: Work, m: int, n: int, slack: float, least_pivot: float) -> None:
+    """Run the primal simplex method from levels that are not negative.
 
-    Written out, as calls count references to arrays, and without branches, as processors guess them
-    wrong.
+    Inlined because calls count references, and branch-free because branches mispredict.
     """
     k, l = min(m, n), max(m, n)
     tableau, weight = work.tableau, work.weight
@@ -793,7 +806,7 @@ def _primal(work: Work, m: int, n: int, slack: float, least_pivot: float) -> boo
             c = j if cost < least else c
             least = min(least, cost)
         if c < 0:
-            return True
+            return
         # How far it can enter until a level falls below minus the slack; of the constraints within
         # the limit that of the largest pivot leaves (Harris).
         limit = np.inf
@@ -807,14 +820,13 @@ def _primal(work: Work, m: int, n: int, slack: float, least_pivot: float) -> boo
             r = i if pivot > largest else r
             largest = max(largest, pivot)
         if r < 0:
-            return False
+            return
         _exchange(work, r, c, k)
-    return False
 
 
 @inner
 def _read(work: Work, x: Floats, y: Floats) -> None:
-    """The strategies of a tableau: levels of the variables and reduced costs of the slacks."""
+    """Write a tableau's strategies: levels of the variables and reduced costs of the slacks."""
     m, n = len(x), len(y)
     k, l = min(m, n), max(m, n)
     variables, constraints = (x, y) if n <= m else (y, x)

@@ -1,10 +1,10 @@
-"""A state and the value of each action in it, and why.
+"""A state and the value of each action in it, and why; questions about it, and drills.
 
 The value of an action is the expectation over its outcomes of the reward and the value of the
 state that follows. Where both players choose at once there is a matrix of such values, of which a
 row or a column has as its value its mean by the other's mixed strategy.
 
-**Questions about a position that need more than its solution: the game is solved anew.**
+Two questions need more than the solution. For them the game is solved anew:
 
 **If you disagree.** The game is solved along one parameter of its rules. Seen from the present
 value, there is a break-even point where the best action stops being best, downwards and upwards. It

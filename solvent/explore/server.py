@@ -11,7 +11,8 @@ before somebody here has said so. The other page can neither read nor hold what 
 (``Cross-Origin-Opener-Policy``). Pages allow no scripts but their own
 (``Content-Security-Policy``).
 
-**All games in one explorer: each is solved when it is opened, with progress.**
+**The library** (:class:`Library`) has all games in one explorer. Each is solved when it is opened,
+with progress.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 Work that takes longer than a request has a thread of its own, and its result is kept.
 
-**Maps of numbers over two fields, drawn here and not by a script in the page.**
-
-A game without a table has a map over two ranges of whole numbers. Maps that take long are kept on
-disk (:mod:`solvent.model.cache`), so that they are there at once when the explorer starts again.
+**Maps** of numbers over two fields are drawn here and not by a script in the page. A game without a
+table has a map over two ranges of whole numbers. Maps that take long are kept on disk
+(:mod:`solvent.model.cache`), so that they are there at once when the explorer starts again.
 """
 
 from __future__ import annotations

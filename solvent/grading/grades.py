@@ -1,11 +1,10 @@
-"""Grades: the points of an answer, its exact gap, and the three states that cost most.
+"""Grades of answers to exercises: points, the exact gap, and the three states that cost most.
 
 Of a policy, what a state costs is its share of the optimality gap (:func:`solvent.locate_gap`): how
 often it is come to times what is lost there each time. Of values it is the error.
 
-**Answers: files of plain numbers that anybody may have written.**
-
-An answer is one array, with a row for each state by its number:
+**Answers** are files of plain numbers that anybody may have written. An answer is one array, with a
+row for each state by its number:
 
 =================  =====================  ====================================================
 asked for          shape                  numbers
@@ -26,9 +25,8 @@ the size of the answer (:func:`largest_file`). Shapes are compared before anythi
 a line of text is no longer than its numbers can be. So the memory that reading takes is bounded by
 the exercise, whatever the file states.
 
-**Exercises: what is asked of a student, as small data files that anyone can write.**
-
-An exercise is a file of TOML::
+**Exercises** say what is asked of a student, as small data files that anyone can write. An exercise
+is a file of TOML::
 
     format = 1
     name = "lake-policy"

@@ -1,6 +1,6 @@
 """A person, an opponent and the dice: who is asked what, and what it cost.
 
-**The answers that a person may give: the list of actions, and the action that an answer means.**
+**Answers** (:class:`Choices`): the list of actions, and the action that an answer means.
 """
 
 from __future__ import annotations

@@ -11,11 +11,9 @@ the end of a curve is not the score of the last network's policies now, :func:`e
 
 Charts over seeds have the intervals of :mod:`solvent.benchmark.summary`.
 
-**The section of a page that shows trainings under the microscope.**
-
-It takes the numbers of :func:`solvent.training.microscope` as a dictionary, so that results that
-were kept as JSON are drawn without PyTorch. A number that does not exist is None, and no chart has
-it.
+**The microscope's section** of a page (:func:`microscope_section`) takes the numbers of
+:func:`solvent.training.microscope` as a dictionary, so that results that were kept as JSON are
+drawn without PyTorch. A number that does not exist is None, and no chart has it.
 """
 
 from __future__ import annotations

@@ -5,15 +5,14 @@ matplotlib writes of the same curves is 19 kB, or 30 kB with its letters as outl
 classes for the page's style sheet, each line says its name when it is pointed at, and a report
 needs no packages of 90 MB, which take a second to import.
 
-**Colours that all readers can tell apart, on paper too.**
+**Colours** are such that all readers can tell them apart, on paper too. Series have the colours of
+M. Okabe and K. Ito, "Color Universal Design" (2008), and a page five more of P. Tol, "Colour
+Schemes" (2021). Algorithms have a shape each besides. Quantities have viridis and cividis (S. van
+der Walt and N. Smith 2015; J. R. Nuñez, C. R. Anderton and R. S. Renslow 2018), which are even in
+lightness; they are interpolated here between nine of their colours.
 
-Series have the colours of M. Okabe and K. Ito, "Color Universal Design" (2008), and a page five
-more of P. Tol, "Colour Schemes" (2021). Algorithms have a shape each besides. Quantities have
-viridis and cividis (S. van der Walt and N. Smith 2015; J. R. Nuñez, C. R. Anderton and
-R. S. Renslow 2018), which are even in lightness; they are interpolated here between nine of their
-colours.
-
-**Maps of coloured cells with two named axes, and the numbers of the cell that is pointed at.**
+**Maps** (:class:`CellMap`) are coloured cells with two named axes, and show the numbers of the cell
+that is pointed at.
 """
 
 from __future__ import annotations
@@ -610,7 +609,7 @@ class CellMap:
         title: Title of the map.
         level: [X, Y] the number of the colour of a cell, -1 for none.
         colours: Colours, by number.
-        legend: Legend below the map, see :func:`solvent.report.panel.keys`.
+        legend: Legend below the map, see :func:`keys`.
         axes: Names of the horizontal and the vertical axis.
         labels: Texts of each axis, by the number of the column or row.
         columns: [X] what the script calls each column.
@@ -696,7 +695,7 @@ def shaded(numbers: Floats, scale: tuple[str, ...], most: float) -> tuple[Ints, 
 
     Args:
         numbers: [X, Y] from 0 to `most`; NaN has no colour.
-        scale: A scale of :mod:`solvent.report.panel`.
+        scale: A scale of this module, viridis or cividis.
         most: The number at the end of the scale.
     """
     share = np.nan_to_num(numbers / most, nan=-1.0)

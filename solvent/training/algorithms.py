@@ -1,14 +1,13 @@
-"""The learning algorithms by name, their entropy schedule, and loading of saved networks.
+"""The learning algorithms by name, loading of saved networks, and tuned hyperparameters.
 
-**Tuned hyperparameters, in the files and the format of rl-baselines3-zoo.**
-
-A game's folder has a file per algorithm, ``hyperparameters/ppo.yml``, which its spec names
+**Tuned hyperparameters** have the files and the format of rl-baselines3-zoo. A game's folder has a
+file per algorithm, ``hyperparameters/ppo.yml``, which its spec names
 (:class:`solvent.model.registry.GameSpec`). It maps the id of an environment to keyword arguments of
 the algorithm, with three keys of its own: ``n_envs``, ``n_timesteps`` and ``policy``. A learning
 rate or clip range such as ``lin_0.002`` falls linearly from that value to 0. ``policy_kwargs`` may
 be written as Python, ``dict(activation_fn=nn.ReLU)``; here it is read without being executed. An
-environment without an entry has the settings of ``hyperparameters/default.yml`` in this
-package, which has an entry for each algorithm.
+environment without an entry has the settings of ``hyperparameters/default.yml`` in this package,
+which has an entry for each algorithm.
 
 ``exploring_starts`` is a setting of :func:`~solvent.training.train.train` itself, given for
 environments that are not learned without it. The file has a key of that name that maps environments
@@ -47,7 +46,7 @@ class Learner:
 
     Attributes:
         model: Class of the algorithm.
-        hyperparameters: Name of its file in :mod:`solvent.training.algorithms`.
+        hyperparameters: Name of its file of tuned hyperparameters, without the ending.
         masked: Whether it is told the legal actions.
         seats_apart: Whether it keeps both seats of a two-player game apart. They then have roles
             even if the players' actions are the same (:mod:`solvent.training.environments`),

@@ -1,17 +1,15 @@
-"""Callbacks that write the learning curve of a training and report its progress.
+"""Callbacks of a training: its learning curve, its progress, and snapshots of its learner.
 
 The usual learning curve is a mean over evaluation episodes, with an error bar. If a game has a
 table, the network becomes one at every evaluation, and its value and gap are computed exactly: the
 only noise in such a curve is that of learning itself.
 
-**Snapshots of a learner: the opponents that it meets in self-play, and the average of them all.**
-
-A learner that plays only against its present self can go in circles: it learns to beat its present
-policy, forgets the policies that it beat before, and returns to them. So a snapshot of it regularly
-joins a *pool* of opponents, from which each episode draws one (fictitious self-play: Heinrich,
-Lanctot and Silver 2015). If the game has a table, a snapshot plays as a table of action
-probabilities for each seat, made again from the parameters of the learner that are kept of it;
-otherwise as a network, which is kept itself.
+**Snapshots.** A learner that plays only against its present self can go in circles: it learns to
+beat its present policy, forgets the policies that it beat before, and returns to them. So a
+snapshot of it regularly joins a *pool* of opponents, from which each episode draws one (fictitious
+self-play: Heinrich, Lanctot and Silver 2015). If the game has a table, a snapshot plays as a table
+of action probabilities for each seat, made again from the parameters of the learner that are kept
+of it; otherwise as a network, which is kept itself.
 
 **The average policy** is the one that self-play is known to improve. In a game in which both act at
 once the best policies are mixed, and learners that respond to each other circle around them: the

@@ -1,10 +1,8 @@
-"""The environments of a training: native vector environments, behind the interface of SB3.
+"""The environments of a training: vectors of them behind the interface of SB3, starts and roles.
 
 Stable-Baselines3 has its own vector interface, older than Gymnasium's. It resets an environment in
 the step that ends its episode, which is Gymnasium's ``SAME_STEP`` mode. It expects one dictionary
 of infos for each environment, which holds the last observation of an episode that has ended.
-
-**The forms of a game in which a network is trained: exploring starts, and players with roles.**
 
 **Exploring starts.** A policy may be good on average and bad in states that episodes hardly ever
 reach. Beginning a share of the training episodes there lets a network meet such states often enough

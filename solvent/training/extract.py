@@ -16,10 +16,8 @@ model's own ``predict`` in every state.
 
 :class:`LookupNetwork` is the way back: a policy's table as a network, where a library expects one.
 
-**A network's inputs in each state of a game, and the check that it was trained on them.**
-
-A network becomes a table by being evaluated on each row of the game's observations. The table is
-right only if the network was trained on these rows, in this game. The wrappers around its
+**Inputs.** A network becomes a table by being evaluated on each row of the game's observations. The
+table is right only if the network was trained on these rows, in this game. The wrappers around its
 environment must pass :mod:`solvent.baselines.gate`. Under ``VecNormalize`` rows are normalized with
 its statistics, as in training. If a network was loaded without an environment, only its last
 observations are known, which must be rows of the game.

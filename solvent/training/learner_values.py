@@ -1,4 +1,4 @@
-"""The exact values of a learner in training, and learners that are given them.
+"""The exact values of a learner in training, learners that are given them, and its true gradient.
 
 A learner plays one seat of a game that has a table. Its observations are looked up among those of
 all states, so that rollouts and replay buffers become arrays of states and actions.
@@ -13,10 +13,9 @@ network of action values estimates has the learner's own discount, `gamma`, as w
 estimates, to find what estimates cost. They are for analysis only. Their names say what the learner
 was told, and so does the record of :func:`solvent.training.train`.
 
-**The true policy gradient beside the gradients that an algorithm uses.**
-
-For a network with parameters theta, d(s) the expected visits of an episode and A the advantages of
-its present policy pi, the gradient of the value at the start is
+**The true policy gradient** stands beside those that an algorithm uses. For a network with
+parameters theta, d(s) the expected visits of an episode and A the advantages of its present policy
+pi, the gradient of the value at the start is
 
     grad V(mu)  =  sum over s of d(s)  sum over a of  pi(a|s) A(s, a)  grad log pi(a|s)
 

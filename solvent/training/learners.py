@@ -1,7 +1,7 @@
-"""PPO whose network is evaluated once for each distinct observation.
+"""PPO that evaluates each distinct observation once, and DQN that knows which actions are legal.
 
-Episodes of a game with a table visit the same states again and again: of 16,384 samples of a
-rollout in Fighting Fantasy combat about 1,300 are distinct, of 2,048 in a minibatch about 650.
+**PPO.** Episodes of a game with a table visit the same states again and again: of 16,384 samples of
+a rollout in Fighting Fantasy combat about 1,300 are distinct, of 2,048 in a minibatch about 650.
 PPO's loss on a sample depends on the observation, the action, the advantage and the return. With
 the old policy p, the new one x, the ratio r = x(a | s) / p(a | s), the advantage A and the clip
 range c, the loss of the policy over n samples is the mean of
@@ -17,12 +17,10 @@ Stable-Baselines3 but for rounding, and the random numbers are the same ones.
 
 A network is saved as by Stable-Baselines3 and is loaded by its own classes.
 
-**Deep Q-learning that knows which actions are legal.**
-
-Plain DQN (Mnih et al. 2015) explores all actions and bootstraps from max over all a of Q(s', a),
-so that the value of an illegal action can leak into every target. Here both the epsilon-greedy
-choice and the maximum range over legal actions only; nothing else differs. The masks of the next
-states are kept in the replay buffer.
+**Deep Q-learning.** Plain DQN (Mnih et al. 2015) explores all actions and bootstraps from max over
+all a of Q(s', a), so that the value of an illegal action can leak into every target. Here both the
+epsilon-greedy choice and the maximum range over legal actions only; nothing else differs. The masks
+of the next states are kept in the replay buffer.
 """
 
 from __future__ import annotations

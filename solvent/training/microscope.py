@@ -7,13 +7,12 @@ policy gradients the direction of the update beside the true gradient
 (:mod:`solvent.training.learner_values`).
 
 Readings change nothing in what is learned, and the learner is told nothing. The parts of the gap
-(:mod:`solvent.training.microscope`) use the solution and learners that are given exact values: they
-are an analysis after training.
+(:func:`gap_parts`) use the solution and learners that are given exact values: they are an analysis
+after training.
 
-**The final gap of a learner, split by what would close it.**
-
-The gap of the greedy policy after training is written as a sum of four parts. All use the solution,
-or give a learner what it cannot know, so that they explain a result and do not improve one.
+**The parts of the final gap.** The gap of the greedy policy after training is written as a sum of
+four parts. All use the solution, or give a learner what it cannot know, so that they explain a
+result and do not improve one.
 
 **Approximation** is the exact gap of the best policy found for a network of the same layers: the
 learner's own, or one that is fitted to an optimal policy by classification. There a state counts by

@@ -1,4 +1,4 @@
-"""Training a network on a game whose optimum is known.
+"""Training a network on a game whose optimum is known, with checkpoints to go on from.
 
 A training writes everything into one folder:
 
@@ -22,10 +22,9 @@ A training may be killed at any moment. Called again with the same arguments, it
 last checkpoint and ends with the same policy as if it had not been interrupted. A finished training
 is read back, and its policies are scored again.
 
-**Checkpoints: the complete state of a training, in one file that is never half written.**
-
-A killed training goes on from its last checkpoint as if nothing had happened, and ends with the
-same network to the last bit. For that a checkpoint holds
+**Checkpoints** hold the complete state of a training, in one file that is never half written. A
+killed training goes on from its last checkpoint as if nothing had happened, and ends with the same
+network to the last bit. For that a checkpoint holds
 
 - the networks' parameters and the optimizer's moments,
 - how far learning has come (the schedules of learning rate and exploration follow from that),

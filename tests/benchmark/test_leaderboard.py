@@ -274,13 +274,13 @@ def test_the_commands(bench_folder: Path, tmp_path: Path) -> None:
     suite = tmp_path / "small.toml"
     suite.write_text(TOML)
     out, page = tmp_path / "steady", tmp_path / "page.html"
-    words = ["--authors", "[red]A", "--code", "https://example.org", "--suite", str(suite)]
+    words = ["--authors", "[red]A :boom:", "--code", "https://example.org", "--suite", str(suite)]
     packed = CliRunner().invoke(
         app,
         ["submit", "pack", str(bench_folder), "--algorithm", "steady", "--out", str(out), *words],
     )
     assert packed.exit_code == 0, packed.output
-    assert re.search(r"^authors +\[red\]A", packed.stdout, re.M)
+    assert re.search(r"^authors +\[red\]A :boom:", packed.stdout, re.M)
     checked = CliRunner().invoke(app, ["submit", "check", str(out), "--suite", str(suite)])
     assert checked.exit_code == 0, checked.output
     assert re.search(

@@ -155,14 +155,16 @@ def test_payoffs_may_be_as_far_apart_as_half_the_floats() -> None:
 
 FAR = np.array([np.eye(2), [[1e308, -1e308], [-1e308, 1e308]]])
 REFUSED: list[tuple[Callable[[], object], str]] = [
-    (lambda: solve_matrix_game(np.zeros((0, 3))), "finite matrix"),
-    (lambda: solve_matrix_game(np.array([[np.nan]])), "finite matrix"),
-    (lambda: solve_matrix_game(np.zeros(3)), "finite matrix"),
+    (lambda: solve_matrix_game(np.zeros((0, 3))), r"shape \[m, n\]; got \(0, 3\)"),
+    (lambda: solve_matrix_game(np.array([[np.nan]])), "one of these is nan"),
+    (lambda: solve_matrix_game(np.zeros(3)), r"got \(3,\)"),
     (lambda: solve_matrix_game(FAR[1]), "too far apart"),
-    (lambda: solve_matrix_games(np.zeros((3, 2))), "finite matrices"),
-    (lambda: solve_matrix_games(np.zeros((1, 0, 2))), "finite matrices"),
-    (lambda: solve_matrix_games(np.zeros((1, 2, 0))), "finite matrices"),
-    (lambda: solve_matrix_games(np.full((1, 2, 2), np.inf)), "finite matrices"),
+    (lambda: iterated_dominance(FAR[1]), "too far apart"),
+    (lambda: iterated_dominance(np.array([[0, np.nan]])), "one of these is nan"),
+    (lambda: solve_matrix_games(np.zeros((3, 2))), r"shape \[G, m, n\]"),
+    (lambda: solve_matrix_games(np.zeros((1, 0, 2))), r"shape \[G, m, n\]"),
+    (lambda: solve_matrix_games(np.zeros((1, 2, 0))), r"shape \[G, m, n\]"),
+    (lambda: solve_matrix_games(np.full((1, 2, 2), np.inf)), "one of these is inf"),
     (lambda: solve_matrix_games(FAR), r"game 1: payoffs from -1e.308 to 1e.308 are too far"),
     (
         lambda: solve_matrix_games(

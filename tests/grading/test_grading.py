@@ -89,6 +89,10 @@ def test_one_file_is_explained_and_an_exercise_is_shown(lake: Path, handed_in: P
     result = CliRunner().invoke(app, ["grade", str(lake)])
     assert "0 left, 1 down, 2 right, 3 up" in " ".join(result.output.split())
     assert "(16,) or (16, 4)" in result.output
+    for options in (["--json"], ["--csv", str(lake.parent / "grades.csv")]):
+        result = CliRunner().invoke(app, ["grade", str(lake), *options])
+        assert (result.exit_code, result.stdout) == (2, ""), options
+        assert "name the files to grade" in result.stderr, options
 
 
 def test_no_name_of_a_file_is_taken_for_markup(lake: Path, handed_in: Path) -> None:
