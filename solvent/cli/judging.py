@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from solvent.cli.printing import facts, show_columns, working
-
 if TYPE_CHECKING:
     from solvent.benchmark.submissions import Submission
     from solvent.benchmark.suites import Suite
@@ -117,6 +115,7 @@ def check(
     [dim]solvent submit check submissions/mine --rerun 3 --algorithm my_file.py:mine[/]
     """
     from solvent.benchmark.submissions import check_submission, train_again
+    from solvent.cli.printing import working
 
     with working("scoring"):
         found = _suite(suite)
@@ -139,6 +138,7 @@ def leaderboard(
     suite: SuiteFile = None,
 ) -> None:
     """Check submissions and write a self-contained HTML page that compares them."""
+    from solvent.cli.printing import working
     from solvent.report.leaderboard import write_leaderboard
 
     with working("scoring"):
@@ -157,6 +157,7 @@ def _show(submission: Submission) -> None:
     from solvent.benchmark.records import SuiteRecord
     from solvent.benchmark.submissions import PROVED, STATED
     from solvent.benchmark.summary import RunStatistic, summarize
+    from solvent.cli.printing import facts, show_columns
 
     card = submission.card
     summary = summarize(submission.tasks, SuiteRecord(card.suite, card.suite_hash))
@@ -228,6 +229,7 @@ def grade(
     [dim]solvent grade lake-policy answer.npz[/]
     [dim]solvent grade lake-policy answers/*.npz --csv grades.csv[/]
     """
+    from solvent.cli.printing import working
     from solvent.grading import find_exercise, grade_files, write_grades
 
     found = find_exercise(exercise, trust=trust)
@@ -255,6 +257,7 @@ def grade(
 
 def _show_exercise(console: Console, exercise: Exercise) -> None:
     """Show the question of an exercise, and the way to hand an answer in."""
+    from solvent.cli.printing import facts
     from solvent.grading.grades import shapes_of
 
     subject = exercise.subject
@@ -275,6 +278,7 @@ def _show_exercise(console: Console, exercise: Exercise) -> None:
 
 def _show_grades(console: Console, graded: Sequence[Graded]) -> None:
     """Show one grade with its explanation, or a line for each of many."""
+    from solvent.cli.printing import show_columns
     from solvent.grading.grades import printable
 
     if len(graded) == 1 and graded[0].grade is not None:

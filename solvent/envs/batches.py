@@ -430,22 +430,6 @@ class BothSeats(TableSimulator):
         self._over[:] = self.game.terminal[self._state]
 
 
-LEARNER = np.dtype(
-    [
-        ("owed", np.float64),
-        ("side", np.int32),
-        ("opponent", np.int32),
-        ("over", np.bool_),
-    ],
-    align=True,
-)
-"""The learner of an episode.
-
-``owed`` are rewards that no step has reported, ``side`` is which of the learner's seats it has,
-``opponent`` who of the pool has the other, and ``over`` whether the end has been reported.
-"""
-
-
 class SimulatedSeatBatch(SeatSimulator):
     """Learners in seats of a game without a table, each against an opponent from a pool.
 
@@ -487,18 +471,27 @@ class SimulatedSeatBatch(SeatSimulator):
         self.sampler, self.shared, self.seats = sampler, (sampler.rules, sampler), seats
         self.observation_space = simulation.observation_space
         self.n_actions = simulation.n_actions
-        self._stream: NDArray[np.uint64] = simulation.arrays["stream"]
-        self._learners = learners = np.zeros(num_envs, LEARNER)
-        learners["over"] = True
-        own = {name: learners[name] for name in ("side", "opponent", "owed", "over")}
-        self._side, self._opponent, self._owed, self._over = own.values()
-        self.arrays = {**simulation.arrays, **own}
+        self._side, self._opponent = np.zeros(num_envs, np.int32), np.zeros(num_envs, np.int32)
+        self._owed, self._over = np.zeros(num_envs), np.ones(num_envs, np.bool_)
+        self._share()
         self._everyone = np.arange(num_envs)
         self._reply = np.zeros(num_envs, np.int64)
         self._seats = np.array(seats)
         self._either = evenly(len(seats))
         self._bonus = bonus_of(sampler.rules.info)
         self._set_pool(opponents, weights)
+
+    def _share(self) -> None:
+        """Read the simulation's arrays, which may be views of one."""
+        self._stream: NDArray[np.uint64] = self.simulation.arrays["stream"]
+        own = (self._side, self._opponent, self._owed, self._over)
+        named = zip(("side", "opponent", "owed", "over"), own, strict=True)
+        self.arrays = {**self.simulation.arrays, **dict(named)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a pickled state; views do not know what they were views of."""
+        self.__dict__.update(state)
+        self._share()
 
     def set_opponents(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
         """Replace the pool; episodes that are under way draw their opponents anew and go on.

@@ -515,12 +515,20 @@ class TimedFootballPlays(Simulation):
         self.sampler = sampler
         self.rules = sampler.rules
         self.records = np.zeros(n, EPISODE)
-        self.arrays = {name: self.records[name] for name in ("stream", *FIELDS)}
+        self._share()
         self.entry = np.zeros(len(sampler.most), np.int64)
         self.n_actions = len(self.rules.info.actions[0])
         self.form = check_choice(observation, "observation", OBSERVATIONS)
         low = -1.0 if (sampler.least < 0).any() and observation == "vector" else 0.0
         self.observation_space = spaces.Box(low, 1.0, (self._width(observation),), np.float32)
+
+    def _share(self) -> None:
+        self.arrays = {name: self.records[name] for name in ("stream", *FIELDS)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a pickled state; views do not know what they were views of."""
+        self.__dict__.update(state)
+        self._share()
 
     def _width(self, observation: str) -> int:
         arrays = self.sampler.arrays
