@@ -36,7 +36,9 @@ def test_the_head_is_killed_then_the_driver_and_the_folder_is_the_same(tmp_path:
             else:
                 driver.kill()
                 driver.wait()
-                before = {path: path.stat().st_mtime_ns for path in folder.rglob("t*.npy")}
+                # The files of an unfinished folder's supports come and go.
+                kept = [path for path in folder.rglob("t*.npy") if "supports" not in path.parts]
+                before = {path: path.stat().st_mtime_ns for path in kept}
                 assert subprocess.run(command, check=False, timeout=300).returncode == 0
         finally:
             machines.close()

@@ -254,7 +254,7 @@ def test_the_agent_gets_what_the_page_says(solved: TimedSolution) -> None:
             expected[f"{label}, {lead} points ahead", against[0]] = ahead(lead, 0)
     for key, pair in expected.items():
         for text, number in zip(found[key], pair, strict=True):
-            # Several strategies of the optimal player are optimal, and solving again may find another.
+            # Several strategies of the optimal player are optimal; another may be found.
             near = 1e-3 if key[1] == "optimal player" and form != "half" else 0.0
             digits = len(text.split(".")[1])
             assert float(text) == pytest.approx(number, rel=0, abs=near + 0.51 * 10**-digits), key
