@@ -484,9 +484,13 @@ class SimulatedSeatBatch(SeatSimulator):
     def _share(self) -> None:
         """Read the simulation's arrays, which may be views of one."""
         self._stream: NDArray[np.uint64] = self.simulation.arrays["stream"]
-        own = (self._side, self._opponent, self._owed, self._over)
-        named = zip(("side", "opponent", "owed", "over"), own, strict=True)
-        self.arrays = {**self.simulation.arrays, **dict(named)}
+        self.arrays = {
+            **self.simulation.arrays,
+            "side": self._side,
+            "opponent": self._opponent,
+            "owed": self._owed,
+            "over": self._over,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over a pickled state; views do not know what they were views of."""
