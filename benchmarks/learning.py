@@ -64,8 +64,8 @@ from solvent import TabularPolicy, policy_value, state_visitation
 from solvent.benchmark.bench import bench
 from solvent.benchmark.records import TaskRecord
 from solvent.benchmark.run_folder import IMPORTANCE, UNIFORM
+from solvent.benchmark.statistics import estimate, interquartile_mean
 from solvent.benchmark.suites import Task, task_game
-from solvent.benchmark.summary import estimate, interquartile_mean
 from solvent.envs.sampling import observations
 from solvent.exact import Solution, cached_solution, score, solve
 from solvent.model import TabularGame

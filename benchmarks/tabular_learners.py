@@ -34,7 +34,7 @@ from solvent.baselines.stage_games import (
     StageGames,
 )
 from solvent.benchmark.policies import learned_exploitability
-from solvent.benchmark.summary import interquartile_mean
+from solvent.benchmark.statistics import interquartile_mean
 from solvent.exact import cached_solution, solve
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game

@@ -2,5 +2,5 @@
 
 The records of a bench (:mod:`solvent.benchmark.records`), the figures of baselines
 (:mod:`solvent.benchmark.policies`) and the statistics over seeds
-(:mod:`solvent.benchmark.summary`). No torch is needed here.
+(:mod:`solvent.benchmark.statistics`). No torch is needed here.
 """

@@ -155,8 +155,9 @@ def _suite(file: Path | None) -> Suite | None:
 def _show(submission: Submission) -> None:
     """Show a submission as on a leaderboard; nothing in it is taken for markup."""
     from solvent.benchmark.records import SuiteRecord
+    from solvent.benchmark.statistics import RunStatistic
     from solvent.benchmark.submissions import PROVED, STATED
-    from solvent.benchmark.summary import RunStatistic, summarize
+    from solvent.benchmark.summary import summarize
     from solvent.cli.printing import facts, show_columns
 
     card = submission.card

@@ -9,7 +9,7 @@ the bottom, and those of the gap at the top. All points were computed exactly wh
 trained. Of the networks of that time only the last is kept, so they are drawn as recorded; where
 the end of a curve is not the score of the last network's policies now, :func:`ends` says so.
 
-Charts over seeds have the intervals of :mod:`solvent.benchmark.summary`.
+Charts over seeds have the intervals of :mod:`solvent.benchmark.statistics`.
 
 **The microscope's section** of a page (:func:`microscope_section`) takes the numbers of
 :func:`solvent.training.microscope` as a dictionary, so that results that were kept as JSON are
@@ -27,15 +27,8 @@ from typing import Any
 import numpy as np
 
 from solvent.benchmark.records import TaskRecord
-from solvent.benchmark.summary import (
-    PREFIXES,
-    Band,
-    algorithms_of,
-    curve_band,
-    estimate,
-    normalized_scores,
-    performance_profile,
-)
+from solvent.benchmark.statistics import Band, curve_band, estimate, performance_profile
+from solvent.benchmark.summary import PREFIXES, algorithms_of, normalized_scores
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.model.files import write_atomically
 from solvent.model.parameters import check_choice

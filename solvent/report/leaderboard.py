@@ -14,17 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from solvent.benchmark.records import SuiteRecord
+from solvent.benchmark.statistics import LEAST_SEEDS, RunStatistic
 from solvent.benchmark.submissions import PROVED, STATED, Submission, check_submission
 from solvent.benchmark.suites import Setting, Suite
-from solvent.benchmark.summary import (
-    LEAST_SEEDS,
-    POLICIES,
-    RunStatistic,
-    Summary,
-    SummaryRow,
-    bibtex,
-    summarize,
-)
+from solvent.benchmark.summary import POLICIES, Summary, SummaryRow, bibtex, summarize
 from solvent.exact import write_atomically
 from solvent.report.charts import profile_panel, tasks_chart
 from solvent.report.page import template

@@ -18,8 +18,8 @@ from solvent.benchmark.records import (
     TaskRecord,
     read_bench,
 )
+from solvent.benchmark.statistics import LEAST_SEEDS
 from solvent.benchmark.summary import (
-    LEAST_SEEDS,
     POLICIES,
     PREFIXES,
     Summary,

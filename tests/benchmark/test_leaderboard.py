@@ -17,9 +17,10 @@ from submitted import NOISE, SUITE
 from typer.testing import CliRunner
 
 from solvent.benchmark.records import FailureRecord, read_bench, write_results
+from solvent.benchmark.statistics import estimate
 from solvent.benchmark.submissions import PROVED, STATED, check_submission, read_submission
 from solvent.benchmark.suites import find_suite, task_game
-from solvent.benchmark.summary import FILES, POLICIES, as_csv, bibtex, estimate, summarize
+from solvent.benchmark.summary import FILES, POLICIES, as_csv, bibtex, summarize
 from solvent.cli.app import app
 from solvent.model.text import brief
 from solvent.report import write_report

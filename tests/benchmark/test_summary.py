@@ -19,26 +19,28 @@ from submitted import NOISE, SUITE
 
 from solvent import __version__
 from solvent.benchmark.records import BenchRecord, SuiteRecord, read_bench
-from solvent.benchmark.summary import (
+from solvent.benchmark.statistics import (
     Band,
     CensoredTime,
+    curve_band,
+    estimate,
+    interquartile_mean,
+    mean_over_tasks,
+    median_over_tasks,
+    performance_profile,
+    probability_of_improvement,
+    time_to_gap,
+)
+from solvent.benchmark.summary import (
     Curves,
     Summary,
     as_csv,
     as_json,
     as_latex,
     bibtex,
-    curve_band,
-    estimate,
-    interquartile_mean,
     latex,
-    mean_over_tasks,
-    median_over_tasks,
     normalized_scores,
-    performance_profile,
-    probability_of_improvement,
     summarize,
-    time_to_gap,
 )
 from solvent.exact.learning_curve import Evaluation, read_curve
 

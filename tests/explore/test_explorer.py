@@ -58,7 +58,13 @@ def some_states(name: str, count: int = 6) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "football-strategy" else [])
+        for name in GAMES
+    ],
+)
 def test_an_action_is_worth_the_mean_of_what_may_come_of_it(name: str) -> None:
     game = solved(name)
     seen = 0
@@ -173,7 +179,13 @@ ASKED = {
 
 
 @pytest.mark.parametrize(
-    "name", ["greed", "greed without a table", "one shot", "football-strategy"]
+    "name",
+    [
+        "greed",
+        "greed without a table",
+        "one shot",
+        pytest.param("football-strategy", marks=pytest.mark.slow),
+    ],
 )
 def test_strange_input_gets_a_message(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Explorer, "map_sections", lambda self, tell: ())

@@ -467,6 +467,7 @@ def test_blackjack_is_played_as_in_figure_5_2() -> None:
                 assert sticks == (total >= least), (usable, dealer, total)
 
 
+@pytest.mark.slow
 def test_policy_iteration_of_the_car_rental_ends_as_in_figure_4_2() -> None:
     found = SCRIPT["car_policies"]()
     assert len(found) == 5

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from solvent import report
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
-from solvent.benchmark.summary import curve_band, estimate
+from solvent.benchmark.statistics import curve_band, estimate
 from solvent.exact import locate_gap, solve
 from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy, Greed

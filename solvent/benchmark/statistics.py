@@ -1,0 +1,355 @@
+"""Statistics over seeds and tasks: means with intervals, profiles, comparisons and times to a gap.
+
+They are those of R. Agarwal, M. Schwarzer, P. S. Castro, A. Courville and
+M. G. Bellemare, "Deep reinforcement learning at the edge of the statistical precipice", NeurIPS
+2021, and their intervals its stratified bootstrap: runs are drawn with replacement within each
+task, and the 2.5th and 97.5th percentiles of what the draws give are the ends. Three runs are
+too few for an interval: below :data:`LEAST_SEEDS`, the least and the largest are given instead.
+Such an interval is about these tasks. For a claim about tasks like these, `over_tasks` draws tasks
+with replacement first, and then runs within each of them.
+
+The scores of an algorithm are a sequence for each task, one score for each run. A run that loses
+without bound has the score minus infinity and is counted; then the ends are the range, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from solvent.model.arrays import Floats
+
+LEAST_SEEDS = 10
+"""The smallest number of runs of a task for a bootstrap interval; below it, the range is shown."""
+REPETITIONS = 10_000
+"""Repetitions of the bootstrap of a number."""
+BAND_REPETITIONS = 2_000
+"""Repetitions of the bootstrap of a curve, at all of its points together."""
+LARGEST_BATCH = 2**25
+"""Numbers that are drawn at once."""
+
+Scores = Sequence[Sequence[float]]
+"""The scores of each task's runs."""
+
+Statistic = Callable[..., Floats]
+"""A statistic of the scores of several tasks, given one by one, with the runs along `axis`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatistic:
+    """A statistic over runs.
+
+    Attributes:
+        mean: The interquartile mean, or the requested statistic.
+        low: The least run, or the lower end of the interval.
+        high: The largest run, or the upper end of the interval.
+        is_interval: Whether `low` and `high` are the ends of the 95% bootstrap interval.
+    """
+
+    mean: float
+    low: float
+    high: float
+    is_interval: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """A curve over runs.
+
+    Attributes:
+        along: [n] positions of its points: thresholds or steps.
+        mean: [n] the curve.
+        low: [n] the lower ends of the intervals, or the least run; None if there is no band.
+        high: [n] the upper ends, or the largest run; None if there is no band.
+        is_interval: Whether the band is of 95% bootstrap intervals, each for its own point.
+    """
+
+    along: Floats
+    mean: Floats
+    low: Floats | None
+    high: Floats | None
+    is_interval: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CensoredTime:
+    """The times at which runs first reached a gap.
+
+    A run that never did is censored: only a lower bound of its time is known. The median over all
+    runs needs no more than that bound as long as fewer than half of them are censored.
+
+    Attributes:
+        reached: Number of runs that reached the gap.
+        runs: Number of runs.
+        median: Median over all runs; infinite if half of them or more never reached the gap.
+        low: The least time.
+        high: The largest time; infinite if a run never reached the gap.
+    """
+
+    reached: int
+    runs: int
+    median: float
+    low: float
+    high: float
+
+
+def interquartile_mean(*tasks: Floats, axis: int = -1) -> Floats:
+    """Return the mean over the runs of all tasks without the lowest and the highest quarter.
+
+    Args:
+        tasks: The scores of each task's runs.
+        axis: The axis of the runs. Of n runs in all, n // 4 are left out at either end.
+    """
+    # SciPy's statistics take a second to import, and most pages have no seeds to average.
+    from scipy.stats import trim_mean
+
+    return np.asarray(trim_mean(np.concatenate(tasks, axis=axis), 0.25, axis=axis))
+
+
+def median_over_tasks(*tasks: Floats, axis: int = -1) -> Floats:
+    """Return the median over tasks of the mean over a task's runs.
+
+    Args:
+        tasks: The scores of each task's runs.
+        axis: The axis of the runs.
+    """
+    return np.asarray(np.median([scores.mean(axis=axis) for scores in tasks], axis=0))
+
+
+def mean_over_tasks(*tasks: Floats, axis: int = -1) -> Floats:
+    """Return the mean over tasks of the mean over a task's runs.
+
+    Args:
+        tasks: The scores of each task's runs.
+        axis: The axis of the runs.
+    """
+    return np.asarray(np.mean([scores.mean(axis=axis) for scores in tasks], axis=0))
+
+
+def estimate(
+    tasks: Scores, statistic: Statistic = interquartile_mean, *, over_tasks: bool = False
+) -> RunStatistic | None:
+    """Estimate a statistic over all runs of all tasks; the same scores give the same interval.
+
+    Args:
+        tasks: The scores of each task's runs; tasks without runs are left out.
+        statistic: :func:`interquartile_mean`, :func:`median_over_tasks` or
+            :func:`mean_over_tasks`.
+        over_tasks: Whether the bootstrap draws tasks, too; every task then needs as many runs.
+
+    Returns:
+        With an interval if every task has :data:`LEAST_SEEDS` runs, all of them finite, else with
+        the range of all runs; None if there are no runs, or one of them has no score.
+    """
+    return _estimate(tuple(tuple(own) for own in tasks if len(own)), statistic, over_tasks)
+
+
+# A report asks for the same statistic in several tables and charts.
+@lru_cache(maxsize=2**14)
+def _estimate(
+    tasks: tuple[tuple[float, ...], ...], statistic: Statistic, over_tasks: bool
+) -> RunStatistic | None:
+    runs = [np.array(scores, float) for scores in tasks]
+    if not runs or any(np.isnan(scores).any() for scores in runs):
+        return None
+    mean = float(statistic(*runs))
+    enough = min(map(len, runs)) >= LEAST_SEEDS and all(np.isfinite(own).all() for own in runs)
+    if enough and not (over_tasks and len({*map(len, runs)}) > 1):
+        low, high = _ends([(own,) for own in runs], statistic, over_tasks=over_tasks)
+        return RunStatistic(mean, float(low), float(high), is_interval=True)
+    every = np.concatenate(runs)
+    return RunStatistic(mean, float(every.min()), float(every.max()), is_interval=False)
+
+
+def performance_profile(tasks: Scores, thresholds: Floats) -> Band:
+    """Return the share of runs with a score above each threshold.
+
+    The mean over tasks of the share of a task's runs: the run-score distribution of section 4.2 of
+    the paper. The area between two profiles is the difference of their mean scores. A run without
+    a score is above no threshold.
+
+    Args:
+        tasks: The scores of each task's runs; tasks without runs are left out.
+        thresholds: [n] ascending.
+
+    Returns:
+        With intervals if every task has :data:`LEAST_SEEDS` runs, else without a band.
+
+    Raises:
+        ValueError: If there are no runs.
+    """
+    runs = [np.asarray(scores, float) for scores in tasks if len(scores)]
+    if not runs:
+        raise ValueError("a performance profile needs runs; there are none")
+    above = [(scores > np.asarray(thresholds)[:, None]).astype(float) for scores in runs]
+    mean = mean_over_tasks(*above)
+    if min(map(len, runs)) < LEAST_SEEDS:
+        return Band(thresholds, mean, None, None, is_interval=False)
+    low, high = _interval(above, mean_over_tasks, BAND_REPETITIONS)
+    return Band(thresholds, mean, low, high, is_interval=True)
+
+
+def probability_of_improvement(
+    first: Scores, second: Scores, *, over_tasks: bool = False
+) -> RunStatistic | None:
+    """Return the probability that a run of one algorithm is better than one of another.
+
+    Mean over tasks of the share of pairs of runs in which the first algorithm has the larger score,
+    a tie counting half: the statistic U of Mann and Whitney, divided by the number of pairs
+    (section 4.3 of the paper).
+
+    Args:
+        first: The scores of each task's runs.
+        second: Scores of the other algorithm in the same tasks; tasks in which either has no runs
+            are left out.
+        over_tasks: Whether the bootstrap draws tasks, too; every task then needs as many runs.
+
+    Returns:
+        With an interval if both have :data:`LEAST_SEEDS` runs in every task, else with the number
+        itself as either end; None if there is no task left, or a run has no score.
+    """
+    pairs = [
+        (np.asarray(x, float), np.asarray(y, float))
+        for x, y in zip(first, second, strict=True)
+        if len(x) and len(y)
+    ]
+    runs = [scores for pair in pairs for scores in pair]
+    if not runs or any(np.isnan(scores).any() for scores in runs):
+        return None
+    mean = float(_improvement(*runs))
+    uneven = len({(len(x), len(y)) for x, y in pairs}) > 1
+    if min(map(len, runs)) < LEAST_SEEDS or (over_tasks and uneven):
+        return RunStatistic(mean, mean, mean, is_interval=False)
+    low, high = _ends(pairs, _improvement, over_tasks=over_tasks)
+    return RunStatistic(mean, float(low), float(high), is_interval=True)
+
+
+def time_to_gap(curves: Sequence[Sequence[tuple[float, float]]], gap: float) -> CensoredTime:
+    """Return the times at which runs first had at most some gap.
+
+    Args:
+        curves: The points of each run, times ascending, each with the gap at that time.
+        gap: The gap to reach.
+
+    Raises:
+        ValueError: If there are no runs.
+    """
+    if not curves:
+        raise ValueError("a time to a gap needs runs; there are none")
+    times = sorted(next((time for time, own in curve if own <= gap), math.inf) for curve in curves)
+    # The larger of the two in the middle is infinite where half of the runs are censored.
+    middle = times[(len(times) - 1) // 2], times[len(times) // 2]
+    return CensoredTime(
+        reached=sum(map(math.isfinite, times)),
+        runs=len(times),
+        median=sum(middle) / 2,
+        low=times[0],
+        high=times[-1],
+    )
+
+
+def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -> Band:
+    """Return the interquartile mean of curves over runs, with a band.
+
+    Args:
+        curves: The points of each run, times ascending, each with a number. Between two points a
+            run has the number of the earlier one, before the first that of the first.
+        along: [n] the times at which the curve is wanted.
+
+    Returns:
+        With intervals from :data:`LEAST_SEEDS` runs on, else with the range of the runs. Where a
+        run has no number, nor has the curve; where one is infinite, there is no band.
+
+    Raises:
+        ValueError: If there are no runs.
+    """
+    if not curves:
+        raise ValueError("a band needs runs; there are none")
+    columns = [np.asarray(curve, float).T for curve in curves]
+    places = [np.searchsorted(times, along, side="right") - 1 for times, _ in columns]
+    # A run has the number of the last point that is not later.
+    held = [n[np.maximum(at, 0)] for (_, n), at in zip(columns, places, strict=True)]
+    runs = np.array(held).T
+    finite = np.isfinite(runs).all(axis=1)
+    mean, low, high = (np.full(len(along), np.nan) for _ in range(3))
+    infinite = ~finite & ~np.isnan(runs).any(axis=1)
+    if infinite.any():
+        mean[infinite] = interquartile_mean(runs[infinite])
+    is_interval = len(curves) >= LEAST_SEEDS
+    known = runs[finite]
+    if len(known):
+        mean[finite] = interquartile_mean(known)
+        low[finite], high[finite] = (
+            _interval([known], interquartile_mean, BAND_REPETITIONS)
+            if is_interval
+            else (known.min(axis=1), known.max(axis=1))
+        )
+    return Band(np.asarray(along, float), mean, low, high, is_interval)
+
+
+def _improvement(*runs: Floats, axis: int = -1) -> Floats:
+    """Return the probability of improvement; the two algorithms' runs in each task take turns."""
+    from scipy.stats import rankdata
+
+    shares = []
+    for x, y in zip(runs[::2], runs[1::2], strict=True):
+        # Ranks give U without the table of all pairs, which a thousand runs would fill memory with.
+        count, pairs = x.shape[axis], x.shape[axis] * y.shape[axis]
+        ranks = rankdata(np.concatenate((x, y), axis=axis), axis=axis)
+        won = np.take(ranks, range(count), axis=axis).sum(axis=axis) - count * (count + 1) / 2
+        shares.append(won / pairs)
+    return np.asarray(np.mean(shares, axis=0))
+
+
+def _ends(
+    tasks: Sequence[tuple[Floats, ...]], statistic: Statistic, *, over_tasks: bool
+) -> tuple[Floats, Floats]:
+    """Return the ends of the 95% bootstrap interval.
+
+    Args:
+        tasks: The samples of each task; with `over_tasks` of equal sizes in all of them.
+        statistic: The statistic of the samples of all tasks in turn.
+        over_tasks: Whether tasks are drawn before their runs.
+    """
+    if not over_tasks:
+        return _interval([own for task in tasks for own in task], statistic)
+    random, samples = np.random.default_rng(0), [np.stack(own) for own in zip(*tasks, strict=True)]
+    drawn = []
+    for _ in tasks:
+        which = random.integers(len(tasks), size=(REPETITIONS, 1))
+        drawn += [
+            own[which, random.integers(own.shape[1], size=(REPETITIONS, own.shape[1]))]
+            for own in samples
+        ]
+    low, high = np.percentile(statistic(*drawn), [2.5, 97.5])
+    return low, high
+
+
+def _interval(
+    runs: Sequence[Floats], statistic: Statistic, repetitions: int = REPETITIONS
+) -> tuple[Floats, Floats]:
+    """Return the ends of the 95% stratified bootstrap interval.
+
+    Args:
+        runs: [..., runs] values of each sample; all of a sample's rows are drawn alike.
+        statistic: The statistic of the samples.
+        repetitions: Number of draws of the runs.
+    """
+    from scipy.stats import bootstrap
+
+    # Runs of different tasks are samples of their own, drawn independently: that stratifies.
+    interval = bootstrap(
+        runs,
+        statistic,
+        n_resamples=repetitions,
+        batch=max(1, min(1_000, LARGEST_BATCH // sum(own.size for own in runs))),
+        vectorized=True,
+        axis=-1,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    return np.asarray(interval.low), np.asarray(interval.high)
