@@ -362,3 +362,12 @@ def test_simultaneous_choices_are_priced_in_points(player: int) -> None:
         "The coins are open."
     )
     assert ("cost 3.0000 points; tails was better" in session.text) == (player == 0)
+
+
+def test_following_the_advice_costs_nothing() -> None:
+    for seed in range(5):
+        session = Session(take_the_best)
+        record = session.play(SMALL, seed=seed)
+        assert record.result in (0, 1)
+        assert record.cost == 0
+        assert "which cost nothing in all" in session.text

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from solvent import solve
+from solvent.exact.matrix_game import solve_matrix_game
 from solvent.games import Soccer
 from solvent.games.soccer import ACTIONS, DRAWN, OFF, PLAYING, STEPS, Pitch, moved
 from solvent.model import Outcome, TabularGame, check_game, compile_game
 
 GAME = Soccer()
+SURE = Soccer("1/1000")
 FORWARD, BACK, LEFT, RIGHT, STAND = range(5)
 
 
@@ -134,3 +136,22 @@ def test_both_players_see_the_same_game(table: TabularGame) -> None:
 def test_equal_chances_are_one_parameter() -> None:
     assert Soccer(0.1) == Soccer("1/10") == Soccer(Fraction(1, 10))
     assert dict(Soccer(0.25).info.parameters) == {"draw_chance": "1/4"}
+
+
+def test_the_random_end_is_a_discount_of_nine_tenths(table: TabularGame) -> None:
+    """Shapley's operator with a discount has the values of the game as its fixed point."""
+    values = solve(table).values
+    bare = compile_game(SURE)
+    at = [table.index[state] for state in bare.states]
+    for state in (bare.index[outcome.state] for outcome in GAME.initial()):
+        payoffs = np.zeros((5, 5))
+        for row in range(bare.row_start[state], bare.row_start[state + 1]):
+            branch = slice(bare.outcome_start[row], bare.outcome_start[row + 1])
+            # Without the end itself, the chances are those of the moves.
+            chances = bare.probability[branch] / np.where(
+                bare.terminal[bare.next_state[branch]], 1, 0.999
+            )
+            after = [at[s] for s in bare.next_state[branch]]
+            payoff = chances @ (bare.outcome_reward[branch] + 0.9 * values[after])
+            payoffs.flat[row - bare.row_start[state]] = payoff
+        assert solve_matrix_game(payoffs).value == pytest.approx(values[at[state]], abs=1e-9)

@@ -6,7 +6,7 @@
                       random states of it with their successors' values (:mod:`~.manifest`)
 ``sheets/NAME.npy``   the values of a layer, float64, as ``numpy.load`` reads them; the game gives
                       the name (:meth:`~.game.LayeredGame.name`)
-``sheets/NAME.zlib``  the same rounded (:func:`pack`), in a folder that keeps its layers compact
+``sheets/NAME.zlib``  the same values rounded by :func:`pack`, if layers are kept compact
 ``unfinished/``       while there is work to do: the records so far, a line each, and, as
                       ``supports``, what layers still to be solved are started from
 ====================  =============================================================================

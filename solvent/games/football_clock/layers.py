@@ -113,7 +113,7 @@ class Moment:
             Y. In an equilibrium both are the same.
         players: X and Y; None plays a best response.
         answers: The players' answers about this layer.
-        after: What follows the plays of a group, as a side sees it, once that has been asked.
+        after: Values after the plays of a group, to each side for which they were asked.
     """
 
     layout: FormLayout

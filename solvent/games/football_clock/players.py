@@ -121,10 +121,10 @@ class PlayerLayers:
 
         Args:
             layer: The layer, of player 0, who has the ball or kicks.
-            seat: The player's.
-            row: [n].
-            column: [n].
-            phase: Of :mod:`~.simulation`.
+            seat: The seat of the player, 0 or 1.
+            row: [n] the rows of the states in the layer.
+            column: [n] their columns.
+            phase: The phase of the states, a constant of :mod:`~.simulation`.
             moment: Other fields of an episode that are the same in all states.
         """
         layout, half = self.layout, layer.half

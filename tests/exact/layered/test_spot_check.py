@@ -244,3 +244,12 @@ def test_the_command_finds_a_planted_error(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "1 DISAGREE" in result.stdout
     assert json.loads(CliRunner().invoke(app, [*check, "--json"]).stdout)["wrong"] == 1
+
+
+def test_a_changed_manifest_is_refused(evidence: Path, layers: InventoryLayers) -> None:
+    path = evidence / "manifest.json"
+    content = json.loads(path.read_text())
+    change_value(content["sheets"])
+    path.write_text(json.dumps(content))
+    message = "the checksum of manifest.json does not match; it was changed or damaged"
+    assert message in refusal(lambda: checked(evidence, layers))

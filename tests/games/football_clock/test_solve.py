@@ -291,10 +291,10 @@ def test_a_plan_counts_what_is_then_solved(
 def test_a_plan_knows_how_far_values_can_be_compressed(tmp_path: Path) -> None:
     """It said 2 bytes a value, whatever the game: for the whole game 26 GB, where it takes 3.4."""
     rules, clock = pack_rules(load_chart("standard"), Ruleset()), ClockRules(timeouts=0)
-    layers = FootballLayers(rules, clock, "half", 12)
+    layers = FootballLayers(rules, clock, "half", 30)
     kept = make_plan(layers).kept
     with LayerFolder.create(tmp_path, layers, "compact") as store:
         solve_layers(layers, store)
     taken = sum(path.stat().st_size for path in tmp_path.rglob("*.zlib"))
     planned = kept["compact"].disk - kept["start"].disk
-    assert taken < planned < 1.8 * taken
+    assert taken < planned < 1.6 * taken
