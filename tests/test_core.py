@@ -40,6 +40,9 @@ ended = False
 while not ended:
     observation, reward, ended, _, info = env.step(env.action_space.sample(info.get("action_mask")))
 assert reward in (0, 1)
+football = gym.make("solvent/FootballTwoMinutes-v0")
+football.reset(seed=1)
+football.step(0)
 
 from solvent.envs.pettingzoo_games import greed
 

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from random_games import RandomGame
-from typer.testing import CliRunner
 
 import solvent
-from solvent.cli.app import app
 from solvent.exact import exploitability, nash_conv, score, solve
 from solvent.games import Greed, Pig
 from solvent.model import (
@@ -213,6 +211,10 @@ def test_rewards_on_the_way_are_counted() -> None:
 
 
 def test_by_name_everywhere() -> None:
+    from typer.testing import CliRunner
+
+    from solvent.cli.app import app
+
     game = solvent.make_game("openspiel:pig", winscore=5, limit=False)
     assert dict(game.info.parameters)["winscore"] == 5
     done = CliRunner().invoke(app, ["solve", "openspiel:nim", "--pile-sizes", "1;2;3", "--json"])

@@ -10,10 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import solvent
-from solvent.cli.app import app
 from solvent.envs import Env
 from solvent.model import PrismGame, check_game, game_from_prism
 from solvent.model.prism_game import SUFFIXES, read_model
@@ -485,6 +483,10 @@ def test_what_ends_storm_is_an_error_here(tmp_path: Path) -> None:
 
 
 def test_on_the_command_line() -> None:
+    from typer.testing import CliRunner
+
+    from solvent.cli.app import app
+
     words = ["--property", 'Pmin=? [F "finished" & "ones"]', "--constants", "K=2"]
     model = str(FOLDER / "consensus.prism")
     done = CliRunner().invoke(app, ["solve", model, *words, "--json"])

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from solvent.baselines.network import NetworkPlayer
-from solvent.cli.layered import layer_bar
 from solvent.envs.batch_simulator import Player
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, WarmStart
@@ -318,6 +317,8 @@ def score_player(
         StoreError: If the solution is missing, damaged, or of another game, or `out` holds anything
             else than this score.
     """
+    from solvent.cli.layered import layer_bar  # Playing needs no extra; its bar does.
+
     if isinstance(player, str):
         name, policy = player, layers_named(player, game, solution)
         opponents = [] if player == "optimal" else ["optimal"]

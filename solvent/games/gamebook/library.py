@@ -60,12 +60,17 @@ def open_book(book: str = "red-lamp") -> Gamebook:
     Raises:
         ValueError: If there is no such book, or an error in it.
         OSError: If the file cannot be read.
-        ModuleNotFoundError: If the extra ``books`` is not installed.
+        ModuleNotFoundError: If a package that reads books is not installed; the message names the
+            extra.
     """
     path = book_path(str(book))
-    from solvent.games.gamebook.loader import load_book
-    from solvent.games.gamebook.rules import Gamebook
-
+    try:
+        from solvent.games.gamebook.loader import load_book
+        from solvent.games.gamebook.rules import Gamebook
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"reading a gamebook needs {error.name}: pip install 'solvent[books]'", name=error.name
+        ) from error
     return Gamebook(load_book(path), name=str(book))
 
 

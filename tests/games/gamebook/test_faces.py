@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
@@ -49,6 +50,14 @@ def test_what_is_no_book_is_refused(tmp_path: Path) -> None:
     path.write_text("{}", encoding="utf-8")
     with pytest.raises(BookError, match=r"empty\.json:1: error"):
         open_book(str(path))
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in [name for name in sys.modules if name.startswith("solvent.games.gamebook.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(ModuleNotFoundError, match=r"needs yaml: pip install 'solvent\[books\]'"):
+        open_book()
 
 
 def test_the_reader_sees_what_the_solver_forgets() -> None:
