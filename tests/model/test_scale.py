@@ -22,7 +22,6 @@ from solvent.model import WINS, WINS_OR_TIES, GymnasiumTable, ValueScale
         (Greed(limit=3, sides=2), WINS_OR_TIES),
         (TimedFootball(form="half"), "points"),
         (TimedFootball(form="full"), WINS_OR_TIES),
-        (solvent.make_game("gamebook"), "points"),
         (GymnasiumTable.from_env(gym.make("FrozenLake-v1")), WINS),
         (GymnasiumTable.from_env(gym.make("CliffWalking-v1")), ""),
     ],

@@ -60,6 +60,10 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
         open_book()
 
 
+def test_a_books_value_is_in_points() -> None:
+    assert make_game("gamebook").info.unit == "points"
+
+
 def test_the_reader_sees_what_the_solver_forgets() -> None:
     game = small_mill()
     reader = game.for_reader()
