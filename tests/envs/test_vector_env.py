@@ -260,6 +260,7 @@ def test_bad_arguments() -> None:
 
 
 def test_masks_and_pictures_of_all_environments() -> None:
+    pytest.importorskip("pygame")
     for rules, seats, table in (
         (SPREAD, {}, ALONE),
         (Greed(9, 3), {"opponents": POOL, "seat": "random"}, GREED),
