@@ -66,7 +66,8 @@ def solve_exactly(game: RationalGame) -> RationalSolution:
         signature = game.probability[outcomes].tobytes()
         if signature not in weights:
             weights[signature] = exact_weights(numbers[i] for i in game.probability[outcomes])
-        return expectation((table.next_state[outcomes].tolist(), *weights[signature]), values)
+        after = [values[s] for s in table.next_state[outcomes].tolist()]
+        return expectation(*weights[signature], after)
 
     for state in map(int, parts.order[~table.terminal[parts.order]]):
         first, end = table.row_start[state : state + 2].tolist()

@@ -48,9 +48,9 @@ measures it). With fast rules or much in common one process is faster.
 
 **Any game** (:class:`GameTree`): the rules of a game without cycles as such choices and scores.
 
-**The solution** (:class:`TreeSolution`) is kept as a graph, since states that can be reached in
-several ways are solved once: state i has a value, its choices with their values, and the outcomes
-of the best one.
+**The solution** (:class:`TreeSolution`) is a graph of nodes, since states that can be reached in
+several ways are solved once. A :class:`Node` has a value, its choices with their values, and the
+outcomes of the best one.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from math import isfinite, lcm
@@ -74,27 +74,43 @@ from solvent.model.parameters import check_integer
 Number: TypeAlias = Fraction | float
 """A Fraction in exact arithmetic, else a float."""
 
-Outcomes: TypeAlias = tuple[tuple[int, ...], tuple[Any, ...], Any]
-"""Indices of states, a weight for each, and the sum of all weights: 1.0 in floats, a common
-denominator of the probabilities in exact arithmetic."""
 
-
-class Node(NamedTuple):
-    """A solved state.
+@dataclass(eq=False, slots=True)
+class Node:
+    """A state, and what is known of it once it is solved.
 
     Attributes:
         state: The state.
         value: Score of the state, or the value of its best choice.
-        choice: The description of the best choice, the first of equals; None at an end.
-        choices: Every choice with its value.
-        outcomes: The states that the best choice leads to, with their probabilities.
+        best: The index of the best choice, the first of equals.
+        choices: Every choice with its value; none at an end.
+        leads_to: The outcomes of the best choice.
     """
 
     state: Any
-    value: Number
-    choice: Any
-    choices: tuple[tuple[Any, Number], ...]
-    outcomes: tuple[tuple[Any, Number], ...]
+    value: Any = None
+    best: int = -1
+    choices: tuple[tuple[Any, Number], ...] = ()
+    leads_to: Outcomes = ((), (), 1)
+
+    @property
+    def choice(self) -> Any:
+        """The description of the best choice; None at an end."""
+        return self.choices[self.best][0] if self.choices else None
+
+    @property
+    def outcomes(self) -> tuple[tuple[Any, Number], ...]:
+        """The states that the best choice leads to, with their probabilities."""
+        nodes, weights, total = self.leads_to
+        return tuple(
+            (node.state, Fraction(weight, total) if isinstance(total, int) else weight)
+            for node, weight in zip(nodes, weights, strict=True)
+        )
+
+
+Outcomes: TypeAlias = tuple[tuple[Node, ...], tuple[Any, ...], Any]
+"""Nodes, a weight for each, and the sum of all weights: 1.0 in floats, a common denominator of the
+probabilities in exact arithmetic."""
 
 
 class DecisionImportance(NamedTuple):
@@ -120,94 +136,23 @@ class DecisionImportance(NamedTuple):
         return self.visits * self.loss
 
 
-class Decided(NamedTuple):
-    """The choices of a solved state.
-
-    Attributes:
-        best: The index of the best choice; -1 at an end.
-        labels: The descriptions of all choices.
-        values: Values of all choices.
-        outcomes: The outcomes of the best choice.
-    """
-
-    best: int
-    labels: tuple[Any, ...]
-    values: tuple[Any, ...]
-    outcomes: Outcomes
-
-
-END = Decided(-1, (), (), ((), (), 1))
-"""The decision where nothing is left to choose."""
-
-
-@dataclass(eq=False, slots=True)
-class Graph:
-    """Solved states, and those that are on the way to be.
-
-    Attributes:
-        index: The index of each state.
-        states: [S] states.
-        values: [S] their values; None while not known.
-        decided: The choices of solved states that are no ends, by index.
-        order: Indices of solved states, each after all that its choices lead to.
-    """
-
-    index: dict[Any, int] = field(default_factory=dict)
-    states: list[Any] = field(default_factory=list)
-    values: list[Any] = field(default_factory=list)
-    decided: dict[int, Decided] = field(default_factory=dict)
-    order: list[int] = field(default_factory=list)
-
-    def find(self, state: Any) -> int:
-        """The index of a state, which is entered if it is new.
-
-        Raises:
-            TypeError: If it cannot be hashed.
-        """
-        try:
-            i = self.index.get(state)
-        except TypeError as error:
-            raise TypeError(
-                f"state {state!r} cannot be hashed; build states of numbers, texts, tuples, "
-                f"frozensets and frozen dataclasses"
-            ) from error
-        if i is None:
-            i = self.index[state] = len(self.states)
-            self.states.append(state)
-            self.values.append(None)
-        return i
-
-    def merge(self, other: Graph) -> None:
-        """Take over the solved states of another graph of the same game."""
-        here = [self.find(state) for state in other.states]
-        for i in other.order:
-            j = here[i]
-            if self.values[j] is None:
-                self.values[j] = other.values[i]
-                self.order.append(j)
-                if i in other.decided:
-                    targets, weights, total = other.decided[i].outcomes
-                    outcomes = tuple(here[t] for t in targets), weights, total
-                    self.decided[j] = other.decided[i]._replace(outcomes=outcomes)
-
-
 @dataclass(frozen=True, eq=False)
 class TreeSolution:
     """The solution of a game from one state.
 
     Attributes:
-        graph: All solved states.
-        start: The index of the state that was solved.
+        nodes: The solved states, each after all that its choices lead to.
+        start: The state that was solved.
         exact: Whether values and probabilities are Fractions.
     """
 
-    graph: Graph
-    start: int
+    nodes: dict[Any, Node]
+    start: Any
     exact: bool
 
     def __len__(self) -> int:
         """Return the number of states."""
-        return len(self.graph.order)
+        return len(self.nodes)
 
     def __repr__(self) -> str:
         """The value and the number of states."""
@@ -216,8 +161,7 @@ class TreeSolution:
     @property
     def value(self) -> Number:
         """The value of the start under an optimal policy."""
-        value: Number = self.graph.values[self.start]
-        return value
+        return self.value_of(self.start)
 
     def node(self, state: Any) -> Node:
         """Return the node of a state.
@@ -225,7 +169,9 @@ class TreeSolution:
         Raises:
             KeyError: If it cannot be reached from the start.
         """
-        return self._node(self._find(state))
+        if state not in self.nodes:
+            raise KeyError(f"state {state!r} cannot be reached from the start")
+        return self.nodes[state]
 
     def value_of(self, state: Any) -> Number:
         """The value of a state.
@@ -233,66 +179,39 @@ class TreeSolution:
         Raises:
             KeyError: If it cannot be reached from the start.
         """
-        value: Number = self.graph.values[self._find(state)]
+        value: Number = self.node(state).value
         return value
-
-    def _find(self, state: Any) -> int:
-        if state not in self.graph.index:
-            raise KeyError(f"state {state!r} cannot be reached from the start")
-        return self.graph.index[state]
-
-    def _node(self, i: int) -> Node:
-        graph, (best, labels, values, _) = self.graph, self._decided(i)
-        return Node(
-            graph.states[i],
-            graph.values[i],
-            labels[best] if labels else None,
-            tuple(zip(labels, values, strict=True)),
-            tuple((graph.states[j], p) for j, p in self._branches(i)),
-        )
-
-    def _decided(self, i: int) -> Decided:
-        return self.graph.decided.get(i, END)
-
-    def _branches(self, i: int) -> list[tuple[int, Number]]:
-        """Return the outcomes of the best choice of a state, with probabilities."""
-        targets, weights, total = self._decided(i).outcomes
-        return [
-            (j, Fraction(w, total) if self.exact else w)
-            for j, w in zip(targets, weights, strict=True)
-        ]
 
     def visits(self) -> dict[Any, Number]:
         """The probability with which an optimal policy visits each state, where it is not 0."""
-        return {self.graph.states[i]: p for i, p in self._visits().items()}
-
-    def _visits(self) -> dict[int, Number]:
-        one: Number = Fraction(1) if self.exact else 1.0
-        visits = {self.start: one}
+        visits: dict[Any, Number] = {self.start: Fraction(1) if self.exact else 1.0}
         # The other way round, every state comes before all that it leads to.
-        for i in reversed(self.graph.order):
-            if i in visits:
-                for j, p in self._branches(i):
-                    visits[j] = visits.get(j, 0) + visits[i] * p
+        for state, node in reversed(self.nodes.items()):
+            if state in visits:
+                for after, p in node.outcomes:
+                    visits[after] = visits.get(after, 0) + visits[state] * p
         return visits
 
     def final_states(self) -> list[tuple[Any, Number]]:
         """The states in which an optimal policy ends, with their probabilities, likeliest first."""
-        graph = self.graph
-        ends = [(graph.states[i], p) for i, p in self._visits().items() if i not in graph.decided]
+        ends = [(state, p) for state, p in self.visits().items() if not self.nodes[state].choices]
         return sorted(ends, key=lambda end: (-end[1], repr(end[0])))
 
     def decisions(self, most: int = 10) -> list[DecisionImportance]:
         """The most important decisions, which are those to get right."""
         found = []
-        for i, visits in self._visits().items():
-            best, labels, values, _ = self._decided(i)
+        for state, visits in self.visits().items():
+            node = self.nodes[state]
             # A player who minimises has the least value for the best.
-            others = [(abs(v - values[best]), k) for k, v in enumerate(values) if k != best]
-            if others and min(others)[0] > 0:
-                loss, second = min(others)
-                state = self.graph.states[i]
-                found.append(DecisionImportance(state, labels[best], labels[second], visits, loss))
+            others = [
+                (abs(value - node.value), k)
+                for k, (_, value) in enumerate(node.choices)
+                if k != node.best
+            ]
+            loss, second = min(others, default=(0, 0))
+            if loss > 0:
+                label = node.choices[second][0]
+                found.append(DecisionImportance(state, node.choice, label, visits, loss))
         return sorted(found, key=lambda decision: -decision.importance)[:most]
 
     def explain(self, state: Any = None, depth: int = 3) -> str:
@@ -306,17 +225,20 @@ class TreeSolution:
             KeyError: If the state cannot be reached from the start.
         """
         lines: list[str] = []
-        todo = [(self.start if state is None else self._find(state), "", 0)]
+        todo = [(self.node(self.start if state is None else state), "", 0)]
         while todo:
-            i, chance, level = todo.pop()
-            node, indent = self._node(i), "    " * level
+            node, chance, level = todo.pop()
+            indent = "    " * level
             lines.append(f"{indent}{chance}{node.state!r}  value {float(node.value):.6g}")
             for k, (label, value) in enumerate(node.choices):
-                mark = "*" if k == self._decided(i).best else " "
+                mark = "*" if k == node.best else " "
                 lines.append(f"{indent}  {mark} {label}  {float(value):.6g}")
-            branches = sorted(self._branches(i), key=lambda b: -b[1])
+            branches = sorted(node.outcomes, key=lambda branch: -branch[1])
             if level < depth:
-                todo += [(j, f"{float(p):.4f}  ", level + 1) for j, p in reversed(branches)]
+                todo += [
+                    (self.nodes[after], f"{float(p):.4f}  ", level + 1)
+                    for after, p in reversed(branches)
+                ]
             elif branches:
                 lines.append(f"{indent}    ...")
         return "\n".join(lines)
@@ -400,64 +322,77 @@ def solve_tree(
             or score is not a number; the message names the state.
     """
     check_integer(workers, "workers", 1, 1024)
+    check_integer(max_states, "max_states", 1, 10**12)
     solver = Expectimax(choices, score, exact, player, max_states)
     if workers > 1:
         _solve_parts(solver, state, workers)
-    return TreeSolution(solver.graph, solver.solve(state), exact)
+    solver.solve(state)
+    return TreeSolution({node.state: node for node in solver.solved}, state, exact)
 
 
+@dataclass(eq=False)
 class Expectimax:
-    """Backward induction with memory; see :func:`solve_tree` for the arguments."""
+    """Backward induction with memory; see :func:`solve_tree` for the arguments.
 
-    def __init__(
-        self,
-        choices: Choices,
-        score: Score,
-        exact: bool,
-        player: Player | None,
-        max_states: int,
-    ) -> None:
-        self.choices, self.score, self.exact, self.player = choices, score, exact, player
-        self.max_states = check_integer(max_states, "max_states", 1, 10**12)
-        self.graph = Graph()
-        # The choices of the states on the path from the start to the state in hand.
-        self._open: dict[int, list[tuple[Any, Outcomes]]] = {}
+    Attributes:
+        nodes: The nodes of all states that were met.
+        solved: Those that are solved, each after all that its choices lead to.
+        opened: The choices of the states on the path from the start to the state in hand.
+    """
 
-    def unsolved(self) -> Expectimax:
-        """The same rules with nothing solved yet."""
-        return Expectimax(self.choices, self.score, self.exact, self.player, self.max_states)
+    choices: Choices
+    score: Score
+    exact: bool
+    player: Player | None
+    max_states: int
+    nodes: dict[Any, Node] = field(default_factory=dict, init=False)
+    solved: list[Node] = field(default_factory=list, init=False)
+    opened: dict[Node, list[tuple[Any, Outcomes]]] = field(default_factory=dict, init=False)
 
-    def solve(self, state: Any) -> int:
-        """Solve a state and all that can follow; return its index in the graph."""
-        values, opened = self.graph.values, self._open
-        start = self.graph.find(state)
-        path: list[int] = []
-        waiting: list[list[int]] = [[start]]
-        while True:
+    def find(self, state: Any) -> Node:
+        """The node of a state, which is entered if it is new.
+
+        Raises:
+            TypeError: If the state cannot be hashed.
+        """
+        try:
+            node = self.nodes.get(state)
+        except TypeError as error:
+            raise TypeError(
+                f"state {state!r} cannot be hashed; build states of numbers, texts, tuples, "
+                f"frozensets and frozen dataclasses"
+            ) from error
+        if node is None:
+            node = self.nodes[state] = Node(state)
+        return node
+
+    def solve(self, state: Any) -> None:
+        """Solve a state and all that can follow."""
+        path: list[Node] = []
+        waiting = [[self.find(state)]]
+        while waiting:
             if waiting[-1]:
-                i = waiting[-1].pop()
-                if values[i] is not None:
+                node = waiting[-1].pop()
+                if node.value is not None:
                     continue
-                if i in opened:
-                    raise self._cycle(i)
-                known = self._score(i)
-                if known is not None:
-                    values[i] = known
-                    self.graph.order.append(i)
+                if node in self.opened:
+                    raise self._cycle(node)
+                node.value = self._score(node.state)
+                if node.value is not None:
+                    self.solved.append(node)
                     continue
-                opened[i] = self.expand(i)
-                path.append(i)
-                following: set[int] = set().union(*[targets for _, (targets, _, _) in opened[i]])
-                waiting.append([j for j in following if values[j] is None])
-            elif path:
-                waiting.pop()
-                i = path.pop()
-                self._decide(i, opened.pop(i))
+                options = self.opened[node] = self.expand(node.state)
+                path.append(node)
+                waiting.append(
+                    [n for _, (after, _, _) in options for n in after if n.value is None]
+                )
             else:
-                return start
+                waiting.pop()
+                if path:
+                    node = path.pop()
+                    self._decide(node, self.opened.pop(node))
 
-    def _score(self, i: int) -> Number | None:
-        state = self.graph.states[i]
+    def _score(self, state: Any) -> Number | None:
         with _noted("score", state):
             score = self.score(state)
         try:
@@ -465,9 +400,8 @@ class Expectimax:
         except (TypeError, ValueError) as error:
             raise ValueError(f"the score of state {state!r} is {error}") from error
 
-    def expand(self, i: int) -> list[tuple[Any, Outcomes]]:
-        """The choices of a state, checked, with states entered in the graph."""
-        state = self.graph.states[i]
+    def expand(self, state: Any) -> list[tuple[Any, Outcomes]]:
+        """The choices of a state, checked, whose outcomes are entered as nodes."""
         with _noted("choices", state):
             offered = list(self.choices(state))
         if not offered:
@@ -478,7 +412,7 @@ class Expectimax:
                 options.append((label, self._outcomes(distribution)))
             except (TypeError, ValueError) as error:
                 raise type(error)(f"choice {label!r} of state {state!r}: {error}") from error
-        if len(self.graph.states) > self.max_states:
+        if len(self.nodes) > self.max_states:
             raise TooManyStatesError(
                 f"there are more than {self.max_states} states, reached in {state!r}; "
                 f"raise max_states if the memory is enough"
@@ -486,64 +420,67 @@ class Expectimax:
         return options
 
     def _outcomes(self, distribution: Distribution) -> Outcomes:
-        """A distribution over indices of states, each once and with a positive weight."""
-        find, exact = self.graph.find, self.exact
-        merged: dict[int, Any] = {}
+        """A distribution over nodes, each once and with a positive weight."""
+        exact = self.exact
+        merged: dict[Node, Any] = {}
         for state, probability in distribution:
-            i = find(state)
+            node = self.find(state)
             if exact and type(probability) is not Fraction:
                 probability = _fraction(probability)
-            merged[i] = merged[i] + probability if i in merged else probability
+            merged[node] = merged[node] + probability if node in merged else probability
         weights, total = (exact_weights if exact else _float_weights)(merged.values())
-        if min(weights) > 0:
-            return tuple(merged), weights, total
-        kept = [pair for pair in zip(merged, weights, strict=True) if pair[1] != 0]
-        for i, weight in kept:
+        for node, weight in zip(merged, weights, strict=True) if min(weights) < 0 else ():
             if weight < 0:
-                raise ValueError(f"the probability of {self.graph.states[i]!r} is negative")
-        return tuple(i for i, _ in kept), tuple(weight for _, weight in kept), total
+                raise ValueError(f"the probability of {node.state!r} is negative")
+        if all(weights):
+            return tuple(merged), weights, total
+        kept = [pair for pair in zip(merged, weights, strict=True) if pair[1]]
+        return tuple(node for node, _ in kept), tuple(weight for _, weight in kept), total
 
-    def _decide(self, i: int, options: list[tuple[Any, Outcomes]]) -> None:
+    def _decide(self, node: Node, options: list[tuple[Any, Outcomes]]) -> None:
         """Value the choices of a state whose successors have values, and take the best."""
-        graph = self.graph
-        expected = _exact_expectation if self.exact else _float_expectation
-        values = tuple(expected(outcomes, graph.values) for _, outcomes in options)
-        player = 0 if self.player is None or len(options) == 1 else self.player(graph.states[i])
+        values = [self._expected(*outcomes) for _, outcomes in options]
+        player = 0 if self.player is None or len(options) == 1 else self.player(node.state)
         if player not in (0, 1):
-            raise ValueError(
-                f"player of state {graph.states[i]!r} is {player!r}; allowed are 0 and 1"
-            )
-        value = max(values) if player == 0 else min(values)
-        best = values.index(value)
-        labels = tuple(label for label, _ in options)
-        graph.values[i] = value
-        graph.decided[i] = Decided(best, labels, values, options[best][1])
-        graph.order.append(i)
+            raise ValueError(f"player of state {node.state!r} is {player!r}; allowed are 0 and 1")
+        node.value = max(values) if player == 0 else min(values)
+        node.best = values.index(node.value)
+        node.choices = tuple((label, v) for (label, _), v in zip(options, values, strict=True))
+        node.leads_to = options[node.best][1]
+        self.solved.append(node)
 
-    def _cycle(self, first: int) -> CycleError:
+    def _expected(self, nodes: tuple[Node, ...], weights: tuple[Any, ...], total: Any) -> Number:
+        values: list[Any] = [node.value for node in nodes]
+        if not self.exact:
+            return float(sum(map(mul, weights, values)))
+        # Most moves lead somewhere for certain: their value is reduced already.
+        certain: Fraction = values[0]
+        return certain if len(values) == 1 else Fraction(*expectation(weights, total, values))
+
+    def _cycle(self, first: Node) -> CycleError:
         """The error that names a shortest loop through a state of the path."""
-        came_from: dict[int, tuple[int, Any]] = {}
+        came_from: dict[Node, tuple[Node, Any]] = {}
         queue = [first]
-        for i in queue:
-            for label, (targets, _, _) in self._open[i]:
-                for j in targets:
+        for node in queue:
+            for label, (targets, _, _) in self.opened[node]:
+                for after in targets:
                     # Only states of the path have been expanded and can lead back.
-                    if j in self._open and j not in came_from:
-                        came_from[j] = (i, label)
-                        queue.append(j)
+                    if after in self.opened and after not in came_from:
+                        came_from[after] = (node, label)
+                        queue.append(after)
             if first in came_from:
                 break
-        states, steps = self.graph.states, [came_from[first]]
-        while steps[-1][0] != first:
+        steps = [came_from[first]]
+        while steps[-1][0] is not first:
             steps.append(came_from[steps[-1][0]])
         steps.reverse()
-        lines = [f"  {states[i]!r} -- {label} -->" for i, label in steps]
+        lines = [f"  {node.state!r} -- {label} -->" for node, label in steps]
         if len(lines) > 12:
             lines[8:-3] = [f"  ... {len(lines) - 11} more ..."]
         return CycleError(
             "play can return to a state, which this solver does not allow:\n"
-            + "\n".join([*lines, f"  {states[first]!r}"]),
-            [states[i] for i, _ in steps] + [states[first]],
+            + "\n".join([*lines, f"  {first.state!r}"]),
+            [node.state for node, _ in steps] + [first.state],
         )
 
 
@@ -572,15 +509,14 @@ def _solve_parts(solver: Expectimax, state: Any, workers: int) -> None:
         CycleError: If a state can come again in one episode; other errors of
             :func:`~solvent.exact.solve_tree` are raised likewise.
     """
-    unsolved = solver.unsolved()
     try:
-        pickle.dumps((unsolved, state))
+        pickle.dumps((solver, state))
     except Exception as error:
         raise ValueError(
             f"workers is {workers}, but the rules cannot be sent to another process ({error}); "
             f"define choices, score and player at the top of a module, or leave workers at 1"
         ) from error
-    begun = _first_states(solver.unsolved(), state, workers * PARTS_PER_WORKER)
+    begun = _first_states(replace(solver), state, workers * PARTS_PER_WORKER)
     if len(begun) < 2:
         return
     # Neighbours have much in common, so each process takes a run of them at a time.
@@ -589,8 +525,10 @@ def _solve_parts(solver: Expectimax, state: Any, workers: int) -> None:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context) as pool:
         try:
-            for graph in pool.map(_solve_part, [(unsolved, part) for part in parts]):
-                solver.graph.merge(graph)
+            for solved in pool.map(_solve_part, [(replace(solver), part) for part in parts]):
+                new = [node for node in solved if node.state not in solver.nodes]
+                solver.nodes.update((node.state, node) for node in new)
+                solver.solved += new
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -598,25 +536,25 @@ def _solve_parts(solver: Expectimax, state: Any, workers: int) -> None:
 
 def _first_states(solver: Expectimax, state: Any, wanted: int) -> list[Any]:
     """States that follow within the same number of moves, at least `wanted` if there are."""
-    graph = solver.graph
-    layer = [graph.find(state)]
-    expanded: set[int] = set()
+    layer, expanded = [state], set()
     while 0 < len(layer) < wanted:
         expanded.update(layer)
         following = {
-            j: None for i in layer for _, outcomes in solver.expand(i) for j in outcomes[0]
+            node.state: None
+            for at in layer
+            for _, (nodes, _, _) in solver.expand(at)
+            for node in nodes
         }
-        layer = [
-            j for j in following if j not in expanded and solver.score(graph.states[j]) is None
-        ]
-    return [graph.states[i] for i in layer]
+        layer = [at for at in following if at not in expanded and solver.score(at) is None]
+    return layer
 
 
-def _solve_part(task: tuple[Expectimax, list[Any]]) -> Graph:
+def _solve_part(task: tuple[Expectimax, list[Any]]) -> list[Node]:
+    """Solve some states; pickled in this order, each node comes after all that it leads to."""
     solver, part = task
     for state in part:
         solver.solve(state)
-    return solver.graph
+    return solver.solved
 
 
 def exact_weights(probabilities: Iterable[Fraction]) -> tuple[tuple[int, ...], int]:
@@ -640,31 +578,20 @@ def _float_weights(probabilities: Iterable[Any]) -> tuple[tuple[float, ...], flo
     return weights, 1.0
 
 
-def expectation(outcomes: Outcomes, values: list[Any]) -> tuple[int, int]:
+def expectation(weights: Sequence[int], total: int, values: Sequence[Fraction]) -> tuple[int, int]:
     """The expected value of outcomes: numerator and denominator, not reduced.
 
     Args:
-        outcomes: The outcomes, with whole weights over a common denominator.
-        values: The values of all states that they lead to, as Fractions.
+        weights: A whole weight of each outcome.
+        total: The sum of all weights.
+        values: The value of each outcome.
     """
-    targets, weights, total = outcomes
-    terms: list[tuple[int, int]] = [values[j].as_integer_ratio() for j in targets]
+    terms = [value.as_integer_ratio() for value in values]
     if len(terms) == 1:
         return terms[0]
     common = lcm(*[d for _, d in terms])
     numerator = sum([w * n * (common // d) for w, (n, d) in zip(weights, terms, strict=True)])
     return numerator, total * common
-
-
-def _exact_expectation(outcomes: Outcomes, values: list[Any]) -> Fraction:
-    # Most moves lead somewhere for certain: their value is reduced already.
-    certain = len(outcomes[0]) == 1
-    return values[outcomes[0][0]] if certain else Fraction(*expectation(outcomes, values))
-
-
-def _float_expectation(outcomes: Outcomes, values: list[Any]) -> float:
-    targets, weights, _ = outcomes
-    return float(sum(map(mul, weights, map(values.__getitem__, targets))))
 
 
 def _fraction(value: Any) -> Fraction:

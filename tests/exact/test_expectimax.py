@@ -89,8 +89,7 @@ def test_random_games_for_two_against_the_definition(seed: int) -> None:
     ends = solution.final_states()
     assert sum(p for _, p in ends) == 1
     assert sum(p * score(s) for s, p in ends) == solution.value
-    for i in solution.graph.order:
-        node = solution.node(solution.graph.states[i])
+    for node in solution.nodes.values():
         assert node.value == value(node.state)
         if node.choice is not None:
             assert dict(node.choices)[node.choice] == node.value

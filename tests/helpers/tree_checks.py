@@ -22,8 +22,7 @@ def assert_tree_equals_table(game: Game) -> None:
     solution = solve(table)
     assert float(tree.value) == pytest.approx(solution.value, abs=1e-12)
     seen = set()
-    for i in tree.graph.order:
-        at = tree.graph.states[i]
+    for at in tree.nodes:
         if at.state is not None:
             value = solution.values[table.index[at.state]]
             assert float(tree.value_of(at) - at.collected) == pytest.approx(value, abs=1e-12)

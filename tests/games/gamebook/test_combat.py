@@ -240,7 +240,7 @@ def test_a_fantasy_fight_in_a_book_is_the_fight_alone_state_by_state(
     tree = solve_as_tree(
         FightingFantasy(difference, stamina=6, opponent_stamina=7, luck=5, damage=alone)
     )
-    values = {at.state: tree.value_of(at) for at in tree.graph.index if at.state is not None}
+    values = {at.state: tree.value_of(at) for at in tree.nodes if at.state is not None}
     compared = set()
     for index, page in enumerate(model.table.states):
         if page.step in ("won", "lost"):
@@ -263,7 +263,7 @@ def test_stamina_and_luck_are_carried_to_the_next_enemy_and_out_of_the_fight() -
     for index, page in enumerate(model.table.states):
         if page.step in ("won", "lost") and page.local[0] == 1:
             state = Combat(-1, page.values[1], page.local[1], page.values[2], page.step)
-            [at] = [a for a in second.graph.index if a.state == state]
+            [at] = [a for a in second.nodes if a.state == state]
             assert solution.values[index] == second.value_of(at)
             checked += 1
     assert checked > 20

@@ -228,7 +228,7 @@ def test_rationals_are_those_of_the_tree_state_by_state(book: object) -> None:
     tree = solve_as_tree(game)
     assert solution.value == tree.value
     compared = 0
-    for at in tree.graph.index:
+    for at in tree.nodes:
         if at.state is not None:
             index = model.table.index[at.state]
             assert solution.values[index] == tree.value_of(at) - at.collected
