@@ -83,20 +83,27 @@ class Node:
         state: The state.
         value: Score of the state, or the value of its best choice.
         best: The index of the best choice, the first of equals.
-        choices: Every choice with its value; none at an end.
+        labels: The descriptions of all choices; none at an end.
+        values: The values of all choices.
         leads_to: The outcomes of the best choice.
     """
 
     state: Any
     value: Any = None
     best: int = -1
-    choices: tuple[tuple[Any, Number], ...] = ()
+    labels: tuple[Any, ...] = ()
+    values: tuple[Any, ...] = ()
     leads_to: Outcomes = ((), (), 1)
 
     @property
     def choice(self) -> Any:
         """The description of the best choice; None at an end."""
-        return self.choices[self.best][0] if self.choices else None
+        return self.labels[self.best] if self.labels else None
+
+    @property
+    def choices(self) -> tuple[tuple[Any, Number], ...]:
+        """Every choice with its value."""
+        return tuple(zip(self.labels, self.values, strict=True))
 
     @property
     def outcomes(self) -> tuple[tuple[Any, Number], ...]:
@@ -194,7 +201,7 @@ class TreeSolution:
 
     def final_states(self) -> list[tuple[Any, Number]]:
         """The states in which an optimal policy ends, with their probabilities, likeliest first."""
-        ends = [(state, p) for state, p in self.visits().items() if not self.nodes[state].choices]
+        ends = [(state, p) for state, p in self.visits().items() if not self.nodes[state].labels]
         return sorted(ends, key=lambda end: (-end[1], repr(end[0])))
 
     def decisions(self, most: int = 10) -> list[DecisionImportance]:
@@ -205,13 +212,13 @@ class TreeSolution:
             # A player who minimises has the least value for the best.
             others = [
                 (abs(value - node.value), k)
-                for k, (_, value) in enumerate(node.choices)
+                for k, value in enumerate(node.values)
                 if k != node.best
             ]
             loss, second = min(others, default=(0, 0))
             if loss > 0:
-                label = node.choices[second][0]
-                found.append(DecisionImportance(state, node.choice, label, visits, loss))
+                of = node.choice, node.labels[second]
+                found.append(DecisionImportance(state, *of, visits, loss))
         return sorted(found, key=lambda decision: -decision.importance)[:most]
 
     def explain(self, state: Any = None, depth: int = 3) -> str:
@@ -439,13 +446,13 @@ class Expectimax:
 
     def _decide(self, node: Node, options: list[tuple[Any, Outcomes]]) -> None:
         """Value the choices of a state whose successors have values, and take the best."""
-        values = [self._expected(*outcomes) for _, outcomes in options]
+        values = tuple([self._expected(*outcomes) for _, outcomes in options])
         player = 0 if self.player is None or len(options) == 1 else self.player(node.state)
         if player not in (0, 1):
             raise ValueError(f"player of state {node.state!r} is {player!r}; allowed are 0 and 1")
         node.value = max(values) if player == 0 else min(values)
         node.best = values.index(node.value)
-        node.choices = tuple((label, v) for (label, _), v in zip(options, values, strict=True))
+        node.labels, node.values = tuple([label for label, _ in options]), values
         node.leads_to = options[node.best][1]
         self.solved.append(node)
 
