@@ -17,10 +17,11 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass
+from itertools import islice, takewhile
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import yaml
 from pydantic import ValidationError
@@ -106,36 +107,121 @@ class BookError(ValueError):
         super().__init__(f"{errors[0]}{more}")
 
 
-Places: TypeAlias = dict[int, dict[str, tuple[int, Any]]]
-
-
-@dataclass(frozen=True)
 class Source:
     """A file's content.
 
-    Attributes:
+    Args:
         file: Name of the file, for messages.
+        events: The events of a YAML parser.
+
+    Attributes:
+        file: Name of the file.
         data: Mappings, lists, integers, booleans, texts and None.
         first: The line on which the data begins.
-        places: Line of each value and the value, by the identity of the mapping or list, then by
-            key or index as text.
+
+    Raises:
+        BookError: If it is not one document, too large, or has content that is refused.
     """
 
-    file: str
-    data: Any
-    first: int
-    places: Places
+    def __init__(self, file: str, events: Iterable[yaml.Event]) -> None:
+        self.file, self._events, self._values = file, iter(events), 0
+        # The line of each value and the value, by the identity of the mapping or list that holds
+        # it, then by key or index as text.
+        self._places: dict[int, dict[str, tuple[int, Any]]] = {}
+        self._doubles: list[Problem] = []
+        documents = [
+            (self._value(event, 1), _line(event))
+            for event in self._events
+            if isinstance(event, (yaml.NodeEvent, yaml.CollectionStartEvent))
+        ]
+        several = "the file holds several documents" if documents else "the file is empty"
+        self._refuse(1, (len(documents) != 1, several, "one book stands in one document"))
+        if self._doubles:
+            raise BookError(self._doubles)
+        [(self.data, self.first)] = documents
 
     def at(self, path: Iterable[Any]) -> tuple[int, Any]:
         """Return the line and the value at a path, followed as far as it exists."""
         line, inside = self.first, self.data
         for step in path:
             # A key may have been written as a text or as a number.
-            found = self.places.get(id(inside), {}).get(str(step))
+            found = self._places.get(id(inside), {}).get(str(step))
             if found is None:
                 break
             line, inside = found
         return line, inside
+
+    def _refuse(self, line: int, *faults: tuple[Any, str, str]) -> None:
+        """Refuse the file for the first of some faults that it has, each with its cure."""
+        for found, message, cure in faults:
+            if found:
+                raise _error(self.file, line, message, cure)
+
+    def _value(self, event: Any, depth: int) -> Any:
+        """Return the value that an event begins, at a depth of nesting."""
+        self._values += 1
+        is_alias, is_scalar = (isinstance(event, k) for k in (yaml.AliasEvent, yaml.ScalarEvent))
+        tag = getattr(event, "tag", None)
+        whole = "write it out where it is used"
+        self._refuse(
+            _line(event),
+            (is_alias, "an alias (*)", whole),
+            (event.anchor is not None, "an anchor (&)", whole),
+            (tag is not None, f"the tag {tag!r}", "a book holds plain data only"),
+            (self._values > MOST_VALUES, f"more than {MOST_VALUES} values", "split it"),
+            (depth > DEEPEST and not is_scalar, f"nested more than {DEEPEST} deep",
+             "use more sections"),
+        )  # fmt: skip
+        if is_scalar:
+            return self._scalar(event)
+        is_list = isinstance(event, yaml.SequenceStartEvent)
+        return self._sequence(depth) if is_list else self._mapping(depth)
+
+    def _scalar(self, event: yaml.ScalarEvent) -> Any:
+        """Return the value of a scalar: in quotes a text, otherwise perhaps a number or nothing."""
+        text = str(event.value)
+        if control := _CONTROL.search(text):
+            message = f"the control character {control[0]!r} in a text"
+            self._refuse(_line(event), (True, message, "remove it"))
+        if event.style:
+            return text
+        if text in ("", "null", "~"):
+            return None
+        if text in ("true", "false"):
+            return text == "true"
+        return int(text) if _INTEGER.fullmatch(text) else text
+
+    def _inside(self) -> Iterator[yaml.Event]:
+        """Return the events up to the end of the current list or mapping."""
+        return takewhile(lambda e: not isinstance(e, yaml.CollectionEndEvent), self._events)
+
+    def _sequence(self, depth: int) -> list[Any]:
+        values: list[Any] = []
+        places = self._places[id(values)] = {}
+        for event in self._inside():
+            values.append(self._value(event, depth + 1))
+            places[str(len(values) - 1)] = _line(event), values[-1]
+        return values
+
+    def _mapping(self, depth: int) -> dict[Any, Any]:
+        values: dict[Any, Any] = {}
+        places = self._places[id(values)] = {}
+        for event in self._inside():
+            line = _line(event)
+            is_key = isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent))
+            self._refuse(
+                line,
+                (not is_key, "a key that is no text", "write a text"),
+                (len(values) == MOST_KEYS, f"more than {MOST_KEYS} keys here", "split it"),
+            )
+            key = self._value(event, depth)
+            if str(key) in places:
+                first, _ = places[str(key)]
+                message = f"{str(key)!r} stands here a second time, first in line {first}"
+                self._doubles.append(Problem(self.file, line, None, message, "keep one of the two"))
+            values[key] = self._value(next(self._events), depth + 1)
+            places[str(key)] = line, values[key]
+        return values
 
 
 MOST_PROBLEMS = 100
@@ -182,7 +268,7 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
             known = part.model_validate(source.data, context=known)
     except ValidationError as error:
         found = [_problem(source, *fault) for fault in islice(_faults(error), MOST_PROBLEMS + 1)]
-        problems = _in_order(found[:MOST_PROBLEMS])
+        problems = sorted(found[:MOST_PROBLEMS], key=attrgetter("line"))
         if len(found) > MOST_PROBLEMS:
             last, cure = problems[-1].line, "correct the others first"
             problems.append(Problem(file, last, None, "there are more errors", cure))
@@ -194,11 +280,7 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
         for path, message, severity in check_whole(book, lambda path: source.at(path)[1])
     ]
     has_errors = any(problem.severity == "error" for problem in problems)
-    return None if has_errors else book, _in_order(problems)
-
-
-def _in_order(problems: list[Problem]) -> list[Problem]:
-    return sorted(problems, key=lambda problem: problem.line)
+    return None if has_errors else book, sorted(problems, key=attrgetter("line"))
 
 
 def _problem(source: Source, path: Keys, text: str, severity: Any = "error") -> Problem:
@@ -271,7 +353,7 @@ def parse_source(content: bytes, file: str) -> Source:
         # JSON writes characters beyond the first 65536 in two halves, which YAML does not know.
         text = _SURROGATES.sub(lambda pair: str(json.loads(f'"{pair[0]}"')), text)
     try:
-        return _Reader(file, yaml.parse(text, Loader=LOADER)).read()
+        return Source(file, yaml.parse(text, Loader=LOADER))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         # Where a text may not be, the error has the index of the character instead of a mark.
@@ -281,106 +363,6 @@ def parse_source(content: bytes, file: str) -> Source:
         what = " ".join(filter(None, parts)) or str(error).splitlines()[0]
         cure = "look for quotes and indentation"
         raise _error(file, line + 1, f"not YAML: {what}", cure) from error
-
-
-@dataclass
-class _Reader:
-    """A converter of a parser's events into data."""
-
-    file: str
-    events: Iterator[yaml.Event]
-    places: Places = field(default_factory=dict)
-    doubles: list[Problem] = field(default_factory=list)
-    values: int = 0
-
-    def read(self) -> Source:
-        """Read the only document of a file."""
-        documents = [
-            (self._value(event, 1), _line(event))
-            for event in self.events
-            if isinstance(event, (yaml.NodeEvent, yaml.CollectionStartEvent))
-        ]
-        several = "the file holds several documents" if documents else "the file is empty"
-        self._refuse(1, (len(documents) != 1, several, "one book stands in one document"))
-        if self.doubles:
-            raise BookError(self.doubles)
-        [(data, first)] = documents
-        return Source(self.file, data, first, self.places)
-
-    def _refuse(self, line: int, *faults: tuple[Any, str, str]) -> None:
-        """Refuse the file for the first of some faults that it has, each with its cure."""
-        for found, message, cure in faults:
-            if found:
-                raise _error(self.file, line, message, cure)
-
-    def _value(self, event: Any, depth: int) -> Any:
-        """Return the value that an event begins, at a depth of nesting."""
-        self.values += 1
-        is_alias, is_scalar = (isinstance(event, k) for k in (yaml.AliasEvent, yaml.ScalarEvent))
-        tag = getattr(event, "tag", None)
-        whole = "write it out where it is used"
-        self._refuse(
-            _line(event),
-            (is_alias, "an alias (*)", whole),
-            (event.anchor is not None, "an anchor (&)", whole),
-            (tag is not None, f"the tag {tag!r}", "a book holds plain data only"),
-            (self.values > MOST_VALUES, f"more than {MOST_VALUES} values", "split it"),
-            (depth > DEEPEST and not is_scalar, f"nested more than {DEEPEST} deep",
-             "use more sections"),
-        )  # fmt: skip
-        if is_scalar:
-            return self._scalar(event)
-        is_list = isinstance(event, yaml.SequenceStartEvent)
-        return self._sequence(depth) if is_list else self._mapping(depth)
-
-    def _scalar(self, event: yaml.ScalarEvent) -> Any:
-        """Return the value of a scalar: in quotes a text, otherwise perhaps a number or nothing."""
-        text = str(event.value)
-        if control := _CONTROL.search(text):
-            message = f"the control character {control[0]!r} in a text"
-            self._refuse(_line(event), (True, message, "remove it"))
-        if event.style:
-            return text
-        if text in ("", "null", "~"):
-            return None
-        if text in ("true", "false"):
-            return text == "true"
-        return int(text) if _INTEGER.fullmatch(text) else text
-
-    def _inside(self) -> Iterator[yaml.Event]:
-        """Yield the events up to the end of the current list or mapping."""
-        for event in self.events:
-            if isinstance(event, yaml.CollectionEndEvent):
-                return
-            yield event
-
-    def _sequence(self, depth: int) -> list[Any]:
-        values: list[Any] = []
-        places = self.places[id(values)] = {}
-        for event in self._inside():
-            values.append(self._value(event, depth + 1))
-            places[str(len(values) - 1)] = _line(event), values[-1]
-        return values
-
-    def _mapping(self, depth: int) -> dict[Any, Any]:
-        values: dict[Any, Any] = {}
-        places = self.places[id(values)] = {}
-        for event in self._inside():
-            line = _line(event)
-            is_key = isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent))
-            self._refuse(
-                line,
-                (not is_key, "a key that is no text", "write a text"),
-                (len(values) == MOST_KEYS, f"more than {MOST_KEYS} keys here", "split it"),
-            )
-            key = self._value(event, depth)
-            if str(key) in places:
-                first, _ = places[str(key)]
-                message = f"{str(key)!r} stands here a second time, first in line {first}"
-                self.doubles.append(Problem(self.file, line, None, message, "keep one of the two"))
-            values[key] = self._value(next(self.events), depth + 1)
-            places[str(key)] = line, values[key]
-        return values
 
 
 def _line(event: yaml.Event) -> int:

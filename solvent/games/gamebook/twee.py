@@ -16,9 +16,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import yaml
 
@@ -50,34 +49,19 @@ Link: TypeAlias = tuple[str, str]
 """The label of a way from a passage to another, and the name of the other."""
 
 
-@dataclass(frozen=True)
-class Passage:
-    """A passage of a story.
-
-    Attributes:
-        name: Name of the passage, used by links.
-        text: Text without the links that stand alone in a line.
-        links: Links, in the order of the text.
-    """
-
-    name: str
-    text: str
-    links: tuple[Link, ...]
-
-
-@dataclass(frozen=True)
-class TwineStory:
+class TwineStory(NamedTuple):
     """A story.
 
     Attributes:
         title: Title of the story.
         start: Name of the first passage.
-        passages: Passages by name, in the order of the file.
+        passages: The text of each passage without the links that stand alone in a line, and its
+            links in the order of the text; by the passage's name, in the order of the file.
     """
 
     title: str
     start: str
-    passages: Mapping[str, Passage]
+    passages: Mapping[str, tuple[str, list[Link]]]
 
 
 def read_story(path: str | Path) -> TwineStory:
@@ -106,7 +90,7 @@ def parse_twee(text: str, file: str = "story.twee") -> TwineStory:
         StoryError: If it is not a story.
     """
     title, start = Path(file).stem, "Start"
-    passages: dict[str, Passage] = {}
+    passages: dict[str, tuple[str, list[Link]]] = {}
     for line, header, body in _twee_passages(text):
         place = f"{file}:{line}"
         name, tags = _name_and_tags(header)
@@ -122,7 +106,7 @@ def parse_twee(text: str, file: str = "story.twee") -> TwineStory:
         elif name not in SPECIAL and not NO_PASSAGES.intersection(tags):
             if name in passages:
                 raise StoryError(place, f"a second passage is named {name!r}")
-            passages[name] = _passage(name, body)
+            passages[name] = _text_and_links(body)
     if start not in passages:
         raise StoryError(file, f"it begins with the passage {start!r}, which is not there")
     return TwineStory(title, start, passages)
@@ -135,62 +119,41 @@ def _twee_passages(text: str) -> Iterator[tuple[int, str, str]]:
         if content.startswith("::"):
             found.append((number, content[2:].strip(), []))
         elif found:
-            found[-1][2].append(content.removeprefix("\\") if content[:3] == "\\::" else content)
+            found[-1][2].append(content[1:] if content.startswith("\\::") else content)
     return ((line, header, "\n".join(body)) for line, header, body in found)
 
 
 def _name_and_tags(header: str) -> tuple[str, Sequence[str]]:
     """Split ``name [tags] {metadata}``, in which a backslash escapes a bracket."""
     match = _HEADER.fullmatch(header)
-    if match is None:
-        return _ESCAPED.sub(r"\1", header).strip(), ()
-    tags = [_ESCAPED.sub(r"\1", tag) for tag in (match[2] or "").split()]
-    return _ESCAPED.sub(r"\1", match[1]).strip(), tags
+    name, tags = (match[1], match[2] or "") if match else (header, "")
+    return _ESCAPED.sub(r"\1", name).strip(), [_ESCAPED.sub(r"\1", t) for t in tags.split()]
 
 
-def _passage(name: str, body: str) -> Passage:
+def _text_and_links(body: str) -> tuple[str, list[Link]]:
     links: list[Link] = []
     lines = []
     for line in body.splitlines():
-        between, found = _split_at_links(line)
-        links += found
-        # A line that held links only is dropped.
-        if "".join(between).strip(" \t*-+>"):
-            labels = [*(label for label, _ in found), ""]
-            text = "".join(f"{a}{b}" for a, b in zip(between, labels, strict=True))
-            lines.append(_NOT_TEXT.sub(" ", text).rstrip())
-        elif not found:
-            lines.append("")
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip("\n"))
-    return Passage(name, text, tuple(links))
-
-
-def _split_at_links(line: str) -> tuple[list[str], list[Link]]:
-    """Return the parts of a line between its links, one more than the links, and the links."""
-    between: list[str] = []
-    links: list[Link] = []
-    at = 0
-    while (begin := line.find("[[", at)) >= 0:
+        text, beside, at, known = "", "", 0, len(links)
         # Something stands in a link; if the first one has no end, those inside it have none.
-        end = _LINK_END.search(line, begin + 3)
-        if end is None:
-            break
-        between.append(line[at:begin])
-        links.append(_link(line[begin + 2 : end.start()]))
-        at = end.end()
-    return [*between, line[at:]], links
+        while (begin := line.find("[[", at)) >= 0 and (end := _LINK_END.search(line, begin + 3)):
+            links.append(_link(line[begin + 2 : end.start()]))
+            beside += line[at:begin]
+            text += line[at:begin] + links[-1][0]
+            at = end.end()
+        # A line that held links only is dropped.
+        if (beside + line[at:]).strip(" \t*-+>"):
+            lines.append(_NOT_TEXT.sub(" ", text + line[at:]).rstrip())
+        elif len(links) == known:
+            lines.append("")
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip("\n")), links
 
 
 def _link(inside: str) -> Link:
     """``[[target]]``, ``[[label->target]]``, ``[[target<-label]]`` or ``[[label|target]]``."""
-    if "->" in inside:
-        label, _, target = inside.rpartition("->")
-    elif "<-" in inside:
-        target, _, label = inside.partition("<-")
-    elif "|" in inside:
-        label, _, target = inside.rpartition("|")
-    else:
-        label = target = inside
+    target, backwards, label = inside.partition("<-")
+    if "->" in inside or not backwards:
+        label, _, target = inside.rpartition("->" if "->" in inside else "|")
     return _NOT_TEXT.sub(" ", label).strip() or target.strip(), target.strip()
 
 
@@ -202,19 +165,15 @@ def book_text(story: TwineStory) -> str:
     book then reports. Every ending scores 0 until its author sets a score.
     """
     order = [story.start, *(name for name in story.passages if name != story.start)]
-    targets = (target for name in order for _, target in story.passages[name].links)
+    targets = (target for name in order for _, target in story.passages[name][1])
     numbers = {name: n for n, name in enumerate(dict.fromkeys((*order, *targets)), 1)}
     endings: dict[str, Any] = {}
     sections: dict[int, Any] = {}
     for name in order:
-        passage, number = story.passages[name], numbers[name]
-        section = sections[number] = {"title": _one_line(name)}
-        if passage.text:
-            section["text"] = passage.text
-        if passage.links:
-            section["choices"] = [
-                {"label": label, "goto": numbers[target]} for label, target in passage.links
-            ]
+        (text, links), number = story.passages[name], numbers[name]
+        section = sections[number] = {"title": _one_line(name), **({"text": text} if text else {})}
+        if links:
+            section["choices"] = [{"label": words, "goto": numbers[to]} for words, to in links]
         else:
             section["ending"] = f"end_{number}"
             endings[f"end_{number}"] = {"score": 0, "text": _one_line(name)}

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from solvent.games.gamebook.book import Book
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.twee import (
-    Passage,
     StoryError,
     book_text,
     parse_twee,
@@ -70,11 +69,13 @@ def test_a_story_in_twee() -> None:
     assert STORY.start == "Stairs"
     assert list(STORY.passages) == ["Well", "Stairs", "A [small] door", "Cellar"]
     well, stairs, door, cellar = STORY.passages.values()
-    assert well == Passage("Well", "Far down something moves.\n:: it seems to say.", ())
-    assert stairs.links == (("Go down", "Cellar"), ("Go back up", "A [small] door"))
-    assert stairs.text == 'You stand on the stairs.\n\nIt smells of "apples": sweet.'
-    assert door.text == "Beyond it: the garden, Well and all."
-    assert cellar.links == (("Feel your way", "A [small] door"), ("Well", "Well"))
+    assert well == ("Far down something moves.\n:: it seems to say.", [])
+    assert stairs == (
+        'You stand on the stairs.\n\nIt smells of "apples": sweet.',
+        [("Go down", "Cellar"), ("Go back up", "A [small] door")],
+    )
+    assert door[0] == "Beyond it: the garden, Well and all."
+    assert cellar[1] == [("Feel your way", "A [small] door"), ("Well", "Well")]
 
 
 def test_the_book_has_the_graph_and_the_text(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_the_book_has_the_graph_and_the_text(tmp_path: Path) -> None:
     assert book.title == "The Cellar"
     assert book.start == 1
     assert book.sections[1].title == "Stairs"
-    assert book.sections[1].text == STORY.passages["Stairs"].text
+    assert book.sections[1].text == STORY.passages["Stairs"][0]
     assert graph(book) == {
         "Stairs": [("Go down", "Cellar"), ("Go back up", "A [small] door")],
         "Well": [],
@@ -113,7 +114,7 @@ def test_what_is_no_story_is_refused_with_the_place_in_it() -> None:
 def test_a_story_is_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "a.tw").write_bytes(b"\xef\xbb\xbf:: Start\r\nText.\r\n")
     (tmp_path / "a.twee").write_bytes(b":: Start\n\xff")
-    assert read_story(tmp_path / "a.tw").passages["Start"].text == "Text."
+    assert read_story(tmp_path / "a.tw").passages["Start"][0] == "Text."
     with pytest.raises(StoryError, match="UTF-8"):
         read_story(tmp_path / "a.twee")
     with pytest.raises(StoryError, match=r"read from \.twee or \.tw"):
@@ -126,4 +127,4 @@ def test_any_text_makes_a_readable_book(text: str, name: str, label: str) -> Non
     story = parse_twee(f":: Start\n{text}[[{label}->low]]\n:: x{name}\n{text}\n:: low\n{text}")
     book = parse_book(book_text(story).encode())
     assert len(book.sections) == len(story.passages) >= 2
-    assert book.sections[len(book.sections)].text == story.passages["low"].text
+    assert book.sections[len(book.sections)].text == story.passages["low"][0]
