@@ -250,12 +250,13 @@ class Roll(Model):
     dice: Amount
     results: Annotated[dict[Interval, Block], Field(min_length=1, max_length=MOST_ROWS)]
 
-    def row(self, result: int) -> int | None:
-        """Return the index of the row that contains a result, or None."""
-        for number, (low, high) in enumerate(self.results):
-            if (low is None or low <= result) and (high is None or result <= high):
-                return number
-        return None
+    def row(self, result: int) -> int:
+        """Return the index of the row that contains a result."""
+        return next(
+            number
+            for number, (low, high) in enumerate(self.results)
+            if (low is None or low <= result) and (high is None or result <= high)
+        )
 
 
 LARGEST_MODIFIER = 100

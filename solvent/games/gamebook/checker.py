@@ -154,19 +154,15 @@ def _check_cases(
         yield path, f"{message}; see to it that one always holds", "warning"
         return
     if verdict.gap is not None:
-        yield path, gap.format(_with(verdict.gap)), "error"
+        yield path, gap.format(verdict.gap), "error"
     for i in verdict.never:
         yield node.inner[i].path, never.format(shown[i]), "warning"
     for first, second, example in verdict.overlaps if overlap else ():
-        message = overlap.format(shown[first], shown[second], _with(example))
+        message = overlap.format(shown[first], shown[second], example)
         if way == "roll":
             yield node.inner[second].path, message, "error"
         elif not verdict.always & {first, second}:
             yield node.inner[second].path, message, "warning"
-
-
-def _with(example: str) -> str:
-    return f" with {example}" if example else ""
 
 
 def _within(result: Expression, ends: Range) -> Expression:
@@ -205,10 +201,11 @@ class Verdict(NamedTuple):
     """The gaps and overlaps of several conditions.
 
     Attributes:
-        gap: Values for which no condition holds, as text; None if one always does.
+        gap: Values for which no condition holds, such as ``" with gold = 3"``; None if one always
+            does.
         never: Indices of conditions that never hold.
         always: Indices of conditions that always hold.
-        overlaps: Pairs of conditions that can hold at once, each with values, as text.
+        overlaps: Pairs of conditions that can hold at once, each with values as in `gap`.
     """
 
     gap: str | None
@@ -242,9 +239,8 @@ def look_at(hero: Hero, conditions: Sequence[Expression], dice: Thrown = ()) -> 
 
     def example(where: NDArray[np.bool_]) -> str:
         at = np.unravel_index(int(np.argmax(where)), shape)
-        return ", ".join(
-            f"{name} = {points[int(i)]}" for (name, points), i in zip(axes.items(), at, strict=True)
-        )
+        each = [f"{name} = {axes[name][int(i)]}" for name, i in zip(axes, at, strict=True)]
+        return f" with {', '.join(each)}" if each else ""
 
     none = possible & ~np.logical_or.reduce(holds)
     always = {i for i, h in enumerate(holds) if np.array_equal(h, possible)}
@@ -278,13 +274,9 @@ def _possible(
 ) -> NDArray[np.bool_]:
     """Return whether each combination is possible in some state."""
     result = np.ones(shape, np.bool_)
-    carried: dict[str, Any] = {}
-    for name, numbers in values.items():
-        slot = hero.fields[name].slot if name in hero.fields else ""
-        if slot:
-            carried[slot] = carried.get(slot, 0) + numbers
-    for slot, number in carried.items():
-        result &= number <= hero.slots[slot].capacity
+    for slot, own in hero.slots.items():
+        items = (name for name, field in hero.fields.items() if field.slot == slot)
+        result &= sum(values[name] for name in items if name in values) <= own.capacity
     asked = [name for name in hero.picked if name in values]
     if asked:
         picked = sum(values[name] for name in asked)

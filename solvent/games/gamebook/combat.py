@@ -27,7 +27,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from heapq import heappop, heappush
-from math import lcm
+from itertools import pairwise
+from math import inf, lcm
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
@@ -38,7 +39,7 @@ from solvent.games.fighting_fantasy.rules import (
     round_probabilities,
 )
 from solvent.games.gamebook.book import Book, Fight
-from solvent.games.gamebook.effects import ONE
+from solvent.games.gamebook.effects import ONE, add
 from solvent.games.gamebook.expressions import (
     Expression,
     Range,
@@ -122,37 +123,41 @@ class Combat:
         self._escape_after = fight.escape.after if fight.escape else 0
         safe = fight.invulnerable
         counting = [*fight.bonuses, *([] if safe is None else [safe])]
-        starts = {1, *(counted.first for counted in counting)}
-        lasts = (counted.rounds[1] for counted in counting)
-        starts |= {last + 1 for last in lasts if last is not None}
+        lasts = [counted.rounds[1] for counted in counting]
+        starts = {
+            1,
+            *(counted.first for counted in counting),
+            *(last + 1 for last in lasts if last),
+        }
         self._periods = sorted(starts)
         self._most_rounds = max(self._escape_after, self._periods[-1] - 1)
-        skills = [
-            total((rules.skill, *(b.amount for b in fight.bonuses if b.counts_in(start))))
-            for start in self._periods
+        # Each constant with the number of rounds after which it is no longer needed.
+        skills: list[tuple[Expression, float]] = [
+            (
+                total((rules.skill, *(b.amount for b in fight.bonuses if b.counts_in(start)))),
+                end - 1,
+            )
+            for start, end in pairwise([*self._periods, inf])
         ]
         escape = holds(fight.escape.when) if fight.escape else 0
-        factors = [fight.dealt, fight.suffered]
-        besides = [fight.added.enemy, fight.added.hero, 0 if safe is None else holds(safe.when)]
+        factors = (fight.dealt, fight.suffered, fight.added.enemy, fight.added.hero)
+        changes: list[tuple[Expression, float]] = [(part, inf) for part in factors]
+        changes.append((holds(safe.when), safe.rounds[1] or inf) if safe else (0, inf))
         if isinstance(rules, FightingFantasy):
-            parts: list[Expression] = [*skills, escape]
+            parts, always = [*skills, (escape, inf)], 0
             self._first_skill, self._is_allowed = 0, len(skills)
-            self._changes: list[Callable[[Constants], int]] = []
-            besides = factors + besides
         else:
-            parts = [*factors, escape, *skills]
+            parts, always = [*changes[:2], (escape, inf), *skills], 2
             self._first_skill, self._is_allowed = 3, 2
-            self._changes = [itemgetter(0), itemgetter(1)]
-        for part in besides:
-            # What no field decides is no part of a state.
-            if names(part):
-                self._changes.append(itemgetter(len(parts)))
-                parts.append(part)
-            else:
-                self._changes.append(compiled(part, {}))
-        self._safe_is_decided = safe is not None and bool(names(safe.when))
-        self._constants = [compiled(part, book.position) for part in parts]
-        ends = [bounds(part, book.ranges) for part in parts]
+        # What no field decides is no part of a state.
+        parts += [change for change in changes[always:] if names(change[0])]
+        self._changes: list[Callable[[Constants], int]] = [
+            itemgetter(parts.index(change)) if change in parts else compiled(change[0], {})
+            for change in changes
+        ]
+        self._needed_until = [until for _, until in parts]
+        self._constants = [compiled(part, book.position) for part, _ in parts]
+        ends = [bounds(part, book.ranges) for part, _ in parts]
         self.bounds: tuple[Range, ...] = (
             (0, len(self._healths) - 1),
             (1, max(self._healths)),
@@ -212,7 +217,7 @@ class Combat:
         for (_, hurt), weight in losses.items():
             left = 0 if hurt is None else max(self._health(values) - hurt, 0)
             after = FightState("escaped" if left else "defeat", (), self._left(values, left))
-            _add(result, after, Fraction(weight, losses.total()))
+            add(result, after, Fraction(weight, losses.total()))
         return result
 
     def _round(self, local: Local, values: Values) -> Moments:
@@ -227,7 +232,7 @@ class Combat:
         enough = min(self._most_health, 1 << (self._health(values) - 1).bit_length())
         found: Moments = {}
         for standing, p in self._odds(start, constants, enough).items():
-            _add(found, self._moment(standing, constants, values), p)
+            add(found, self._moment(standing, constants, values), p)
         return found
 
     def _decided(self, won: bool, local: Local, values: Values, action: int) -> Moments:
@@ -238,9 +243,7 @@ class Combat:
         start = Standing(rounds, enemy, self._healths[enemy] - left, 0)
         cases = self._rules.damage.cases(won=won, test=action == TEST, luck=luck)
         result: Moments = {}
-        for probability, points, luck_left in cases:
-            if not probability:
-                continue
+        for probability, points, luck_left in filter(itemgetter(0), cases):
             losses = self._changed((points, 0) if won else (0, points), rounds, tuple(constants))
             standing = self._struck(start, losses, health)
             now = self._left(values, health, luck_left)
@@ -249,7 +252,7 @@ class Combat:
             if moment.step == "escape":
                 following = self._before_round(moment.local, moment.values)
             for moment, p in following.items():
-                _add(result, moment, probability * p)
+                add(result, moment, probability * p)
         return result
 
     def _moment(self, standing: Standing, constants: Constants, values: Values) -> FightState:
@@ -261,14 +264,8 @@ class Combat:
         if standing.enemy == len(self._healths):
             return FightState("victory", (), left)
         # Numbers that are no longer needed become 0.
-        later = list(constants)
-        for i, end in enumerate(self._periods[1:]):
-            if end <= standing.rounds + 1:
-                later[self._first_skill + i] = 0
-        safe = self.fight.invulnerable
-        last = safe.rounds[1] if self._safe_is_decided and safe is not None else None
-        if last is not None:
-            later[-1] *= standing.rounds < last
+        needed = zip(constants, self._needed_until, strict=True)
+        later = (number * (standing.rounds < until) for number, until in needed)
         remaining = self._healths[standing.enemy] - standing.wounds
         return FightState("escape", (standing.enemy, remaining, standing.rounds, *later), left)
 
@@ -311,10 +308,8 @@ class Combat:
         health = self._healths[now.enemy]
         loss = most_loss if hero is None else min(now.loss + hero, most_loss)
         wounds = health if enemy is None else now.wounds + enemy
-        rounds = min(now.rounds + 1, self._most_rounds)
-        if wounds >= health:
-            return Standing(rounds, now.enemy + 1, 0, loss)
-        return Standing(rounds, now.enemy, wounds, loss)
+        rounds, falls = min(now.rounds + 1, self._most_rounds), wounds >= health
+        return Standing(rounds, now.enemy + falls, 0 if falls else wounds, loss)
 
     def _fight_on(
         self, start: Standing, constants: Constants, most_loss: int
@@ -365,7 +360,3 @@ class Combat:
                     heappush(queue, after)
                 mass[after] += share * times
         return done
-
-
-def _add(moments: Moments, moment: FightState, probability: Fraction) -> None:
-    moments[moment] = moments.get(moment, Fraction(0)) + probability

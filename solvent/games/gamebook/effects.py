@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from solvent.games.gamebook.book import (
     Book,
@@ -136,6 +136,17 @@ def options(node: Node, hero: Hero) -> Iterator[Option]:
             yield Option(text, Operation("GtE", (item, 1)), None, exchange)
 
 
+def add(odds: dict[Any, Fraction], target: Any, probability: Fraction) -> None:
+    """Add to the probability of one of several results.
+
+    Args:
+        odds: The probability of each result so far, changed.
+        target: The result.
+        probability: The probability to add.
+    """
+    odds[target] = odds[target] + probability if target in odds else probability
+
+
 EffectOutcome: TypeAlias = tuple[Fraction, Values, str | None]
 """A probability, the values after effects, and the ending reached by a rule of ``whenever``."""
 
@@ -166,10 +177,6 @@ class Effects:
                 many fields that there are more than :data:`MOST_RESULTS` results.
         """
         happenings = [self._one(step, where) for step in several]
-        if not happenings:
-            return lambda values: ((ONE, values, None),)
-        if len(happenings) == 1:
-            return happenings[0]
 
         def happen(values: Values) -> Sequence[EffectOutcome]:
             ended: list[EffectOutcome] = []
@@ -178,12 +185,10 @@ class Effects:
                 after: dict[Values, Fraction] = {}
                 for now, probability in going.items():
                     for p, then, ending in step(now):
-                        if probability is not ONE:
-                            p = probability * p
                         if ending is not None:
-                            ended.append((p, then, ending))
+                            ended.append((probability * p, then, ending))
                         else:
-                            after[then] = after[then] + p if then in after else p
+                            add(after, then, probability * p)
                     if len(after) + len(ended) > MOST_RESULTS:
                         message = f"the effects can come to more than {MOST_RESULTS:,} results"
                         raise TooManyStatesError(f"{where}: {message}; throw fewer dice at once")
@@ -208,8 +213,7 @@ class Effects:
         def happen(values: Values) -> Sequence[EffectOutcome]:
             numbers: dict[int, Fraction] = {}
             for faces, p in fallen:
-                number = min(max(value(values + faces), low), high)
-                numbers[number] = numbers[number] + p if number in numbers else p
+                add(numbers, min(max(value(values + faces), low), high), p)
             turns: list[EffectOutcome] = []
             for number, p in numbers.items():
                 after = (*values[:place], number, *values[place + 1 :])

@@ -9,6 +9,7 @@ without its sections. The result of each step is passed to the validators of the
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -66,7 +67,7 @@ _RATIONAL = re.compile(
     rf"[+-]?({_DIGITS}(/(?!0+%?\Z){_DIGITS})?|({_DIGITS})?\.{_DIGITS})(?P<percent>%?)", re.ASCII
 )
 _KEY = re.compile(r"0|[1-9]\d{0,6}", re.ASCII)
-_RANGE = re.compile(r"(-?\d{1,7})?(\.\.)?(-?\d{1,7})?", re.ASCII)
+_RANGE = re.compile(r"(?P<low>-?\d{1,7})?(?P<to>\.\.(?P<high>-?\d{1,7})?)?", re.ASCII)
 
 Path: TypeAlias = tuple[Any, ...]
 """The keys and indices that lead to a place in a file."""
@@ -136,12 +137,10 @@ def read_range(value: Any) -> Range:
         ValueError: If the text is not a range, or its ends are in descending order.
     """
     match = None if isinstance(value, bool) else _RANGE.fullmatch(str(value))
-    if match is None or (match[1] is None and match[3] is None) or (match[3] and not match[2]):
+    if match is None or not (match["low"] or match["high"]):
         raise ValueError("should be a range such as 3, 1..3, ..3 or 4..")
-    low = None if match[1] is None else int(match[1])
-    high = None if match[3] is None else int(match[3])
-    if not match[2]:
-        high = low
+    low, high = (None if end is None else int(end) for end in match.group("low", "high"))
+    high = high if match["to"] else low
     if low is not None and high is not None and low > high:
         raise ValueError("should be a range whose ends are in order")
     return low, high
@@ -163,17 +162,14 @@ def _name(value: Any) -> Any:
 
 def _integer_key(value: Any) -> Any:
     """Convert a text to an integer, as keys of JSON are text."""
-    is_number = isinstance(value, str) and _KEY.fullmatch(value)
-    return int(value) if is_number else value
+    return int(value) if isinstance(value, str) and _KEY.fullmatch(value) else value
 
 
 def text(value: Any) -> Any:
     """Return a number or a boolean as the text that was written, and None as an empty text."""
     if value is None:
         return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, int) else value
+    return json.dumps(value) if isinstance(value, int) else value
 
 
 Text = Annotated[str, BeforeValidator(text)]

@@ -21,7 +21,7 @@ the damage, 1 to escape or to test LUCK. Where there is nothing to decide, 0 rea
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -48,6 +48,7 @@ from solvent.games.gamebook.effects import (
     Happening,
     Liveness,
     Option,
+    add,
     options,
 )
 from solvent.games.gamebook.expressions import Range, compiled, distribution, falls
@@ -80,7 +81,7 @@ Odds: TypeAlias = dict[Any, Fraction]
 """The probability of each page, and inside ``repeat`` of the values with which it begins again."""
 
 Condition: TypeAlias = Callable[[Values], object]
-Continuation: TypeAlias = Callable[[Values], Sequence[tuple[Node, Fraction]]]
+Continuation: TypeAlias = Callable[[Values], Mapping[Node, Fraction]]
 
 READ_ON = (0,)
 """The only action when there is no decision."""
@@ -180,12 +181,15 @@ class Gamebook(Words):
         place = page.section, page.block
         if page.step:
             return self.combats[place].actions(_moment(page))
-        if place not in self.options:
-            return READ_ON
         made = iter(page.local)
-        there = enumerate(self.options[place])
-        left = [(i, f) for i, (o, f, _) in there if o.quantity is None or next(made) < o.quantity]
-        return tuple(i for i, holds in left if holds(page.values))
+        return (
+            tuple(
+                number
+                for number, (option, holds, _) in enumerate(self.options.get(place, ()))
+                if (option.quantity is None or next(made) < option.quantity) and holds(page.values)
+            )
+            or READ_ON
+        )
 
     def transition(self, state: Page, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Return the next pages, sorted as tuples.
@@ -310,8 +314,7 @@ class Gamebook(Words):
         reached = (n for number in self.liveness.sections for n in self.book.in_section(number))
         at = ((*n.place, "escape" if n.block.fight else "", "") for n in reached)
         columns = zip_longest(*map(self.local_bounds, at), fillvalue=(0, 1))
-        sizes = ([size for low, high in column for size in (-low, high)] for column in columns)
-        return np.array([max(1, *of_column) for of_column in sizes], np.int64)
+        return np.array([max(1, np.abs(column).max()) for column in columns], np.int64)
 
     def scene(self, state: Page) -> Scene:
         """Draw the page: its text with the options, the fight, and the hero's fields."""
@@ -402,14 +405,11 @@ class Gamebook(Words):
 
     def local_bounds(self, at: Position) -> tuple[Range, ...]:
         """Return the smallest and largest local numbers of pages at a position."""
-        section, block, step, ending = at
-        place = section, block
-        if ending or (not step and place in self.combats):
-            return ()
-        if step:
-            return self.combats[place].bounds
-        quantities = (option.quantity for option, *_ in self.options.get(place, ()))
-        return tuple((0, quantity) for quantity in quantities if quantity is not None)
+        *place, step, ending = at
+        if step and not ending:
+            return self.combats[place[0], place[1]].bounds
+        there = self.options.get((place[0], place[1]), ()) if not ending else ()
+        return tuple((0, o.quantity) for o, *_ in there if o.quantity is not None)
 
     # What happens.
 
@@ -438,16 +438,14 @@ class Gamebook(Words):
     def _enter(self, node: Node, values: Values, probability: Fraction, odds: Odds) -> None:
         """Add the outcomes of entering a block, up to the next page or to ``again``."""
         for p, after, ending in self._effects[node.place](values):
-            if probability is not ONE:
-                p = p * probability
-            ending = ending or node.block.ending
+            p, ending = p * probability, ending or node.block.ending
             if ending is not None:
-                _add(odds, self._page(node, "over", after, (), ending), p)
+                add(odds, self._page(node, "over", after, (), ending), p)
             elif node.block.again:
-                _add(odds, after, p)
+                add(odds, after, p)
             elif node.place in self.pages:
                 limited = len(self.local_bounds((*node.place, "", "")))
-                _add(odds, self._page(node, "", after, (0,) * limited), p)
+                add(odds, self._page(node, "", after, (0,) * limited), p)
             else:
                 self._leave(node, after, p, odds)
 
@@ -462,46 +460,41 @@ class Gamebook(Words):
             self._go_on_fighting(node, combat.after(start, 0), probability, odds)
         elif block.repeat is not None:
             for page, p in self._repeated(node.inner[0], values).items():
-                _add(odds, page, probability * p)
+                add(odds, page, probability * p)
         else:
-            for following, p in self._chances[node.place](values):
+            for following, p in self._chances[node.place](values).items():
                 self._enter(following, values, probability * p, odds)
 
     def _chance(self, node: Node) -> Continuation:
         """The continuation of a chance event or a branch."""
-        position = self.book.position
+        position, inner = self.book.position, node.inner
+
         match node.exit:
-            case list() as cases if node.block.branch:
-                conditions = [compiled(case.when, position) for case in cases]
-
-                def branch(values: Values) -> Sequence[tuple[Node, Fraction]]:
-                    first = next(i for i, holds in enumerate(conditions) if holds(values))
-                    return ((node.inner[first], ONE),)
-
-                return branch
             case Roll(dice=dice) as table:
                 result, fallen = compiled(dice, position), falls(dice)
 
-                def roll(values: Values) -> Sequence[tuple[Node, Fraction]]:
-                    found: dict[int, Fraction] = {}
+                def roll(values: Values) -> Odds:
+                    found: Odds = {}
                     for faces, p in fallen:
-                        row = table.row(result(values + faces))
-                        assert row is not None
-                        found[row] = found.get(row, Fraction(0)) + p
-                    return [(node.inner[row], p) for row, p in found.items()]
+                        add(found, inner[table.row(result(values + faces))], p)
+                    return found
 
                 return roll
             case Check(base=base, modifiers=modifiers):
                 sizes = [(compiled(m.number, position), m.size) for m in modifiers]
                 constants = self.book.checks
 
-                def check(values: Values) -> Sequence[tuple[Node, Fraction]]:
+                def check(values: Values) -> Odds:
                     total = sum((size * times(values) for times, size in sizes), Fraction(0))
                     p = modified_exactly(base, total, constants.c, constants.denominator)
-                    return [(n, q) for n, q in zip(node.inner, (p, 1 - p), strict=True) if q]
+                    return {n: q for n, q in zip(inner, (p, 1 - p), strict=True) if q}
 
                 return check
-        fixed = [(n, c.probability) for n, c in zip(node.inner, node.exit, strict=True)]
+        if node.block.branch:
+            conditions = (compiled(case.when, position) for case in node.exit)
+            cases = list(zip(conditions, inner, strict=True))
+            return lambda values: {next(n for holds, n in cases if holds(values)): ONE}
+        fixed = {n: chance.probability for n, chance in zip(inner, node.exit, strict=True)}
         return lambda values: fixed
 
     def _trade(self, node: Node, page: Page, number: int, odds: Odds) -> None:
@@ -509,10 +502,8 @@ class Gamebook(Words):
         limited = [i for i, (option, *_) in enumerate(there) if option.quantity is not None]
         made = tuple(n + (i == number) for i, n in zip(limited, page.local, strict=True))
         for p, after, ending in there[number][2](page.values):
-            if ending is not None:
-                _add(odds, self._page(node, "over", after, (), ending), p)
-            else:
-                _add(odds, self._page(node, "", after, made), p)
+            at = ("over", after, (), ending) if ending else ("", after, made)
+            add(odds, self._page(node, *at), p)
 
     def _go_on_fighting(
         self, node: Node, moments: Mapping[FightState, Fraction], probability: Fraction, odds: Odds
@@ -523,23 +514,21 @@ class Gamebook(Words):
             if step in ends:
                 self._enter(ends[step], values, probability * p, odds)
             else:
-                _add(odds, self._page(node, step, values, local), probability * p)
+                add(odds, self._page(node, step, values, local), probability * p)
 
     def _repeated(self, start: Node, values: Values) -> Odds:
         """Return the distribution of the page after a game of chance, played to its end."""
         if (start.place, values) not in self._repeats:
-            odds: dict[Values, Odds] = {}
-            todo = [values]
-            while todo:
-                now = todo.pop()
+            odds: dict[Values, Odds] = {values: {}}
+            for now in (todo := [values]):
+                self._enter(start, now, ONE, odds[now])
+                new = [a for a in odds[now] if not isinstance(a, Page) and a not in odds]
+                odds |= {after: {} for after in new}
+                todo += new
                 if len(odds) > MOST_REPEATED:
                     message = f"the repeat can be in more than {MOST_REPEATED} states"
                     cure = "narrow the ranges of the variables that it changes"
                     raise TooManyStatesError(f"section {start.place[0]}: {message}; {cure}")
-                if now not in odds:
-                    odds[now] = {}
-                    self._enter(start, now, ONE, odds[now])
-                    todo += [after for after in odds[now] if not isinstance(after, Page)]
             try:
                 found = absorption(odds)
             except ValueError as error:
@@ -560,10 +549,6 @@ class Gamebook(Words):
             live = self.liveness.live(at)
             kept = self._kept[at] = tuple(name in live for name in self.book.fields)
         return tuple([v if keep else None for v, keep in zip(values, kept, strict=True)])
-
-
-def _add(odds: dict[Any, Fraction], target: Any, probability: Fraction) -> None:
-    odds[target] = odds[target] + probability if target in odds else probability
 
 
 def _moment(page: Page) -> FightState:
@@ -597,7 +582,7 @@ def absorption(
         weight = rows[source].pop(state, None)
         if weight is not None:
             for target, p in rows[state].items():
-                _add(rows[source], target, weight * p)
+                add(rows[source], target, weight * p)
 
     for place, state in enumerate(order):
         stay = rows[state].pop(state, Fraction(0))

@@ -25,7 +25,7 @@ from solvent.games.gamebook.expressions import Range
 from solvent.games.gamebook.page import Page, Position
 from solvent.model.arrays import Ints, concatenated_ranges
 from solvent.model.tabular import RationalGame, TabularGame
-from solvent.model.walk import TooManyStatesError
+from solvent.model.walk import Pieces, TooManyStatesError
 
 Columns = NDArray[np.int32]
 """[n, L + K]: the live fields of n pages at one position, then their local numbers."""
@@ -154,11 +154,7 @@ class Tabulation:
         self._seen: dict[Position, tuple[Ints, Ints]] = {}
         self._start = [0]
         self._batches: list[tuple[PageLayout, Columns]] = []
-        self._legal: list[NDArray[np.bool_]] = []
-        self._lengths: list[Ints] = []
-        self._numbered: list[NDArray[np.int32]] = []
-        self._outcomes = 0
-        self._leading: list[tuple[Ints, Ints]] = []
+        self._pieces, self._outcomes = Pieces(), 0
 
     def run(self) -> RationalGame:
         """Return the arrays.
@@ -182,14 +178,13 @@ class Tabulation:
         return self._assembled({i: outcome.probability for i, outcome in enumerate(start)})
 
     def _layout(self, at: Position) -> PageLayout:
-        known = self._layouts.get(at)
-        if known is None:
+        if at not in self._layouts:
             book, live = self._game.book, self._game.liveness.live(at)
             fields = tuple(i for i, name in enumerate(book.fields) if name in live)
-            ends = [ends for name, ends in book.ranges.items() if name in live]
+            ends = [*(book.ranges[name] for name in book.fields if name in live)]
             ends += self._game.local_bounds(at)
-            known = self._layouts[at] = PageLayout(at, fields, len(book.fields), ends)
-        return known
+            self._layouts[at] = PageLayout(at, fields, len(book.fields), ends)
+        return self._layouts[at]
 
     def _arrive(self, layout: PageLayout, arrivals: Arrivals) -> None:
         """Number the new pages, set the targets of the outcomes, and continue from there."""
@@ -202,7 +197,7 @@ class Tabulation:
         begin = self._start[-1]
         index = np.concatenate((old_index, begin + np.arange(len(new))))
         self._seen[layout.at] = (np.concatenate((old_keys, keys[new])), index)
-        self._leading.append((outcomes, index[label[len(old_keys) :]]))
+        self._pieces.add(outcome=outcomes, target=index[label[len(old_keys) :]])
         if len(new):
             self._go_on(layout, columns[new])
 
@@ -215,7 +210,7 @@ class Tabulation:
             cure = "narrow the ranges of variables or let them matter less long"
             raise TooManyStatesError(f"{what}, reached in section {layout.at[0]}; {cure}")
         if layout.at[3]:
-            self._legal.append(np.zeros((len(columns), self._width), bool))
+            self._pieces.add(legal=np.zeros((len(columns), self._width), bool))
             return
         names = self._game.liveness.touched(layout.at)
         position = {self._game.book.position[name] for name in names}
@@ -225,15 +220,18 @@ class Tabulation:
         known = {layout.fields[i] for i in touched}
         legal, start, entries, targets = self._project(layout, columns[first], known)
 
-        self._legal.append(legal[label])
         length = np.diff(start)[label]
         entry = concatenated_ranges(start[label], length)
         source = np.repeat(np.arange(len(columns)), length)
         actions = legal.sum(axis=1)[label]
-        rank, *numbered, target_of = entries[:, entry]
+        rank, probability, reward, target_of = entries[:, entry]
         row = (np.cumsum(actions) - actions)[source] + rank
-        self._lengths.append(np.bincount(row, minlength=int(actions.sum())))
-        self._numbered.append(np.array(numbered, np.int32))
+        self._pieces.add(
+            legal=legal[label],
+            length=np.bincount(row, minlength=int(actions.sum())),
+            probability=probability.astype(np.int32),
+            reward=reward.astype(np.int32),
+        )
         numbers = self._outcomes + np.arange(len(entry))
         self._outcomes += len(entry)
 
@@ -292,14 +290,10 @@ class Tabulation:
         return legal, np.array(start), numbers, targets
 
     def _assembled(self, begins: dict[int, Fraction]) -> RationalGame:
-        states = Pages(self._start, self._batches)
-        legal = np.concatenate(self._legal)
-        next_state = np.full(self._outcomes, -1, np.int64)
-        while self._leading:
-            outcomes, targets = self._leading.pop()
-            next_state[outcomes] = targets
-        length = np.concatenate(self._lengths)
-        probability, reward = np.concatenate(self._numbered, axis=1)
+        states, joined = Pages(self._start, self._batches), self._pieces.joined
+        legal, probability, reward = map(joined, ("legal", "probability", "reward"))
+        next_state = np.empty(self._outcomes, np.int64)
+        next_state[joined("outcome")] = joined("target")
         floats = np.array([float(number) for number in self._numbers])
         initial = np.zeros(len(states))
         for state, p in begins.items():
@@ -308,7 +302,7 @@ class Tabulation:
             info=self._game.info,
             states=states,
             row_start=np.concatenate(([0], np.cumsum(legal.sum(axis=1)))),
-            outcome_start=np.concatenate(([0], np.cumsum(length))),
+            outcome_start=np.concatenate(([0], np.cumsum(joined("length")))),
             next_state=next_state,
             probability=floats[probability],
             outcome_reward=floats[reward],
