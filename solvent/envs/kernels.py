@@ -33,9 +33,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from solvent.envs.sampling import DRAWS
-from solvent.model.arrays import Floats, Ints
-
 _U32, _U64, _I64 = np.uint32, np.uint64, np.int64
 FIRST, CUT = np.uint64((1 << 31) - 1), np.uint64((1 << 27) - 1)
 _BLOCK = 1024
@@ -301,9 +298,6 @@ def restart(
         state[i] = (_U64(to[(start & FIRST) + _U64(at)]) & to_state) >> _U64(1)
 
 
-_NEAR = 2048
-
-
 @njit(cache=True)
 def draw_actions(
     chosen: NDArray[np.int64],
@@ -333,38 +327,6 @@ def draw_actions(
                 left -= probabilities[e, a]
                 if left < 0.0:
                     break
-
-
-def action_thresholds(probabilities: Floats) -> Ints:
-    """The thresholds with which :func:`pick` draws the very actions of :func:`draw_actions`.
-
-    What is left of a draw falls with each action that is passed, and rises with the draw however
-    it is rounded: so there is a least draw that passes an action, which is found by bisection.
-
-    Args:
-        probabilities: [K, A] weights, at least one of a row positive; A is some hundred at most.
-
-    Returns:
-        [K, A] int64.
-    """
-    running = np.cumsum(probabilities, axis=1)
-    total = running[:, -1:]
-    guess = np.floor(running / total * DRAWS).astype(np.int64)
-    # Beyond what rounding can do.
-    low, high = np.maximum(guess - _NEAR, 0), np.minimum(guess + _NEAR, DRAWS)
-    while (low < high).any():
-        middle = (low + high) // 2
-        left = middle * (total / DRAWS)
-        for a in range(probabilities.shape[1]):
-            left[:, a:] -= probabilities[:, a : a + 1]
-        passed = left >= 0.0
-        low, high = (
-            np.where(passed, low, np.minimum(middle + 1, high)),
-            np.where(passed, middle, high),
-        )
-    possible = probabilities > 0.0
-    last = possible.shape[1] - 1 - possible[:, ::-1].argmax(axis=1)
-    return np.where(np.arange(possible.shape[1]) >= last[:, None], DRAWS, low)
 
 
 @njit(cache=True)

@@ -212,10 +212,7 @@ class FightingFantasy(Rules):
 
     def __post_init__(self) -> None:
         """Check every parameter, so that errors are raised here and not further inside."""
-        _ = self._starts
-        _ = self.damages
-        _ = self._rounds
-        _ = self._weights
+        _ = self._starts, self.damages, self._rounds, self._weights
         check_integer(self.stamina_above, "stamina_above", 0, 98)
         check_integer(self.luck_above, "luck_above", -1, 98)
         check_integer(self.luck_cost, "luck_cost", 0, 1)
@@ -419,18 +416,15 @@ class FightingFantasy(Rules):
 
     def _test_story(self, state: Combat, after: Combat, dice: random.Random) -> str:
         """Describe the test that led from one state to another."""
-        won, damage, lucky_chance = state.round == "won", self.damages, luck_succeeds(state.luck)
-        points = {
-            True: (damage.won_lucky if won else damage.lost_lucky, lucky_chance),
-            False: (damage.won_unlucky if won else damage.lost_unlucky, 1 - lucky_chance),
-        }
+        won, damage = state.round == "won", self.damages
+        lucky_points = damage.won_lucky if won else damage.lost_lucky
+        unlucky_points = damage.won_unlucky if won else damage.lost_unlucky
         before, left = (state.opponent, after.opponent) if won else (state.hero, after.hero)
-        # The weaker side may fall by either.
-        weights = [float(p) * (max(before - lost, 0) == left) for lost, p in points.values()]
-        [lucky] = dice.choices(list(points), weights)
+        # Of all dice those are told that lead there; the weaker side may fall by either result.
         while True:
             first, second = dice.randint(1, 6), dice.randint(1, 6)
-            if (first + second <= state.luck) == lucky:
+            lucky = first + second <= state.luck
+            if max(before - (lucky_points if lucky else unlucky_points), 0) == left:
                 verdict = "lucky" if lucky else "unlucky"
                 return f"Test: {first}+{second} = {first + second}, LUCK {state.luck}: {verdict}."
 

@@ -82,20 +82,6 @@ class Rules(NamedTuple):
     lower: int
 
 
-def hands_of(dice: int, faces: int) -> list[tuple[int, ...]]:
-    """Return all hands, in order.
-
-    Args:
-        dice: Largest number of dice of a hand.
-        faces: Number of faces of each die.
-    """
-    return [
-        hand
-        for size in range(dice + 1)
-        for hand in combinations_with_replacement(range(1, faces + 1), size)
-    ]
-
-
 @lru_cache(maxsize=8)
 def rules_arrays(game: Yahtzee) -> Rules:
     """Return the arrays of a form.
@@ -104,7 +90,11 @@ def rules_arrays(game: Yahtzee) -> Rules:
         game: The form.
     """
     boxes, faces = game.scorecard, game.faces
-    hands = hands_of(game.dice, faces)
+    hands = [
+        hand
+        for size in range(game.dice + 1)
+        for hand in combinations_with_replacement(range(1, faces + 1), size)
+    ]
     number = {hand: k for k, hand in enumerate(hands)}
     base = sum(len(hand) < game.dice for hand in hands)
     added, less = np.full((2, len(hands), faces), -1, np.int16)

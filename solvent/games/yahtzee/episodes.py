@@ -259,7 +259,7 @@ class YahtzeeEpisodes(BatchSimulator):
         return Turn(dice, rolls, left, upper, bool(bonus)) if left else OVER
 
     def examples(self) -> Sequence[Turn]:
-        return drawn_states(self.rules)
+        return YahtzeeSampler(self.rules).examples()
 
     def check_values(self, saved: Mapping[str, Batch]) -> None:
         rules = self._rules
@@ -290,20 +290,12 @@ class YahtzeeSampler:
 
     def examples(self) -> Sequence[Turn]:
         """Return states that include those with the largest drawings."""
-        return drawn_states(self.rules)
-
-
-def drawn_states(game: Yahtzee) -> Sequence[Turn]:
-    """Return states that include those with the largest drawings.
-
-    Args:
-        game: The rules.
-    """
-    dice, boxes = (game.faces,) * game.dice, game.scorecard
-    # The same dice as a joker, which may score more in the boxes that are left.
-    left = tuple(box for box in boxes if box not in (YAHTZEE, UPPER[game.faces - 1]))
-    cards = [(boxes, False), (boxes, True), (left or boxes, True)]
-    return [Turn(dice, game.rolls - 1, open_, game.bonus_at, bonus) for open_, bonus in cards]
+        game, boxes = self.rules, self.rules.scorecard
+        dice = (game.faces,) * game.dice
+        # The same dice as a joker, which may score more in the boxes that are left.
+        left = tuple(box for box in boxes if box not in (YAHTZEE, UPPER[game.faces - 1]))
+        cards = [(boxes, False), (boxes, True), (left or boxes, True)]
+        return [Turn(dice, game.rolls - 1, open_, game.bonus_at, bonus) for open_, bonus in cards]
 
 
 def sampler_of(game: Yahtzee) -> YahtzeeSampler | None:

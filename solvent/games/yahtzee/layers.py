@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +133,12 @@ class YahtzeeLayers(LayeredGame):
             position[sets] = np.arange(len(sets))
         return position
 
+    @cached_property
+    def hand_of(self) -> Mapping[tuple[int, ...], int]:
+        """Return the number of each roll among the hands."""
+        rules = self.rules
+        return {tuple(roll): k for k, roll in enumerate(rules.dice.tolist()) if k >= rules.base}
+
     def after(self, layer: int, read: Read) -> Floats:
         """Return [sets, U, 2] the values of the layer with one more box; zeros after the last.
 
@@ -247,9 +253,7 @@ class YahtzeeSolution(LayeredSolution):
     @property
     def layers(self) -> YahtzeeLayers:
         """Return the layers of the states."""
-        layered = self.layered
-        assert isinstance(layered, YahtzeeLayers)
-        return layered
+        return cast(YahtzeeLayers, self.layered)
 
     def after(self, layer: int) -> Floats:
         """Return [sets, U, 2] the values of the cards with one more box than a layer's."""
@@ -316,19 +320,12 @@ class YahtzeeSolution(LayeredSolution):
         """Return the values of a state's turn, and the number of its roll."""
         card = Turn((), self.game.rolls, state.open, state.upper, state.bonus)
         try:
-            hand = self._rolls[state.dice]
+            hand = self.layers.hand_of[state.dice]
             if not (0 <= state.rolls < self.game.rolls and self.layers.is_card(card)):
                 raise KeyError
             return self._values(card), hand
         except (KeyError, TypeError, IndexError):
             raise ValueError(f"{shown(state)} is no state of {self.game.info.name}") from None
-
-    @cached_property
-    def _rolls(self) -> Mapping[tuple[int, ...], int]:
-        rules = self.layers.rules
-        return {
-            tuple(roll): rules.base + r for r, roll in enumerate(rules.dice[rules.base :].tolist())
-        }
 
     @cached_property
     def _values(self) -> Any:

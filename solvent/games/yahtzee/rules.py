@@ -134,13 +134,9 @@ def points(box: str, dice: Sequence[int]) -> int:
 
 def _in_a_row(dice: Sequence[int]) -> int:
     """Return the length of the longest run of consecutive faces."""
-    longest = 0
-    for face in set(dice):
-        length = 1
-        while face + length in dice:
-            length += 1
-        longest = max(longest, length)
-    return longest
+    faces = set(dice)
+    lengths = (n for n in range(len(faces), 0, -1) for f in faces if {*range(f, f + n)} <= faces)
+    return next(lengths, 0)
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,6 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice
 
-KNOWN = ("optimal", "greedy", "uniform")
-"""The names of the built-in policies."""
-
 
 class Choices(NamedTuple):
     """The actions of a policy in the turns from some cards, with dice on the table.
@@ -51,15 +48,6 @@ CardPolicy = Callable[[Cards], Choices]
 """A policy that returns its choices in all turns from some cards at once."""
 
 
-def optimal_policy(solution: YahtzeeSolution) -> CardPolicy:
-    """Return an optimal policy that breaks ties as the solution does.
-
-    Args:
-        solution: The solution of the form.
-    """
-    return _best_policy(solution.layers, solution.after)
-
-
 def greedy_policy(layers: YahtzeeLayers) -> CardPolicy:
     """Return the policy that maximises the points of this turn, bonuses included.
 
@@ -70,7 +58,10 @@ def greedy_policy(layers: YahtzeeLayers) -> CardPolicy:
 
 
 def _best_policy(layers: YahtzeeLayers, after: Callable[[int], Floats]) -> CardPolicy:
-    """Return the best actions, given the values of the layer after each layer."""
+    """Return the best actions, given the values of the layer after each layer.
+
+    With those of a solution the policy is optimal, and breaks ties as the solution does.
+    """
     known = lru_cache(maxsize=1)(after)
 
     def choices(cards: Cards) -> Choices:
@@ -161,6 +152,14 @@ def looked(
     return seen, mask
 
 
+KNOWN: Mapping[str, Callable[[YahtzeeSolution], CardPolicy]] = {
+    "optimal": lambda solution: _best_policy(solution.layers, solution.after),
+    "greedy": lambda solution: greedy_policy(solution.layers),
+    "uniform": lambda solution: uniform_policy(solution.layers),
+}
+"""The built-in policies by their names."""
+
+
 @dataclass(frozen=True, eq=False)
 class YahtzeeScore:
     """The value of a policy, compared with the optimum.
@@ -228,11 +227,7 @@ def score_policy(
         name, policy = player.name, network_policy(layers, player)
     else:
         name = check_choice(player, "what is scored", KNOWN)
-        policy = {
-            "optimal": lambda: optimal_policy(solution),
-            "greedy": lambda: greedy_policy(layers),
-            "uniform": lambda: uniform_policy(layers),
-        }[name]()
+        policy = KNOWN[name](solution)
     value, distribution = evaluate(layers, policy, _widths(layers) if scores else None)
     error = _roundings(layers) * float(np.finfo(float).eps) / 2 * value * 1.01
     return YahtzeeScore(name, value, error, distribution, solution)
@@ -335,14 +330,12 @@ def greedy_of_table(game: TabularGame, player: int = 0) -> TabularPolicy:
     """
     layers = YahtzeeLayers(Yahtzee(**dict(game.info.parameters)))
     policy, turns = greedy_policy(layers), {}
-    rolls = {
-        tuple(dice): r for r, dice in enumerate(layers.rules.dice[layers.rules.base :].tolist())
-    }
     actions = np.argmax(game.mask[0], axis=1)  # The only one, where there is no choice.
     for index in np.flatnonzero(game.action_count[0] > 1).tolist():
         state = cast(Turn, game.states[index])
         card = layers.filled(state), int(state.bonus), state.upper
         if card not in turns:
             turns[card] = policy(Cards(*card[:2], np.array([state.upper]))).actions
-        actions[index] = turns[card][state.rolls, rolls[state.dice], 0]
+        roll = layers.hand_of[state.dice] - layers.rules.base
+        actions[index] = turns[card][state.rolls, roll, 0]
     return TabularPolicy.deterministic(game, actions, player=player, name="greedy")
