@@ -25,6 +25,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
 from math import isfinite
 from typing import Any
 
@@ -176,10 +178,8 @@ def choice_in(solved: SolvedGame, state: Any) -> Choice:
     acting = who_acts(solved.game, state)
     player = acting[0]
     value = ValueScale(solved.game.info, player).of(solved.value_of(state))
-    actions = _valued(solved, state, player)
-    if len(acting) == 1:
-        return Choice(state, False, player, value, actions)
-    return Choice(state, False, player, value, actions, _valued(solved, state, 1))
+    replies = _valued(solved, state, 1) if len(acting) == 2 else ()
+    return Choice(state, False, player, value, _valued(solved, state, player), replies)
 
 
 def matrix(solved: SolvedGame, choice: Choice) -> list[list[float]]:
@@ -359,10 +359,8 @@ def knobs_of(solved: SolvedGame) -> dict[str, Knob]:
         plain = isinstance(value, int | float) and not isinstance(value, bool)
         if name == PARAMETER or not plain or not isfinite(value):
             continue
-        made = _maker(game.info.name, given, name, type(value))
-        whole = isinstance(value, int)
-        values = _whole_around(int(value)) if whole else _around(float(value))
-        found[name] = Knob(name, float(value), values, not whole, made)
+        make = partial(_made, game.info.name, given, name, type(value))
+        found[name] = Knob(name, float(value), _around(value), isinstance(value, float), make)
     present = float(own.get(PARAMETER, 1) or 1)
     base = getattr(game, "game", game) if PARAMETER in own else game
     low, high = DISCOUNTS
@@ -373,16 +371,14 @@ def knobs_of(solved: SolvedGame) -> dict[str, Knob]:
     return found
 
 
-def _maker(game: str, given: Mapping[str, Any], name: str, kind: type) -> Callable[[float], Any]:
-    return lambda value: make_game(game, **{**given, name: kind(value)})
-
-
-def _whole_around(value: int) -> tuple[float, ...]:
-    step = max(abs(value) // 8, 1)
-    return tuple(float(value + n * step) for n in range(-STEPS // 2, STEPS // 2 + 1))
+def _made(game: str, given: Mapping[str, Any], name: str, kind: type, value: float) -> Any:
+    return make_game(game, **{**given, name: kind(value)})
 
 
 def _around(value: float) -> tuple[float, ...]:
+    if isinstance(value, int):
+        step = max(abs(value) // 8, 1)
+        return tuple(float(value + n * step) for n in range(-STEPS // 2, STEPS // 2 + 1))
     low, high = (0.0, 1.0) if 0 <= value <= 1 else (0.5 * value, 2.0 * value)
     spread = np.linspace(low, high, STEPS + 1)[1:-1].round(6).tolist()
     return tuple(sorted({*spread, value}))
@@ -431,15 +427,11 @@ def sweep(knob: Knob, state: Any, player: int, progress: OnProgress) -> Sweep:
     present = _best(valued(knob.value))
     breaks: list[Break] = []
     for along in (-1, 1) if present else ():
-        inside = knob.value
-        for outside in sorted(points, key=lambda value: along * value):
-            if along * (outside - knob.value) <= 0:
-                continue
-            if present & _best(points[outside]):
-                inside = outside
-                continue
+        beyond = [value for value in points if along * (value - knob.value) > 0][::along]
+        same = list(takewhile(lambda value: present & _best(points[value]), beyond))
+        if len(same) < len(beyond):
+            inside, outside = [knob.value, *same][-1], beyond[len(same)]
             breaks.append(_bisected(knob, inside, outside, present, valued))
-            break
     return Sweep(knob, points, tuple(breaks), names)
 
 

@@ -208,26 +208,24 @@ class Line:
         if len(joint) != len(legal) or any(
             a not in own for a, own in zip(joint, legal, strict=True)
         ):
-            names = [_listed(action_names(self.game, state, p)) for p in range(len(legal))]
-            raise ValueError(f"{number} is {shown(joint)}; allowed are {' with '.join(names)}")
+            names = [action_names(self.game, state, p).items() for p in range(len(legal))]
+            listed = [", ".join(f"{a} ({name})" for a, name in [*own][:12]) for own in names]
+            raise ValueError(f"{number} is {shown(joint)}; allowed are {' with '.join(listed)}")
         outcomes = self.game.transition(state, joint)
-        if outcome is None and dice is None:
-            if len(outcomes) > 1:
-                raise ValueError(
-                    f"{number} does not say what came of it; after a colon stands the number of "
-                    f"the outcome, from 0 to {len(outcomes) - 1}"
-                )
-            outcome = 0
-        if outcome is None:
-            assert dice is not None
+        if outcome is None and dice is not None:
             weights = [float(one.probability) for one in outcomes]
             [outcome] = dice.choices(range(len(outcomes)), weights)
+        elif outcome is None and len(outcomes) > 1:
+            raise ValueError(
+                f"{number} does not say what came of it; after a colon stands the number of "
+                f"the outcome, from 0 to {len(outcomes) - 1}"
+            )
+        outcome = outcome or 0
         if not 0 <= outcome < len(outcomes):
             raise ValueError(
                 f"{number} has outcome {outcome}; allowed are 0 to {len(outcomes) - 1}"
             )
-        only = len(outcomes) == 1
-        ply = self._ply(joint, None if only else outcome, outcomes[outcome])
+        ply = self._ply(joint, outcome if len(outcomes) > 1 else None, outcomes[outcome])
         return replace(self, plies=(*self.plies, ply))
 
     def _ply(self, joint: JointAction, outcome: int | None, found: Outcome) -> Ply:
@@ -343,18 +341,8 @@ def costliest(line: Line, player: int | None, most: int) -> list[int]:
     return sorted((n for n in cost if cost[n] > 0), key=lambda n: -cost[n])[:most]
 
 
-def in_all(accounts: Iterable[Account]) -> Account:
-    """Return the account of several lines together."""
-    return sum(accounts, Account())
-
-
 def _rounded(cost: float) -> float:
     return cost if cost >= NEGLIGIBLE else 0.0
-
-
-def _listed(names: Mapping[int, str]) -> str:
-    listed = [f"{action} ({name})" for action, name in list(names.items())[:12]]
-    return ", ".join(listed)
 
 
 def link(page: str, **query: Any) -> str:

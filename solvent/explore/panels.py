@@ -31,7 +31,7 @@ from solvent.explore.decision import (
     results,
     sweep,
 )
-from solvent.explore.line import Line, View, costliest, in_all, number, one_of, read_moves
+from solvent.explore.line import Account, Line, View, costliest, number, one_of, read_moves
 from solvent.explore.subject import Subject, Work
 from solvent.model import JointAction, ValueScale
 from solvent.model.cache import OnProgress
@@ -603,7 +603,7 @@ def summary(explorer: Subject, games: Sequence[Values]) -> list[Values]:
             {
                 "side": side,
                 "scale": ValueScale(explorer.solved.game.info, player),
-                "account": in_all(own),
+                "account": sum(own, Account()),
                 "count": len(own),
                 "luck": mean(lucks),
                 "error": stdev(lucks) / sqrt(len(lucks)) if len(lucks) > 1 else None,

@@ -43,14 +43,9 @@ class Choices:
         and so are names of one word and their own numbers.
         """
         number_of = {action: number for number, action in self.numbers.items()}
-        runs: list[list[tuple[int | None, str]]] = []
-        for action, name in self.names.items():
-            item = (number_of.get(action), name)
-            if runs and _follows(runs[-1][-1], item):
-                runs[-1].append(item)
-            else:
-                runs.append([item])
-        return ", ".join(text for run in runs for text in _run_texts(run))
+        items = [(number_of.get(action), name) for action, name in self.names.items()]
+        runs = groupby(enumerate(items), _range_of)
+        return ", ".join(text for _, run in runs for text in _run_texts([item for _, item in run]))
 
     def meant(self, answer: str) -> list[int]:
         """Return the actions that an answer can mean: by name, number, or beginning of a name.
@@ -78,15 +73,13 @@ class Choices:
         return wrapped(f"There is no {answer!r} here. Choose from: {self.listed()}.")
 
 
-def _follows(one: tuple[int | None, str], other: tuple[int | None, str]) -> bool:
-    """Return whether the second of two numbered names continues the range of the first."""
-    (number, name), (next_number, next_name) = one, other
-    if re.fullmatch("[A-Z]", name) and re.fullmatch("[A-Z]", next_name):
-        return ord(next_name) == ord(name) + 1
-    if number is None or next_number != number + 1:
-        return False
-    word, next_word = _word(number, name), _word(next_number, next_name)
-    return word is not None and word == next_word
+def _range_of(place: tuple[int, tuple[int | None, str]]) -> object:
+    """Return what only neighbours of one range share, given a numbered name and its place."""
+    at, (number, name) = place
+    if re.fullmatch("[A-Z]", name):
+        return "letter", ord(name) - at
+    word = _word(number, name)
+    return at if number is None or word is None else (f"word {word}", number - at)
 
 
 def _word(number: int | None, name: str) -> str | None:

@@ -31,7 +31,7 @@ from solvent.explore.decision import (
     sweep,
     why_tied,
 )
-from solvent.explore.line import Line, costliest, in_all
+from solvent.explore.line import Account, Line, costliest
 from solvent.explore.panels import PANELS, read_games
 from solvent.explore.subject import MOST_RUNNING, Jobs
 from solvent.model import TabularPolicy, cache
@@ -60,7 +60,7 @@ def test_luck_and_skill_add_up_to_the_result(name: str) -> None:
             assert one.result == pytest.approx(one.start - one.cost + one.gift + one.luck)
             assert 0 <= one.accuracy <= 1
         assert all(ply.costs[p] <= ply.stakes[p] + 1e-9 for ply in line.plies for p in (0, 1))
-    total = in_all(random_line(name, seed).account(0) for seed in range(3))
+    total = sum((random_line(name, seed).account(0) for seed in range(3)), Account())
     assert total.cost == pytest.approx(sum(random_line(name, n).account(0).cost for n in range(3)))
 
 
