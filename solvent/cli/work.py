@@ -98,13 +98,11 @@ def solve(
         if save is None:
             solved: SolvedGame = solve_game(rules, tolerance=tolerance, progress=progress)
         else:
-            from solvent.exact import save_solution
-
             # The saved solution is that of a table, also of a game with a faster way.
             table = cached_table(rules, progress=progress)
             solution = cached_solution(table, tolerance=tolerance, progress=progress)
             solved = SolvedTable(rules, table, solution)
-            save_solution(save, solved.solution)
+            exact.save_solution(save, solved.solution)
     if as_json:
         typer.echo(solution_json(solved))
     else:
@@ -140,13 +138,10 @@ def quick_game(game: str, words: Sequence[str]) -> Game:
 
 def opponent_of(rules: Game, name: str, player: int) -> TabularPolicy | None:
     """A policy for a side of a game: that of a file, or a baseline; None for the optimal one."""
-    from solvent.baselines import make_baseline
-    from solvent.exact import load_policy
-
     if has_table(rules):
         table = cached_table(rules)
         if name.endswith(".npz"):
-            return load_policy(name, table)
+            return exact.load_policy(name, table)
         return make_baseline(name, table, player=player)
     if name != "optimal":
         raise ValueError(

@@ -27,7 +27,6 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
-    AfterValidator,
     AliasChoices,
     ConfigDict,
     Field,
@@ -70,8 +69,8 @@ from solvent.games.gamebook.hero import (
     Variable,
     counted,
     known_from,
+    one_of,
     range_text,
-    similar,
 )
 
 MOST_SECTIONS = 20_000
@@ -86,15 +85,8 @@ MOST_ENEMIES = 20
 """Largest number of enemies of a fight."""
 
 
-def _ending(name: str, info: ValidationInfo) -> str:
-    # The endings are known when the sections are validated, and with them everything again.
-    endings = getattr(info.context, "endings", None)
-    if endings is not None and name not in endings:
-        raise ValueError(f"there is no ending {name!r}; {similar(name, endings)}")
-    return name
-
-
-EndingName = Annotated[Name, AfterValidator(_ending)]
+# The endings are known when the sections are validated, and with them everything again.
+EndingName = Annotated[Name, one_of("ending", lambda known: getattr(known, "endings", None))]
 Target = Annotated[int, Field(ge=1, le=LARGEST_SECTION)]
 
 
@@ -395,10 +387,7 @@ class Fight(Model):
         """The expressions computed when the fight begins, except the hero's skill."""
         yield from (bonus.amount for bonus in self.bonuses)
         yield from (self.dealt, self.suffered, self.added.enemy, self.added.hero)
-        if self.invulnerable is not None:
-            yield self.invulnerable.when
-        if self.escape is not None:
-            yield self.escape.when
+        yield from (part.when for part in (self.invulnerable, self.escape) if part is not None)
 
 
 class Good(Model):
@@ -470,14 +459,11 @@ class Frame(Hero):
     @property
     def fallen(self) -> Mapping[str, str]:
         """The ending when a field is 0, for each field that alone triggers a ``whenever`` rule."""
-        found: dict[str, str] = {}
-        for rule in self.whenever:
-            read = names(rule.when)
-            if len(read) == 1:
-                [name] = read
-                if evaluate(rule.when, {name: 0}):
-                    found.setdefault(name, rule.ending)
-        return found
+        alone = [(names(rule.when), rule) for rule in self.whenever if len(names(rule.when)) == 1]
+        # The first rule of a field is the one that counts.
+        return {
+            name: rule.ending for [name], rule in reversed(alone) if evaluate(rule.when, {name: 0})
+        }
 
 
 class Book(Frame):
@@ -538,17 +524,16 @@ class Book(Frame):
 
     def in_section(self, number: int) -> Iterator[Node]:
         """The nodes of a section, in order."""
-        for index in range(self.nodes[number, 0].end):
-            yield self.nodes[number, index]
+        return (self.nodes[number, index] for index in range(self.nodes[number, 0].end))
 
     @cached_property
     def targets(self) -> Mapping[int, tuple[int, ...]]:
         """The distinct successors of each section, in the order of the text."""
-        found: dict[int, dict[int, None]] = {number: {} for number in sorted(self.sections)}
-        for (number, _), node in self.nodes.items():
-            if node.block.goto is not None:
-                found[number][node.block.goto] = None
-        return {number: tuple(there) for number, there in found.items()}
+        blocks = {n: [node.block for node in self.in_section(n)] for n in sorted(self.sections)}
+        return {
+            number: tuple(dict.fromkeys(b.goto for b in inside if b.goto is not None))
+            for number, inside in blocks.items()
+        }
 
     @cached_property
     def in_order(self) -> tuple[list[int], list[list[int]]]:

@@ -276,8 +276,6 @@ def distribution(expression: Expression) -> dict[int, Fraction]:
 
 def total(parts: tuple[Expression, ...]) -> Expression:
     """Return the sum of some expressions; 0 if there are none."""
-    if len(parts) == 1:
-        return parts[0]
     return Operation("Add", parts) if parts else 0
 
 

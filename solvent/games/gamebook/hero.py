@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -257,29 +257,36 @@ def _formula(
     return PlainValidator(read)
 
 
-def _named(*kinds: Kind) -> AfterValidator:
-    """Look up a field, and check that its kind is one of those allowed."""
+def one_of(what: str, names_in: Callable[[Any], Collection[str] | None]) -> AfterValidator:
+    """Check that a name is one of those that the book has.
+
+    Args:
+        what: The kind of thing that is named.
+        names_in: A function from what is known of the book to the names; None where they are not
+            known yet.
+    """
 
     def look_up(name: str, info: ValidationInfo) -> str:
-        fitting = [each.name for each in known_from(info).fields.values() if each.kind in kinds]
-        if name not in fitting:
-            what = " or ".join(kinds)
-            raise ValueError(f"there is no {what} {name!r}; {similar(name, fitting)}")
+        names = names_in(info.context)
+        if names is not None and name not in names:
+            raise ValueError(f"there is no {what} {name!r}; {similar(name, names)}")
         return name
 
     return AfterValidator(look_up)
+
+
+def _named(*kinds: Kind) -> AfterValidator:
+    """Check that there is a field of one of some kinds."""
+    return one_of(
+        " or ".join(kinds),
+        lambda hero: [each.name for each in hero.fields.values() if each.kind in kinds],
+    )
 
 
 def _spent(name: str, info: ValidationInfo) -> str:
     low = known_from(info).fields[name].low
     if low != 0:
         raise ValueError(f"{name} has min {low}; in fights it should be 0")
-    return name
-
-
-def _slot(name: str, info: ValidationInfo) -> str:
-    if name not in known_from(info).slots:
-        raise ValueError(f"there is no slot {name!r}; {similar(name, known_from(info).slots)}")
     return name
 
 
@@ -314,7 +321,7 @@ Spent = Annotated[Variable, AfterValidator(_spent)]
 Flag = Annotated[Name, _named("flag")]
 Settable = Annotated[Name, _named("variable", "flag")]
 Item = Annotated[Name, _named("item")]
-Slot = Annotated[Name, AfterValidator(_slot)]
+Slot = Annotated[Name, one_of("slot", lambda hero: hero.slots)]
 
 
 class VariableEntry(Model):
@@ -603,5 +610,5 @@ class Combat(Model):
 
     def by_rules(self) -> dict[str, FightingFantasy | ResultsTable]:
         """The kinds that the book describes, by the name of their rules."""
-        found = (("fighting-fantasy", self.fighting_fantasy), ("results-table", self.results_table))
-        return {name: kind for name, kind in found if kind is not None}
+        kinds = {"fighting-fantasy": self.fighting_fantasy, "results-table": self.results_table}
+        return {name: kind for name, kind in kinds.items() if kind is not None}
