@@ -56,7 +56,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium as gym
 
@@ -309,8 +309,7 @@ class MakeEnv:
         from solvent.envs.vector_env import VectorEnv
 
         own = {"num_envs": num_envs, **arguments}
-        made: VectorEnv = self._one_seat("make.vector()", gym.make_vec, VectorEnv, own)
-        return made
+        return cast(VectorEnv, self._one_seat("make.vector()", gym.make_vec, VectorEnv, own))
 
     def aec(self, **arguments: Any) -> Any:
         """Make a PettingZoo environment in which one agent acts after the other, for self-play.

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import gymnasium as gym
 import numpy as np
@@ -212,8 +212,7 @@ DRAWINGS_MEASURED = 4096
 
 def spread_states(game: TabularGame) -> Sequence[Any]:
     """Up to 4096 states, evenly spread over all of them."""
-    states: Sequence[Any] = game.states[:: -(-game.n_states // DRAWINGS_MEASURED)]
-    return states
+    return cast(Sequence[Any], game.states[:: -(-game.n_states // DRAWINGS_MEASURED)])
 
 
 def check_range(name: str, saved: Batch, count: int) -> None:
@@ -375,5 +374,4 @@ class Uniform:
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         legal = simulation.legal(chosen, player)
-        mixes: Floats = legal / legal.sum(axis=1, keepdims=True)
-        return mixes
+        return cast(Floats, legal / legal.sum(axis=1, keepdims=True))

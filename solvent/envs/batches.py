@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,12 +147,10 @@ class OnePlayerBatch(TableSimulator):
         observation: Batch,
     ) -> int:
         told = reward, terminated, illegal, mask, observation
-        wrong: int = kernels.step_alone(self._state, self._stream, actions, *self._read, *told)
-        return wrong
+        return cast(int, kernels.step_alone(self._state, self._stream, actions, *self._read, *told))
 
     def over(self) -> Bools:
-        over: Bools = self.game.terminal[self._state]
-        return over
+        return cast(Bools, self.game.terminal[self._state])
 
 
 class Cells(NamedTuple):
@@ -284,8 +282,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
     ) -> int:
         told = reward, terminated, illegal, mask, observation
         arrays: tuple[Any, ...] = (*self._episodes, *self._read, *told)
-        wrong: int = kernels.step_seats(actions, *arrays)
-        return wrong
+        return cast(int, kernels.step_seats(actions, *arrays))
 
     def _rows(self) -> NDArray[np.int32]:
         episodes = self._episodes
@@ -520,8 +517,7 @@ class SimulatedSeatBatch(SeatSimulator):
     @property
     def _seat(self) -> Ints:
         """[n] the learner's seat."""
-        seat: Ints = self._seats[self._side]
-        return seat
+        return cast(Ints, self._seats[self._side])
 
     def begin(self, chosen: Ints) -> None:
         draw_entries(chosen, self._either, self._stream, self._side)

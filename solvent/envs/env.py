@@ -170,14 +170,12 @@ class Drawn:
     @property
     def seats(self) -> tuple[int, ...]:
         """The seats that the learner may take."""
-        seats: tuple[int, ...] = self.episode.seats
-        return seats
+        return cast(tuple[int, ...], self.episode.seats)
 
     @property
     def opponents(self) -> tuple[Any, ...]:
         """The opponents in the pool: each a policy against each of the seats, or a player."""
-        opponents: tuple[Any, ...] = self.episode.opponents
-        return opponents
+        return cast(tuple[Any, ...], self.episode.opponents)
 
     def set_opponents(self, opponents: Any, weights: Sequence[float] | None = None) -> None:
         """Replace the pool; episodes that are under way draw their opponents anew and go on.
@@ -600,8 +598,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
             ResetNeeded: If the episode has not begun.
         """
         self._check_begun()
-        masks: Bools = self.episode.look()[1].astype(bool)
-        return masks
+        return cast(Bools, self.episode.look()[1].astype(bool))
 
     @cached_property
     def P(self) -> TransitionDict:  # noqa: N802
@@ -618,8 +615,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
     @property
     def initial_state_distrib(self) -> Floats:
         """The probability of each state at the start, [S], as toy-text environments name it."""
-        table: Floats = self.P.game.initial
-        return table
+        return cast(Floats, self.P.game.initial)
 
 
 Source: TypeAlias = Game | TabularGame | Sampler | OnePlayerSampler | BatchSimulator

@@ -74,7 +74,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from gymnasium import spaces
@@ -590,8 +590,7 @@ def check_weights(weights: Sequence[float] | None, count: int) -> Floats:
             f"weights is {shown(weights)}; allowed is a positive number for each of {count} "
             f"opponents"
         )
-    normalized: Floats = chances / chances.sum()
-    return normalized
+    return cast(Floats, chances / chances.sum())
 
 
 def _policy(game: TabularGame, opponent: Opponent, player: int) -> TabularPolicy:

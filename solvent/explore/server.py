@@ -329,16 +329,9 @@ def _is_link() -> bool:
 
 def _is_here(host: str, names: Collection[str]) -> bool:
     """Return whether the host name of a request is one of this machine."""
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        name = ""
-    return _is_digits(name) or (bool(host) and name_of(host).lower() in names)
-
-
-def name_of(host: str) -> str:
-    """A host without its port."""
-    return host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+    name, _, port = host.rpartition(":")
+    name = name if port.isdecimal() else host
+    return _is_digits(name.removeprefix("[").removesuffix("]")) or name.lower() in names
 
 
 class _Quiet(WSGIRequestHandler):

@@ -17,7 +17,7 @@ from functools import cached_property, partial
 from math import isfinite
 from threading import Lock, Thread
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -330,8 +330,7 @@ def kept_on_disk(solved: SolvedGame, what: Mapping[str, Any], make: Callable[[],
         return tuple(Section(*one) for one in found) if isinstance(found, list) else found
 
     # The same game may be solved in a folder that keeps rounded values.
-    found: T = cache.kept({**what, "solved": solved.method, **identity}, make, pack, unpack)
-    return found
+    return cast(T, cache.kept({**what, "solved": solved.method, **identity}, make, pack, unpack))
 
 
 LONGEST_LINE = 30_000

@@ -27,7 +27,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from heapq import heappop, heappush
-from itertools import pairwise
 from math import inf, lcm
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
@@ -137,7 +136,7 @@ class Combat:
                 total((rules.skill, *(b.amount for b in fight.bonuses if b.counts_in(start)))),
                 end - 1,
             )
-            for start, end in pairwise([*self._periods, inf])
+            for start, end in zip(self._periods, [*self._periods[1:], inf], strict=True)
         ]
         escape = holds(fight.escape.when) if fight.escape else 0
         factors = (fight.dealt, fight.suffered, fight.added.enemy, fight.added.hero)

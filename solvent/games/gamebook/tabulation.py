@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,14 +114,8 @@ class Pages(Sequence[Page]):
         """The number of states."""
         return self.start[-1]
 
-    @overload
-    def __getitem__(self, index: int) -> Page: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Page, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> Page | tuple[Page, ...]:
-        """A state by its index."""
+    def __getitem__(self, index: Any) -> Any:
+        """A state by its index, or those of a slice."""
         if isinstance(index, slice):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         if not -len(self) <= index < len(self):
