@@ -40,7 +40,7 @@ from solvent.model.game import Alternating
 from solvent.model.registry import find_spec, make_game
 from solvent.model.text import action_names
 from solvent.model.transforms import PARAMETER
-from solvent.play import NEGLIGIBLE
+from solvent.play.session import ActionValue, valued
 
 MOST_COMPARED = 6
 """The largest number of equally good actions whose results are compared."""
@@ -66,25 +66,6 @@ class Result:
     reward: float
     state: Any
     value: float
-
-
-@dataclass(frozen=True, slots=True)
-class ActionValue:
-    """An action of a player.
-
-    Attributes:
-        number: The number of the action.
-        name: The name of the action, in words.
-        value: The value of the action, to the player who chooses.
-        cost: The loss compared with the best action, at least 0.
-        chance: The probability of the action in the optimal strategy.
-    """
-
-    number: int
-    name: str
-    value: float
-    cost: float
-    chance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +159,8 @@ def choice_in(solved: SolvedGame, state: Any) -> Choice:
     acting = who_acts(solved.game, state)
     player = acting[0]
     value = ValueScale(solved.game.info, player).of(solved.value_of(state))
-    replies = _valued(solved, state, 1) if len(acting) == 2 else ()
-    return Choice(state, False, player, value, _valued(solved, state, player), replies)
+    replies = valued(solved, state, 1) if len(acting) == 2 else ()
+    return Choice(state, False, player, value, valued(solved, state, player), replies)
 
 
 def matrix(solved: SolvedGame, choice: Choice) -> list[list[float]]:
@@ -256,26 +237,6 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
 
 def _alike(one: Mapping[Any, float], other: Mapping[Any, float]) -> bool:
     return one.keys() == other.keys() and all(abs(one[k] - other[k]) < 1e-9 for k in one)
-
-
-def _valued(solved: SolvedGame, state: Any, player: int) -> tuple[ActionValue, ...]:
-    """The actions of a player with their values."""
-    scale = ValueScale(solved.game.info, player)
-    found = solved.action_values(state, player)
-    strategy = solved.policy(state, player)
-    values = {action: scale.of(value) for action, value in found.items()}
-    best = max(values.values())
-    names = action_names(solved.game, state, player)
-    return tuple(
-        ActionValue(
-            action,
-            names[action],
-            value,
-            best - value if best - value >= NEGLIGIBLE else 0.0,
-            strategy.get(action, 0.0),
-        )
-        for action, value in values.items()
-    )
 
 
 STEPS = 8

@@ -36,7 +36,7 @@ from solvent.model import Game, JointAction, Outcome, ValueScale
 from solvent.model.game import Words, words
 from solvent.model.parameters import shown
 from solvent.model.text import action_names
-from solvent.play import NEGLIGIBLE
+from solvent.play.session import valued
 
 Query = Mapping[str, str]
 """The part of an address after its question mark."""
@@ -231,8 +231,7 @@ class Line:
     def _ply(self, joint: JointAction, outcome: int | None, found: Outcome) -> Ply:
         # What is told of the dice is the same whenever the line is played again.
         teller = random.Random(f"{len(self.plies)} {joint} {outcome}")
-        state, solved = self.state, self.solved
-        before = self.total
+        state, before = self.state, self.total
         total = before - self.value(state) + float(found.reward) + self.value(found.state)
         costs, stakes, told = [0.0, 0.0], [0.0, 0.0], []
         acting = who_acts(self.game, state)
@@ -242,10 +241,9 @@ class Line:
                 told.append(names[action])
             if len(names) == 1:
                 continue
-            values = solved.action_values(self.solved_state(state), player)
-            own = {a: v if player == 0 else -v for a, v in values.items()}
-            costs[player] = _rounded(max(own.values()) - own[action])
-            stakes[player] = _rounded(max(own.values()) - min(own.values()))
+            own = valued(self.solved, self.solved_state(state), player, names)
+            [costs[player]] = (one.cost for one in own if one.number == action)
+            stakes[player] = max(one.cost for one in own)
         return Ply(
             state,
             joint,
@@ -339,10 +337,6 @@ def costliest(line: Line, player: int | None, most: int) -> list[int]:
     players: Sequence[int] = (0, 1) if player is None else (player,)
     cost = {n: sum(ply.costs[p] for p in players) for n, ply in enumerate(line.plies)}
     return sorted((n for n in cost if cost[n] > 0), key=lambda n: -cost[n])[:most]
-
-
-def _rounded(cost: float) -> float:
-    return cost if cost >= NEGLIGIBLE else 0.0
 
 
 def link(page: str, **query: Any) -> str:

@@ -19,7 +19,6 @@ from solvent.baselines import baselines_of, make_baseline
 from solvent.exact import SolvedGame
 from solvent.explore.decision import (
     TIE,
-    ActionValue,
     Choice,
     Sweep,
     expected,
@@ -39,6 +38,7 @@ from solvent.model.game import words
 from solvent.model.parameters import check_choice, shown
 from solvent.model.scene import Cell, Grid, Scene
 from solvent.model.text import action_names
+from solvent.play.session import ActionValue
 from solvent.report.gap_attribution import attribute_gap
 from solvent.report.panel import Axis
 from solvent.report.panel import Panel as Chart

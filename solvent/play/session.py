@@ -136,6 +136,54 @@ class Decision:
     cost: float
 
 
+@dataclass(frozen=True, slots=True)
+class ActionValue:
+    """An action of a player.
+
+    Attributes:
+        number: The number of the action.
+        name: The name of the action, in words.
+        value: The value of the action, to the player who chooses.
+        cost: The loss compared with the best action, at least 0.
+        chance: The probability of the action in the optimal strategy.
+    """
+
+    number: int
+    name: str
+    value: float
+    cost: float
+    chance: float
+
+
+def valued(
+    solved: SolvedGame, state: Any, player: int, names: Mapping[int, str] | None = None
+) -> tuple[ActionValue, ...]:
+    """Return the legal actions of a player with their values.
+
+    Args:
+        solved: The game.
+        state: A state of the solution, in which the episode has not ended.
+        player: The player.
+        names: The names of the actions; those of the game if left out.
+    """
+    scale = ValueScale(solved.game.info, player)
+    names = names or action_names(solved.game, state, player)
+    found = {a: scale.of(value) for a, value in solved.action_values(state, player).items()}
+    strategy = solved.policy(state, player)
+    best = max(found.values())
+    costs = {action: best - value for action, value in found.items()}
+    return tuple(
+        ActionValue(
+            action,
+            names[action],
+            value,
+            costs[action] if costs[action] >= NEGLIGIBLE else 0.0,
+            strategy.get(action, 0.0),
+        )
+        for action, value in found.items()
+    )
+
+
 @dataclass(slots=True)
 class Record:
     """The record of one episode.
@@ -305,27 +353,23 @@ class Session:
             everything: Whether all are listed, however many; else of many only the best and those
                 of the mixed strategy, then the next best, and a sentence about the rest.
         """
-        prices = self.prices(state, names)
-        strategy = self.solved.policy(self.solved_state(state), self.player)
-        listed, rest = list(prices), []
-        if not everything and len(prices) > MOST_ADVISED:
-            good = [a for a in prices if prices[a][1].cost == 0 or strategy[a] > 0]
-            others = sorted(prices.keys() - set(good), key=lambda a: (-prices[a][0], a))
+        listed, rest = [*valued(self.solved, self.solved_state(state), self.player, names)], []
+        if not everything and len(listed) > MOST_ADVISED:
+            good = [one for one in listed if one.cost == 0 or one.chance > 0]
+            others = [one for one in listed if one.cost > 0 and one.chance == 0]
+            others.sort(key=lambda one: (-one.value, one.number))
             more = max(0, MOST_ADVISED // 2 - len(good))
             listed, rest = good + others[:more], others[more:]
-        width = max(len(names[action]) for action in listed)
+        width = max(len(one.name) for one in listed)
         meaning = f" ({self.scale.meaning})" if self.scale.meaning else ""
         lines = [f"With the best play afterwards{meaning}:"]
-        for action in listed:
-            value, decision = prices[action]
-            best = "  (best)" if decision.cost == 0 else ""
-            share = strategy[action]
-            mixed = f"  {100 * share:.1f}% of the mixed strategy" if 0 < share < 1 else ""
-            lines.append(f"  {names[action]:{width}}  {self.scale.text(value)}{best}{mixed}")
+        for one in listed:
+            best = "  (best)" if one.cost == 0 else ""
+            mixed = f"  {100 * one.chance:.1f}% of the mixed strategy" if 0 < one.chance < 1 else ""
+            lines.append(f"  {one.name:{width}}  {self.scale.text(one.value)}{best}{mixed}")
         if rest:
             best_one, worst = (
-                f"{self.scale.text(prices[action][0])} ({names[action]})"
-                for action in (rest[0], rest[-1])
+                f"{self.scale.text(one.value)} ({one.name})" for one in (rest[0], rest[-1])
             )
             count = f"{len(rest)} others, from" if len(rest) > 1 else "1 other:"
             span = f"{best_one} down to {worst}" if len(rest) > 1 else best_one
@@ -359,7 +403,10 @@ class Session:
         if len(legal[self.player]) > 1:
             names = action_names(self.game, state, self.player)
             action = self._ask(state, names)
-            record.decisions.append(self.prices(state, names)[action][1])
+            prices = valued(self.solved, self.solved_state(state), self.player, names)
+            [taken] = (one for one in prices if one.number == action)
+            best = min((taken, *prices), key=lambda one: one.cost)
+            record.decisions.append(Decision(state, taken.name, best.name, taken.cost))
             self._forced = False
         elif self.player in acting and not words(self.game).labels(state):
             if not self._forced:
@@ -415,26 +462,6 @@ class Session:
                 lines = [choices.hint(answer)]
             for line in lines:
                 self.show(line)
-
-    def prices(self, state: Any, names: Mapping[int, str]) -> dict[int, tuple[float, Decision]]:
-        """Return the value of every action to the person, and its cost compared with the best.
-
-        Args:
-            state: The person's state.
-            names: The names of the legal actions.
-        """
-        found = self.solved.action_values(self.solved_state(state), self.player)
-        values = {action: self.scale.of(value) for action, value in found.items()}
-        best = max(values, key=lambda action: values[action])
-        costs = {action: values[best] - value for action, value in values.items()}
-        costs = {action: cost if cost >= NEGLIGIBLE else 0.0 for action, cost in costs.items()}
-        return {
-            action: (
-                values[action],
-                Decision(state, names[action], names[best if cost else action], cost),
-            )
-            for action, cost in costs.items()
-        }
 
     def review(self, record: Record) -> list[str]:
         """Return the decisions with their costs, and an explanation of the result.
