@@ -147,10 +147,10 @@ class OnePlayerBatch(TableSimulator):
         observation: Batch,
     ) -> int:
         told = reward, terminated, illegal, mask, observation
-        return cast(int, kernels.step_alone(self._state, self._stream, actions, *self._read, *told))
+        return kernels.step_alone(self._state, self._stream, actions, *self._read, *told)
 
     def over(self) -> Bools:
-        return cast(Bools, self.game.terminal[self._state])
+        return self.game.terminal[self._state]
 
 
 class Cells(NamedTuple):
@@ -282,7 +282,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
     ) -> int:
         told = reward, terminated, illegal, mask, observation
         arrays: tuple[Any, ...] = (*self._episodes, *self._read, *told)
-        return cast(int, kernels.step_seats(actions, *arrays))
+        return kernels.step_seats(actions, *arrays)
 
     def _rows(self) -> NDArray[np.int32]:
         episodes = self._episodes

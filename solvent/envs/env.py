@@ -615,7 +615,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
     @property
     def initial_state_distrib(self) -> Floats:
         """The probability of each state at the start, [S], as toy-text environments name it."""
-        return cast(Floats, self.P.game.initial)
+        return self.P.game.initial
 
 
 Source: TypeAlias = Game | TabularGame | Sampler | OnePlayerSampler | BatchSimulator

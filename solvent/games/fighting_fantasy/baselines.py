@@ -50,26 +50,6 @@ Rule: TypeAlias = Callable[[Moments, Damage], Bools]
 """A rule: [S] whether LUCK is tested in each decision."""
 
 
-def never(at: Moments, damage: Damage) -> Bools:
-    """Never test LUCK."""
-    return np.zeros(len(at.won), np.bool_)
-
-
-def always(at: Moments, damage: Damage) -> Bools:
-    """Test LUCK after every round."""
-    return np.ones(len(at.won), np.bool_)
-
-
-def offensive(at: Moments, damage: Damage) -> Bools:
-    """Test LUCK after rounds won, to hurt the opponent more."""
-    return at.won
-
-
-def defensive(at: Moments, damage: Damage) -> Bools:
-    """Test LUCK after rounds lost, to be hurt less."""
-    return ~at.won
-
-
 def coarse(at: Moments, damage: Damage) -> Bools:
     """Johnston's general principles (2022, Fig. 4 ii), as far as the text gives them.
 
@@ -161,14 +141,24 @@ def _codes(branch: Branch, at: Moments) -> Ints:
     return np.where(getattr(at, feature) < bound, _codes(below, at), _codes(above, at))
 
 
-RULES: Mapping[str, Rule] = {
-    "never": never,
-    "always": always,
-    "offensive": offensive,
-    "defensive": defensive,
-    "coarse": coarse,
-    "tree": tree,
+RULES: Mapping[str, tuple[Rule, str]] = {
+    "never": (lambda at, damage: np.zeros_like(at.won), "Never test LUCK."),
+    "always": (lambda at, damage: np.ones_like(at.won), "Test LUCK after every round."),
+    "offensive": (
+        lambda at, damage: at.won,
+        "Test LUCK after rounds won, to hurt the opponent more.",
+    ),
+    "defensive": (lambda at, damage: ~at.won, "Test LUCK after rounds lost, to be hurt less."),
+    "coarse": (
+        coarse,
+        "Johnston's general principles (2022, Fig. 4 ii), as far as the text gives them.",
+    ),
+    "tree": (
+        tree,
+        "Johnston's classification tree (2022, Fig. 4 i), learned from the optimum.",
+    ),
 }
+"""The rules by name, each with its description."""
 
 
 def combat_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
@@ -182,18 +172,14 @@ def combat_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolic
     live = np.flatnonzero(~game.terminal)
     tests = np.zeros(game.n_states, np.bool_)
     rules = rules_of(game.info)
-    tests[live] = RULES[name](_moments(game, live, rules), rules.damages)
+    tests[live] = RULES[name][0](_moments(game, live, rules), rules.damages)
     tests &= game.mask[0][:, TEST]
     return TabularPolicy.deterministic(game, np.where(tests, TEST, KEEP), name=name)
 
 
-def _is_hero(game: TabularGame, player: int) -> bool:
-    return player == 0
-
-
 BASELINES: Mapping[str, Baseline] = {
-    name: Baseline(partial(combat_policy, name), _is_hero, (rule.__doc__ or "").partition("\n")[0])
-    for name, rule in RULES.items()
+    name: Baseline(partial(combat_policy, name), lambda game, player: player == 0, description)
+    for name, (_, description) in RULES.items()
 }
 
 
