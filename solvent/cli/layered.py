@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 
 from solvent.cli.groups import interruptible
-from solvent.cli.printing import deciders, facts, game_text, show_starts, solution_rows, working
+from solvent.cli.printing import facts, game_text, show_starts, solution_rows, working
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import (
     Plan,
@@ -34,7 +34,7 @@ from solvent.exact.layered.solve import LayeredSolution, Workers, solve_layers
 from solvent.exact.layered.spot_check import CheckedState, spot_check
 from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.model import Game
-from solvent.model.game import words
+from solvent.model.game import deciders, words
 from solvent.model.parameters import check_choice
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from fractions import Fraction
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -40,7 +39,7 @@ from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPoli
 from solvent.model.cache import OnProgress
 from solvent.model.cache import Progress as Step
 from solvent.model.files import strict_json
-from solvent.model.game import words
+from solvent.model.game import deciders, merged, words
 from solvent.model.registry import make_game
 from solvent.model.text import (
     NEVER_ENDS,
@@ -732,18 +731,8 @@ def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
 
 def _starts(game: Game) -> dict[Any, float]:
     """The probability of every state of the start distribution, the most probable first."""
-    chances: dict[Any, Fraction] = {}
-    for outcome in game.initial():
-        chances[outcome.state] = chances.get(outcome.state, Fraction()) + outcome.probability
-    order = sorted(chances, key=lambda state: -chances[state])
-    return {state: float(chances[state]) for state in order}
-
-
-def deciders(game: Game, state: Any) -> list[int]:
-    """The players who have a choice in a state."""
-    if game.is_terminal(state):
-        return []
-    return [p for p, legal in enumerate(game.legal_actions(state)) if len(legal) > 1]
+    starts = sorted(merged(game.initial()), key=lambda one: -one.probability)
+    return {one.state: float(one.probability) for one in starts}
 
 
 def _action_names(game: Game, state: Any, *, labels: bool) -> Sequence[Mapping[int, str]]:
@@ -766,7 +755,7 @@ def _best(solved: SolvedGame, state: Any, *, labels: bool = False) -> dict[str, 
     """The best choice in a state, under a heading for each player if both have a choice."""
     if solved.game.is_terminal(state):
         return {"best": ""}
-    choosing = deciders(solved.game, state) or [0]
+    choosing = deciders(solved.game, state) or (0,)
     names = _action_names(solved.game, state, labels=labels)
     best = {p: strategy_text(names[p], solved.policy(state, p)) for p in choosing}
     if len(choosing) == 2:

@@ -36,7 +36,7 @@ from solvent.exact import SolvedGame, SolvedTable, solve, state_visitation
 from solvent.exact.solver import solve_table
 from solvent.model import Game, JointAction, TabularPolicy, ValueScale, against, discounted
 from solvent.model.cache import OnProgress, Progress
-from solvent.model.game import Alternating
+from solvent.model.game import Alternating, deciders
 from solvent.model.registry import find_spec, make_game
 from solvent.model.text import action_names
 from solvent.model.transforms import PARAMETER
@@ -96,11 +96,8 @@ def who_acts(game: Game, state: Any) -> tuple[int, ...]:
         game: The rules.
         state: A state in which the episode has not ended.
     """
-    legal = game.legal_actions(state)
-    choosing = tuple(player for player, own in enumerate(legal) if len(own) > 1)
-    if choosing:
-        return choosing
-    return (game.turn(state) if isinstance(game, Alternating) else 0,)
+    alone = game.turn(state) if isinstance(game, Alternating) else 0
+    return deciders(game, state) or (alone,)
 
 
 def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[Result, ...]:

@@ -234,13 +234,12 @@ class Course:
             self.quantity = "exploitability"
         self.table, self.algorithm, self.along = table, algorithm, algorithm.unit
         self.distance = QUANTITIES[self.quantity]
+        # The gap is the difference of the value from the optimum.
+        measured = self.quantity
         if self.quantity == "gap":
-            self.distance += " of the greedy policy"
+            self.distance, measured = f"{self.distance} of the greedy policy", "value"
         self.note, self.ended = " ".join(notes), ""
-        if self.quantity == "rms":
-            self._measured = measure(table, "rms", values=self.exact)
-        else:
-            self._measured = measure(table, "value" if self.quantity == "gap" else self.quantity)
+        self._measured = measure(table, measured, values=self.exact)
         self._optimum = solved.value
         self.exact_start = float(table.at_start(self.exact))
         self.frames: list[Frame] = []

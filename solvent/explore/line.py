@@ -33,7 +33,7 @@ from urllib.parse import urlencode
 from solvent.exact import SolvedGame
 from solvent.explore.decision import who_acts
 from solvent.model import Game, JointAction, Outcome, ValueScale
-from solvent.model.game import Words, words
+from solvent.model.game import Words, deciders, words
 from solvent.model.parameters import shown
 from solvent.model.text import action_names
 from solvent.play.session import valued
@@ -182,10 +182,7 @@ class Line:
 
     def choosing(self) -> tuple[int, ...]:
         """The players who have a choice now; nobody at the end."""
-        if self.over:
-            return ()
-        legal = self.game.legal_actions(self.state)
-        return tuple(player for player, own in enumerate(legal) if len(own) > 1)
+        return deciders(self.game, self.state)
 
     def moved(self, joint: JointAction, outcome: int | None, dice: random.Random | None) -> Line:
         """Return the line with one move more.

@@ -356,6 +356,17 @@ class ModifiedGame(Words):
 _PLAIN = Words()
 
 
+def deciders(game: Game, state: Any) -> tuple[int, ...]:
+    """Return the players who have a choice in a state; nobody has one once the episode has ended.
+
+    Args:
+        game: The rules.
+        state: A state of the game.
+    """
+    legal = () if game.is_terminal(state) else game.legal_actions(state)
+    return tuple(player for player, own in enumerate(legal) if len(own) > 1)
+
+
 def words(game: object) -> Words:
     """A game's own words, or the defaults if it has none."""
     return game if isinstance(game, Words) else _PLAIN

@@ -61,6 +61,7 @@ from solvent.model import (
 )
 from solvent.model.arrays import Floats, Ints
 from solvent.model.context import SuccessTest
+from solvent.model.game import merged
 from solvent.model.parameters import (
     Spread,
     check_choice,
@@ -318,20 +319,16 @@ class FightingFantasy(Rules):
         """Deal the damage of the round, then fight on until a round is not drawn."""
         won, test = state.round == "won", joint_action[0] == TEST
         cases = self.damages.cases(won=won, test=test, luck=state.luck, cost=self.luck_cost)
-        branches: dict[Combat, Fraction] = {}
+        outcomes = []
         for probability, points, luck in cases:
             hero = state.hero if won else max(state.hero - points, 0)
             opponent = max(state.opponent - points, 0) if won else state.opponent
             fallen = hero == 0 or opponent == 0
             following = {"over": Fraction(1)} if fallen else self.next_round(state.difference)
-            for name, p_round in following.items():
+            for name, p_round in following.items() if probability else ():
                 target = Combat(state.difference, hero, opponent, luck, name)
-                branches[target] = branches.get(target, Fraction(0)) + probability * p_round
-        return tuple(
-            Outcome(probability, target, self.score_of(target))
-            for target, probability in branches.items()
-            if probability > 0
-        )
+                outcomes.append(Outcome(probability * p_round, target, self.score_of(target)))
+        return merged(outcomes)
 
     @property
     def checks(self) -> Mapping[str, SuccessTest]:

@@ -38,10 +38,11 @@ from solvent.games.fighting_fantasy.rules import (
     round_probabilities,
 )
 from solvent.games.gamebook.book import Book, Fight
-from solvent.games.gamebook.effects import ONE, add
+from solvent.games.gamebook.effects import ONE
 from solvent.games.gamebook.expressions import (
     Expression,
     Range,
+    add,
     bounds,
     compiled,
     names,

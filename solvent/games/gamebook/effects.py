@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from solvent.games.gamebook.book import (
     Book,
@@ -22,7 +22,14 @@ from solvent.games.gamebook.book import (
     Roll,
     Shop,
 )
-from solvent.games.gamebook.expressions import Expression, Operation, compiled, falls, names
+from solvent.games.gamebook.expressions import (
+    Expression,
+    Operation,
+    add,
+    compiled,
+    falls,
+    names,
+)
 from solvent.games.gamebook.hero import Hero
 from solvent.games.gamebook.page import Position, Values
 from solvent.model import TooManyStatesError
@@ -134,17 +141,6 @@ def options(node: Node, hero: Hero) -> Iterator[Option]:
             text = f"sell {item} for {good.sell} {money}" if good.sell else f"leave {item}"
             exchange = (Assign(money, Operation("Add", (money, good.sell))), _less(item, 1))
             yield Option(text, Operation("GtE", (item, 1)), None, exchange)
-
-
-def add(odds: dict[Any, Fraction], target: Any, probability: Fraction) -> None:
-    """Add to the probability of one of several results.
-
-    Args:
-        odds: The probability of each result so far, changed.
-        target: The result.
-        probability: The probability to add.
-    """
-    odds[target] = odds[target] + probability if target in odds else probability
 
 
 EffectOutcome: TypeAlias = tuple[Fraction, Values, str | None]

@@ -264,13 +264,23 @@ def _faces(throw: Dice) -> dict[int, Fraction]:
     return {total + shift: p for total, p in dice_sum(throw.count, throw.sides).items()}
 
 
+def add(odds: dict[Any, Fraction], target: Any, probability: Fraction) -> None:
+    """Add to the probability of one of several results.
+
+    Args:
+        odds: The probability of each result so far, changed.
+        target: The result.
+        probability: The probability to add.
+    """
+    odds[target] = odds[target] + probability if target in odds else probability
+
+
 def distribution(expression: Expression) -> dict[int, Fraction]:
     """The distribution of an expression without names, ascending; every throw is independent."""
     value = compiled(expression, {})
     result: dict[int, Fraction] = {}
     for faces, p in falls(expression):
-        number = int(value(faces))
-        result[number] = result.get(number, Fraction(0)) + p
+        add(result, int(value(faces)), p)
     return dict(sorted(result.items()))
 
 

@@ -48,10 +48,9 @@ from solvent.games.gamebook.effects import (
     Happening,
     Liveness,
     Option,
-    add,
     options,
 )
-from solvent.games.gamebook.expressions import Range, compiled, distribution, falls
+from solvent.games.gamebook.expressions import Range, add, compiled, distribution, falls
 from solvent.games.gamebook.page import (
     IN_FIGHT,
     STEPS,
