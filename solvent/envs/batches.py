@@ -286,8 +286,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
 
     def _rows(self) -> NDArray[np.int32]:
         episodes = self._episodes
-        rows: NDArray[np.int32] = episodes.side * self.table.n_states + episodes.state
-        return rows
+        return episodes.side * self.table.n_states + episodes.state
 
     def over(self) -> Bools:
         return self._episodes.over

@@ -275,8 +275,7 @@ class _TwoAgents(Drawn):
 
     def _mask(self, player: int) -> NDArray[np.int8]:
         acts = self.episode.acts(player) or self.episode.over()
-        mask: NDArray[np.int8] = self.episode.mask(player) * np.int8(acts)
-        return mask
+        return self.episode.mask(player) * np.int8(acts)
 
     def _see(self, player: int) -> Any:
         seen = self.episode.observe(player)

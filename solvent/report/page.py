@@ -340,8 +340,7 @@ def _sections(solved: SolvedTask) -> tuple[Section, ...]:
 def _untabled(subject: Game | SolvedGame) -> Untabled | None:
     """Return the results known without a table; None if the game has no way to tell."""
     spec = spec_of(subject if isinstance(subject, Game) else subject.game)
-    known: Untabled | None = None if spec is None else spec.ask("untabled", subject)
-    return known
+    return None if spec is None else spec.ask("untabled", subject)
 
 
 def _view_game(subject: Game | SolvedGame) -> View:
