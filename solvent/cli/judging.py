@@ -259,18 +259,16 @@ def grade(
 def _show_exercise(console: Console, exercise: Exercise) -> None:
     """Show the question of an exercise, and the way to hand an answer in."""
     from solvent.cli.printing import facts
-    from solvent.grading.grades import shapes_of
 
     subject = exercise.subject
     actions = subject.table.info.actions[subject.player]
-    shapes = shapes_of(exercise.asks, subject.rows, len(actions))
     scale = [f"{points:g} for a gap of at most {gap:g}" for gap, points in exercise.points]
     rows = {
         "exercise": f"{exercise.name}: {exercise.title}",
         "question": exercise.question,
         "asked for": exercise.asks.replace("_", " "),
         "discount": "" if exercise.discount == 1 else f"{exercise.discount:g}",
-        "array": " or ".join(map(str, shapes)),
+        "array": " or ".join(map(str, exercise.shapes)),
         "actions": ", ".join(f"{number} {name}" for number, name in enumerate(actions)),
         "points": "\n".join(scale),
     }

@@ -183,6 +183,17 @@ class Exercise:
         """
         return next((float(points) for most, points in self.points if gap <= most), 0.0)
 
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """The shapes that an answer may have, as the module says.
+
+        Raises:
+            ValueError: As for `subject`.
+        """
+        of_actions = self.subject.rows, self.subject.mask.shape[1]
+        allowed = {"policy": (of_actions[:1], of_actions), "values": (of_actions[:1],)}
+        return allowed.get(self.asks, (of_actions,))
+
     @cached_property
     def subject(self) -> Subject:
         """The game and its solution, which are found when they are first asked for.
@@ -341,22 +352,6 @@ LONGEST_NAME = 256
 """Bytes in a line of text for each column: the name of an action is longer than a number."""
 
 
-def shapes_of(asks: str, rows: int, width: int) -> tuple[tuple[int, ...], ...]:
-    """Return the shapes that an answer may have.
-
-    Args:
-        asks: The kind of answer that is asked for.
-        rows: The number of states that the answer numbers.
-        width: The number of actions.
-    """
-    of_states, of_actions = (rows,), (rows, width)
-    return {
-        "policy": (of_states, of_actions),
-        "values": (of_states,),
-        "action_values": (of_actions,),
-    }[asks]
-
-
 def largest_file(shapes: tuple[tuple[int, ...], ...]) -> int:
     """Bytes that the file of an answer of these shapes may have."""
     return NUMBER * max(map(math.prod, shapes)) + BESIDE
@@ -369,7 +364,7 @@ def read_answer(
 
     Args:
         path: A file ``.npz`` or ``.csv``.
-        shapes: The shapes that the array may have, as :func:`shapes_of` gives them.
+        shapes: The shapes that the array may have, as :attr:`Exercise.shapes` gives them.
         actions: The names of actions, by which another order of columns is recognized.
 
     Returns:
@@ -570,7 +565,7 @@ def grade_files(
     """
     found = find_exercise(exercise, trust=trust)
     subject = found.subject
-    shapes, actions = _shapes(found, subject), subject.table.info.actions[subject.player]
+    shapes, actions = found.shapes, subject.table.info.actions[subject.player]
     for file in files:
         try:
             got = grade(found, read_answer(file, shapes, actions))
@@ -628,10 +623,6 @@ def _cell(text: str, *, lines: bool = False) -> str:
     return f"'{plain}" if plain.lstrip().startswith(FORMULAS) else plain
 
 
-def _shapes(exercise: Exercise, subject: Subject) -> tuple[tuple[int, ...], ...]:
-    return shapes_of(exercise.asks, subject.rows, subject.mask.shape[1])
-
-
 def _policy(exercise: Exercise, subject: Subject, answer: Any) -> TabularPolicy:
     """An answer as a policy for the table on which it is scored."""
     table, player = subject.table, subject.player
@@ -672,11 +663,10 @@ def _check_policy(subject: Subject, rows: Floats) -> None:
 def _array(exercise: Exercise, subject: Subject, answer: Any) -> Floats:
     """[S, ...] an answer's numbers for each state."""
     array = np.asarray(answer)
-    shapes = _shapes(exercise, subject)
-    if array.dtype.kind not in "biuf" or array.shape not in shapes:
+    if array.dtype.kind not in "biuf" or array.shape not in exercise.shapes:
         raise ValueError(
             f"the answer is {shown(answer)}, of shape {array.shape}; expected are numbers of shape "
-            f"{' or '.join(map(str, shapes))}, a row for each state"
+            f"{' or '.join(map(str, exercise.shapes))}, a row for each state"
         )
     return array.astype(np.float64)[subject.row]
 

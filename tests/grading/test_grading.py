@@ -20,10 +20,10 @@ from typer.testing import CliRunner
 import solvent
 from solvent.cli.app import app
 from solvent.grading import Exercise, find_exercise, grade_files, read_answer, write_grades
-from solvent.grading.grades import Graded, largest_file, shapes_of
+from solvent.grading.grades import Graded, largest_file
 from solvent.model.files import StoreError
 
-SHAPES = shapes_of("policy", 16, 4)
+SHAPES = ((16,), (16, 4))
 
 
 @pytest.fixture
