@@ -660,22 +660,16 @@ def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
         gc.collect()
 
 
-def plain(hyperparameters: dict[str, Any]) -> dict[str, Any]:
+def plain(value: Any) -> Any:
     """Return hyperparameters as JSON; values that JSON cannot express become text."""
-
-    def said(value: Any) -> Any:
-        if value is None or isinstance(value, (bool, str)) or is_number(value):
-            return value
-        if isinstance(value, (list, tuple)):
-            return [said(item) for item in value]
-        if isinstance(value, dict):
-            return {str(key): said(item) for key, item in value.items()}
-        # Its place in memory is another in every process, and says nothing.
-        return getattr(value, "__qualname__", None) or re.sub(
-            r" at 0x[0-9a-fA-F]+", "", repr(value)
-        )
-
-    return {name: said(value) for name, value in hyperparameters.items()}
+    if value is None or isinstance(value, (bool, str)) or is_number(value):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    # Its place in memory is another in every process, and says nothing.
+    return getattr(value, "__qualname__", None) or re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 def _request(run: Run, algorithm: Algorithm, game: TaskGame) -> dict[str, Any]:
