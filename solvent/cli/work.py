@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -324,49 +324,6 @@ SCORED = "the policy to score, which is not a file,"
 """Subject of the error message about an unknown name."""
 
 
-class SeatValues(Protocol):
-    """The exact values of a player against an opponent: as player 0, as player 1, and on average.
-
-    All values are from this player's point of view.
-    """
-
-    first: float
-    second: float
-    average: float
-
-
-class OnePlayerScore(Protocol):
-    """The score of a policy in a one-player game without a table.
-
-    Attributes:
-        name: The name of the policy.
-        value: The value of the policy.
-        optimum: The value of the game.
-        bounds: Proved error bounds, by their descriptions.
-    """
-
-    name: str
-    value: float
-    optimum: float
-    bounds: Mapping[str, float]
-
-
-class PlayerScore(Protocol):
-    """The score of a player of a two-player game without a table.
-
-    Attributes:
-        name: The name of the player.
-        against: The player's values by opponent; one opponent is a best response to the player.
-        exploitability: The loss against a best response.
-        bounds: Proved error bounds, by their descriptions.
-    """
-
-    name: str
-    against: Mapping[str, SeatValues]
-    exploitability: float
-    bounds: Mapping[str, float]
-
-
 @dataclass(frozen=True)
 class Zip:
     """Options for reading a network of Stable-Baselines3.
@@ -603,7 +560,7 @@ def _score(
 
 
 def _for_two(
-    game: Game, score: PlayerScore, known: Mapping[str, float]
+    game: Game, score: Any, known: Mapping[str, float]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the score of a player of a two-player game, as numbers and as text."""
     lost, proved = score.exploitability, {**known, **score.bounds}
@@ -619,7 +576,7 @@ def _for_two(
 
 
 def _alone(
-    game: Game, score: OnePlayerScore, known: Mapping[str, float]
+    game: Game, score: Any, known: Mapping[str, float]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the score of a policy of a one-player game, as numbers and as text."""
     gap = score.optimum - score.value

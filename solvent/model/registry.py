@@ -164,8 +164,11 @@ class GameSpec:
         scorer: A function that scores a player of a game without a table exactly. It takes four
             arguments: the game; the player, by name or as a
             :class:`solvent.baselines.network.NetworkPlayer`; the folder of the game's solution, or
-            None; a folder for unfinished scores, or None. It returns a ``PlayerScore``
-            (:mod:`solvent.cli.work`), or an ``OnePlayerScore`` in a game for one.
+            None; a folder for unfinished scores, or None. It returns an object with the
+            player's ``name``, and ``bounds``, a mapping of descriptions to proved error bounds; in
+            a game for one with its ``value`` and the ``optimum``; in a game for two with its
+            ``exploitability``, and ``against``, which maps opponents, one of them a best response,
+            to its values as player 0 (``first``), as player 1 (``second``) and on ``average``.
         play: A function from a game to the :class:`solvent.play.Session` that it has of its own
             in the terminal, or to None for a form of the game that is played as any other.
         sections: A function from a solved task to the game's own sections of a report.
