@@ -302,9 +302,10 @@ def _rows(
     reply = actions is choice.replies
     player = 1 if reply else choice.player
     worst = max((one.cost for one in actions), default=0.0)
-    agent: Mapping[int, float] | None = None
+    agent: Sequence[float] | None = None
     if explorer.loaded is not None and explorer.loaded.policy.player == player and not choice.over:
-        agent = explorer.loaded.chances(explorer.tabled("a policy"), choice.state)
+        index = explorer.tabled("a policy").table.index
+        agent = explorer.loaded.policy.probabilities[index[choice.state]].tolist()
     word = "answer" if view.quiz else "do"
     takes = not (view.quiz and not view.hidden) and not (reply and view.me != 1)
     explain = words(explorer.solved.game).explain
@@ -320,7 +321,7 @@ def _rows(
             "why": view.address(panel="results", **{"reply" if reply else "why": one.number}),
             "note": notes[one.number] if told else "",
             "share": one.cost / worst if worst else 0.0,
-            "agent": None if agent is None else agent.get(one.number, 0.0),
+            "agent": None if agent is None else agent[one.number],
         }
         for one in ranked
     ]

@@ -90,11 +90,6 @@ class Cells:
     ends: Bools
     signs: Mapping[tuple[int, int], str]
 
-    @property
-    def from_top(self) -> bool:
-        """Return whether the first row is the top one, as on a board."""
-        return self.up == ROW
-
 
 def slice_cells(
     found: StateMap,
@@ -180,6 +175,7 @@ def drawn(cells: Cells, title: str, low: float, high: float) -> str:
     template = templates("solvent.explore").get_template("cells.html.j2")
     return template.render(
         cells=cells,
+        from_top=cells.up == ROW,
         title=title,
         left=left,
         top=TOP,
@@ -451,15 +447,6 @@ class LoadedPolicy:
     location: GapLocation | None
     differs: int
     states: int
-
-    def chances(self, table: SolvedTable, state: Any) -> dict[int, float]:
-        """The probability of each action in a state.
-
-        Args:
-            table: The solution of the game's table.
-            state: The state.
-        """
-        return dict(enumerate(self.policy.probabilities[table.table.index[state]].tolist()))
 
 
 @dataclass

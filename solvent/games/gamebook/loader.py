@@ -84,10 +84,6 @@ class Problem:
     cure: str
     severity: Severity = "error"
 
-    def __post_init__(self) -> None:
-        """Shorten texts of the file in the message."""
-        object.__setattr__(self, "message", one_line(self.message))
-
     def __str__(self) -> str:
         place = f", section {self.section}" if self.section is not None else ""
         return f"{self.file}:{self.line}{place}: {self.severity}: {self.message}; {self.cure}"
@@ -218,7 +214,7 @@ class Source:
             if str(key) in places:
                 first, _ = places[str(key)]
                 message = f"{str(key)!r} stands here a second time, first in line {first}"
-                self._doubles.append(Problem(self.file, line, None, message, "keep one of the two"))
+                self._doubles += _error(self.file, line, message, "keep one of the two").problems
             values[key] = self._value(next(self._events), depth + 1)
             places[str(key)] = line, values[key]
         return values
@@ -293,7 +289,7 @@ def _problem(source: Source, path: Keys, text: str, severity: Any = "error") -> 
         source.file,
         source.at(path)[0],
         number,
-        f"{place}: {message}" if place else message,
+        one_line(f"{place}: {message}" if place else message),
         cure,
         severity,
     )
@@ -370,4 +366,4 @@ def _line(event: yaml.Event) -> int:
 
 
 def _error(file: str, line: int, message: str, cure: str) -> BookError:
-    return BookError([Problem(file, line, None, message, cure)])
+    return BookError([Problem(file, line, None, one_line(message), cure)])

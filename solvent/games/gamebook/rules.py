@@ -201,7 +201,7 @@ class Gamebook(Words):
         if page.section == 0:
             self._begin(page, action, odds)
             return self._outcomes(odds)
-        node = self.node(page)
+        node = self.book.nodes[page.section, page.block]
         if page.step:
             following = self.combats[node.place].after(_moment(page), action)
             self._go_on_fighting(node, following, ONE, odds)
@@ -397,10 +397,6 @@ class Gamebook(Words):
         """The continuations of chance events and branches."""
         nodes = self.book.nodes.items()
         return {place: self._chance(node) for place, node in nodes if node.block.way_on in CHANCE}
-
-    def node(self, page: Page) -> Node:
-        """The block of a page that is in a section."""
-        return self.book.nodes[page.section, page.block]
 
     def local_bounds(self, at: Position) -> tuple[Range, ...]:
         """Return the smallest and largest local numbers of pages at a position."""

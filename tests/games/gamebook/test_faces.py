@@ -164,7 +164,10 @@ def test_options_stand_on_the_page_in_the_books_words() -> None:
 def test_a_fight_shows_the_enemy_the_round_and_what_is_carried() -> None:
     pages = compile_game(GAME).states
     page = next(page for page in pages if page.step == "won")
-    enemy, text = GAME.node(page).exit.enemies[page.local[0]], GAME.draw(page)
+    enemy, text = (
+        GAME.book.nodes[page.section, page.block].exit.enemies[page.local[0]],
+        GAME.draw(page),
+    )
     assert re.search(
         rf"{enemy.name}, skill {enemy.skill} .* {page.local[1]}/{enemy.health}\n", text
     )
