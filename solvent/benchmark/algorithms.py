@@ -610,7 +610,17 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
             at work in it.
     """
     algorithm, game = run.found(), task_game(run.task)
-    folder = RunFolder(out / run.folder, _request(run, algorithm, game))
+    # What has to be equal for a run to be resumed.
+    request = {
+        "task": run.task.terms(),
+        "model_hash": game.table.model_hash,
+        "algorithm": run.algorithm,
+        "source": algorithm.source,
+        "seed": run.seed,
+        "timesteps": run.budget.timesteps,
+        "hyperparameters": plain(algorithm.hyperparameters()),
+    }
+    folder = RunFolder(out / run.folder, request)
     held = folder.finish(lambda: _learn(folder, run, algorithm, game, report))
     return _read_back(folder, held, run, algorithm, game)
 
@@ -670,19 +680,6 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     # Its place in memory is another in every process, and says nothing.
     return getattr(value, "__qualname__", None) or re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
-
-
-def _request(run: Run, algorithm: Algorithm, game: TaskGame) -> dict[str, Any]:
-    """Return the request of a run, which has to be equal for it to be resumed."""
-    return {
-        "task": run.task.terms(),
-        "model_hash": game.table.model_hash,
-        "algorithm": run.algorithm,
-        "source": algorithm.source,
-        "seed": run.seed,
-        "timesteps": run.budget.timesteps,
-        "hyperparameters": plain(algorithm.hyperparameters()),
-    }
 
 
 def _read_back(

@@ -560,20 +560,16 @@ def drill_position(solved: SolvedGame, dice: random.Random) -> Any:
                 [action] = dice.choices(list(strategy), list(strategy.values()))
             joint.append(action)
         if len(legal[acting[0]]) > 1 and state not in found:
-            gap = _gap(list(solved.action_values(state, acting[0]).values()), acting[0])
-            if gap > TIE:
-                found[state] = gap
+            values = solved.action_values(state, acting[0]).values()
+            best = (max if acting[0] == 0 else min)(values)
+            # The difference between the best action and the best of those that are worse.
+            if gaps := [gap for value in values if (gap := abs(best - value)) > TIE]:
+                found[state] = min(gaps)
         state = _drawn(game.transition(state, tuple(joint)), dice)
     if not found:
         raise ValueError("no position was found in which one action is better than all others")
     ranked = sorted(found, key=lambda one: -found[one])
     return dice.choice(ranked[: max(len(ranked) // 3, 1)])
-
-
-def _gap(values: Sequence[float], player: int) -> float:
-    """The difference between the best action and the best of those that are worse."""
-    own = sorted((value if player == 0 else -value for value in values), reverse=True)
-    return next((own[0] - value for value in own if own[0] - value > TIE), 0.0)
 
 
 def _drawn(outcomes: Sequence[Any], dice: random.Random) -> Any:

@@ -186,7 +186,9 @@ class States:
             f"{self.label(name)} {self.told(name, field_text(value))}"
             for name, value in zip(names, values, strict=True)
         )
-        near = self._nearest(names, values)
+        # The first state that has most of these values.
+        rows = self._kinds.get(tuple(names), ())
+        near = max(rows, key=lambda row: sum(map(eq, row[1], values)), default=(None,))[0]
         hint = "" if near is None else "; the nearest one is shown instead"
         raise NearestError(f"no state that can be reached has {told}{hint}", near)
 
@@ -290,11 +292,6 @@ class States:
                 names, values = self._apart(state)
                 kinds.setdefault(tuple(names), []).append((state, values))
         return kinds
-
-    def _nearest(self, names: list[str], values: list[Any]) -> Any:
-        """The first state that has most of these values; None if that is not known."""
-        rows = self._kinds.get(tuple(names), ())
-        return max(rows, key=lambda row: sum(map(eq, row[1], values)), default=(None,))[0]
 
 
 def _rebuilt(state: Any, values: Iterator[Any]) -> Any:
