@@ -182,15 +182,13 @@ def _plan(
     """
     if seeds is not None:
         check_integer(seeds, "seeds", 1, 10**6)
-    named: Mapping[str, Source] | None = None
-    if algorithms is not None:
-        named = (
-            algorithms
-            if isinstance(algorithms, Mapping)
-            else {plain_name(name): name for name in algorithms}
-        )
-        if len(named) < len(algorithms):
-            raise ValueError("two algorithms have the same name; give them others by a mapping")
+    named: Mapping[str, Source] = (
+        algorithms
+        if isinstance(algorithms, Mapping)
+        else {plain_name(name): name for name in algorithms or ()}
+    )
+    if len(named) < len(algorithms or ()):
+        raise ValueError("two algorithms have the same name; give them others by a mapping")
     found: dict[str, Algorithm] = {}
     runs: list[Run] = []
     left_out: list[str] = []

@@ -322,14 +322,11 @@ class Session:
         """Take both players' actions, tell the outcome, and return it."""
         outcome = self.roll(self.game.transition(state, joint))
         self.tell(state, joint, outcome)
-        if outcome.reward and not self.scale.is_chance and not self.over(outcome):
+        goes_on = not self.game.is_terminal(outcome.state)
+        if outcome.reward and not self.scale.is_chance and goes_on:
             received = float(outcome.reward) * (1 if self.player == 0 else -1)
             self.show(f"You receive {received:g}.")
         return outcome
-
-    def over(self, outcome: Outcome) -> bool:
-        """Return whether the episode ends with an outcome."""
-        return self.game.is_terminal(outcome.state)
 
     def tell(self, state: Any, joint: JointAction, outcome: Outcome) -> None:
         """Show how chance has decided, if the game can tell it."""
