@@ -27,7 +27,7 @@ if importlib.util.find_spec("hypothesis"):
 
     # Imported here, as after gc.freeze() it is too late: Hypothesis looks for who refers to an
     # object.
-    settings.register_profile("fewer", max_examples=40)
+    settings.register_profile("fewer", max_examples=40, deadline=None)
 
 COMBAT = {"skill_difference": [-1, 1], "stamina": 6, "opponent_stamina": 5, "luck": 4}
 
