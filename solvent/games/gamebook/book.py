@@ -68,7 +68,6 @@ from solvent.games.gamebook.hero import (
     Text,
     Variable,
     counted,
-    known_from,
     one_of,
     range_text,
 )
@@ -359,17 +358,17 @@ class Fight(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _complete(cls, value: Any, info: ValidationInfo) -> Any:
+    def _complete(cls, value: Any, info: ValidationInfo[Any]) -> Any:
         """Fill in the rules and the ending of defeat from the book if the fight omits them."""
         if not isinstance(value, dict):
             return value
-        kinds = known_from(info).combat.by_rules()
+        kinds = info.context.combat.by_rules()
         if len(kinds) == 1:
             value = {"rules": next(iter(kinds)), **value}
         rules = value.get("rules")
         described = kinds.get(rules) if isinstance(rules, str) else None
-        if described is not None and described.health in known_from(info).fallen:
-            value = {"defeat": {"ending": known_from(info).fallen[described.health]}, **value}
+        if described is not None and described.health in info.context.fallen:
+            value = {"defeat": {"ending": info.context.fallen[described.health]}, **value}
         return value
 
     def faults(self, known: Any) -> Iterator[Fault]:

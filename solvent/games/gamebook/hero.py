@@ -99,7 +99,7 @@ class Model(BaseModel):
         yield from ()
 
     @model_validator(mode="after")
-    def _check(self, info: ValidationInfo) -> Any:
+    def _check(self, info: ValidationInfo[Any]) -> Any:
         keys = [field.alias or name for name, field in type(self).model_fields.items()]
         found: list[Fault] = [
             ((key,), f"is an unknown key; {similar(key, keys)}") for key in self.model_extra or ()
@@ -216,11 +216,6 @@ class HeroField:
     path: tuple[str, ...]
 
 
-def known_from(info: ValidationInfo) -> Any:
-    """The part of the book that has been validated before."""
-    return info.context
-
-
 def _formula(
     *, throws: bool = False, least: int | None = None, most: int | None = None
 ) -> PlainValidator:
@@ -232,15 +227,15 @@ def _formula(
         most: The largest value that is allowed.
     """
 
-    def read(value: Any, info: ValidationInfo) -> Expression:
+    def read(value: Any, info: ValidationInfo[Any]) -> Expression:
         shown = text(value)
         if not isinstance(shown, str) or not shown:
             raise ValueError("should be an expression such as 3, 2d6 or gold + 1")
-        expression = parse(shown, known_from(info).meaning)
+        expression = parse(shown, info.context.meaning)
         if not throws and any(dice(expression)):
             raise ValueError(f"{shown!r} has dice in it; throw them in a roll, or into a variable")
         try:
-            ends = [bounds(part, known_from(info).ranges) for part in parts_of(expression)]
+            ends = [bounds(part, info.context.ranges) for part in parts_of(expression)]
         except ValueError as error:
             raise ValueError(f"in {shown!r} {error}") from None
         if max(max(-low, high) for low, high in ends) > LARGEST_RESULT:
@@ -266,7 +261,7 @@ def one_of(what: str, names_in: Callable[[Any], Collection[str] | None]) -> Afte
             known yet.
     """
 
-    def look_up(name: str, info: ValidationInfo) -> str:
+    def look_up(name: str, info: ValidationInfo[Any]) -> str:
         names = names_in(info.context)
         if names is not None and name not in names:
             raise ValueError(f"there is no {what} {name!r}; {similar(name, names)}")
@@ -283,8 +278,8 @@ def _named(*kinds: Kind) -> AfterValidator:
     )
 
 
-def _spent(name: str, info: ValidationInfo) -> str:
-    low = known_from(info).fields[name].low
+def _spent(name: str, info: ValidationInfo[Any]) -> str:
+    low = info.context.fields[name].low
     if low != 0:
         raise ValueError(f"{name} has min {low}; in fights it should be 0")
     return name
