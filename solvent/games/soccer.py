@@ -191,7 +191,8 @@ class Soccer(Rules):
                 if square[0] == row:
                     text = "AB"[player] + "•" * (state.ball == player)
                     line[square[1]] = Cell(text, ("first", "second")[player])
-            end = Cell("", "goal" if row in GOAL_ROWS else "wall", name="goal")
+            kind = "goal" if row in GOAL_ROWS else "wall"
+            end = Cell("", kind, name=kind)
             rows.append((end, *line, end))
         return (Grid(tuple(rows)),)
 

@@ -1,8 +1,7 @@
-"""What every small game has: the checks, what players see, drawings, and refused parameters."""
+"""What every small game has: the checks, what players see, and refused parameters."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -29,14 +28,14 @@ from solvent.games import (
     TicTacToe,
     WindyGridworld,
 )
-from solvent.games.blackjack import OVER, Hand
+from solvent.games.blackjack import Hand
 from solvent.games.blotto import Battle
 from solvent.games.car_rental.rules import Cars
 from solvent.games.corridor import STOPPED
 from solvent.games.goofspiel import Bidding
 from solvent.games.nim import Heaps
-from solvent.games.racetrack import FINISHED, Car
-from solvent.games.soccer import DRAWN, OFF, PLAYING, Pitch
+from solvent.games.racetrack import Car
+from solvent.games.soccer import PLAYING, Pitch
 from solvent.games.tic_tac_toe import Board
 from solvent.model import check_game, discounted, parametrize_with_game_checks
 
@@ -125,50 +124,6 @@ def test_what_players_see() -> None:
         state = type(game.initial()[0].state)(*values)
         seen = [game.observe(state, player) for player in range(game.info.players)]
         np.testing.assert_allclose(seen, expected, err_msg=game.info.name)
-
-
-DRAWN_AS: list[tuple[Any, Any, str]] = [
-    (Blackjack(), Hand(14, 1, True), "the dealer: A ?\nyour sum, with a usable ace {16} 14/21"),
-    (Blackjack(), Hand(21, 7, True, True), "the dealer: 7 ?\nyour sum, a natural {24} 21/21"),
-    (Blackjack(), OVER, "The hand is over."),
-    (Blotto([2, 4], 2), BATTLE, "player A: 2 0\nplayer B: 1 3"),
-    (Corridor(rooms=3), (1,), " . [.] .  G"),
-    (Corridor(rooms=3), (STOPPED,), "The clock has stopped the episode."),
-    (Gambler(), (50,), "capital {12} 50/100"),
-    (
-        Goofspiel(3),
-        BIDDING,
-        "the prize, and those to come: 2 3\nhand of player A: 1 3\nhand of player B: 2 3",
-    ),
-    (Inventory(), (3, 1), "periods left {24}  3/3\n1 in stock: x . ."),
-    (Nim([1, 3]), Heaps((1, 3), 1), "heap 1: x\nheap 2: x x x\nplayer B to act"),
-    (Nim([1], misere=True), Heaps((0,), 1), "heap 1:\nplayer B wins."),
-    (
-        Pig(10),
-        (1, (5, 2), 4),
-        "player A {12}  5/10\nplayer B {5}  2/10 + 4\n4 points in this turn: roll hold\n"
-        "player B to act",
-    ),
-    (
-        Racetrack(("..F", "S.F")),
-        Car(1, 1, 1, 0),
-        " .  .  G\n S [.] G\nVelocity: 1 up, 0 to the right.",
-    ),
-    (Racetrack(("..F", "S.F")), FINISHED, " .  .  G\n S  .  G\nThe car is over the finish."),
-    (RockPaperScissors(), (1, 0), "paper rock\nplayer A wins."),
-    (RockPaperScissors(), (1, 1), "paper paper\nA draw."),
-    (Soccer(), Pitch(OFF, OFF, -1, 1), "player B scores."),
-    (Soccer(), Pitch(OFF, OFF, -1, DRAWN), "The game ends as a draw."),
-    (TicTacToe(), Board((1, 1, 1, 2, 2, 0, 0, 0, 0)), " X  X  X\n O  O  .\n .  .  .\nCrosses win."),
-]
-"""A game, a state and its drawing, in which a number in braces is the filled part of a bar."""
-
-
-def test_states_are_drawn_as_text() -> None:
-    for game, values, expected in DRAWN_AS:
-        state = type(game.initial()[0].state)(*values)
-        text = re.sub(r"\{(\d+)\}", lambda found: f"{'█' * int(found[1]):░<24}", expected)
-        assert game.draw(state) == text, game.info.name
 
 
 REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
