@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, diags_array, eye_array
 from scipy.sparse.linalg import spsolve
 
 from solvent.exact import CertificateError, chain
-from solvent.exact.chain import Chain, likeliest_exits
+from solvent.exact.chain import Chain, likeliest_exits, narrow_order
 from solvent.exact.compilation import Transitions
 
 STATES = 5000
@@ -133,6 +133,30 @@ def test_a_chain_that_is_hardly_ever_left_is_as_exact_as_any(size: int) -> None:
     visits = walk.solve((places == 0).astype(float), transposed=True)
     assert visits[:2] == pytest.approx([1 / luck, 1 / luck], rel=1e-15)
     assert (visits[2:] == 0).all()
+
+
+def test_an_order_is_found_in_which_edges_lead_no_farther_than_they_must() -> None:
+    """A path has the width 1, a ring and a ladder 2, however their nodes are numbered."""
+    n = 60
+    rng = np.random.default_rng(0)
+    i = np.arange(n)
+    shapes = [
+        (1, i[:-1], i[1:]),
+        (2, i, (i + 1) % n),
+        # Rungs between 2k and 2k + 1, rails between k and k + 2.
+        (2, np.append(i[::2], i[:-2]), np.append(i[1::2], i[2:])),
+    ]
+    for width, one, other in shapes:
+        name = rng.permutation(n)
+        source, target = name[np.append(one, other)], name[np.append(other, one)]
+        by_source = np.argsort(source, kind="stable")
+        source, target = source[by_source], target[by_source]
+        start = np.concatenate(([0], np.cumsum(np.bincount(source, minlength=n))))
+        assert narrow_order(start, target, width - 1) is None
+        found = narrow_order(start, target, width)
+        assert found is not None
+        place = np.argsort(found[0])
+        assert np.abs(place[source] - place[target]).max() == found[1] == width
 
 
 @pytest.mark.parametrize("transposed", [False, True])

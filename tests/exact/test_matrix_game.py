@@ -107,6 +107,8 @@ def test_games_of_many_scales_are_solved_again_in_units_of_their_bracket() -> No
     check(payoffs, games)
     again = (games.solved_by == RETRIED) & (games.duality_gap <= 1e-12 * spread_of(payoffs))
     assert again.sum() > 10
+    assert repr(games).startswith("<MatrixGames: 1000 of ")
+    assert f"of {' x '.join(map(str, payoffs.shape[1:]))}, largest gap " in repr(games)
     assert len(STEPS) == HIGHS + 1
 
 
@@ -229,7 +231,9 @@ def test_a_mix_dominates_where_no_pure_action_does() -> None:
 
 def test_rounds_follow_one_another() -> None:
     """Row 2 falls only when column 2, the only one against which it is good, has fallen."""
-    report = iterated_dominance(np.array([[1.0, 2, 3], [2, 3, 4], [0, 0, 9]]))
+    payoff = np.array([[1.0, 2, 3], [2, 3, 4], [0, 0, 9]])
+    report = iterated_dominance(payoff)
+    assert report == iterated_dominance(payoff, mixed=False)
     found = [(r.round, r.player, r.action, r.by) for r in report.removals]
     assert found == [
         (1, 0, 0, ((1, 1.0),)),
@@ -238,6 +242,7 @@ def test_rounds_follow_one_another() -> None:
         (3, 1, 1, ((0, 1.0),)),
     ]
     assert (report.rows, report.columns) == ((1,), (0,))
+    assert str(report).splitlines()[1] == "round 1: column 2 by 0"
 
 
 def test_weak_dominance_is_an_option() -> None:
