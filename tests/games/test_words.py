@@ -7,7 +7,6 @@ is meant, to be copied.
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,9 +38,6 @@ from solvent.games.soccer import DRAWN, OFF, PLAYING
 from solvent.model.scene import Grid
 
 KEPT = Path(__file__).with_name("words.txt")
-
-TOLD = 2
-"""Outcomes of an action of which the story is told: so many of the first and of the last."""
 
 GAMES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (
@@ -118,8 +114,6 @@ def lines(game: Any, states: list[tuple[Any, ...]]) -> Iterator[str]:
         yield f"  {tuple(state)}"
         yield from (f"    | {line}" for line in game.draw(state).splitlines())
         yield from (f"    {type(part).__name__} {written(part)}" for part in game.scene(state))
-        if not game.is_terminal(state):
-            yield from stories(game, state)
 
 
 def written(part: Any) -> str:
@@ -128,17 +122,6 @@ def written(part: Any) -> str:
         cells = enumerate(cell for row in part.rows for cell in row)
         part = (len(part.rows), {n: cell for n, cell in cells if any(cell)}, *part[1:])
     return json.dumps(part, ensure_ascii=False, default=sorted)
-
-
-def stories(game: Any, state: Any) -> Iterator[str]:
-    """What is told of outcomes of each action of the player who may choose among most."""
-    legal = game.legal_actions(state)
-    for k in range(max(map(len, legal))):
-        joint = tuple(own[min(k, len(own) - 1)] for own in legal)
-        outcomes = list(game.transition(state, joint))
-        for outcome in outcomes[:TOLD] + outcomes[TOLD:][-TOLD:]:
-            if told := game.tell(state, joint, outcome, random.Random(0)):
-                yield f"    {joint} {' / '.join(told.splitlines())}"
 
 
 def test_words_and_pictures_are_those_that_are_kept(tmp_path: Path) -> None:

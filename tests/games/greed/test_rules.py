@@ -164,23 +164,7 @@ def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) ->
         make_game("greed", **parameters)
 
 
-DRAWN = [
-    (Position(0, (12, 0), "play"), "player A to act"),
-    (Position(1, (12, 0), "last"), "This is the last turn."),
-    (Position(0, (12, 12), "over"), "A tie."),
-    (Position(0, (12, 13), "over"), "player B wins."),
-    (Position(0, (12, 101), "over"), "player A wins."),
-    (Position(1, (100, 12), "play"), "player B to act"),
-]
-
-
-def test_the_drawing_says_what_happens() -> None:
-    for state, news in DRAWN:
-        first, second, *said = Greed().draw(state).splitlines()
-        assert news in said, state
-        for line, score in zip((first, second), state.scores, strict=True):
-            assert line.endswith(f" {min(score, 100)}/100"), state
-            assert ("bust" in line) == (score > 100), state
+def test_the_drawing_tells_the_odds_of_a_bust() -> None:
     # Two dice show more than 6 in 21 of 36 cases.
     drawn = Greed(10, 6).draw(Position(0, (4, 0), "play"))
     assert f"Odds of a bust: 0% with 1, {21 / 36:.0%} with 2." in drawn
