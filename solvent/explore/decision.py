@@ -418,28 +418,22 @@ def _values_with(
 
     The actions in words are added to `names`.
     """
+    end = time.monotonic() + LONGEST
+
+    def limit(progress: Progress) -> None:
+        if progress.done > MOST_STATES and progress.what == "compiling":
+            raise ValueError(f"the game has more than {MOST_STATES:,} states")
+        if time.monotonic() > end:
+            raise ValueError(f"solving takes more than {LONGEST:g} seconds")
+
     try:
-        solved = solve(knob.make(value), progress=_Limit())
+        solved = solve(knob.make(value), progress=limit)
         found = solved.action_values(state, player)
         names |= action_names(solved.game, state, player) if found else {}
     except (ValueError, TypeError, ArithmeticError, LookupError):
         return {}
     scale = ValueScale(solved.game.info, player)
     return {action: scale.of(one) for action, one in found.items()}
-
-
-class _Limit:
-    """Ends the solving of a game that is too large or takes too long."""
-
-    def __init__(self) -> None:
-        self._end = time.monotonic() + LONGEST
-
-    def __call__(self, progress: Progress) -> None:
-        """Raise ValueError if it is."""
-        if progress.done > MOST_STATES and progress.what == "compiling":
-            raise ValueError(f"the game has more than {MOST_STATES:,} states")
-        if time.monotonic() > self._end:
-            raise ValueError(f"solving takes more than {LONGEST:g} seconds")
 
 
 def _best(values: Mapping[int, float]) -> set[int]:
