@@ -672,12 +672,15 @@ def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
 
 def plain(value: Any) -> Any:
     """Return hyperparameters as JSON; values that JSON cannot express become text."""
-    if value is None or isinstance(value, (bool, str)) or is_number(value):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+    match value:
+        case None | bool() | str():
+            return value
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case dict():
+            return {str(key): plain(item) for key, item in value.items()}
+        case _ if is_number(value):
+            return value
     # Its place in memory is another in every process, and says nothing.
     return getattr(value, "__qualname__", None) or re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 

@@ -333,19 +333,19 @@ def _value(name: str, text: str, like: Any, column: Values | None) -> Any:
     try:
         if len(text) > LONGEST_VALUE:
             raise ValueError
-        if isinstance(like, bool):
-            return {"true": True, "false": False}[text.lower()]
-        if isinstance(like, str):
-            return text
-        if text == "None":
-            return None
-        if isinstance(like, int) or like is None:
-            return int(text)
-        if isinstance(like, Fraction) and "e" not in text.lower():
-            return Fraction(text)
-        number = float(text)
-        if isinstance(like, float) and isfinite(number):
-            return number
+        match like:
+            case bool():
+                return {"true": True, "false": False}[text.lower()]
+            case str():
+                return text
+            case _ if text == "None":
+                return None
+            case int() | None:
+                return int(text)
+            case Fraction() if "e" not in text.lower():
+                return Fraction(text)
+            case float() if isfinite(number := float(text)):
+                return number
         raise ValueError
     except (ValueError, KeyError, ZeroDivisionError):
         kinds: dict[type, str] = {bool: "true and false", int: "whole numbers", float: "numbers"}

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
@@ -261,16 +261,17 @@ class FightingFantasy(Rules):
     @cached_property
     def damages(self) -> Damage:
         """The damage of a round, with and without a test of LUCK."""
-        if isinstance(self.damage, Damage):
-            return self.damage
-        if isinstance(self.damage, str):
-            return DAMAGE[check_choice(self.damage, "damage", DAMAGE)]
-        if not isinstance(self.damage, Mapping):
-            raise ValueError(f"damage is {shown(self.damage)}; allowed are a name or a mapping")
-        names = [item.name for item in fields(Damage)]
-        for name in self.damage:
-            check_choice(name, "damage", names)
-        return Damage(**self.damage)
+        match self.damage:
+            case Damage():
+                return self.damage
+            case str():
+                return DAMAGE[check_choice(self.damage, "damage", DAMAGE)]
+            case Mapping():
+                names = [item.name for item in fields(Damage)]
+                return Damage(
+                    **{check_choice(n, "damage", names): self.damage[n] for n in self.damage}
+                )
+        raise ValueError(f"damage is {shown(self.damage)}; allowed are a name or a mapping")
 
     @cached_property
     def _maxima(self) -> tuple[int, int, int]:
@@ -741,12 +742,13 @@ def _starts(game: FightingFantasy, differences: Ints, shape: Sequence[int]) -> t
 
 def _plain(value: Any) -> Any:
     """Return a parameter as a JSON value."""
-    if isinstance(value, Damage):
-        return {item.name: getattr(value, item.name) for item in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(k): v if isinstance(v, (int, float)) else str(v) for k, v in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(v) for v in value]
-    if isinstance(value, (str, float)) or value is None:
-        return value
+    match value:
+        case Damage():
+            return asdict(value)
+        case Mapping():
+            return {str(k): v if isinstance(v, (int, float)) else str(v) for k, v in value.items()}
+        case None | str() | float():
+            return value
+        case Sequence():
+            return [_plain(v) for v in value]
     return int(value) if isinstance(value, Integral) else str(value)
