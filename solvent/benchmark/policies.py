@@ -116,20 +116,21 @@ def learned_policies(
 
 def _learned(game: TaskGame, part: Any, seat: int, name: str, observation: str) -> Learned:
     """Return the policy of one seat. Support for further kinds of policies belongs here."""
-    if isinstance(part, Learned):
-        return Learned(_own(game, part.sampled, seat, name), _own(game, part.mode, seat, name))
-    if isinstance(part, TabularPolicy):
-        policy = _own(game, part, seat, name)
-    elif callable(part):
-        seen = observed(game.table, seat, observation)
-        policy, _ = tabulated(game.table, part, seen, player=seat, name=name)
-    elif isinstance(part, np.ndarray):
-        policy = TabularPolicy.of(game.table, part, player=seat, name=name)
-    else:
-        raise ValueError(
-            f"an algorithm returned {shown(part)}; allowed are a TabularPolicy, an array [S, A] "
-            f"and a function of observations"
-        )
+    match part:
+        case Learned():
+            return Learned(_own(game, part.sampled, seat, name), _own(game, part.mode, seat, name))
+        case TabularPolicy():
+            policy = _own(game, part, seat, name)
+        case np.ndarray():
+            policy = TabularPolicy.of(game.table, part, player=seat, name=name)
+        case _ if callable(part):
+            seen = observed(game.table, seat, observation)
+            policy, _ = tabulated(game.table, part, seen, player=seat, name=name)
+        case _:
+            raise ValueError(
+                f"an algorithm returned {shown(part)}; allowed are a TabularPolicy, an array "
+                f"[S, A] and a function of observations"
+            )
     return Learned(policy, policy.mode())
 
 

@@ -445,18 +445,19 @@ class Session:
                 raise LeaveError
             if len(chosen) == 1:
                 return chosen[0]
-            if answer in ("h", "help"):
-                lines = self.help(state, names)
-            elif answer in ("?", "? all", "?all"):
-                lines = ["There is no advice in this game."]
-                if self.hints:
-                    lines = self.advice(state, names, everything=answer != "?")
-            elif answer in commands:
-                lines = list(commands[answer][1](state))
-            elif not answer:
-                lines = ["Type a number or a name, or help."]
-            else:
-                lines = [choices.hint(answer)]
+            match answer:
+                case "h" | "help":
+                    lines = self.help(state, names)
+                case "?" | "? all" | "?all":
+                    lines = ["There is no advice in this game."]
+                    if self.hints:
+                        lines = self.advice(state, names, everything=answer != "?")
+                case _ if answer in commands:
+                    lines = list(commands[answer][1](state))
+                case "":
+                    lines = ["Type a number or a name, or help."]
+                case _:
+                    lines = [choices.hint(answer)]
             for line in lines:
                 self.show(line)
 

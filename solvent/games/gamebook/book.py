@@ -91,10 +91,11 @@ Target = Annotated[int, Field(ge=1, le=LARGEST_SECTION)]
 
 def _each(value: Any, meaning: Any) -> Any:
     """Expand a name, or a list of names, to a mapping of these to a meaning."""
-    if isinstance(value, str):
-        return {value: meaning}
-    if isinstance(value, list) and all(isinstance(name, str) for name in value):
-        return dict.fromkeys(value, meaning)
+    match value:
+        case str():
+            return {value: meaning}
+        case list() if all(isinstance(name, str) for name in value):
+            return dict.fromkeys(value, meaning)
     return value
 
 

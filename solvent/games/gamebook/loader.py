@@ -300,16 +300,16 @@ def _faults(error: ValidationError) -> Iterator[tuple[Keys, str]]:
     for fault in error.errors(include_url=False):
         path = tuple(step for step in fault["loc"] if step != "[key]")
         found = fault.get("ctx", {}).get("error")
-        if isinstance(found, ModelError):
-            for inside, message in found.found:
-                yield (*path, *inside), message
-        elif found is not None:
-            said = str(found)
-            yield path, said if "; " in said else f"is {_shown(fault['input'])}; it {said}"
-        elif fault["type"] == "missing":
-            yield path, f"is missing; add {path[-1]}"
-        else:
-            yield path, f"is {_shown(fault['input'])}; {fault['msg'].replace('Input', 'it')}"
+        match found:
+            case ModelError():
+                yield from (((*path, *inside), message) for inside, message in found.found)
+            case None if fault["type"] == "missing":
+                yield path, f"is missing; add {path[-1]}"
+            case None:
+                yield path, f"is {_shown(fault['input'])}; {fault['msg'].replace('Input', 'it')}"
+            case _:
+                said = str(found)
+                yield path, said if "; " in said else f"is {_shown(fault['input'])}; it {said}"
 
 
 def _shown(value: Any) -> str:

@@ -94,19 +94,22 @@ def parse_twee(text: str, file: str = "story.twee") -> TwineStory:
     for line, header, body in _twee_passages(text):
         place = f"{file}:{line}"
         name, tags = _name_and_tags(header)
-        if not name:
-            raise StoryError(place, "the passage has no name")
-        if name == "StoryTitle":
-            title = body.strip() or title
-        elif name == "StoryData":
-            try:
-                start = str(json.loads(body).get("start", start))
-            except (ValueError, AttributeError, RecursionError) as error:
-                raise StoryError(place, f"not JSON ({error})") from error
-        elif name not in SPECIAL and not NO_PASSAGES.intersection(tags):
-            if name in passages:
+        match name:
+            case "":
+                raise StoryError(place, "the passage has no name")
+            case "StoryTitle":
+                title = body.strip() or title
+            case "StoryData":
+                try:
+                    start = str(json.loads(body).get("start", start))
+                except (ValueError, AttributeError, RecursionError) as error:
+                    raise StoryError(place, f"not JSON ({error})") from error
+            case _ if name in SPECIAL or NO_PASSAGES.intersection(tags):
+                continue
+            case _ if name in passages:
                 raise StoryError(place, f"a second passage is named {name!r}")
-            passages[name] = _text_and_links(body)
+            case _:
+                passages[name] = _text_and_links(body)
     if start not in passages:
         raise StoryError(file, f"it begins with the passage {start!r}, which is not there")
     return TwineStory(title, start, passages)
