@@ -88,9 +88,6 @@ ROUGH = 1e-4
 """While the matrix games have larger values than this, in units of the largest value of a state,
 it would be for nothing to evaluate strategies to the last digit."""
 
-LARGE = 0.1
-"""A component of more than this share of all states gets a map of them."""
-
 
 @dataclass(frozen=True, eq=False)
 class GameComponent(Component):
@@ -145,21 +142,13 @@ def component_of(game: TabularGame, states: Ints, values: Floats, player: int = 
         outcomes, outcome_count = members(game.outcome_start, rows)
         outcome_start = np.concatenate(([0], np.cumsum(outcome_count)))
     target = game.next_state[outcomes]
-    if len(states) > LARGE * game.n_states:
-        met = np.zeros(game.n_states, bool)
-        met[target] = True
-        met[states] = False
-        beyond = np.flatnonzero(met)
-        place = np.empty(game.n_states, np.int64)
-        place[states] = np.arange(len(states))
-        place[beyond] = len(states) + np.arange(len(beyond))
-        next_state = place[target]
-    else:
-        # States of a component ascend, so a search finds their places without such a map.
-        next_state = np.minimum(np.searchsorted(states, target), len(states) - 1)
-        outside = np.flatnonzero(states[next_state] != target)
-        beyond, number = np.unique(target[outside], return_inverse=True)
-        next_state[outside] = len(states) + number
+    # Entries of other states are never written; what is read there leads back to another target.
+    place = np.empty(game.n_states, np.int64)
+    place[states] = np.arange(len(states))
+    next_state = np.clip(place[target], 0, len(states) - 1)
+    outside = np.flatnonzero(states[next_state] != target)
+    beyond, number = np.unique(target[outside], return_inverse=True)
+    next_state[outside] = len(states) + number
     return GameComponent(
         game=game,
         states=states,

@@ -508,8 +508,7 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
         The security level of the row player's strategy, the duality gap, and how the game was
         solved.
     """
-    low, high, row, column = _extremes(work.turned, work.weight, work.level, a)
-    floor, ceiling = _bounds_of_pure(a, row, column)
+    low, high, row, column, floor, ceiling = _extremes(work.turned, work.weight, work.level, a)
     if floor >= ceiling:
         x[:] = 0.0
         y[:] = 0.0
@@ -587,10 +586,11 @@ def _attempt(
 @inner
 def _extremes(
     turned: Floats, least: Floats, largest: Floats, a: Floats
-) -> tuple[float, float, int, int]:
+) -> tuple[float, float, int, int, float, float]:
     """Return the least and largest entry, the row of best minimum, the column of best maximum.
 
-    Also writes the transposed payoffs.
+    That minimum and that maximum, the security levels of pure strategies, come last. Also writes
+    the transposed payoffs.
     """
     m, n = a.shape
     for j in range(n):
@@ -606,28 +606,17 @@ def _extremes(
     for j in range(1, n):
         for i in range(m):
             least[i] = min(least[i], turned[j, i])
-    low, best, row = least[0], least[0], 0
+    low, floor, row = least[0], least[0], 0
     for i in range(m):
         low = min(low, least[i])
-        row = i if least[i] > best else row
-        best = max(best, least[i])
-    high, best, column = largest[0], largest[0], 0
+        row = i if least[i] > floor else row
+        floor = max(floor, least[i])
+    high, ceiling, column = largest[0], largest[0], 0
     for j in range(n):
         high = max(high, largest[j])
-        column = j if largest[j] < best else column
-        best = min(best, largest[j])
-    return low, high, row, column
-
-
-@inner
-def _bounds_of_pure(a: Floats, row: int, column: int) -> tuple[float, float]:
-    """Return the least entry of a pure row, and the largest of a pure column."""
-    least, most = np.inf, -np.inf
-    for j in range(a.shape[1]):
-        least = min(least, a[row, j])
-    for i in range(a.shape[0]):
-        most = max(most, a[i, column])
-    return least, most
+        column = j if largest[j] < ceiling else column
+        ceiling = min(ceiling, largest[j])
+    return low, high, row, column, floor, ceiling
 
 
 @inner

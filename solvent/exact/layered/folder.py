@@ -41,7 +41,7 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cached_property, lru_cache
 from math import prod
@@ -71,9 +71,7 @@ from solvent.model.files import (
     reporting,
     write_atomically,
 )
-from solvent.model.parameters import shown
-
-_SHA = re.compile(r"[0-9a-f]{64}")
+from solvent.model.parameters import is_number, shown
 
 REMEMBERED_BYTES = 1 << 30
 """The number of bytes unpacked from compact files that a folder keeps in memory."""
@@ -159,7 +157,7 @@ class LayerFolder(LayerStore):
             raise StoreError(
                 f"{folder}: the solution is not finished; the command that began it goes on with it"
             )
-        store._take_manifest(description, manifest_only=manifest_only)
+        store._take_records(description["sheets"], manifest_only=manifest_only)
         try:
             store.check_complete()
         except ValueError as error:
@@ -229,22 +227,14 @@ class LayerFolder(LayerStore):
         return values
 
     def start(self, layer: Layer) -> WarmStart | None:
-        if layer in self._starts:
-            return self._starts[layer]
-        # None was kept, or it is not the one that was: then layers are started afresh.
-        shape = self.game.start_shape(layer) if layer in self._start_checksums else None
-        if shape is None:
-            return None
-        size = _file_size(shape, "<u4")
-        try:
-            content = read_file(self._start_path(layer), size)
-        except OSError:
-            return None
-        if hashlib.sha256(content).hexdigest() != self._start_checksums[layer]:
-            return None
-        start: WarmStart = np.load(io.BytesIO(content), allow_pickle=False)
-        self._starts[layer] = start
-        return start
+        # One that was not kept, or is not the one that was, is none: layers are started afresh.
+        if layer not in self._starts and layer in self._start_checksums:
+            with contextlib.suppress(OSError):
+                size = _file_size(self.game.start_shape(layer) or (), "<u4")
+                content = read_file(self._start_path(layer), size)
+                if hashlib.sha256(content).hexdigest() == self._start_checksums[layer]:
+                    self._starts[layer] = np.load(io.BytesIO(content), allow_pickle=False)
+        return self._starts.get(layer)
 
     def write(
         self, layer: Layer, values: Floats, start: WarmStart | None, record: LayerRecord
@@ -395,7 +385,7 @@ class LayerFolder(LayerStore):
         if keep not in (None, self.keep):
             raise StoreError(f"{self.folder}: was begun with --keep {self.keep}, not {keep}")
         if description["sheets"] is not None:
-            self._take_manifest(description)
+            self._take_records(description["sheets"])
             if self.finished:
                 self._remove_passed()
                 shutil.rmtree(self._unfinished, ignore_errors=True)
@@ -415,21 +405,19 @@ class LayerFolder(LayerStore):
         whole = content[: content.rfind(b"\n") + 1]
         if whole != content:
             write_atomically(self._journal, whole)
-        records = {}
+        records: dict[str, Any] = {}
         layers = {self.game.name(layer): layer for layer in self.game.layers}
         for number, line in enumerate(whole.splitlines(), 1):
             try:
-                entry = parse_json(line)
-                name, record, *rest = entry
-                records[name] = record
+                name, records[name], start, checksum = parse_json(line)
+                if checksum != manifest.checksum_of([name, records[name], start]):
+                    raise ValueError("its checksum does not match")
             except (ValueError, TypeError) as error:
-                raise StoreError(f"{self._journal}: line {number} is damaged. {_CURE}") from error
-            if len(rest) != 2 or rest[1] != manifest.checksum_of(entry[:-1]):
                 raise StoreError(
-                    f"{self._journal}: the checksum of line {number} does not match. {_CURE}"
-                )
-            if name in layers and rest[0] is not None:
-                self._start_checksums[layers[name]] = rest[0]
+                    f"{self._journal}: line {number} is damaged ({error}). {_CURE}"
+                ) from error
+            if name in layers and start is not None:
+                self._start_checksums[layers[name]] = start
         return records
 
     def _remove_passed(self) -> None:
@@ -450,19 +438,6 @@ class LayerFolder(LayerStore):
                 if self.keep != "all":  # What the layer was made from will be removed.
                     file.flush()
                     os.fsync(file.fileno())
-
-    def _take_manifest(
-        self, description: Mapping[str, Any], *, manifest_only: bool = False
-    ) -> None:
-        """Take the records of a finished solution; `manifest_only` if its layers may be missing."""
-        records = description["sheets"]
-        if not isinstance(records, Mapping):
-            raise StoreError(f"{self._manifest}: is damaged (sheets is {shown(records)})")
-        if len(records) != len(self.game.layers):
-            raise StoreError(
-                f"{self._manifest}: is damaged ({len(records)} layers, not {len(self.game.layers)})"
-            )
-        self._take_records(records, manifest_only=manifest_only)
 
     def _take_records(self, records: Mapping[str, Any], *, manifest_only: bool = False) -> None:
         """Take the records of the layers of which there is what should be, and check its size."""
@@ -518,35 +493,32 @@ class LayerFolder(LayerStore):
         """
         if not isinstance(entries, Mapping):
             raise ValueError(f"it is {shown(entries)}")
+        most, states = self.game.bound(layer), self.game.states(layer)
+        fits: dict[str, Callable[[Any], bool]] = {
+            "largest_gap": lambda gap: is_number(gap) and 0 <= gap <= most,
+            "games": lambda games: type(games) is int and 0 <= games <= states,
+            "constant": lambda constant: constant == states - entries["games"],
+            "sha256": _is_sha256,
+        }
+        if self.keep != "all":
+            fits["largest"] = lambda value: is_number(value) and 0 <= value <= most + SLACK
+        if self.keep == "compact":
+            fits["compact_sha256"] = _is_sha256
         # Folders begun before there were samples have none of some layers.
-        hashes = ["sha256", *(["compact_sha256"] if self.keep == "compact" else [])]
-        names = {*LayerRecord._fields, *hashes, *([] if self.keep == "all" else ["largest"])}
-        different = sorted((names ^ {*entries}) - {"samples"})
+        different = sorted(({*fits} ^ {*entries}) - {"samples"})
         if different:
             raise ValueError(f"entries missing or unknown: {', '.join(map(shown, different))}")
-        for name in hashes:
-            if not (isinstance(entries[name], str) and _SHA.fullmatch(entries[name])):
-                raise ValueError(f"{name} is {shown(entries[name])}")
-        gap, most = entries["largest_gap"], self.game.bound(layer)
-        if type(gap) not in (int, float) or not 0 <= gap <= most:
-            raise ValueError(f"largest_gap is {shown(gap)}; allowed is 0 to {most:g}")
-        if self.keep != "all":
-            largest = entries["largest"]
-            if type(largest) not in (int, float) or not 0 <= largest <= most + SLACK:
-                raise ValueError(f"largest is {shown(largest)}; allowed is 0 to {most:g}")
-            self._largest[layer] = float(largest)
-        games, constant = entries["games"], entries["constant"]
-        states = self.game.states(layer)
-        counts = type(games) is int and type(constant) is int and min(games, constant) >= 0
-        if not counts or games + constant != states:
-            raise ValueError(
-                f"games is {shown(games)} and constant {shown(constant)}; there are {states} states"
-            )
+        for name, fit in fits.items():
+            if not fit(entries[name]):
+                raise ValueError(f"{name} is {shown(entries[name])}, in a layer of {states} states")
         entry = dict(entries)
         if "samples" in entry:
             places = self.chosen.get(layer, [])
             entry["samples"] = read_samples(self.game, places, layer, entry["samples"])
-        self._records[layer] = LayerRecord(float(gap), games, constant)
+        if "largest" in entry:
+            self._largest[layer] = float(entry["largest"])
+        gap, games, constant = (entries[name] for name in LayerRecord._fields)
+        self._records[layer] = LayerRecord(float(gap), games, int(constant))
         self._entries[layer] = entry
 
     def _write_manifest(self, content: Mapping[str, Any]) -> None:
@@ -583,6 +555,10 @@ def _written(path: Path, content: bytes) -> str:
     """Write a file, and return its SHA-256."""
     write_atomically(path, content)
     return hashlib.sha256(content).hexdigest()
+
+
+def _is_sha256(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None
 
 
 def _remove(path: Path) -> None:

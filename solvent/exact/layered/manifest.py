@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvent.exact.layered.game import Layer, LayeredGame, Place, Read, changes
+from solvent.exact.layered.game import Layer, LayeredGame, Place, Read
 from solvent.exact.layered.store import KEEPS, SLACK
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
@@ -86,12 +86,16 @@ def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: 
         raise StoreError(
             f"{folder}: the checksum of manifest.json does not match; it was changed or damaged"
         )
-    if "sheets" not in description:
-        raise StoreError(f"{folder}: manifest.json is damaged ('sheets' is missing)")
-    if version == PARTIAL and description.get("keep") not in KEEPS[1:]:
-        raise StoreError(
-            f"{folder}: manifest.json is damaged (keep is {shown(description.get('keep'))})"
-        )
+    fits = {
+        "sheets": isinstance(description.get("sheets", 0), (Mapping, type(None))),
+        "keep": version == FORMAT or description.get("keep") in KEEPS[1:],
+        "dtype": description.get("dtype") == DTYPE,
+    }
+    for name in fits:
+        if not fits[name]:
+            raise StoreError(
+                f"{folder}: manifest.json is damaged ({name} is {shown(description.get(name))})"
+            )
 
 
 def checksum_of(content: Any) -> str:
@@ -121,16 +125,12 @@ def check_same(description: Mapping[str, Any], game: LayeredGame, folder: Path) 
     Raises:
         StoreError: If it is not; the message names what differs, in both.
     """
-    wanted = describe(game)
     found = {
         name: part
         for name, part in description.items()
         if name not in ("kind", "format", "keep", "dtype", "sheets", "sha256")
     }
     differences = [*game.differences(found)]
-    if not differences:
-        found_type, wanted_type = ({"dtype": part.get("dtype")} for part in (description, wanted))
-        differences = [*changes(found_type, wanted_type)]
     if differences:
         raise StoreError(f"{folder}: is a solution with {'; '.join(differences)}")
     different = sorted({*found} ^ {*game.identity})

@@ -32,7 +32,7 @@ a byte or so a value. All but the rounding is undone exactly.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import prod
 from typing import NamedTuple
@@ -221,21 +221,20 @@ class LayerStore:
     @cached_property
     def _readers(self) -> dict[Layer, list[Layer]]:
         """The layers that read each."""
-        readers: dict[Layer, list[Layer]] = {layer: [] for layer in self.game.layers}
-        for layer in self.game.layers:
-            for needed in self.game.reads(layer):
-                readers[needed].append(layer)
-        return readers
+        return self._users(self.game.reads)
 
     @cached_property
     def _started(self) -> dict[Layer, list[Layer]]:
         """The layers that are started from each."""
-        started: dict[Layer, list[Layer]] = {layer: [] for layer in self.game.layers}
+        return self._users(self.game.starts_from)
+
+    def _users(self, uses: Callable[[Layer], Sequence[Layer]]) -> dict[Layer, list[Layer]]:
+        users: dict[Layer, list[Layer]] = {layer: [] for layer in self.game.layers}
         for layer in self.game.layers:
-            for at in self.game.starts_from(layer):
-                if at in started:
-                    started[at].append(layer)
-        return started
+            for used in uses(layer):
+                if used in users:
+                    users[used].append(layer)
+        return users
 
     def _starts_passed_by(self, layer: Layer) -> Sequence[Layer]:
         """The layers from which no other is started any more, now that one is solved."""

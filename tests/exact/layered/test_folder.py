@@ -225,7 +225,7 @@ def test_a_record_that_was_changed_is_not_gone_on_from(
     gap = lines[4].index(b"largest_gap") + 14
     flip(journal, sum(map(len, lines[:4])) + gap)
     message = refusal(lambda: LayerFolder.create(half_done, layers))
-    assert "records.jsonl: the checksum of line 5 does not match" in message
+    assert "records.jsonl: line 5 is damaged (its checksum does not match)" in message
     journal.write_bytes(b"[" * 100_000 + b"\n")
     message = refusal(lambda: LayerFolder.create(half_done, layers))
     assert "records.jsonl: line 1 is damaged" in message
@@ -258,18 +258,17 @@ def test_a_damaged_manifest_is_named(solution: Path, monkeypatch: pytest.MonkeyP
 RECORDS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"ticks": np.nan}, {}, r"manifest.json: is damaged \(NaN is not allowed\)$"),
     ({"ticks": np.inf}, {}, r"manifest.json: is damaged \(Infinity is not allowed\)$"),
-    ({"sheets": [1]}, {}, r"manifest.json: is damaged \(sheets is \[1\]\)"),
-    ({}, {"99": {}}, r"manifest.json: is damaged \(14 layers, not 13\)"),
+    ({"sheets": [1]}, {}, r"manifest.json is damaged \(sheets is \[1\]\)"),
     ({}, {"99": {}, "1": None}, r"there is a record of '99', no layer"),
     ({}, {"1": 5}, r"the record of 1 is damaged \(it is 5\)"),
     (
         {},
         {"1": {"games": "0"}},
-        r"the record of 1 is damaged \(games is '0' and constant 0; there are",
+        r"the record of 1 is damaged \(games is '0', in a layer of \d+ states\)",
     ),
     ({}, {"1": {"width": 1}}, r"1 is damaged \(entries missing or unknown: 'width'\)"),
-    ({}, {"1": {"largest_gap": -1}}, r"1 is damaged \(largest_gap is -1; allowed is 0 to 40\)"),
-    ({}, {"1": {"sha256": "../x"}}, r"1 is damaged \(sha256 is '../x'\)"),
+    ({}, {"1": {"largest_gap": -1}}, r"1 is damaged \(largest_gap is -1, in"),
+    ({}, {"1": {"sha256": "../x"}}, r"1 is damaged \(sha256 is '../x', in"),
 ]
 
 
