@@ -422,15 +422,6 @@ def test_the_list_takes_every_name_that_solve_takes() -> None:
         assert re.search(told, run("list", name).stdout)
 
 
-def test_the_list_of_a_game_without_parameters_has_no_empty_table(
-    tmp_path: Path, coin: str
-) -> None:
-    bare = tmp_path / "bare.py"
-    bare.write_text(COIN.replace("self, sides=2", "self").replace("= sides", "= 2"))
-    assert "Parameters" in run("list", coin).stdout
-    assert "Parameters" not in run("list", str(bare)).stdout
-
-
 def watched(monkeypatch: pytest.MonkeyPatch, *texts: str) -> list[Event]:
     """Events that are set when a line of progress with one of some texts is written."""
     monkeypatch.setattr(printing, "PERIOD", 0.01)
@@ -805,9 +796,9 @@ def test_a_bad_file_is_one_line(command: str, suffix: str, tmp_path: Path) -> No
 
 
 def test_a_book_of_faults_is_not_read_to_the_end(tmp_path: Path) -> None:
-    """Neither one of 300,000 unknown keys at one place, which took a minute, nor at many."""
-    keys = [f"unknown{number}: 1" for number in range(300_000)]
-    flags = [f"  x{number}: {{{', '.join(keys[:10])}}}" for number in range(2_000)]
+    """Neither one of 30,000 unknown keys at one place nor one of many places."""
+    keys = [f"unknown{number}: 1" for number in range(30_000)]
+    flags = [f"  x{number}: {{{', '.join(keys[:10])}}}" for number in range(500)]
     path = tmp_path / "book.yaml"
     for text, least in (
         ("\n".join([mill(), *keys]), 1),
@@ -817,12 +808,6 @@ def test_a_book_of_faults_is_not_read_to_the_end(tmp_path: Path) -> None:
         assert least <= len(check_book(path)) <= 101
         # The faults are the command's output, and their number is its one line of refusal.
         assert run("book", "check", str(path)).stderr.startswith(f"solvent: {path} has ")
-
-
-def test_bad_results_are_one_line(tmp_path: Path) -> None:
-    for content in CONTENTS.values():
-        (tmp_path / "results.json").write_bytes(content)
-        refusal("report", "--in", tmp_path)
 
 
 @pytest.mark.parametrize(

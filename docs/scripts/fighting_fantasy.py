@@ -87,7 +87,6 @@ class Box(NamedTuple):
         return np.stack((row - 10, luck, hero + 1, opponent + 1), axis=1), self.codes.reshape(-1)
 
 
-@cache
 def box(damage: str = "standard", *, exact: bool = False) -> Box:
     """Solve the paper's box with the table of the rules.
 
@@ -103,6 +102,12 @@ def box(damage: str = "standard", *, exact: bool = False) -> Box:
         damage: Name of the damage table.
         exact: Compare exactly instead of by the paper's rule.
     """
+    return _solved_box(damage, exact)
+
+
+@cache
+def _solved_box(damage: str, exact: bool) -> Box:
+    """The same, once for each damage and rule, however they are passed."""
     game = FightingFantasy((-10, 10), (1, 24), (1, 24), (0, 12), damage=damage)
     table = compile_game(game)
     [choices] = np.nonzero(np.diff(table.row_start) == 2)

@@ -236,9 +236,16 @@ def _matching_sweep(
         _add_regret(second_regret[s, :n], q, y, plus)
         if plus:
             y = _matched(second_regret[s, :n])
-        first_average[s, :m] += share * (x - first_average[s, :m])
-        second_average[s, :n] += share * (y - second_average[s, :n])
+        _approach(first_average[s, :m], x, share)
+        _approach(second_average[s, :n], y, share)
         values[s] = first_average[s, :m] @ row_values(matrix, second_average[s, :n])
+
+
+@njit(cache=True)
+def _approach(average: Floats, strategy: Floats, share: float) -> None:
+    """Move an average towards a strategy; a loop, as slices of arrays take long to compile."""
+    for a in range(len(strategy)):
+        average[a] += share * (strategy[a] - average[a])
 
 
 @njit(cache=True)
@@ -359,5 +366,7 @@ def _mirror_step(strategy: Floats, q: Floats, size: float, temperature: float) -
     """Move a strategy by one step, action values being q."""
     # A probability that underflows could never come back.
     logits = (np.log(np.maximum(strategy, 1e-300)) + size * q) / (1 + size * temperature)
-    strategy[:] = np.exp(logits - logits.max())
-    strategy /= strategy.sum()
+    weights = np.exp(logits - logits.max())
+    total = weights.sum()
+    for a in range(len(strategy)):
+        strategy[a] = weights[a] / total

@@ -535,7 +535,7 @@ def _eliminate(component, policy, v, width):  # type: ignore[no-untyped-def]
             proper = proper and total > 0
         # Where play by the policy need not end, further sweeps look for a better one.
         if proper:
-            v[:] = right
+            _copy(right, v)
             solve_eliminated(moves, changing, v, False)
     return FAILED
 
@@ -545,7 +545,9 @@ def _iterate(component, policy, v, rounding, impatient):  # type: ignore[no-unty
     """Improve values and a policy until nothing changes but for rounding."""
     n, chain = len(v), _room(component)
     moves, before, work = np.ones((2, n)), np.empty(n), np.empty((7, n))
-    up, sweeps, spent, wait, patience = True, 0, 0, SPENT, STEPS_IN_VAIN
+    up, sweeps, spent, wait = True, 0, 0, SPENT
+    # A literal would compile the Krylov method a second time.
+    patience = int(np.int64(STEPS_IN_VAIN))
     while sweeps < MOST:
         left, largest = _sweep_greedily(component, policy, v, up)
         up = not up
@@ -569,12 +571,19 @@ def _iterate(component, policy, v, rounding, impatient):  # type: ignore[no-unty
         if decay * MANY_SWEEPS < np.log(change / (SETTLED * largest)):
             if impatient:
                 return CONTRACTS_SLOWLY
-            before[:] = v
+            _copy(v, before)
             if not _evaluate(chain, v, 0.01 * change, moves, rounding, patience, work):
-                v[:] = before
+                _copy(before, v)
                 wait, patience = 2 * wait, 2 * patience
             spent = 0
     return FAILED
+
+
+@_inner
+def _copy(values, to):  # type: ignore[no-untyped-def]
+    """Copy an array; slices take a second to compile, for the message of an error."""
+    for s in range(len(values)):
+        to[s] = values[s]
 
 
 @_inner
@@ -634,7 +643,7 @@ def _sweep(chain, v, up):  # type: ignore[no-untyped-def]
 def _evaluate(chain, v, enough, moves, rounding, patience, work):  # type: ignore[no-untyped-def]
     """Evaluate a policy by the Krylov method; whether that succeeded."""
     start, target, flow, right, out = chain
-    changing, within = moves
+    changing, within = moves[0], moves[1]
     within[:] = enough
     residual = bicgstab(
         start, target, flow, changing, out, 1.0, right, v, within, rounding, patience, work

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections import defaultdict
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,9 @@ from solvent.report.page import render
 
 ROOT = Path(__file__).parents[2]
 GREED = SUITE.tasks[1].name
+
+packed_entry = cache(read_submission)
+"""An entry that is in the repository, by its folder."""
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +79,7 @@ def test_the_tables_of_the_documentation_are_those_of_the_packed_entries() -> No
     folders = sorted(card.parent for card in (ROOT / "benchmarks/results").glob("*/*/card.json"))
     assert folders
     assert (ROOT / "benchmarks/results/tables.md").read_text() == as_markdown(
-        [read_submission(folder) for folder in folders]
+        [packed_entry(folder) for folder in folders]
     )
     for folder in folders:
         assert sum(file.stat().st_size for file in folder.rglob("*")) < 2**20, folder
@@ -148,7 +152,7 @@ def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> 
     )
     seconds: dict[str, float] = {}
     for name in order:
-        entry = read_submission(ROOT / "benchmarks/results/core-mini" / name)
+        entry = packed_entry(ROOT / "benchmarks/results/core-mini" / name)
         early = name in ("ppo", "a2c", "dqn", "q_learning")
         assert commits[entry.card.source] == ("3e6d700" if early else "fd5ae6d"), name
         seconds[name] = sum(agent.cpu_seconds for task in entry.tasks for agent in task.agents)
@@ -163,9 +167,7 @@ def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> 
 def test_the_text_on_games_for_two_is_what_the_entries_and_the_searches_say() -> None:
     said = " ".join((ROOT / "docs/leaderboard.md").read_text("utf-8").split())
     results, suite = ROOT / "benchmarks/results/two-player", find_suite("two-player")
-    entries = {
-        card.parent.name: read_submission(card.parent) for card in results.glob("*/card.json")
-    }
+    entries = {card.parent.name: packed_entry(card.parent) for card in results.glob("*/card.json")}
     assert {name for name, entry in entries.items() if not entry.card.uses_model} == {"minimax_q"}
     assert (
         "Minimax-Q learns from episodes; the other three sweep over all states and are told" in said

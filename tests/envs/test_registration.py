@@ -42,7 +42,11 @@ def test_the_threshold_of_greed_is_the_value_of_its_own_solver() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] if n in LARGE else []) for n in NAMES]
+    "name",
+    [
+        pytest.param(n, marks=[pytest.mark.slow] if n in (*LARGE, "solvent/Greed-v0") else [])
+        for n in NAMES
+    ],
 )
 def test_the_optimum_is_stored_with_the_model_that_it_is_of(name: str) -> None:
     entry = ENVIRONMENTS[name]

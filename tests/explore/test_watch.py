@@ -194,10 +194,10 @@ def test_a_policy_that_never_ends_is_drawn_at_infinity_and_not_left_out() -> Non
 
 def test_the_pictures_that_are_watched_have_one_scale_and_their_ends_another_colour() -> None:
     game, found = solved("lake"), Explorer(solved("lake")).state_map
-    page = shown("lake", "method=q_learning&frame=12")
+    page = shown("lake", "method=q_learning&frame=9")
     cell = r'<rect [^>]*fill="(#\w+)"><title>column (\d), row (\d): ([^<]*)</title>'
     pictures = [re.findall(cell, svg) for svg in re.findall(r"(?s)<svg.*?</svg>", page)[:2]]
-    estimates = Course(game, "q_learning", 0).frame(12).values[found.states]
+    estimates = Course(game, "q_learning", 0).frame(9).values[found.states]
     exact = found.value[: len(found.states)]
     low, high = min(*estimates, *exact), max(*estimates, *exact)
     assert min(estimates) < min(exact)  # Or there is nothing to clip.

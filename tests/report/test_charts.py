@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import replace
 from itertools import pairwise
-from math import inf, isinf, nan
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -34,7 +34,6 @@ from solvent.report.panel import (
     CIVIDIS,
     FURTHER,
     LABEL,
-    OWN_MARKS,
     VIRIDIS,
     Axis,
     algorithm_marks,
@@ -242,21 +241,6 @@ def test_a_gap_without_bound_is_at_the_top_and_marked() -> None:
     assert len(curve_drawn(panels(task, curves, MARKS)[1])[0]) == 3
 
 
-def test_an_axis_has_lanes_for_infinite_numbers() -> None:
-    axis = Axis(2.0, 4.0, below=0.1, above=0.2)
-    assert [axis.share(n) for n in (-inf, 2.0, 3.0, 4.0, inf)] == pytest.approx(
-        [0.0, 0.1, 0.45, 0.8, 1.0]
-    )
-    assert axis.ticks()[0] == -inf
-    assert axis.ticks()[-1] == inf
-    assert not any(map(isinf, Axis(2.0, 4.0).ticks()))
-    gaps = gap_axis([0.5, inf, 0.0], unbounded=True)
-    assert gaps.share(inf) == 1
-    assert gaps.share(1.0) == pytest.approx(1 - gaps.above)
-    assert gaps.share(0.0) == 0
-    assert gap_axis([0.5, inf]).ticks()[-1] == 1.0
-
-
 def test_over_seeds_the_middle_half_is_what_counts() -> None:
     """Of four runs the best and the worst are left out; of the others none ends at first."""
     curves = [[(0.0, inf), (1.0, gap)] for gap in (inf, 4.0, 2.0, 1.0)]
@@ -347,17 +331,6 @@ def test_labels_are_moved_apart_within_the_chart(places: list[float]) -> None:
     assert moved[-1] <= 200
     if all(later - earlier >= LABEL for earlier, later in pairwise(places)):
         assert moved == places
-
-
-def test_every_algorithm_has_one_mark_on_all_pages() -> None:
-    names = [*OWN_MARKS, "minimax_q", "q_learning", "td3", "my own"]
-    marks = algorithm_marks(names)
-    assert len(set(marks.values())) == len(names)
-    assert len({marks[name].colour for name in OWN_MARKS}) == len(OWN_MARKS)
-    own = {marks[name].colour for name in OWN_MARKS}
-    for name in names:
-        assert algorithm_marks([name])[name] == marks[name]
-        assert (marks[name].colour in own) == (name in OWN_MARKS)
 
 
 def test_series_stand_out_from_the_page() -> None:

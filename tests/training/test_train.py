@@ -287,9 +287,7 @@ def test_a_finished_training_is_read_back_without_the_lock(
 
 
 def test_another_seed_is_another_training(folder: Path, small: TabularGame, tmp_path: Path) -> None:
-    one, same = begin(small, folder), begin(small, tmp_path / "same")
-    assert_same(one, same)
-    other = begin(small, tmp_path / "other", seed=1)
+    one, other = begin(small, folder), begin(small, tmp_path / "other", seed=1)
     assert (one.policy.probabilities != other.policy.probabilities).any()
 
 

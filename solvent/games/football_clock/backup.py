@@ -25,9 +25,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from solvent.exact.compilation import inner, kernel
 from solvent.exact.layered.game import Block, BlockResult, WarmStart
 from solvent.exact.matrix_game import Work, solve_in, work_for
 from solvent.games.football.packed import Arrays, PackedRules
@@ -181,13 +181,13 @@ def _given(strategies: RoleStrategies | None, shape: tuple[int, ...]) -> RoleStr
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def rows_of(rules: Arrays) -> int:
     """The rows of the values of results and cells."""
     return int(rules.results + len(rules.mixed_start) - 1)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def workspace(rules: Arrays, states: int) -> Workspace:
     """Memory for so many states at once."""
     rows, defences, most = rows_of(rules), rules.cell.shape[1], rules.contested.max()
@@ -204,7 +204,7 @@ def workspace(rules: Arrays, states: int) -> Workspace:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(largest=-1, allocates=True, nogil=True)
 def _backup(
     rules: Arrays,
     following: Floats,
@@ -261,7 +261,7 @@ def _backup(
 # The values of results and cells
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _rate_results(rules: Arrays, s: int, following: Floats, by_row: Floats, start: int) -> None:
     """Write the values of results in a situation, but for choices and the declaration.
 
@@ -288,7 +288,7 @@ def _rate_results(rules: Arrays, s: int, following: Floats, by_row: Floats, star
                 total[start + c] += p * (branch[c] - base[c])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _rate_mixed_cells(rules: Arrays, by_row: Floats) -> None:
     """Write the values of cells with more than one result, their results being written."""
     columns = by_row.shape[1]
@@ -303,7 +303,7 @@ def _rate_mixed_cells(rules: Arrays, by_row: Floats) -> None:
                 total[c] += p * (result[c] - base[c])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _choose(
     rules: Arrays, k: int, responds: bool, choices: Floats, which: Numbers, by_row: Floats
 ) -> None:
@@ -325,7 +325,7 @@ def _choose(
 # Equilibria
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def solve_games(
     rules: Arrays,
     games: Equilibria,
@@ -383,7 +383,7 @@ def solve_games(
     return largest_gap, count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _note_choices(rules: Arrays, here: Floats, choices: Floats) -> None:
     """Write which choices are for the penalty; `here` has the values of results."""
     for k in range(len(choices)):
@@ -391,14 +391,14 @@ def _note_choices(rules: Arrays, here: Floats, choices: Floats) -> None:
         choices[k] = (better > 0) if rules.chooser[k] == 0 else (better < 0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _unpack(mask: np.uint32, strategy: Floats) -> None:
     """Write a strategy whose support is that of a mask."""
     for i in range(len(strategy)):
         strategy[i] = (mask >> np.uint32(i)) & np.uint32(1) if i < 32 else 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _support_of(strategy: Floats) -> np.uint32:
     """The support of a strategy as a mask."""
     mask = np.uint32(0)
@@ -411,7 +411,7 @@ def _support_of(strategy: Floats) -> np.uint32:
 # Given strategies, and best responses to them
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _rate_given(
     rules: Arrays,
     attack: Floats,
@@ -469,7 +469,7 @@ def _rate_given(
                 values[c] += attack[x[c], rules.row_action[row]] * total[c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _add(total: Floats, chance: Floats, values: Floats) -> None:
     """``total += chance * values``."""
     for c in range(len(total)):

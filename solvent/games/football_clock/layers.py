@@ -35,9 +35,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.special import ndtr
 
+from solvent.exact.compilation import inner, kernel
 from solvent.exact.layered.game import (
     Block,
     BlockResult,
@@ -235,7 +235,7 @@ def kick_values(layout: FormLayout, values: Floats) -> Floats:
     return np.stack(kicks)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def settled(none: float, own: float, other: float, own_calls: float, other_calls: float) -> float:
     """The value to the side that was on offence when both sides are asked for a time-out in turn.
 
@@ -258,14 +258,14 @@ def settled(none: float, own: float, other: float, own_calls: float, other_calls
     return declined + own_calls * (own - declined)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _value(layer: Seen, row: int, same: bool, column: int) -> float:
     """The value of a row to the side that was on offence, which has the ball there if `same`."""
     own, swapped = layer
     return own[row, column] if same else -swapped[row, swapped.shape[1] - 1 - column]  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(largest=-1, allocates=True, nogil=True)
 def _rate(
     rated: Floats,
     successor: Ints,

@@ -61,6 +61,13 @@ class TurnValues(NamedTuple):
     kept: Floats
 
 
+def _read_only(values: Floats) -> Floats:
+    """A view that cannot be written: arrays that can are another type, compiled once more."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
 class YahtzeeLayers(LayeredGame):
     """The layers of a form of Yahtzee, by the number of filled boxes.
 
@@ -146,9 +153,8 @@ class YahtzeeLayers(LayeredGame):
             layer: The number of filled boxes.
             read: Returns the values of a layer.
         """
-        if layer + 1 < len(self.game.scorecard):
-            return np.ascontiguousarray(read(layer + 1))
-        return np.zeros(self.shape(layer + 1))
+        last = layer + 1 == len(self.game.scorecard)
+        return np.zeros(self.shape(layer + 1)) if last else np.ascontiguousarray(read(layer + 1))
 
     def problem(self, layer: int, read: Read) -> tuple[NDArray[np.int32], Floats]:
         """Return the bit masks of a layer's sets, and the values of the next layer."""
@@ -163,7 +169,7 @@ class YahtzeeLayers(LayeredGame):
         """Solve all turns from some sets of filled boxes."""
         sets, after = problem[0][slice(*block)], problem[1]
         out = np.zeros((len(sets), *self.shape(0)[1:]))
-        solve_sets(self.rules, sets, self.reach, after, self.position, out)
+        solve_sets(self.rules, sets, self.reach, _read_only(after), self.position, out)
         return BlockResult(out, games=self._cards(sets))
 
     def turn(self, cards: Cards, after: Floats) -> TurnValues:
@@ -176,7 +182,7 @@ class YahtzeeLayers(LayeredGame):
         rules, lanes = self.rules, len(cards.totals)
         value = np.zeros((len(rules.plain), ENDS, lanes))
         held, kept = np.empty((2, rules.rolls, len(rules.dice), lanes))
-        turn_values(rules, *cards, after, self.position, value, held, kept)
+        turn_values(rules, *cards, _read_only(after), self.position, value, held, kept)
         return TurnValues(value, held, kept)
 
     def blocks(self, layer: int) -> Sequence[Block]:

@@ -214,7 +214,10 @@ def solve_sets(
         held = turns[0, : rules.rolls * hands * lanes].reshape(rules.rolls, hands, lanes)
         kept = turns[1, : rules.rolls * hands * lanes].reshape(rules.rolls, hands, lanes)
         for bonus in range(2 if rules.tracked & filled else 1):
-            turn_values(rules, filled, bonus, totals, after, place, value, held, kept)
+            # As Python passes it, so that it is compiled once.
+            turn_values(
+                rules, int(np.int64(filled)), bonus, totals, after, place, value, held, kept
+            )
             for lane, total in enumerate(totals):
                 out[i, total, bonus] = kept[rules.rolls - 1, 0, lane]
 

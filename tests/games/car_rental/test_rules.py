@@ -97,8 +97,8 @@ def poisson_optimum(game: CarRental) -> float:
 
 def test_the_bracket_holds_for_the_problem_as_it_is_described() -> None:
     """The table was rounded to 2**-26, and the values were 5e-8 to 2e-6 beside the brackets."""
-    for shuttle, parking in product((False, True), repeat=2):
-        game = CarRental(shuttle=shuttle, parking=parking)
+    for both in (False, True):
+        game = CarRental(shuttle=both, parking=both)
         solution = solve(discounted(game, 0.9))
         assert solution.upper - solution.lower < 1e-9, game
         assert solution.lower < poisson_optimum(game) < solution.upper, game

@@ -134,7 +134,7 @@ QUICK: tuple[tuple[str, dict[str, Any]], ...] = (
     ("half", {"half": 30, "timeouts": 1}),
     ("second-half", {"half": 30}),
     ("second-half", {"half": 30, "timeouts": 1, "chart": SMALL, "margin": -3}),
-    ("full", {"half": 30, "chart": SMALL, "timeouts": 1}),
+    ("full", {"half": 30, "chart": SMALL}),
     # Its plays score more points than any usual one.
     ("half", {"half": 30, "rules": {**RULES, "touchdown": 20, "safety": 7}, "chart": SMALL}),
 )

@@ -18,7 +18,7 @@ from solvent.games.pig.report import HoldSurface, hold_surface, pig_sections
 from solvent.games.pig.rules import HOLD, ROLL, Turn
 from solvent.report.solved import SolvedTask
 
-SMALL = Pig(target=18, sides=3)
+SMALL = Pig(target=14, sides=3)
 """Where a 1 is so likely that holding pays."""
 
 
@@ -62,7 +62,7 @@ def test_the_surface_is_that_of_value_iteration() -> None:
     reached = found.action >= 0
     reached[:, :, 0] = False
     clear = reached & (np.abs(gain) > 1e-9)
-    assert clear.sum() > 500
+    assert clear.sum() > 200
     assert ((found.action == 1) == (gain < 0))[clear].all()
     begins = ~np.isnan(found.chance)
     assert found.chance[begins] == pytest.approx(chance[begins], abs=1e-9)
@@ -72,7 +72,7 @@ def test_the_surface_is_that_of_value_iteration() -> None:
 def test_the_numbers_of_the_page_are_the_policy_of_either_player() -> None:
     """A player's optimal action depends on the scores, not on who it is, up to ties."""
     found, table = data(), solved(SMALL)
-    chance = np.frombuffer(base64.b64decode(found["chance"]), "<f4").reshape(18, 18)
+    chance = np.frombuffer(base64.b64decode(found["chance"]), "<f4").reshape(14, 14)
     seen = 0
     for state in cast("tuple[Turn, ...]", table.table.states):
         if state.player == 1 or max(state.scores) >= SMALL.target:
@@ -86,7 +86,7 @@ def test_the_numbers_of_the_page_are_the_policy_of_either_player() -> None:
         if state.total == 0:
             assert chance[own, other] == np.float32(table.value_of(state))
         seen += inside
-    assert seen == (surface().action == 1).sum() > 100
+    assert seen == (surface().action == 1).sum() > 50
 
 
 @pytest.mark.slow

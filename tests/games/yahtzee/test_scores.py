@@ -45,15 +45,11 @@ def network(game: Yahtzee, rule: str, *, masked: bool, layers: int = 3) -> Netwo
 
 
 def as_table(game: Yahtzee, table: TabularGame, player: NetworkPlayer) -> TabularPolicy:
-    """The policy of a network, asked state by state."""
-    mask = table.mask[0]
-    chances = np.zeros(mask.shape)
-    for i, state in enumerate(table.states):
-        if game.is_terminal(state):
-            chances[i] = mask[i]
-            continue
-        outputs = player.network(game.observe(state, 0)[None])
-        chances[i] = player.choose(outputs, mask[i : i + 1] == 1)[0]
+    """The policy of a network, asked of every state."""
+    live = ~table.terminal
+    seen = np.stack([game.observe(state, 0) for state in table.states])[live]
+    chances = np.zeros(table.mask[0].shape)
+    chances[live] = player.choose(player.network(seen), table.mask[0][live])
     return TabularPolicy.of(table, chances, player=0, name="net")
 
 
