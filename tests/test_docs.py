@@ -142,10 +142,6 @@ def test_the_guides_are_short() -> None:
         assert len((DOCS / page).read_text("utf-8").split()) <= 800, page
 
 
-def test_few_blocks_continue_another() -> None:
-    assert sum(block.startswith(CONTINUES) for block in BLOCKS.values()) < 5
-
-
 def test_every_page_of_the_navigation_exists() -> None:
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
     sections = [entry for item in config["nav"] for entry in item.values()]
