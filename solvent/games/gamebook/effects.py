@@ -294,20 +294,21 @@ class Liveness:
 
     def _exit(self, node: Node, again: Names) -> tuple[Names, Names]:
         """Return the live fields when the way on is taken, and those touched on it."""
-        block, book = node.block, self._book
-        if block.goto is not None:
-            return self.before[block.goto, 0], self._entering((block.goto, 0))
-        if block.again:
-            return again, NONE
-        if block.repeat is not None:
-            # The live fields at `again` are those at the beginning, which depend on them.
-            [start] = node.inner
-            live = NONE
-            self._node(start, live)
-            while self.before[start.place] != live:
-                live = self.before[start.place]
+        book = self._book
+        match node.block.way_on:
+            case "goto":
+                return self.before[node.exit, 0], self._entering((node.exit, 0))
+            case "again":
+                return again, NONE
+            case "repeat":
+                # The live fields at `again` are those at the beginning, which depend on them.
+                [start] = node.inner
+                live = NONE
                 self._node(start, live)
-            return live, self.touches[start.place] | self._entering(start.place)
+                while self.before[start.place] != live:
+                    live = self.before[start.place]
+                    self._node(start, live)
+                return live, self.touches[start.place] | self._entering(start.place)
         for inner in node.inner:
             self._node(inner, again)
         following = NONE.union(*(self.before[inner.place] for inner in node.inner))

@@ -446,19 +446,19 @@ class Gamebook(Words):
 
     def _leave(self, node: Node, values: Values, probability: Fraction, odds: Odds) -> None:
         """Add the outcomes of a block without a decision, after its effects."""
-        block = node.block
-        if block.goto is not None:
-            self._enter(self.book.nodes[block.goto, 0], values, probability, odds)
-        elif block.fight is not None:
-            combat = self.combats[node.place]
-            start = FightState("begin", combat.begin(values), values)
-            self._go_on_fighting(node, combat.after(start, 0), probability, odds)
-        elif block.repeat is not None:
-            for page, p in self._repeated(node.inner[0], values).items():
-                add(odds, page, probability * p)
-        else:
-            for following, p in self._chances[node.place](values).items():
-                self._enter(following, values, probability * p, odds)
+        match node.block.way_on:
+            case "goto":
+                self._enter(self.book.nodes[node.exit, 0], values, probability, odds)
+            case "fight":
+                combat = self.combats[node.place]
+                start = FightState("begin", combat.begin(values), values)
+                self._go_on_fighting(node, combat.after(start, 0), probability, odds)
+            case "repeat":
+                for page, p in self._repeated(node.inner[0], values).items():
+                    add(odds, page, probability * p)
+            case _:
+                for following, p in self._chances[node.place](values).items():
+                    self._enter(following, values, probability * p, odds)
 
     def _chance(self, node: Node) -> Continuation:
         """The continuation of a chance event or a branch."""
