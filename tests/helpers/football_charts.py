@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 from hypothesis import strategies as st
 
-from solvent.games.football.chart import Cell, Chart, Result, ordered_cell
+from solvent.games.football.chart import Cell, Chart, Result, ordered_cell, parse_cell
+
+
+def chart_of(
+    name: str,
+    plays: Sequence[Sequence[str]],
+    quick_kick: Sequence[str],
+    punt: Sequence[str],
+    source: str = "",
+) -> Chart:
+    """A chart from the text of its cells, ``plays[play - 1][defence]``."""
+    columns = (tuple(map(parse_cell, cells)) for cells in (*plays, quick_kick, punt))
+    *cells, kicked, punted = columns
+    return Chart(name, tuple(cells), kicked, punted, source)
+
 
 yards = st.integers(-99, 99)
 lengths = st.integers(0, 99)

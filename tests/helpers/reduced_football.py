@@ -10,6 +10,7 @@ from solvent.games.football.chart import Chart
 from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
+from tests.helpers.football_charts import chart_of
 
 RULES: dict[str, Any] = {
     "field": 9,
@@ -28,7 +29,7 @@ RULES: dict[str, Any] = {
     "long_play": 3,
 }
 
-CHART = Chart.from_codes(
+CHART = chart_of(
     "reduced",
     [
         ["1", "3", "off2/2"],
@@ -40,17 +41,17 @@ CHART = Chart.from_codes(
 )
 
 # Plays that lose ground, so that safeties and the defence's touchdowns are met.
-BACKWARDS = Chart.from_codes(
+BACKWARDS = chart_of(
     "backwards",
     [["-4", "5"], ["2 * 1 | -9 * 1", "int2r9 * 1 | fum-7 * 1 | off3 * 1"]],
     ["punt9", "block"],
     ["punt2r9", "punt2"],
 )
 
-NO_CHOICE = Chart.from_codes("single", [["2"]], ["punt4"], ["punt6"])
+NO_CHOICE = chart_of("single", [["2"]], ["punt4"], ["punt6"])
 
 # Few results, so that even the game of both sides is solved in no time.
-MIXED = Chart.from_codes(
+MIXED = chart_of(
     "mixed",
     [["3", "0"], ["inc", "4 * 1 | int2 * 1"]],
     ["punt4", "punt3"],
@@ -69,7 +70,7 @@ CODES = (
 def random_chart(seed: int) -> Chart:
     """Three plays against three defences, with results of all kinds."""
     drawn = np.random.default_rng(seed).integers(len(CODES), size=(3, 3))
-    return Chart.from_codes(
+    return chart_of(
         f"random {seed}",
         [[CODES[code] for code in line] for line in drawn],
         ["punt4", "punt3r1", "punt4"],

@@ -14,6 +14,7 @@ from typing import Any
 from solvent.games.football.chart import Chart
 from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football_clock.rules import TimedFootball
+from tests.helpers.football_charts import chart_of
 
 RULES: dict[str, Any] = {
     "field": 8,
@@ -35,7 +36,7 @@ RULES: dict[str, Any] = {
 
 # Results of all kinds but one each: in and out of bounds, choices of either side, penalties of
 # both, a fumble and an interception with a return, a long gain, dice in a cell.
-CHART = Chart.from_codes(
+CHART = chart_of(
     "tiny",
     [
         ["1", "3o", "off2/2"],
@@ -48,7 +49,7 @@ CHART = Chart.from_codes(
 )
 
 # The fewest calls in which both sides still have a choice.
-SMALL = Chart.from_codes(
+SMALL = chart_of(
     "small", [["4o", "off1/1"], ["def1", "int2r1"]], ["punt4", "block"], ["punt6", "punt4r3"]
 )
 

@@ -65,7 +65,7 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -280,28 +280,6 @@ class Chart:
         object.__setattr__(self, "quick_kick", quick_kick)
         object.__setattr__(self, "punt", punt)
 
-    @classmethod
-    def from_codes(
-        cls,
-        name: str,
-        plays: Sequence[Sequence[str]],
-        quick_kick: Sequence[str],
-        punt: Sequence[str],
-        source: str = "",
-    ) -> Chart:
-        """A chart from the text of its cells, ``plays[play - 1][defence]``.
-
-        Raises:
-            ValueError: If a text is not a cell, or the cells are not a chart.
-        """
-        return cls(
-            name,
-            tuple(tuple(map(parse_cell, line)) for line in plays),
-            tuple(map(parse_cell, quick_kick)),
-            tuple(map(parse_cell, punt)),
-            source,
-        )
-
     @property
     def plays(self) -> int:
         """The number of plays, kicks not counted."""
@@ -506,15 +484,9 @@ def check_suffix(path: str | Path) -> None:
     Raises:
         ChartError: If it ends in anything else.
     """
-    suffix = Path(path).suffix.lower()
-    if suffix == ".csv":
-        return
-    convert = (
-        "; release 0.2 converts JSON with `solvent chart check FILE.json --out FILE.csv`"
-        if suffix == ".json"
-        else ""
-    )
-    raise ChartError(f"{path}: charts are read and written as .csv, not {suffix!r}{convert}")
+    suffix = Path(path).suffix
+    if suffix.lower() != ".csv":
+        raise ChartError(f"{path}: charts are read and written as .csv, not {suffix!r}")
 
 
 def csv_text(chart: Chart) -> str:

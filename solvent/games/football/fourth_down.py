@@ -75,26 +75,38 @@ def fourth_downs(
 
     Args:
         rules: The chart and the ruleset.
-        following: [U] the values of successors to the offence; those of declaring punt formation,
-            which come last, may be left out.
-        situations: Situations of the last down, in normal formation.
+        following: [U] the values of successors to the offence, or [U, C] in each of C columns;
+            those of declaring punt formation, which come last, may be left out.
+        situations: [n] situations of the last down, in normal formation.
+
+    Returns:
+        Arrays that end with [n], or with [n C], the columns of a situation side by side.
     """
     plays, backup = rules.chart.plays, backup_of(rules)
-    missing = len(rules.arrays.successor) - len(following)
-    following = np.append(following, np.zeros(missing))
-    normal = np.array([rules.index(one) for one in situations])
-    leads, legal = backup.leads(normal), rules.legal[normal]
-    results, taken = backup.choose(leads @ following)
+    following = following.reshape(len(following), -1)
+    columns = following.shape[1]
+
+    def numbers(*, punting: bool) -> Ints:
+        return np.array([rules.index(one._replace(punting=punting)) for one in situations])
+
+    def choose(at: Ints, following: Floats, taken: Floats | None = None) -> tuple[Floats, Floats]:
+        """The values of results, [n C, R], and the choices as they are made."""
+        values = backup.leads(at)[:, : len(following)] @ following
+        by_state = values.reshape(len(at), -1, columns).swapaxes(1, 2)
+        return backup.choose(by_state.reshape(-1, rules.n_results), taken)
+
+    normal, declared = numbers(punting=False), numbers(punting=True)
+    legal = rules.legal[normal].repeat(columns, axis=0)
+    results, taken = choose(normal, following)
     payoffs, called = backup.calls(results), legal[:, : plays + 1]
     offence, defence, value, _ = contests(payoffs[:, : plays + 1], alike_in(called))
     against = against_defence(payoffs, defence)[:, : plays + 1]
     against = np.where(called, against, np.nan)
 
-    declared = np.array([rules.index(one._replace(punting=True)) for one in situations])
-    punts = backup.calls(backup.choose(backup.leads(declared) @ following)[0])
+    punts = backup.calls(choose(declared, following)[0])
     # The plays, the quick kick, and the punt itself.
     chosen = np.r_[: plays + 1, plays + 3]
-    may_call = rules.legal[declared][:, np.r_[: plays + 1, plays + 2]]
+    may_call = rules.legal[declared][:, np.r_[: plays + 1, plays + 2]].repeat(columns, axis=0)
     fakes, _, punt, _ = contests(punts[:, chosen], alike_in(may_call))
 
     values = np.stack(
@@ -105,15 +117,18 @@ def fourth_downs(
             np.where(legal[:, plays + 1], results[:, -2], np.nan),
         )
     )
-    way, margin = best_ways(np.stack((value, *values[PUNT:])), offence[:, plays])
+    ways = np.nan_to_num((value, *values[PUNT:]), nan=-np.inf)
+    best, ranked = np.argmax(ways, axis=0), np.sort(ways, axis=0)
+    kinds = [best == 1, best == 2, offence[:, plays] >= 0.5]
+    way, margin = np.select(kinds, [PUNT, KICK, QUICK_KICK], GO), ranked[2] - ranked[1]
 
     # Where only a kick is called, going for it is the best of the plays.
     own = offence[:, :plays]
     best = np.nan_to_num(against[:, :plays], nan=-np.inf).argmax(axis=1)
     own = np.where(own.any(axis=1, keepdims=True), own, np.eye(plays)[best])
     pairs = own[:, :, None] * defence[:, None, :] / own.sum(axis=1)[:, None, None]
-    made = _is_made(rules)
-    gains = (backup.choose(leads @ of, taken)[0] for of in (made, made * following))
+    made = np.repeat(_is_made(rules)[: len(following), None], columns, axis=1)
+    gains = (choose(normal, of, taken)[0] for of in (made, made * following))
     chance, good, total = (
         (pairs * backup.calls(one)[:, :plays]).sum(axis=(1, 2)) for one in (*gains, results)
     )
@@ -127,20 +142,6 @@ def fourth_downs(
         chance,
         *means,
     )
-
-
-def best_ways(values: Floats, quick_kick: Floats) -> tuple[Ints, Floats]:
-    """Return the best of :data:`WAYS`, and what the second best of the three values loses.
-
-    Args:
-        values: [3, ...] values of a normal call, punt formation and a field goal, NaN where one is
-            not allowed.
-        quick_kick: [...] the probability of a quick kick in a normal call.
-    """
-    known = np.nan_to_num(values, nan=-np.inf)
-    best, ranked = np.argmax(known, axis=0), np.sort(known, axis=0)
-    kinds = [best == 1, best == 2, quick_kick >= 0.5]
-    return np.select(kinds, [PUNT, KICK, QUICK_KICK], GO), ranked[2] - ranked[1]
 
 
 def everywhere(rules: PackedRules, following: Floats) -> FourthDowns:

@@ -96,10 +96,12 @@ class AverageNeeded:
 
     Args:
         rules: Chart and ruleset.
+        clock: The rules of time.
+        management: The agent's numbers.
     """
 
-    def __init__(self, rules: PackedRules) -> None:
-        self.rules = rules
+    def __init__(self, rules: PackedRules, clock: ClockRules, management: ClockManagement) -> None:
+        self.rules, self.clock, self.management = rules, clock, management
         branch, kicks = rules.branches, rules.arrays.branch_start[-4]
         goes_on = (branch["row"] < rules.n_situations) & branch["same_side"]
         kept = np.flatnonzero(goes_on[:kicks])
@@ -111,35 +113,20 @@ class AverageNeeded:
         self.gain = to_goal[self.start] - to_goal[self.next]
         self.seconds = branch["seconds"][kept].astype(np.int64)
 
-    def change(
-        self,
-        clock: ClockRules,
-        management: ClockManagement,
-        ticks: int,
-        timeouts: int,
-        *,
-        has_ball: bool,
-        kick: bool,
-    ) -> Floats:
+    def change(self, ticks: int, timeouts: int, *, has_ball: bool, kick: bool) -> Floats:
         """Return [S (R + 2)] by how much each result lowers the average of the side that is behind.
 
         Args:
-            clock: The rules of time.
-            management: The agent's numbers.
             ticks: Ticks left before the play.
             timeouts: Time-outs of the side that is behind.
             has_ball: Whether it has the ball.
             kick: Whether a field goal is enough.
         """
-        rules = self.rules
-        after = np.array(
-            [
-                clock.after(ticks, seconds)
-                for seconds in range(0, self.seconds.max() + 1, clock.tick)
-            ]
-        )
+        rules, clock, management = self.rules, self.clock, self.management
+        durations = range(0, self.seconds.max() + 1, clock.tick)
+        after = np.array([clock.after(ticks, seconds) for seconds in durations])
         left = after[self.seconds // clock.tick]
-        needed = self._needed(management, has_ball=has_ball, kick=kick)
+        needed = self._needed(has_ball=has_ball, kick=kick)
         if has_ball:
             waits: Floats = np.zeros(rules.n_situations)
             remaining: Floats = np.maximum(needed[self.start] - self.gain, 0)
@@ -156,12 +143,12 @@ class AverageNeeded:
         falls = before - average(remaining, left, waits[self.next])
         return grouped_sum(self.row, self.probability * falls, rules.n_situations * rules.n_results)
 
-    def _needed(self, management: ClockManagement, *, has_ball: bool, kick: bool) -> Floats:
+    def _needed(self, *, has_ball: bool, kick: bool) -> Floats:
         """[S] the yards that the side that is behind needs."""
         rules = self.rules.ruleset
         to_goal: Floats = self.rules.situation[:, 2].astype(float)
         if not has_ball:
-            own_line = np.maximum(to_goal - management.punt, rules.touchback)
+            own_line = np.maximum(to_goal - self.management.punt, rules.touchback)
             to_goal = np.asarray(rules.field - own_line)
         if not kick:
             return to_goal
@@ -195,7 +182,7 @@ class AgentLayers:
         self.constants = constants
         self.management = management
         self._utilities = utilities(layout.rules, constants)
-        self._average = AverageNeeded(layout.rules)
+        self._average = AverageNeeded(layout.rules, layout.clock, management)
         self._lock = Lock()
         self._known: dict[tuple[int, int, int], Strategies] = {}
 
@@ -293,9 +280,7 @@ class AgentLayers:
         """[S (R + 2)] what the clock adds to utilities."""
         has_ball = standing in (FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND)
         kick = standing in (FIELD_GOAL_BEHIND, FIELD_GOAL_AHEAD)
-        change = self._average.change(
-            self.layout.clock, self.management, ticks, timeouts, has_ball=has_ball, kick=kick
-        )
+        change = self._average.change(ticks, timeouts, has_ball=has_ball, kick=kick)
         return self.management.weight * (change if has_ball else -change)
 
     def _decides(self, half: Ints | int) -> Bools:

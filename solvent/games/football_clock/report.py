@@ -13,12 +13,10 @@ import numpy as np
 from solvent.cli.groups import interruptible
 from solvent.cli.layered import layer_bar
 from solvent.exact import SolvedGame
-from solvent.exact.matrix_game import solve_matrix_games
-from solvent.games.football.fourth_down import WAY_COLOURS, WAYS, best_ways
+from solvent.games.football.fourth_down import WAY_COLOURS, WAYS, fourth_downs
 from solvent.games.football.report import FIELD, filled, line_chart, untabled_football
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation, first_down_at, line_name, ordinal
-from solvent.games.football.solver.backup import backup_of
 from solvent.games.football.solver.solved import SolvedFootball
 from solvent.games.football_clock.agent import AgentLayers
 from solvent.games.football_clock.evaluation import PairEvaluation, evaluate_pairs
@@ -128,27 +126,16 @@ class LastHalf:
             to_goal: Yards to the goal.
 
         Returns:
-            [T, leads] the best of :data:`NAMES`, and [3, T, leads] the values of a normal call, of
-            punt formation and of a field goal; NaN where none is allowed.
+            [T, leads] the best of :data:`NAMES`, and [4, T, leads] the values of :data:`WAYS`; NaN
+            where one is not allowed.
         """
-        rules, backup = self.layout.rules, backup_of(self.layout.rules)
-        plays, downs = rules.chart.plays, rules.ruleset.downs
-        at = rules.index(Situation(downs, to_go, to_goal))
-        declared = rules.index(Situation(downs, to_go, to_goal, punting=True))
-        found, quick = np.full((3, *self.shape), np.nan), np.zeros(self.shape)
-        called = np.flatnonzero(rules.legal[at, : plays + 1])
-        for t in range(self.ticks):
-            following = self.following(t + 1)[:, self.columns]
-            ends = backup.leads(np.array([at]))[:, : len(following)] @ following
-            results, _ = backup.choose(ends.T.copy())
-            games = solve_matrix_games(backup.calls(results)[:, called])
-            found[0, t], quick[t] = games.value, games.row_strategy[:, called == plays].sum(axis=1)
-            found[1, t] = self.solution.values(self.moment(t + 1))[declared, self.columns]
-            if rules.legal[at, plays + 1]:
-                found[2, t] = results[:, -2]
-        way, margin = best_ways(found, quick)
-        way[margin < NEGLIGIBLE] = EQUAL
-        return way, found + self.even
+        rules = self.layout.rules
+        at = [Situation(rules.ruleset.downs, to_go, to_goal)]
+        following = (self.following(t + 1)[:, self.columns] for t in range(self.ticks))
+        found = [fourth_downs(rules, of_leads, at) for of_leads in following]
+        way = np.stack([one.way for one in found])
+        way[np.stack([one.margin for one in found]) < NEGLIGIBLE] = EQUAL
+        return way, np.stack([one.values for one in found], axis=1) + self.even
 
     def timeout_gain(self, *, offence: bool) -> tuple[Floats, Floats]:
         """The value after a play in bounds, [T, leads] with a time-out and without it.
@@ -337,7 +324,7 @@ def last_down_section(half: LastHalf) -> Section:
         way, found = half.last_down(to_go, to_goal)
         distance = "goal" if to_go == to_goal else f"{to_go}"
         title = f"{last} and {distance} at {half.place_name(to_goal)}"
-        told = dict(zip(("normal call", "punt formation", "field goal"), found, strict=True))
+        told = dict(zip(WAYS, found, strict=True))
         maps.append(half.map(title, (way, COLOURS, named_legend(NAMES, COLOURS)), told))
     title = f"The {last}-down map by time and score"
     return Section(title, filled("last_down", last, maps), map_script())

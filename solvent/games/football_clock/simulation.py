@@ -46,7 +46,7 @@ from solvent.envs.batch_simulator import Player, Simulation, Uniform
 from solvent.envs.batches import SimulatedSeatBatch
 from solvent.envs.kernels import advance, draw_actions, draw_of, pick
 from solvent.envs.sampling import inverse_cdf
-from solvent.games.football.packed import PackedRules, pack_rules
+from solvent.games.football.packed import Arrays, PackedRules, pack_rules
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model import Game
@@ -113,16 +113,9 @@ class Rules(NamedTuple):
     (:mod:`solvent.envs.sampling`).
 
     Attributes:
-        cell: [(n+4)*m] int64, the result in each cell of the chart, or R + k for the k-th of the
-            cells with more than one result.
-        mixed_start: [M+1] int64, where the entries of those cells begin.
-        mixed_threshold: [entries] int64, of these entries.
-        mixed_result: [entries] int64, their results.
-        branch_start: [S*R+4] int32, where the branches of a situation's results begin, and those of
-            the kicks: kickoff, onside, free kick.
+        packed: :class:`solvent.games.football.packed.Arrays`.
+        mixed_threshold: [entries] int64, of the entries of cells with more than one result.
         threshold: [N] int64, of branches.
-        branch_successor: [N] int32, what they lead to.
-        successor: [U] :data:`solvent.games.football.packed.SUCCESSOR`.
         result: [R] :data:`RESULT`.
         row: [S+2, 5] int16 down, yards to go, yards to the goal, whether punt formation is on, and
             the offence's menu.
@@ -137,14 +130,9 @@ class Rules(NamedTuple):
             of a touchdown with its extra point.
     """
 
-    cell: Ints
-    mixed_start: Ints
+    packed: Arrays
     mixed_threshold: Ints
-    mixed_result: Ints
-    branch_start: NDArray[np.int32]
     threshold: Ints
-    branch_successor: NDArray[np.int32]
-    successor: NDArray[Any]
     result: NDArray[Any]
     row: NDArray[np.int16]
     left: NDArray[np.int32]
@@ -185,7 +173,7 @@ def step(
 @inlined
 def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
     """Play both players' actions in an episode; the reward of player 0."""
-    number, at = rules.number[0], episodes[i]
+    number, packed, at = rules.number[0], rules.packed, episodes[i]
     offence = at.offence
     if at.phase == TIMEOUT:
         return _answered(i, first if at.asked == 0 else second, episodes, rules)
@@ -195,9 +183,9 @@ def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
         return 0.0
     x = advance(at.stream)
     at.stream = x
-    start = rules.branch_start[k]
-    j = start + pick(draw_of(x), rules.threshold, start, rules.branch_start[k + 1] - start)
-    after = rules.successor[rules.branch_successor[j]]
+    start = packed.branch_start[k]
+    j = start + pick(draw_of(x), rules.threshold, start, packed.branch_start[k + 1] - start)
+    after = packed.successor[packed.branch_successor[j]]
 
     # The score and the ball.
     scored = after.points if offence == 0 else -after.points
@@ -238,26 +226,26 @@ def _called(i: int, own: int, other: int, episodes: Any, rules: Any) -> int:
         episodes: The episodes; changed in place.
         rules: Rules of the game.
     """
-    number, at = rules.number[0], episodes[i]
+    number, packed, at = rules.number[0], rules.packed, episodes[i]
     if at.phase == CALL:
         call = own + (own == number.plays + 2 and rules.row[at.row, 3] == 1)
-        result = rules.cell[call * number.defences + other - number.first_letter]
+        result = packed.cell[call, other - number.first_letter]
         x = advance(at.stream)
         at.stream = x
-        mixed = result - number.results
+        mixed = result - packed.results
         if mixed >= 0:
-            start = rules.mixed_start[mixed]
-            count = rules.mixed_start[mixed + 1] - start
+            start = packed.mixed_start[mixed]
+            count = packed.mixed_start[mixed + 1] - start
             entry = pick(draw_of(x), rules.mixed_threshold, start, count)
-            result = rules.mixed_result[start + entry]
+            result = packed.mixed_result[start + entry]
         if rules.result[result].chooser >= 0:
             at.phase = CHOICE
             at.choice = result
             return -1
-        if result == number.results - 1:
+        if result == packed.results - 1:
             # Punt formation has been declared; no play has been played.
             at.stream = advance(at.stream)
-            at.row += number.lines
+            at.row += len(packed.alike)
             return -1
     elif at.phase == CHOICE:
         waits = rules.result[at.choice]
@@ -266,8 +254,8 @@ def _called(i: int, own: int, other: int, episodes: Any, rules: Any) -> int:
         at.choice = -1
     else:
         kick = own - number.first_kick if at.phase == KICKOFF else 2
-        return int(number.situations * number.results + kick)
-    return int(at.row * number.results + result)
+        return int(number.situations * packed.results + kick)
+    return int(at.row * packed.results + result)
 
 
 @inlined
@@ -582,10 +570,7 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> Rules:
     first, share = _indicators(sampler.most, sampler.least)
     numbers = {
         "plays": chart.plays,
-        "defences": chart.defences,
         "situations": packed.n_situations,
-        "lines": len(arrays.alike),
-        "results": packed.n_results,
         "first_letter": actions.defence,
         "first_option": actions.choice,
         "first_kick": actions.kick,
@@ -606,14 +591,9 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> Rules:
         for ticks in range(clock.half_ticks + 1)
     ]
     return Rules(
-        cell=arrays.cell.ravel(),
-        mixed_start=arrays.mixed_start,
+        packed=arrays,
         mixed_threshold=inverse_cdf(arrays.mixed_probability, arrays.mixed_start),
-        mixed_result=arrays.mixed_result,
-        branch_start=arrays.branch_start.astype(np.int32),
         threshold=inverse_cdf(arrays.branch_probability, arrays.branch_start),
-        branch_successor=arrays.branch_successor,
-        successor=arrays.successor,
         result=result,
         row=row,
         left=np.array(left, np.int32),

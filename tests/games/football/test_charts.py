@@ -42,6 +42,7 @@ from solvent.games.football.expected_points import (
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.solver.points import solve_points
+from tests.helpers.football_charts import chart_of
 
 CODES_OF_RESULTS = {
     "5": Result("gain", 5),
@@ -115,7 +116,7 @@ def small(**changes: list[str]) -> Chart:
     """Two plays against two defences."""
     given = {"1": ["3", "fum*1 | 4*3"], "2": ["def5/12o", "inc"], "Q": ["punt30"] * 2,
              "P": ["punt40r8", "block*1 | punt40*35"], **changes}  # fmt: skip
-    return Chart.from_codes("small", [given["1"], given["2"]], given["Q"], given["P"])
+    return chart_of("small", [given["1"], given["2"]], given["Q"], given["P"])
 
 
 def test_results_are_distinct_ascending_and_include_the_options_of_choices() -> None:
@@ -132,8 +133,8 @@ def test_the_hash_is_of_the_cells_alone() -> None:
     changed = [small(**{heading: ["-1", "inc"]}) for heading in "12QP"]
     assert len({chart.hash, *(other.hash for other in changed)}) == 5
     # Nor can a play be mistaken for a defence.
-    row = Chart.from_codes("row", [["3", "4"]], ["punt30"] * 2, ["punt30"] * 2)
-    column = Chart.from_codes("row", [["3"], ["4"]], ["punt30"], ["punt30"])
+    row = chart_of("row", [["3", "4"]], ["punt30"] * 2, ["punt30"] * 2)
+    column = chart_of("row", [["3"], ["4"]], ["punt30"], ["punt30"])
     assert row.hash != column.hash
 
 
@@ -187,7 +188,7 @@ C,fum,off10/7,punt35,block
 
 
 def tiny() -> Chart:
-    return Chart.from_codes(
+    return chart_of(
         "tiny",
         [["-1", "3", "fum"], ["4", "inc*3 | 20*1", "off10/7"]],
         ["punt33", "punt36", "punt35"],

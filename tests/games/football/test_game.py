@@ -27,6 +27,7 @@ from solvent.model import (
     compile_game,
     parametrize_with_game_checks,
 )
+from tests.helpers.football_charts import chart_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_strategy.txt"
 
@@ -36,7 +37,7 @@ GAMES = [
     reduced("play", down=2, punting=True),
 ]
 
-OTHER = Chart.from_codes(
+OTHER = chart_of(
     "other",
     [["3", "1"], ["inc", "4 * 1 | int2 * 1"], ["off1/4", "2"], ["1", "fum"]],
     ["punt4", "punt3"],

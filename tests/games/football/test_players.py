@@ -39,10 +39,11 @@ from solvent.games.football.solver.points import PointsSolution, solve_points
 from solvent.games.football.solver.solved import FootballTable
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.transforms import against
+from tests.helpers.football_charts import chart_of
 
 CODES = ("4", "5", "8", "10", "-2", "-4", "inc", "fum", "fum-4", "int20", "off5", "def5", "def5f",
          "off10/7", "def5/12", "def5/inc")  # fmt: skip
-CODED = Chart.from_codes("coded", [[code] for code in CODES], ["punt40"], ["punt45"])
+CODED = chart_of("coded", [[code] for code in CODES], ["punt40"], ["punt45"])
 
 
 @cache

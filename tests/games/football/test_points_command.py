@@ -14,12 +14,13 @@ from reduced_football import MIXED, RULES
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
-from solvent.games.football.chart import Chart, csv_text, load_chart
+from solvent.games.football.chart import csv_text, load_chart
 from solvent.games.football.expected_points import read_expected_points
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.points import solve_points, solve_two_charts
+from tests.helpers.football_charts import chart_of
 
 CLOCK = {"half": 45, "stops": [15], "timeouts": 0, "largest_margin": 8}
 
@@ -100,7 +101,7 @@ def test_points_are_made_and_given_as_the_error_says(chart: str) -> None:
 def test_points_of_two_charts_are_made_and_given_as_the_error_says(
     chart: str, tmp_path: Path
 ) -> None:
-    other = Chart.from_codes("other", [["3", "1"], ["inc", "4"]], ["punt4"] * 2, ["punt6"] * 2)
+    other = chart_of("other", [["3", "1"], ["inc", "4"]], ["punt4"] * 2, ["punt6"] * 2)
     (tmp_path / "other.csv").write_text(csv_text(other))
     rules = ["--ruleset", json.dumps(RULES)]
     words = ["solve", "football-strategy", "--chart", chart, "--other-chart", "other.csv", *rules]

@@ -45,6 +45,7 @@ from solvent.games.football.solver.points import (
 from solvent.games.football.solver.solved import FootballTable, solve_football
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats
+from tests.helpers.football_charts import chart_of
 
 PAGE = (Path(__file__).parents[3] / "docs/games/football-strategy.md").read_text("utf-8")
 RULESET = Ruleset.of(RULES)
@@ -174,7 +175,7 @@ def test_a_penalty_for_certain_at_the_own_goal_line_is_refused_as_the_page_says(
 def scoring(codes: list[list[str]], **rules: object) -> PackedRules:
     """Rules in which whoever has the ball is sure of a touchdown."""
     width = len(codes[0])
-    chart = Chart.from_codes("scoring", codes, ["punt4"] * width, ["punt6"] * width)
+    chart = chart_of("scoring", codes, ["punt4"] * width, ["punt6"] * width)
     return pack_rules(chart, Ruleset.of({**RULES, "barred": [], **rules}))
 
 
@@ -224,7 +225,7 @@ def test_kicks_that_the_kicker_keeps_and_scores_from_have_no_value() -> None:
 
 CHART_PAGE = (Path(__file__).parents[3] / "docs/games/football-charts.md").read_text("utf-8")
 
-WIDE = Chart.from_codes(
+WIDE = chart_of(
     "wide",
     [
         ["3", "1", "fum", "off1/3"],
@@ -353,7 +354,7 @@ def test_a_response_until_the_next_score_is_the_generic_one() -> None:
 
 
 def test_a_predictable_defence_that_fouls_at_its_goal_can_be_kept_there_for_ever() -> None:
-    chart = Chart.from_codes("fouls", [["off1"], ["1"]], ["punt4"], ["punt6"])
+    chart = chart_of("fouls", [["off1"], ["1"]], ["punt4"], ["punt6"])
     rules = reduced_rules(chart)
     points = reduced("drive", chart).loaded_points
     with pytest.raises(ImproperGameError, match="play need not end"):

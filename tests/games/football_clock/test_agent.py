@@ -48,9 +48,8 @@ def falls(
 ) -> float:
     """By how much the average falls with a result."""
     rules = layout().rules
-    change = AverageNeeded(rules).change(
-        layout().clock, PLAIN, ticks, timeouts, has_ball=has_ball, kick=kick
-    )
+    average = AverageNeeded(rules, layout().clock, PLAIN)
+    change = average.change(ticks, timeouts, has_ball=has_ball, kick=kick)
     codes = [result.code for result in rules.chart.results]
     by_result = change.reshape(-1, rules.n_results)
     return float(by_result[rules.index(at), codes.index(code)])

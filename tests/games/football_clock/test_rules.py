@@ -20,10 +20,10 @@ from timed_walk import transcript
 
 from solvent import make_game
 from solvent.exact import solve
-from solvent.games.football.chart import Chart
 from solvent.games.football.ruleset import ClockRules
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
 from solvent.model import Outcome, TooManyStatesError, compile_game, parametrize_with_game_checks
+from tests.helpers.football_charts import chart_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_with_a_clock.txt"
 
@@ -297,7 +297,7 @@ def test_a_time_out_saves_the_half_from_ending() -> None:
 
 
 def test_the_last_play_of_a_tied_game() -> None:
-    one_yard = Chart.from_codes("one yard", [["1"]], ["punt4"], ["punt6"])
+    one_yard = chart_of("one yard", [["1"]], ["punt4"], ["punt6"])
     rules = {**RULES, "kickoff": {"1": 1}}
     # A field goal from three yards: 1/4 of a win, 3/4 of a tie. With a time-out: a yard, then a
     # field goal from two: 3/4. The other side's time-out then saves it a kickoff to its own line,
