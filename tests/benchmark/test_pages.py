@@ -293,11 +293,28 @@ def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
     results = json.loads((DOCS / "evidence" / "learning-goals.json").read_text(encoding="utf-8"))
     page = (DOCS / "experiments.md").read_text(encoding="utf-8")
     assert "|\n" + "\n".join(script.goal_lines(results)) + "\n\n" in page
+    assert "|\n" + "\n".join(script.tried_lines(results)) + "\n\n" in page
     for env, found in results.items():
         assert (found["tuned"], found["changed"]) == (tuned("ppo", env), script.CHANGED[env])
-        assert found["before"].keys() == found["after"].keys()
+        assert found["before"].keys() == found["after"].keys() == found["levels"].keys()
+        assert found["tried"].keys() == script.TRIED.keys()
         assert max(map(int, found["after"])) < 2**24, "a seed that settings were chosen with"
         assert found["microscope"]["saw"] == ["exact advantages"]
+
+
+def test_levels_tell_neighbouring_values_apart_and_alike() -> None:
+    pytest.importorskip("stable_baselines3")
+    script = importlib.import_module("learning")
+    seen = script.with_levels(GREED).observation[0]
+    raw = GREED.observation[0]
+    assert np.unique(seen, axis=0).shape[0] == np.unique(raw, axis=0).shape[0]
+    # An entry with more than two values differs in two indicators and in the levels between.
+    column = raw[:, 0]
+    levels = np.unique(column)
+    at = [np.flatnonzero((raw[:, 1:] == raw[0, 1:]).all(axis=1) & (column == v)) for v in levels]
+    rows = [seen[i[0]] for i in at if len(i)]
+    apart = [np.abs(row - rows[0]).sum() for row in rows]
+    assert apart == [0, *range(3, len(rows) + 2)]
 
 
 @pytest.mark.slow
@@ -305,7 +322,7 @@ def test_exact_advantages_leave_nothing_of_the_gap_in_combat() -> None:
     """The changed settings lose less than the tuned ones, and estimation is what they lose by."""
     pytest.importorskip("stable_baselines3")
     script = importlib.import_module("learning")
-    found = script.pursue(Console(quiet=True), "solvent/FFCombat-v0", [10], 500_000, None)
+    found = script.pursue(Console(quiet=True), "solvent/FFCombat-v0", [10], 500_000)
     assert found["after"]["10"][0] < found["before"]["10"][0] / 2
     assert found["microscope"]["gap"] == found["after"]["10"][0]
     assert found["microscope"]["with_exact_advantages"] < 1e-4
