@@ -20,20 +20,16 @@ def test_an_episode_begins_in_any_cell() -> None:
     assert {outcome.probability for outcome in start} == {Fraction(1, 25)}
 
 
-@pytest.mark.parametrize(
-    ("action", "after"),
-    [(NORTH, Cell(1, 2)), (SOUTH, Cell(3, 2)), (EAST, Cell(2, 3)), (WEST, Cell(2, 1))],
-)
-def test_a_move_leads_to_the_next_cell_and_pays_nothing(action: int, after: Cell) -> None:
-    assert GAME.transition(Cell(2, 2), (action,)) == (Outcome(Fraction(1), after),)
-
-
-@pytest.mark.parametrize(
-    ("cell", "action"),
-    [(Cell(0, 0), NORTH), (Cell(4, 4), SOUTH), (Cell(2, 4), EAST), (Cell(3, 0), WEST)],
-)
-def test_a_move_off_the_board_costs_1_and_leads_nowhere(cell: Cell, action: int) -> None:
-    assert GAME.transition(cell, (action,)) == (Outcome(Fraction(1), cell, -1),)
+def test_a_move_leads_to_the_next_cell_or_bumps_into_the_edge_for_1() -> None:
+    steps = {NORTH: (-1, 0), SOUTH: (1, 0), EAST: (0, 1), WEST: (0, -1)}
+    board = {Cell(row, column) for row in range(5) for column in range(5)}
+    for cell in board - {Cell(0, 1), Cell(0, 3)}:
+        for action, (down, right) in steps.items():
+            after = Cell(cell.row + down, cell.column + right)
+            expected = (
+                Outcome(Fraction(1), after) if after in board else Outcome(Fraction(1), cell, -1)
+            )
+            assert GAME.transition(cell, (action,)) == (expected,), (cell, action)
 
 
 @pytest.mark.parametrize("action", range(len(MOVES)))
