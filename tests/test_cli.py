@@ -320,6 +320,13 @@ def test_score_takes_the_name_of_a_baseline_in_a_game_for_two_of_player_0(small:
         assert answer("score", "uniform", *words, "--json")["value"] == expected.value
 
 
+def test_score_shows_where_the_gap_is_lost(policy_file: Path) -> None:
+    shown = run("score", str(policy_file), *SMALL, "--top", "3").stdout
+    table = shown.partition("Where the gap is lost")[2].strip().splitlines()
+    assert len([line for line in table if re.match(r" *[\d.]+% +\d", line)]) == 3
+    assert re.search(r"3 of \d+ losing states, [\d.]+% of the loss", table[-1])
+
+
 def test_a_score_without_an_account_where_play_never_ends(
     policy_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

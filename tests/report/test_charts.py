@@ -34,6 +34,7 @@ from solvent.report.panel import (
     CIVIDIS,
     FURTHER,
     LABEL,
+    OWN_MARKS,
     VIRIDIS,
     Axis,
     algorithm_marks,
@@ -331,6 +332,17 @@ def test_labels_are_moved_apart_within_the_chart(places: list[float]) -> None:
     assert moved[-1] <= 200
     if all(later - earlier >= LABEL for earlier, later in pairwise(places)):
         assert moved == places
+
+
+def test_every_algorithm_has_one_mark_on_all_pages() -> None:
+    names = [*OWN_MARKS, "minimax_q", "q_learning", "td3", "my own"]
+    marks = algorithm_marks(names)
+    assert len(set(marks.values())) == len(names)
+    assert len({marks[name].colour for name in OWN_MARKS}) == len(OWN_MARKS)
+    own = {marks[name].colour for name in OWN_MARKS}
+    for name in names:
+        assert algorithm_marks([name])[name] == marks[name]
+        assert (marks[name].colour in own) == (name in OWN_MARKS)
 
 
 def test_series_stand_out_from_the_page() -> None:

@@ -192,6 +192,19 @@ def tampered_curve(folder: Path, change: Callable[[list[dict[str, str]]], None])
         writer.writerows(rows)
 
 
+def test_curves_steps_and_times_are_called_recorded(written: dict[str, Path]) -> None:
+    text = render(written["one"])
+    assert "<h3>Learning curves, as recorded</h3>" in text
+    heads = re.findall(r'<th class="n">([^<]+),<br>recorded</th>', text)
+    assert heads == ["steps", "CPU s"]
+    lines = re.findall(r"<polyline [^>]*><title>([^<]*)</title>", text)
+    assert lines
+    assert all(line.endswith("in the end, as recorded") for line in lines)
+    charts = re.findall(r"<title>(\w+) [\w ]+ over the training on", text)
+    assert charts == ["Recorded", "Recorded"]
+    assert "The curve of" not in text
+
+
 def test_a_curve_that_does_not_end_at_its_policies_says_so(copied: Callable[[str], Path]) -> None:
     folder = copied("one")
 

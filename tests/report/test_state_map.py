@@ -25,7 +25,7 @@ from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.report import state_map
 from solvent.report.page import render
 from solvent.report.solved import ScoredAgent, SolvedTask
-from solvent.report.state_map import NONE, signs, state_map_section
+from solvent.report.state_map import NONE, action_colours, signs, state_map_section
 
 
 def lake(**parameters: Any) -> GymnasiumTable:
@@ -337,6 +337,14 @@ def test_what_an_agent_chooses_and_loses_is_there() -> None:
     assert found.read(seat["loss"], "<f4").tolist() == location.loss[live].astype("f4").tolist()
     assert (found.read(seat["loss"], "<f4") > 0.1).any()
     assert all(found.data["colours"])
+
+
+def test_every_action_that_is_chosen_has_a_colour_of_its_own() -> None:
+    few = action_colours([np.array([3, 1]), np.array([1, NONE])], 5)
+    assert [bool(colour) for colour in few] == [False, True, False, True, False]
+    many = action_colours([np.arange(30)], 30)
+    assert len(set(many)) == 30
+    assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in (*many, few[1], few[3]))
 
 
 def test_every_game_without_sections_of_its_own_has_the_page() -> None:

@@ -302,6 +302,19 @@ def test_the_score_is_against_the_one_opponent(
     assert result.curve[-1].mode_gap < result.curve[0].mode_gap
 
 
+def test_among_several_the_worst_opponent_counts(greed: TabularGame, tmp_path: Path) -> None:
+    result = start_seat(tmp_path, opponent={"optimal": 1, "uniform": 2})
+    assert result.score.optimality_gap == pytest.approx(exploitability(greed, result.policy))
+    assert result.score.exploitability == result.score.optimality_gap
+
+
+def test_a_saved_policy_is_an_opponent(greed: TabularGame, tmp_path: Path) -> None:
+    first = start_seat(tmp_path / "first", opponent="uniform", seat=1)
+    result = start_seat(tmp_path / "second", opponent=str(tmp_path / "first" / "policy_mode.npz"))
+    value = greed.initial @ policy_value(greed, result.mode, first.mode)
+    assert result.mode_score.value == pytest.approx(value)
+
+
 # The forms of a game in training: starts elsewhere and players with roles change no score
 
 GAME = FightingFantasy(stamina=[2, 5], opponent_stamina=[2, 5], luck=[0, 3])
