@@ -137,8 +137,13 @@ QUICK: tuple[tuple[str, dict[str, Any]], ...] = (
     ("full", {"half": 30, "chart": SMALL}),
     # Its plays score more points than any usual one.
     ("half", {"half": 30, "rules": {**RULES, "touchdown": 20, "safety": 7}, "chart": SMALL}),
+    ("full", {"half": 30, "chart": SMALL, "timeouts": 1}),
 )
 IDS = [f"{form} {parameters.get('timeouts', 0)}" for form, parameters in QUICK]
+LONG = ("half 1", "second-half 0", "full 1")
+NUMBERS = [
+    pytest.param(n, marks=[pytest.mark.slow] * (name == "full 1")) for n, name in enumerate(IDS)
+]
 
 
 @cache
@@ -187,7 +192,7 @@ def network_of(
     "number",
     [
         # The best response takes long where no one leads as yet.
-        pytest.param(n, marks=pytest.mark.slow if name in ("half 1", "second-half 0") else [])
+        pytest.param(n, marks=pytest.mark.slow if name in LONG else [])
         for n, name in enumerate(IDS)
     ],
     ids=IDS,
@@ -202,7 +207,7 @@ KINDS = [(True, "sampled", "onehot"), (False, "sampled", "vector"), (False, "mod
 """Whether a network is masked, how it chooses, and what it sees."""
 
 
-@pytest.mark.parametrize("number", range(len(QUICK)), ids=IDS)
+@pytest.mark.parametrize("number", NUMBERS, ids=IDS)
 def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(number: int) -> None:
     sampler, table = made(number)
     masked, rule, observation = KINDS[number % len(KINDS)]
@@ -218,7 +223,7 @@ def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(number: int) -
     assert answered == pytest.approx(table.at_start(response_values(table, first)), abs=1e-6)
 
 
-@pytest.mark.parametrize("number", range(len(QUICK)), ids=IDS)
+@pytest.mark.parametrize("number", NUMBERS, ids=IDS)
 def test_the_agent_plays_as_it_is_scored(number: int) -> None:
     sampler, table = made(number)
     management = ClockManagement(threshold=(15, 300)[number % 2])
