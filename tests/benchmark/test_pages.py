@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from solvent.benchmark.algorithms import find_algorithm
 from solvent.benchmark.bench import bench
 from solvent.benchmark.records import read_bench
-from solvent.benchmark.suites import Suite, Task, find_suite
+from solvent.benchmark.suites import Suite, Task, find_suite, read_settings
 from solvent.cli import app as cli
 from solvent.exact import exploitability, solve
 from solvent.games.greed.rules import Greed
@@ -241,6 +241,15 @@ def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
     lines = "\n".join(script.page_lines(results))
     assert f"{script.BEGIN}\n{lines}\n{script.END}" in page
     assert EVIDENCE.stat().st_size < 1_000_000
+    chosen = read_settings(EVIDENCE.with_suffix(".toml"))
+    for name, settings in results["settings"].items():
+        assert chosen[name.removeprefix("double_")].settings.items() <= settings.items(), name
+    now = find_suite("core-mini").algorithms
+    assert "which are others for A2C and DQN" in page
+    assert {name for name, own in chosen.items() if own.settings != now[name].settings} == {
+        "a2c",
+        "dqn",
+    }
     # The verdicts follow from the numbers, which are kept in few digits.
     named = [
         {
