@@ -401,26 +401,37 @@ def compare_starts(
         show_figures(console, f"{env}, {algorithm}, {steps}, {starts}{seen}: exact gaps", rows)
 
 
+def trained(
+    env: str,
+    seed: int,
+    timesteps: int,
+    settings: Mapping[str, Any],
+    callback: Any = None,
+    *,
+    levels: bool = False,
+) -> TrainingResult:
+    """Train PPO with the tuned settings but for some; with `levels` on that observation."""
+    known: dict[str, Any] = {"game": env}
+    if levels:
+        table = with_levels(task_game(Task(environment=env)).table)
+        known = {"game": table, "env_kwargs": {"observation": "vector"}}
+    with tempfile.TemporaryDirectory() as folder:
+        return train(
+            **known, algorithm="ppo", seed=seed, timesteps=timesteps, folder=Path(folder) / "run",
+            hyperparameters=tuned("ppo", env) | settings, evaluations=1, progress=False,
+            callback=callback,
+        )  # fmt: skip
+
+
 def pursue(console: Console, env: str, seeds: Sequence[int], timesteps: int) -> dict[str, Any]:
     """Train with tuned and changed settings, and find what exact advantages would change."""
     game = task_game(Task(environment=env)).table
-
-    def trained(
-        seed: int, settings: Mapping[str, Any], callback: Any = None, levels: bool = False
-    ) -> TrainingResult:
-        with tempfile.TemporaryDirectory() as folder:
-            return train(
-                with_levels(game) if levels else env, "ppo", seed=seed, timesteps=timesteps,
-                folder=Path(folder) / "run", hyperparameters=tuned("ppo", env) | settings,
-                env_kwargs={"observation": "vector"} if levels else None,
-                evaluations=1, progress=False, callback=callback,
-            )  # fmt: skip
-
     found: dict[str, Any] = {"tuned": tuned("ppo", env), "changed": CHANGED[env]}
     for name in ("before", "after", "levels"):
         rows = {}
         for seed in seeds:
-            result = trained(seed, {} if name == "before" else CHANGED[env], None, name == "levels")
+            settings = {} if name == "before" else CHANGED[env]
+            result = trained(env, seed, timesteps, settings, levels=name == "levels")
             assert not result.saw
             gaps = (
                 (s.optimality_gap, s.worst_start_gap) for s in (result.mode_score, result.score)
@@ -431,8 +442,8 @@ def pursue(console: Console, env: str, seeds: Sequence[int], timesteps: int) -> 
         show_figures(console, f"{env}, {result.timesteps:,} steps, {name}: exact gaps", rows)
 
     scope = Microscope(game, every=result.timesteps)
-    trained(seeds[0], CHANGED[env], scope)
-    told = trained(seeds[0], CHANGED[env], ExactAdvantages(game))
+    trained(env, seeds[0], timesteps, CHANGED[env], scope)
+    told = trained(env, seeds[0], timesteps, CHANGED[env], ExactAdvantages(game))
     last = next(one for one in reversed(scope.readings) if one.gradient)
     found["microscope"] = {
         "gap": scope.readings[-1].greedy_gap,
@@ -501,25 +512,18 @@ def with_levels(game: TabularGame) -> TabularGame:
 
 
 def try_out(console: Console, env: str, timesteps: int) -> dict[str, Any]:
-    """Train what was tried before the settings were changed; return the mode's gaps by seed."""
+    """Train the learners of TRIED; return the gaps of their modes, seed by seed."""
     game = task_game(Task(environment=env)).table
-    found = {}
+    found: dict[str, Any] = {}
     for name, (settings, part) in TRIED.items():
         told = OneExact(game, part) if part in ("critic", "dice") else None
-        known = tuned("ppo", env) | CHANGED[env] | settings
-        gaps = []
+        found[name] = []
         for seed in TRIALS:
-            with tempfile.TemporaryDirectory() as folder:
-                result = train(
-                    with_levels(game) if part == "levels" else env, "ppo", seed=seed,
-                    timesteps=timesteps, folder=Path(folder) / "run", hyperparameters=known,
-                    env_kwargs={"observation": "vector"} if part == "levels" else None,
-                    evaluations=1, progress=False, callback=told,
-                )  # fmt: skip
-            gaps.append(result.mode_score.optimality_gap)
+            own = CHANGED[env] | settings
+            result = trained(env, seed, timesteps, own, told, levels=part == "levels")
+            found[name].append(result.mode_score.optimality_gap)
             gc.collect()
-        found[name] = gaps
-        console.print(name, *(f"{gap:.5f}" for gap in gaps))
+        console.print(name, *(f"{gap:.5f}" for gap in found[name]))
     return found
 
 
