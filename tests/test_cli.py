@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -19,7 +18,6 @@ import gymnasium as gym
 import pytest
 from bad_files import CONTENTS, bad_files, forge
 from gamebooks import changed, mill
-from numba.core.compiler_lock import global_compiler_lock
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -34,7 +32,7 @@ from solvent.cli.parameters import (
     parse_parameters,
     read_game,
 )
-from solvent.cli.printing import show_blocks, show_results, show_rows, show_solution, value_text
+from solvent.cli.printing import show_blocks, show_results, show_rows, show_solution
 from solvent.exact import (
     ImproperGameError,
     SolvedTable,
@@ -209,15 +207,6 @@ def test_a_policy_says_for_which_game_of_gymnasiums_it_is(coin: str) -> None:
         assert game_of_request({"environment": place, "env_kwargs": {}}) is None
 
 
-def test_states_of_gymnasiums_are_told_by_where_they_stand_on_the_board() -> None:
-    words = ("FrozenLake-v1", "--discount", "0.9")
-    shown = run("solve", *words).stdout
-    assert "\nrow column chance    value best\n  0      0      1 0.068891 left" in shown
-    shown = run("score", "uniform", *words).stdout
-    assert "lost from row 0, column 0" in shown
-    assert re.search(r"share +lost visits per visit row column chooses", shown)
-
-
 def test_of_a_games_environments_the_one_that_was_asked_for() -> None:
     for words, environment, arguments in (
         ("ff-combat --luck 3", "FFCombat-v0", {"luck": 3}),
@@ -265,35 +254,6 @@ def test_solve_prints_the_published_value_of_the_hell_demon() -> None:
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("pig --target 5", True),
-        ("pig --target 5 --signed true", False),
-        # A tie counts one half, which is said.
-        ("greed --limit 3 --sides 2", False),
-    ],
-)
-def test_only_a_probability_is_called_a_chance_of_winning(words: str, says: bool) -> None:
-    output = run("solve", *words.split()).stdout
-    assert "value" in output
-    assert ("(chance of winning)" in output) == says
-    assert ("a tie counts half" in output) == words.startswith("greed")
-
-
-def test_a_small_value_that_is_proved_is_no_rounding() -> None:
-    found = solve(make_game("rock-paper-scissors"))
-    assert isinstance(found, SolvedTable)
-    for lower, value, upper, text in (
-        (1e-15, 1e-15, 1e-15, "1e−15"),
-        (-3e-15, -2e-15, -2e-15, "−2e−15"),
-        (1e-16, 1e-15, 2e-15, "0"),
-        (-0.0, -1e-17, 1e-17, "0"),
-    ):
-        small = replace(found.solution, lower=lower, value=value, upper=upper)
-        assert value_text(replace(found, solution=small)) == f"{text}  (to player A)"
-
-
 def test_solve_saves_the_solution(tmp_path: Path, small: Any) -> None:
     run("solve", *SMALL, "--save", str(tmp_path / "new" / "solution.npz"))
     assert load_solution(tmp_path / "new" / "solution.npz", small).value == solve(small).value
@@ -309,15 +269,6 @@ def test_score_answers_what_the_library_does(policy_file: Path, small: Any) -> N
     assert told["gap_sum"] == pytest.approx(told["optimality_gap"], abs=1e-9)
     order = locate_gap(small, policy).ranked(4)
     assert [loss["state"] for loss in told["losses"]] == [repr(small.states[s]) for s in order]
-
-
-def test_score_takes_the_name_of_a_baseline_in_a_game_for_two_of_player_0(small: Any) -> None:
-    for table, words in (
-        (small, SMALL),
-        (compile_game(make_game("pig", target=8)), ["pig", "--target", "8"]),
-    ):
-        expected = score(table, TabularPolicy.uniform(table, player=0))
-        assert answer("score", "uniform", *words, "--json")["value"] == expected.value
 
 
 def test_score_shows_where_the_gap_is_lost(policy_file: Path) -> None:
@@ -389,25 +340,6 @@ def test_list_names_everything() -> None:
             assert f"--{name.replace('_', '-')} " in shown
 
 
-def test_the_list_has_what_belongs_to_a_game_under_its_name() -> None:
-    parts = dict(re.findall(r"^(\S[^\n]*)\n((?: [^\n]*\n)+)", run("list").stdout, re.MULTILINE))
-    pig, football, book = (parts[name] for name in ("pig", "football-strategy", "gamebook"))
-    assert re.search(r"PettingZoo +solvent/pig-v0 +--target 20", pig)
-    assert "optimum 0.615559 (chance of winning)" in " ".join(pig.split())
-    for name in (
-        "two-minutes",
-        "second-half",
-        "cautious",
-        "tendencies",
-        "football-strategy --form",
-    ):
-        assert name in football
-        assert name not in pig
-    assert re.search(r"--book +ninth-tide, red-lamp", book)
-    for name in ("q-learning", *ALGORITHMS):
-        assert name in parts["any game"]
-
-
 def test_the_list_takes_every_name_that_solve_takes() -> None:
     for name, told in (
         ("football", r"football +football-strategy --form half\n(.*\n)*--form +half"),
@@ -450,22 +382,6 @@ def test_long_work_tells_how_far_it_is_where_there_is_no_terminal(
     assert re.search(r"^compiling a\[/b\]/game\.py 25\.0%, \d+ s", told, re.MULTILINE)
 
 
-def test_long_work_says_when_it_compiles(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    compiling, after = watched(monkeypatch, "compiling, only", "a game 25.0%")
-    with printing.working("a game") as tell:
-        with global_compiler_lock:  # what Numba holds while it compiles
-            tell("a game", 1, 4)
-            assert compiling.wait(10)
-            assert not after.is_set()
-        assert after.wait(10)
-    assert "compiling, only the first time" in capsys.readouterr().err
-    with printing.working("nothing much") as tell:
-        tell("nothing much", 1, 2)
-    assert "nothing much" not in capsys.readouterr().err
-
-
 def test_version_and_algorithms() -> None:
     assert run("--version").stdout == f"solvent {__version__}\n"
     algorithms = pytest.importorskip("solvent.training.algorithms")
@@ -496,26 +412,6 @@ def test_train_then_score_without_naming_the_game(tmp_path: Path) -> None:
     assert "model.zip is for another game: its name is" in refusal(
         "score", network, "pig", "--target", "8", "--trust"
     )
-
-
-def test_a_network_that_was_normalized_wants_its_statistics(tmp_path: Path, small: Any) -> None:
-    pytest.importorskip("torch")
-    from stable_baselines3 import PPO
-    from stable_baselines3.common.vec_env import VecNormalize
-
-    from solvent.envs import VectorEnv
-    from solvent.training import NativeVecEnv, Normalization, extract
-
-    venv = VecNormalize(NativeVecEnv(VectorEnv(small, 4, autoreset_mode="SameStep")))
-    model = PPO("MlpPolicy", venv, n_steps=16, batch_size=64, seed=0, device="cpu").learn(64)
-    model.save(tmp_path / "model.zip")
-    Normalization.of(venv).save(tmp_path / "normalization.npz")
-    words = ("score", str(tmp_path / "model.zip"), *SMALL, "--trust", "--observation", "vector")
-    assert "trained under VecNormalize: give its statistics" in refusal(*words)
-    told = answer(*words, "--normalization", str(tmp_path / "normalization.npz"), "--json")
-    policy = extract(model, small, observation="vector").sampled
-    assert told["value"] == score(small, policy).value
-    assert "cannot be read" in refusal(*words, "--normalization", str(tmp_path / "none.npz"))
 
 
 # What is refused
@@ -727,39 +623,6 @@ def test_a_function_is_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"say +Say it\.", run("--help").stdout)
     assert run("say", "yes").stdout == "said yes\n"
     assert "Missing argument 'word'" in refusal("say")
-
-
-@pytest.mark.slow
-def test_self_play_is_a_way_to_train(tmp_path: Path) -> None:
-    words = ["train", "solvent/Greed-v0", "--limit", "5", "--sides", "2", "--self-play"]
-    done = run(*words, "--timesteps", "600", "--out", str(tmp_path / "pair"))
-    assert done.exit_code == 0
-    record = json.loads((tmp_path / "pair" / "run.json").read_text())["result"]
-    first, second = (f"{score['optimality_gap']:.9g}" for score in record["average_scores"])
-    told = " ".join(done.stdout.split())
-    assert f"average policy exploitability {first} and {second}" in told
-    for seat in (0, 1):
-        assert f"seat {seat}" in done.stdout
-        assert (tmp_path / "pair" / f"policy_mode_{seat}.npz").is_file()
-    refused = run(*words, "--exploring-starts", "1.5", "--out", str(tmp_path / "other"))
-    assert refused.exit_code == 2
-    assert "exploring_starts is 1.5" in refused.stderr
-
-
-def test_a_game_of_others_that_cannot_be_listed_does_not_hide_the_rest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "odd_game.py").write_text("def names():\n    raise KeyError('nothing here')\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    odd = GameSpec(name="odd", make="solvent.games:Pig", choices={"target": "odd_game:names"})
-    own = registry.game_specs()
-    monkeypatch.setattr(
-        "solvent.cli.parameters.game_specs", lambda: {"odd": odd, "pig": own["pig"]}
-    )
-    found = run("list")
-    assert found.exit_code == 0, found.stderr
-    assert "odd cannot be loaded: KeyError: 'nothing here'" in found.stdout
-    assert "solvent/Pig-v0" in found.stdout
 
 
 def test_the_help_begins_with_the_six_commands_of_a_newcomer() -> None:

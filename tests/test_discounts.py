@@ -227,22 +227,6 @@ def test_the_command_takes_a_discount_of_any_game(tmp_path: Path) -> None:
     assert "discount is 1.5; allowed are numbers above 0 and up to 1" in wrong.stderr
 
 
-def test_a_policy_file_is_scored_for_either_objective(tmp_path: Path) -> None:
-    plain = compile_game(make_game("ff-combat", **COMBAT))
-    table = discounted(plain, 0.9)
-    save_policy(tmp_path / "plain.npz", TabularPolicy.uniform(plain))
-    save_policy(tmp_path / "table.npz", TabularPolicy.uniform(table))
-    value = score(table, TabularPolicy.uniform(table)).value
-    for name in ("plain", "table"):
-        words = ("score", str(tmp_path / f"{name}.npz"), *WORDS, "--discount", "0.9")
-        found = answer(*words, "--json")
-        assert found["value"] == pytest.approx(value, abs=1e-12)
-        assert found["discount"] == 0.9
-        assert not found["unbounded"]
-        assert "objective    discounted by 0.9 a move" in run(*words).stdout
-    assert run("score", str(tmp_path / "table.npz"), *WORDS).exit_code == 2
-
-
 def test_the_command_says_what_is_unbounded(tmp_path: Path) -> None:
     table = cliff()
     left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")

@@ -19,7 +19,6 @@ from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
-import markdown
 import numpy as np
 import pytest
 import yaml
@@ -220,38 +219,6 @@ def test_the_reference_has_every_name_at_the_top() -> None:
     page = (ROOT / "docs" / "reference" / "solvent.md").read_text(encoding="utf-8")
     names = set(_listed(_module("solvent"))) - {"__version__"}
     assert {name for name in names if f"[`{name}`][solvent.{name}]" not in page} == set()
-
-
-def test_what_leads_nowhere_is_found(tmp_path: Path) -> None:
-    (tmp_path / "there.svg").write_text("<svg/>")
-    (tmp_path / "other.html").write_text('<h2 id="here">x</h2>')
-    (tmp_path / "index.html").write_text(
-        '<a href="other.html#here"><img src="there.svg"></a> <a href="https://example.org/x">'
-        '<a href="other.html#away"> <img src="gone.png"> <iframe src="gone.html"></iframe>'
-        '<a href="#nothing"> <a href="folder/">'
-    )
-    run = subprocess.run(
-        [sys.executable, SCRIPTS / "links.py", tmp_path], capture_output=True, text=True
-    )
-    assert run.returncode == 1
-    assert run.stderr.splitlines() == [
-        "index.html: other.html#away: no such anchor",
-        "index.html: gone.png: no such file",
-        "index.html: gone.html: no such file",
-        "index.html: #nothing: no such anchor",
-        "index.html: folder/: no such file",
-    ]
-
-
-def test_a_formula_is_set_and_a_price_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    text = "Of $V^*(s)$ and `$x$`, between 5$ and 10$.\n\n$$\nx \\in [0, 1]\n$$\n"
-    html = markdown.markdown(text, extensions=["formulas"])
-    assert html.count("<math") == 2
-    assert "<code>$x$</code>, between 5$ and 10$." in html
-    assert '<div class="formula"><math' in html
-    with pytest.raises(ValueError, match="not known"):
-        markdown.markdown(r"Misspelt: $\fracc{1}{2}$.", extensions=["formulas"])
 
 
 @pytest.mark.slow

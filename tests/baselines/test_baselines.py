@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from bad_files import bad_files, forge
-from gymnasium.envs.registration import EnvSpec
-from gymnasium.utils.env_checker import data_equivalence
 from two_players import random_policy
 
 from solvent.baselines import all_baselines, baseline_names, baseline_policies, make_baseline
@@ -126,20 +123,6 @@ def test_a_mixture_keeps_order_and_weights(tmp_path: Path) -> None:
     assert [pair[0].name for pair in opponents] == ["optimal", "random-0", "uniform"]
     assert weights == [2, 0.5, 1]
     assert opponents[2][0] is policy
-
-
-def test_a_spec_survives_json(tmp_path: Path) -> None:
-    mixture = {"optimal": 1, str(saved(tmp_path, 0)): 2.5}
-    env = gym.make("solvent/Greed-v0", opponent=mixture, seat=1, observation="index", **SMALL)
-    assert env.spec is not None
-    text = env.spec.to_json()
-    assert json.loads(text)["kwargs"]["opponent"] == mixture
-    again = gym.make(EnvSpec.from_json(text))
-    assert again.spec == env.spec
-    for seed in range(10):
-        first, second = env.reset(seed=seed), again.reset(seed=seed)
-        assert data_equivalence(first, second, exact=True)
-        assert env.step(1)[:3] == again.step(1)[:3]
 
 
 def test_bad_opponents(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from random_games import KINDS, RandomGame
 from reduced_football import MIXED, reduced
 
 from solvent.baselines.q_learning import MinimaxQ, q_learning
@@ -18,7 +17,7 @@ from solvent.baselines.stage_games import (
     RegretMatching,
     StageGames,
 )
-from solvent.exact import exploitability, policy_value, score, solve
+from solvent.exact import exploitability, score, solve
 from solvent.games import FightingFantasy, Pig
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, against, compile_game
@@ -46,29 +45,6 @@ def lost(learner: StageGames) -> float:
     """The mean exploitability of both players."""
     solution = solve(learner.game)
     return sum(exploitability(learner.game, learner.policy(p), solution) for p in (0, 1)) / 2
-
-
-def test_exploitability_falls_towards_0() -> None:
-    game = compile_game(reduced("drive", MIXED))
-    unit = float(np.ptp(solve(game).action_values))
-    for name, make in LEARNERS.items():
-        learner = make(game)
-        learner.learn(100)
-        early = lost(learner)
-        learner.learn(1_900)
-        assert lost(learner) < min(early / 3, 0.01 * unit), name
-
-
-@pytest.mark.parametrize("kind", KINDS[2:])
-@pytest.mark.parametrize("name", LEARNERS)
-def test_values_are_those_of_the_policies_in_games_without_cycles(name: str, kind: str) -> None:
-    for seed in range(3):
-        game = compile_game(RandomGame(seed, kind, cyclic=False))
-        learner = LEARNERS[name](game)
-        for _ in range(3):
-            learner.learn(1)
-            exact = policy_value(game, learner.policy(0), learner.policy(1))
-            np.testing.assert_allclose(learner.values, exact, atol=1e-12)
 
 
 def test_regret_matching_takes_the_steps_of_the_paper() -> None:

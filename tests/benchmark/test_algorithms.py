@@ -360,14 +360,3 @@ def test_every_table_says_it(told_folder: Path) -> None:
     for table in (as_csv(summary), as_latex(summary).replace(r"\_", "_")):
         assert "is_told+solution" in table
         assert "is_told" not in table.replace("is_told+solution", "")
-
-
-def test_results_that_name_no_weights_are_of_importance(told_folder: Path, tmp_path: Path) -> None:
-    """As those of version 0.2 did, whose algorithms were called as any other."""
-    [task] = read_bench(told_folder).tasks
-    agent = replace(task.agents[0], algorithm="dqn", name="dqn 0", hyperparameters={"stakes": 0.5})
-    write_results(
-        tmp_path, replace(read_bench(told_folder), tasks=(replace(task, agents=(agent,)),))
-    )
-    [found] = read_bench(tmp_path).tasks[0].agents
-    assert (found.algorithm, found.name) == ("dqn+solution", "dqn+solution 0")

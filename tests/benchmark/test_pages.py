@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from classification_tree import fit_tree
 from learned_model import learned_model
 from rich.console import Console
 from typer.testing import CliRunner
@@ -22,9 +21,8 @@ from solvent.benchmark.bench import bench
 from solvent.benchmark.records import read_bench
 from solvent.benchmark.suites import Suite, Task, find_suite, read_settings
 from solvent.cli import app as cli
-from solvent.exact import exploitability, solve
 from solvent.games.greed.rules import Greed
-from solvent.model import TabularPolicy, compile_game
+from solvent.model import compile_game
 from solvent.model.registry import declared_names
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -210,31 +208,6 @@ def test_overestimation_is_compared_by_seed(script: Any) -> None:
     assert found.told["DQN overestimates"] == 1
 
 
-def test_a_proxy_is_judged_by_pairs(script: Any) -> None:
-    pairs = [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0), (4.0, 0.5)]
-    runs = [
-        run("a", "dqn", seed, bellman_residual=residual, value_error=error)
-        for seed, (residual, error) in enumerate(pairs)
-    ]
-    # Of the six pairs the three without the last run agree.
-    assert script.proxy(runs).value == 0.5
-    assert script.proxy(runs[:3]).here_verdict == "refuted"
-    assert script.proxy([*runs, run("a", "ppo", 0)]).runs == 4
-
-
-def test_a_single_run_is_no_pair_and_counts_as_left_out(script: Any) -> None:
-    pairs = [("a", 0, 1.0), ("a", 1, 2.0), ("b", 0, 1.0)]
-    runs = [
-        run(task, "dqn", seed, bellman_residual=number, value_error=number)
-        for task, seed, number in pairs
-    ]
-    found = script.proxy(runs)
-    # Half of the draws of two seeds have one of them twice, which is no pair either.
-    assert (found.value, found.here, found.like_these) == (1, (1, 1), (1, 1))
-    assert (found.by_task, found.runs, found.missing) == ({"a": 1}, 2, 1)
-    assert script.proxy(runs[2:]) is None
-
-
 def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
     results = json.loads(EVIDENCE.read_text(encoding="utf-8"))
     page = (ROOT / "docs" / "microscope-results.md").read_text(encoding="utf-8")
@@ -310,21 +283,6 @@ def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
         assert found["microscope"]["saw"] == ["exact advantages"]
 
 
-def test_levels_tell_neighbouring_values_apart_and_alike() -> None:
-    pytest.importorskip("stable_baselines3")
-    script = importlib.import_module("learning")
-    seen = script.with_levels(GREED).observation[0]
-    raw = GREED.observation[0]
-    assert np.unique(seen, axis=0).shape[0] == np.unique(raw, axis=0).shape[0]
-    # An entry with more than two values differs in two indicators and in the levels between.
-    column = raw[:, 0]
-    levels = np.unique(column)
-    at = [np.flatnonzero((raw[:, 1:] == raw[0, 1:]).all(axis=1) & (column == v)) for v in levels]
-    rows = [seen[i[0]] for i in at if len(i)]
-    apart = [np.abs(row - rows[0]).sum() for row in rows]
-    assert apart == [0, *range(3, len(rows) + 2)]
-
-
 @pytest.mark.slow
 def test_exact_advantages_leave_nothing_of_the_gap_in_combat() -> None:
     """The changed settings lose less than the tuned ones, and estimation is what they lose by."""
@@ -357,45 +315,3 @@ def test_the_probabilities_of_a_learned_model_are_frequencies() -> None:
         )
         for state, probability in exact.items():
             assert found.get(state, 0.0) == pytest.approx(probability, abs=0.015)
-
-
-def test_more_samples_leave_less_to_exploit() -> None:
-    solution = solve(GREED)
-
-    def lost(samples: int, seed: int) -> float:
-        """Return the mean exploitability of both policies that are optimal in the model."""
-        found = solve(learned_model(GREED, samples, seed=seed)).policies
-        policies = [TabularPolicy.of(GREED, found[p].probabilities, player=p) for p in (0, 1)]
-        return float(np.mean([exploitability(GREED, one, solution) for one in policies]))
-
-    few, many = ([lost(samples, seed) for seed in range(3)] for samples in (3, 300))
-    assert max(many) < min(few) / 3
-    assert max(many) < 0.02
-
-
-def staircase() -> tuple[Any, Any]:
-    """Points of a 30 x 30 grid; the class is 0, 1 or 2 by bands of x, with a corner of 3s."""
-    x, y = np.indices((30, 30)).reshape(2, -1)
-    classes = np.digitize(x, (10, 20))
-    classes[(x >= 27) & (y >= 27)] = 3
-    return np.stack((x, y), axis=1), classes
-
-
-def test_a_split_of_a_tree_stays_if_and_only_if_it_saves_its_price() -> None:
-    features, classes = staircase()
-    # The corner of 9 points takes two splits; always answering 0 or 1 misclassifies 600.
-    below = fit_tree(features, classes, ("x", "y"), cp=4.4 / 600)
-    above = fit_tree(features, classes, ("x", "y"), cp=4.6 / 600)
-    assert (below.n_leaves, above.n_leaves) == (5, 3)
-    assert above.accuracy(features, classes) == pytest.approx(1 - 9 / 900)
-    assert str(above).splitlines() == [
-        "x < 9.5",
-        "  -> 0",
-        "x > 9.5",
-        "  x < 19.5",
-        "    -> 1",
-        "  x > 19.5",
-        "    -> 2",
-    ]
-    points = np.array([[0, 5], [9, 0], [10, 29], [19, 1], [20, 1], [400, -3]])
-    assert above.predict(points).tolist() == [0, 0, 1, 1, 2, 2]

@@ -180,14 +180,6 @@ def test_a_bench_tells_what_happens_and_the_time_that_is_left(
     ]
 
 
-def test_a_quiet_bench_tells_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with BenchProgress({"A-v0 ppo 0": 1000}, shown=False) as told:
-        told.write("anything")
-        told.move("A-v0 ppo 0", at(500, 20.0))
-        told.finish("A-v0 ppo 0", ended(0.0, 1.0))
-    assert capsys.readouterr() == ("", "")
-
-
 def test_a_training_without_a_terminal_tells_of_each_tenth(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:

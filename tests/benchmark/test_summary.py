@@ -118,15 +118,6 @@ def test_a_profile_by_hand() -> None:
     assert not profile.is_interval
 
 
-def test_the_probability_of_improvement_by_hand() -> None:
-    found = probability_of_improvement([[1.0, 3.0], [5.0]], [[2.0, 3.0], [4.0, 6.0]])
-    # 1 loses twice, 3 wins and ties: 1.5 of 4. And 5 wins one of two.
-    assert found is not None
-    assert found.mean == pytest.approx((1.5 / 4 + 1 / 2) / 2)
-    assert not found.is_interval
-    assert found.low == found.high == found.mean
-
-
 def test_the_probability_of_improvement_is_that_of_mann_and_whitney() -> None:
     random = np.random.default_rng(3)
     first, second = random.integers(0, 6, (2, 4, 12)).astype(float)
@@ -172,13 +163,6 @@ def test_a_band_of_few_runs_is_their_range() -> None:
     assert band.mean.tolist() == [6.0, 6.0, 5.0, 1.0]
     assert ends(band) == [(4.0, 8.0), (4.0, 8.0), (2.0, 8.0), (0.0, 2.0)]
     assert not band.is_interval
-
-
-def test_a_curve_has_a_hole_where_a_run_has_no_number() -> None:
-    curves = [[(0.0, math.nan), (1.0, 3.0)], [(0.0, 1.0), (1.0, 1.0)]]
-    band = curve_band(curves, np.array([0.0, 1.0]))
-    assert math.isnan(band.mean[0])
-    assert band.mean[1] == 2.0
 
 
 def ends(band: Band) -> list[tuple[float, float]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -90,23 +88,6 @@ def test_observations_and_masks_are_those_of_the_rules(make: Callable[..., Any])
             over = told[0][2]
 
 
-def test_an_episode_that_the_opponent_ends_at_once_is_paid_by_the_first_step() -> None:
-    pig = compile_game(Pig(2, signed=True))
-    # Whoever rolls first wins with 5 rolls in 6, unless the other has the die then.
-    env = Env(pig, TabularPolicy.uniform(pig, player=0), seat=1, observation="index")
-    ended = 0
-    for seed in range(200):
-        at, info = env.reset(seed=seed)
-        if pig.terminal[at]:
-            ended += 1
-            assert info["action_mask"].all()
-            again, reward, over, _, info = env.step(1)
-            assert (again, reward, over, info["illegal_action"]) == (at, -1.0, True, False)
-            with pytest.raises(ResetNeeded):
-                env.step(0)
-    assert ended == pytest.approx(200 * 5 / 6, abs=20)
-
-
 def test_a_new_pool_is_met_at_once() -> None:
     game = compile_game(OneShot())
     always = [
@@ -123,27 +104,6 @@ def test_a_new_pool_is_met_at_once() -> None:
         env.reset(seed=seed)
         env.step(1)
         assert env.state == (1, 2)
-
-
-@both_forms
-def test_a_copy_plays_on_by_itself_and_returned_arrays_are_the_callers(
-    make: Callable[..., Any],
-) -> None:
-    env = make(render_mode="rgb_array")
-    first, info = env.reset(seed=3)
-    env.render()
-    sent = pickle.loads(pickle.dumps(env))  # noqa: S301 - nothing from outside is unpickled
-    twins = [copy.deepcopy(env), sent]
-    assert twins[0].game is env.game
-    kept = first.copy(), info["action_mask"].copy()
-    first[:], info["action_mask"][:] = 9, 9
-    expected = [env.step(0), *(env.reset() for _ in range(20))]
-    for twin in twins:
-        assert data_equivalence([twin.step(0), *(twin.reset() for _ in range(20))], expected)
-        assert twin.render().shape == env.render().shape
-    again, info = env.reset(seed=3)
-    assert (again == kept[0]).all()
-    assert (info["action_mask"] == kept[1]).all()
 
 
 @both_forms
@@ -270,22 +230,15 @@ def test_an_environment_loads_neither_numba_nor_pygame() -> None:
 def test_the_model_has_the_shape_of_toy_text() -> None:
     env = alone()
     game, P = env.game, env.P
-    assert len(P) == game.n_states == len(list(P))
-    met = 0
+    assert list(P) == list(range(game.n_states))
     for state in P:
         assert list(P[state]) == [0, 1]
         if game.terminal[state]:
             assert P[state] == {action: [(1.0, state, 0.0, True)] for action in (0, 1)}
         elif not game.mask[0][state, 1]:
-            met += 1
             assert P[state][1] == P[state][0]
-        for branches in P[state].values():
-            assert sum(p for p, *_ in branches) == pytest.approx(1, abs=1e-15)
-            for branch in branches:
-                assert [*map(type, branch)] == [float, int, float, bool]
-                assert branch[3] == game.terminal[branch[1]]
-    assert met
-    assert -1 not in P
+        for branch in P[state][0]:
+            assert [*map(type, branch)] == [float, int, float, bool]
     with pytest.raises(KeyError):
         P[len(P)]
 

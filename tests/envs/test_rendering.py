@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -86,26 +83,3 @@ def test_a_football_field_is_painted_with_ball_and_line_to_gain() -> None:
     # The yard numbers stand under their lines, which are at the left of the cell.
     for text, yards in (("10", 10), ("50", 50)):
         assert lines[3].index(text) + 1 == 3 + yards // 2
-
-
-def test_gymnasium_writes_an_episode_as_a_film(tmp_path: Path) -> None:
-    from moviepy import VideoFileClip
-
-    env = gym.wrappers.RecordVideo(
-        Env(COMBAT, render_mode="rgb_array"),
-        str(tmp_path / "films"),
-        episode_trigger=lambda _: True,
-    )
-    env.reset(seed=0)
-    steps, over = 0, False
-    while not over:
-        _, _, over, _, _ = env.step(0)
-        steps += 1
-    picture = env.unwrapped.render()
-    env.close()
-    [film] = tmp_path.glob("films/*.mp4")
-    with VideoFileClip(str(film)) as clip:
-        assert clip.n_frames == steps + 1
-        height, width = picture.shape[:2]
-        assert abs(clip.size[0] - width) <= 1
-        assert abs(clip.size[1] - height) <= 1

@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numba import njit
 from random_games import RandomGame
 from random_tables import random_table
 from scipy import stats
 
-from solvent.envs import kernels
 from solvent.envs.sampling import (
     DRAWS,
     LEARNER,
@@ -117,21 +115,6 @@ def test_the_first_states_from_1() -> None:
     stream = RandomStream(1)
     assert stream.draw() == 1082269761 >> 11
     assert stream.state == (2**13 + 2**6 + 1) ^ ((2**13 + 2**6 + 1) << 17) == 1082269761
-
-
-def test_the_compiled_twin_draws_the_same() -> None:
-    @njit
-    def draws(state: np.uint64, count: int) -> np.ndarray:
-        out = np.empty(count, np.int64)
-        for i in range(count):
-            state = kernels.advance(state)
-            out[i] = kernels.draw_of(state)
-        return out
-
-    for seed in range(5):
-        state = first_state(np.random.default_rng(seed))
-        stream = RandomStream(state)
-        assert draws(np.uint64(state), 2000).tolist() == [stream.draw() for _ in range(2000)]
 
 
 def test_draws_are_uniform_across_neighbouring_seeds() -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from numba import njit
 from numpy.typing import NDArray
 from random_games import RandomGame
 from random_tables import random_table
@@ -22,7 +21,6 @@ from two_players import OneShot, random_pool
 
 from solvent.envs import Env, VectorEnv
 from solvent.envs.batches import BothSeats
-from solvent.envs.kernels import copy_rows
 from solvent.games import FightingFantasy, Greed
 from solvent.model import TabularPolicy, compile_game
 
@@ -302,21 +300,3 @@ def test_seats_opponents_and_their_actions_have_the_frequencies_asked_for() -> N
             if some.sum() > 1:
                 wanted = chances[some] * len(actions)
                 assert stats.chisquare(count[some], wanted).pvalue > 1e-4
-
-
-@njit
-def copied(source: NDArray[Any], row: NDArray[np.int32], to: NDArray[Any]) -> None:
-    copy_rows(source, row, to)
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.float32])
-def test_rows_of_every_width_are_copied_whole_and_nothing_beside_them(dtype: type) -> None:
-    rng = np.random.default_rng(0)
-    row = np.array([4, 0, 4, 2, 1], np.int32)
-    for width in range(1, 80):
-        source = rng.integers(0, 100, (5, width)).astype(dtype)
-        # The copy is the middle of a larger array, whose ends must stay as they are.
-        around = np.full((7, width), 101, dtype)
-        copied(source, row, around[1:-1])
-        assert (around[1:-1] == source[row]).all(), width
-        assert (around[[0, -1]] == 101).all(), width

@@ -15,10 +15,9 @@ import chromium
 import pytest
 from chromium import errors_of, wait_until
 from explored import served, solved
-from two_players import random_policy
 
-from solvent.exact import SolvedTable, save_policy, score
-from solvent.explore import Explorer, Library
+from solvent.exact import SolvedTable
+from solvent.explore import Explorer
 from solvent.explore.decision import choice_in
 from solvent.explore.learning import MOST_SWEEPS, Course
 from solvent.explore.line import Line
@@ -118,25 +117,6 @@ def test_a_whole_game_by_clicks_on_the_board(page: Any, name: str, me: int | Non
         compare(page, name)
 
 
-def test_luck_and_skill_over_many_games_and_a_file_of_them(page: Any, tmp_path: Path) -> None:
-    own = Explorer(solved("tic-tac-toe"))
-    games = "top left, top, left, centre, bottom left\ncentre, top, left, right\n"
-    (tmp_path / "games.txt").write_text(games)
-    with served("tic-tac-toe") as address:
-        page.get(f"{address}/board?panel=account")
-        wait_until(page, lambda d: css(d, "input[type=file]")).send_keys(
-            str(tmp_path / "games.txt")
-        )
-        css(page, "#panel form button").click()
-        wait_until(page, lambda d: css(d, "table.games"))
-        shown = [float(one.get_attribute("value")) for one in all_of(page, "table.games data")]
-        lines = [own.line("", text) for text in ("0.0,0.1,3.0,0.4,6.0", "4.0,0.1,3.0,0.5")]
-        assert shown == [line.account(p).accuracy for line in lines for p in (0, 1)]
-        # A game that is looked at to its end is counted.
-        page.get(f"{address}/board?line={lines[0].text}&panel=account")
-        wait_until(page, lambda d: "1 game in all" in css(d, "#panel").text)
-
-
 def test_a_drill_by_keys_alone(page: Any) -> None:
     with served(GREED) as address:
         page.get(f"{address}/board")
@@ -152,60 +132,6 @@ def test_a_drill_by_keys_alone(page: Any) -> None:
         assert css(page, ".verdict").text.startswith("Right" if right else "Stand loses")
         css(page, "body").send_keys("?")
         wait_until(page, lambda d: css(d, ".keys[open] dl").is_displayed())
-
-
-def test_an_agent_stands_beside_the_optimum(page: Any, tmp_path: Path) -> None:
-    game = solved(GREED)
-    assert isinstance(game, SolvedTable)
-    policy = random_policy(game.table, 0, 3)
-    save_policy(tmp_path / "mine.npz", policy)
-    with served(GREED) as address:
-        page.get(f"{address}/board?panel=agent")
-        wait_until(page, lambda d: css(d, "input[type=file]")).send_keys(str(tmp_path / "mine.npz"))
-        css(page, "#panel form button").click()
-        wait_until(page, lambda d: css(d, "#gap"))
-        assert exact(page, "#gap") == score(game.table, policy).optimality_gap
-        start = game.table.index[game.game.initial()[0].state]
-        for row in all_of(page, "table.actions tr[data-action]"):
-            number = int(row.get_attribute("data-action"))
-            chance = policy.probabilities[start, number]
-            shown = [float(one.get_attribute("value")) for one in all_of(row, "td.agent data")]
-            assert shown == ([chance] if chance else [])
-
-
-def test_a_position_is_set_up_by_its_fields(page: Any) -> None:
-    from selenium.webdriver.support.ui import Select
-
-    with served(GREED) as address:
-        page.get(f"{address}/board?panel=edit")
-        wait_until(page, lambda d: css(d, ".fields button"))
-        for field, text in (("f1", "9"), ("f2", "16")):
-            Select(css(page, f"[name={field}]")).select_by_visible_text(text)
-        css(page, ".fields button").click()
-        wait_until(page, lambda d: "s=" in d.current_url and css(d, "#value"))
-        state = solved(GREED).game.initial()[0].state._replace(scores=(9, 16))
-        assert exact(page, "#value") == solved(GREED).value_of(state)
-        # What no state has gets a message.
-        for field in ("f1", "f2"):
-            Select(css(page, f"[name={field}]")).select_by_visible_text("21")
-        css(page, ".fields button").click()
-        message = wait_until(page, lambda d: css(d, "p.message").text)
-        assert "no state that can be reached" in message
-        # The browser notes the status 400, which is meant.
-        errors_of(page)
-
-
-def test_the_gallery_opens_a_game(page: Any) -> None:
-    with served(Library()) as address:
-        page.get(address)
-        cards = wait_until(page, lambda d: all_of(d, ".gallery li a"))
-        assert len(cards) > 20
-        click(page, '.gallery a[href*="tic-tac-toe"]')
-        wait_until(page, lambda d: css(d, "#value"))
-        assert asked(page)["game"] == "tic-tac-toe"
-        click(page, '.picture a.act[data-action="4"]')
-        assert asked(page)["game"] == "tic-tac-toe"
-        compare(page, "tic-tac-toe")
 
 
 def test_the_map_shows_the_value_of_the_cell_with_the_focus(page: Any) -> None:
@@ -227,44 +153,6 @@ def test_the_map_shows_the_value_of_the_cell_with_the_focus(page: Any) -> None:
         state = next(s for s in _states("lake") if game.coordinates(s) == {"row": 0, "column": 1})
         shown = float(re.search(r"value ([\d.]+);", told)[1])
         assert shown == pytest.approx(solved("lake").value_of(state), abs=1e-6)
-
-
-@pytest.mark.parametrize("name", ["gridworld", "windy-gridworld", "dyna-maze"])
-def test_no_arrow_of_a_map_points_off_the_board(page: Any, name: str) -> None:
-    from selenium.webdriver.support.ui import Select
-
-    with served(name) as address:
-        page.get(f"{address}/board?panel=maps")
-        wait_until(page, lambda d: css(d, ".state-map .pointed").text)
-        columns = css(page, ".state-map .across")
-        assert Select(columns).first_selected_option.text == "column"
-        drawn = """
-            const at = (one) => [one.x + one.width / 2, one.y + one.height / 2];
-            const svg = document.querySelector(".state-map svg.values");
-            const board = svg.querySelector("rect").getBoundingClientRect();
-            return [board.x, board.y, board.right, board.bottom,
-                [...svg.querySelectorAll("text")].map((text) =>
-                    [text.textContent, ...at(text.getBoundingClientRect())])];
-        """
-        left, top, right, bottom, texts = page.execute_script(drawn)
-        wide = (right - left) / len({x for text, x, _ in texts if text in "←→↑↓"})
-        steps = {"←": (-1, 0), "→": (1, 0), "↑": (0, -1), "↓": (0, 1)}
-        arrows = [(*steps[text], x, y) for text, x, y in texts if text in steps]
-        assert len(arrows) >= 11
-        off = [
-            (across, down, x, y)
-            for across, down, x, y in arrows
-            if not (left < x + across * wide < right and top < y + down * wide < bottom)
-        ]
-        # In the gridworld every move from the cells A and B jumps.
-        assert len(off) == (2 if name == "gridworld" else 0)
-        # With the fields exchanged a direction is not one of the picture.
-        page.execute_script(
-            "arguments[0].value = 0;"
-            "arguments[0].dispatchEvent(new Event('input', {bubbles: true}));",
-            columns,
-        )
-        wait_until(page, lambda d: not {a[0] for a in d.execute_script(drawn)[4]} & set(steps))
 
 
 def _states(name: str) -> list[Any]:

@@ -8,7 +8,6 @@ import itertools
 import random
 import re
 import xml.etree.ElementTree as ElementTree
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
@@ -98,24 +97,6 @@ def test_an_action_is_worth_the_mean_of_what_may_come_of_it(name: str) -> None:
             assert sum(result.probability for result in found) == pytest.approx(1, abs=1e-12)
             assert scale.of(expected(found)) == pytest.approx(one.value, abs=1e-9)
     assert seen
-
-
-def test_what_may_come_of_an_action_is_what_the_rules_say() -> None:
-    for name in ("greed", "lake", "one shot", "gamebook"):
-        game = solved(name)
-        for state in some_states(name, 5):
-            if game.game.is_terminal(state):
-                continue
-            joint = tuple(own[-1] for own in game.game.legal_actions(state))
-            said: dict[Any, Fraction] = {}
-            for outcome in game.game.transition(state, joint):
-                key = outcome.state, float(outcome.reward)
-                said[key] = said.get(key, Fraction(0)) + outcome.probability
-            found: dict[Any, float] = {}
-            for one in results(game, state, joint):
-                found[one.state, one.reward] = found.get((one.state, one.reward), 0.0)
-                found[one.state, one.reward] += one.probability
-            assert found == pytest.approx({key: float(p) for key, p in said.items()})
 
 
 @every_game
@@ -402,12 +383,6 @@ def test_a_map_and_a_replay_need_no_server(tmp_path: Path) -> None:
     assert list(map(float, told)) == totals
 
 
-def test_no_page_is_written_of_an_episode_with_an_illegal_move(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"allowed are 0 \(stand\)"):
-        write_replay(solved("greed"), tmp_path / "replay.html", "line=77.0:1")
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_game_without_a_table_has_a_map_of_two_ranges_and_a_picture(tmp_path: Path) -> None:
     game = solved("greed without a table")
     page = Explorer(game).ranged({"x": "1", "y": "2", "x0": "0", "x1": "12", "y0": "0", "y1": "14"})
@@ -419,13 +394,6 @@ def test_a_game_without_a_table_has_a_map_of_two_ranges_and_a_picture(tmp_path: 
     alone = write_map(game, tmp_path / "map.svg").read_text("utf-8")
     assert ElementTree.fromstring(alone).tag.endswith("svg")
     assert f"<title>scores 1 0, scores 2 0: {game.value:.6f}</title>" in alone
-
-
-def test_the_fields_of_a_book_have_its_names() -> None:
-    game = cast(Any, solved("gamebook").game)
-    names = [one.name for one in States(solved("gamebook")).fields(game.initial()[0].state)]
-    assert set(game.book.fields) <= set(names)
-    assert not any(name.startswith("values") for name in names)
 
 
 @pytest.fixture(scope="module")

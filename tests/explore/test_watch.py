@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
-from typing import Any, cast
+from typing import cast
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from explored import client, solved
 
-from solvent.exact import SolvedTable, solve
 from solvent.exact.evaluation import policy_value
-from solvent.explore import Explorer, learning
+from solvent.explore import learning
 from solvent.explore.learning import EPISODES, MOST_SWEEPS, Course, methods_for, settings_of
-from solvent.explore.subject import END_COLOUR
 from solvent.model import TabularPolicy
-from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.transforms import against
-from solvent.report.panel import VIRIDIS, shade
-from solvent.tabular import ALGORITHMS, Estimate, q_learning, value_iteration
+from solvent.tabular import ALGORITHMS, value_iteration
 
 
 def shown(name: str, address: str) -> str:
@@ -69,24 +63,6 @@ def test_every_algorithm_runs_and_its_page_has_its_numbers(
             assert frame.distance <= course.frames[0].distance + 1e-12, method
 
 
-def test_a_new_algorithm_appears_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    def optimistic_guess(env: Any, *, alpha: float = 0.5, rng: Any) -> Iterator[Estimate]:
-        """Optimistic guess, which a student has written: not in any book."""
-        yield from q_learning(env, alpha=alpha, rng=rng)
-
-    from solvent.tabular import registry, temporal_difference
-
-    optimistic_guess.__module__ = temporal_difference.__name__
-    optimistic_guess.__annotations__["return"] = "Iterator[Estimate]"
-    monkeypatch.setattr(temporal_difference, "optimistic_guess", optimistic_guess, raising=False)
-    found = {one.name: one for one in registry._algorithms()}
-    assert found.keys() - ALGORITHMS.keys() == {"optimistic_guess"}
-    monkeypatch.setitem(cast(Any, ALGORITHMS), "optimistic_guess", found["optimistic_guess"])
-    page = shown("lake", "method=optimistic_guess&alpha=0.25")
-    assert "Optimistic guess</option>" in page
-    assert re.search(r'name="alpha" min="0.01"[^>]*value="0.25"', page)
-
-
 def test_settings_are_used_and_kept_in_the_links() -> None:
     page = shown("lake", "method=n_step_td&of=n_step_td&alpha=0.25&n=7&seed=3&frame=4")
     assert re.search(r'name="alpha"[^>]*value="0.25"', page)
@@ -100,11 +76,6 @@ def test_settings_are_used_and_kept_in_the_links() -> None:
     )
     for wrong in ("alpha=2", "alpha=x", "n=0", "n=1e3"):
         assert client("lake").get(f"/learn?method=n_step_td&{wrong}").status_code == 400
-
-
-def test_the_form_stays_with_its_game() -> None:
-    name = solved("lake").game.info.name
-    assert f'type="hidden" name="game" value="{name}"' in shown("lake", f"game={name}")
 
 
 def test_prediction_is_measured_from_the_policy_that_it_evaluates() -> None:
@@ -179,40 +150,3 @@ def test_what_learns_is_valued_exactly_and_gets_nearer(
     assert "steps no more is shown" in again.ended
     # Two players are left with one; nothing is lost by that.
     assert ("plays optimally" in course.note) == (name == "greed")
-
-
-def test_a_policy_that_never_ends_is_drawn_at_infinity_and_not_left_out() -> None:
-    cliff = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
-    course = Course(cast(SolvedTable, solve(cliff)), "q_learning", 0)
-    frame = course.frame(3)
-    assert np.isinf([one.distance for one in course.frames]).all()
-    text = course.curve(frame)
-    [points] = re.findall(r'<polyline [^>]*points="([^"]* [^"]*)"', text)
-    assert len(points.split()) == 3
-    assert ">∞<" in text
-
-
-def test_the_pictures_that_are_watched_have_one_scale_and_their_ends_another_colour() -> None:
-    game, found = solved("lake"), Explorer(solved("lake")).state_map
-    page = shown("lake", "method=q_learning&frame=9")
-    cell = r'<rect [^>]*fill="(#\w+)"><title>column (\d), row (\d): ([^<]*)</title>'
-    pictures = [re.findall(cell, svg) for svg in re.findall(r"(?s)<svg.*?</svg>", page)[:2]]
-    estimates = Course(game, "q_learning", 0).frame(9).values[found.states]
-    exact = found.value[: len(found.states)]
-    low, high = min(*estimates, *exact), max(*estimates, *exact)
-    assert min(estimates) < min(exact)  # Or there is nothing to clip.
-    for values, picture in zip((estimates, exact), pictures, strict=True):
-        shares = dict(zip(found.states.tolist(), (values - low) / (high - low), strict=True))
-        states = cast(Any, game.table.states)
-        colours = {states[s].number: shade(VIRIDIS, share) for s, share in shares.items()}
-        assert len(set(colours.values())) > 3
-        ends = {}
-        for colour, column, row, told in picture:
-            number = 4 * int(row) + int(column)
-            if number in colours:
-                assert colour == colours[number]
-            else:
-                ends[number] = colour, told
-        hole, goal = (END_COLOUR, "the end, reward 0"), (END_COLOUR, "the end, reward 1")
-        assert ends == {5: hole, 7: hole, 11: hole, 12: hole, 15: goal}
-        assert END_COLOUR not in colours.values()

@@ -19,27 +19,20 @@ from hypothesis import strategies as st
 
 from solvent import report
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
-from solvent.benchmark.statistics import curve_band, estimate
 from solvent.exact import locate_gap, solve
 from solvent.exact.learning_curve import Evaluation
-from solvent.games import FightingFantasy, Greed
+from solvent.games import FightingFantasy
 from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
-from solvent.model.text import brief, choice_text, exact, interval, precise, small, tick, whole
-from solvent.report.charts import distances, gap_band_panel, panels, rows_of
+from solvent.model.text import brief, exact, interval, precise, small, tick, whole
+from solvent.report.charts import panels
 from solvent.report.gap_attribution import attribute_gap
 from solvent.report.panel import (
-    ALGORITHMS,
-    BASELINE_SHAPE,
-    CIVIDIS,
-    FURTHER,
     LABEL,
     OWN_MARKS,
-    VIRIDIS,
     Axis,
     algorithm_marks,
     gap_axis,
-    shade,
     spread,
 )
 
@@ -96,87 +89,6 @@ def test_every_gap_is_where_the_axis_says(text: str, tasks: Any) -> None:
             assert same_gap(number_at(float(place), axis), gap)
             assert dot[0].text
             assert dot[0].text.endswith(f": gap {small(gap)}")
-
-
-def test_rows_are_in_the_order_of_their_gaps(text: str) -> None:
-    for chart in charts(text):
-        nearest = []
-        for group in chart.iter("g"):
-            gaps = [float(dot.get("data-gap") or "nan") for dot in group if "hollow" not in
-                    (dot.get("class") or "")]  # fmt: skip
-            nearest.append(min(gaps))
-        assert nearest == sorted(nearest)
-        assert len(nearest) > 2
-
-
-def test_a_curve_ends_where_the_axis_says() -> None:
-    """A curve whose gap comes to 0 ends at the mark of 0; one of .003 is not drawn as .001."""
-    last = {"ppo 0": 0.0, "dqn 0": 0.003, "dqn 1": 1e-13}
-
-    def point(steps: int, gap: float) -> Evaluation:
-        return Evaluation(steps, 0.3, 0.2, 0.5 - gap, gap, 1.0)
-
-    curves = {name: [point(0, 0.4), point(9, gap)] for name, gap in last.items()}
-    agents = tuple(
-        AgentRecord(name, name[:3], 0, 0.3, 0.2, 0.5, 0.2, 0.5 - gap, gap, 1.0, gap, 9, 1.0, name)
-        for name, gap in last.items()
-    )
-    task = TaskRecord("solvent/Test-v0", "test", {}, 0.5, (0.5, 0.5), agents, ())
-    chart = ElementTree.fromstring(panels(task, curves, algorithm_marks(["ppo", "dqn"]))[1])
-    axis = ticks(chart, "y")
-    ends = {}
-    for line in chart.iter("polyline"):
-        if line.get("class") == "mode":
-            place = float(line.get("points", "").rpartition(",")[2])
-            ends[(line[0].text or "").partition(":")[0]] = number_at(place, axis)
-    assert set(ends) == set(last)
-    assert all(same_gap(ends[name], gap) for name, gap in last.items())
-
-
-def test_a_point_without_a_proved_score_has_no_place_in_a_curve() -> None:
-    unknown = Evaluation(0, nan, nan, nan, nan, 1.0)
-    known = [Evaluation(n, 0.3, 0.2, 0.4, 0.1, 2.0) for n in (100, 200)]
-    for pair in (None, (0.1, 0.3)):
-        agent = AgentRecord(
-            "ppo 0", "ppo", 0, 0.3, 0.2, 0.5, 0.2, 0.4, 0.1, 0.8, 0.1, 300, 3.0, "ppo", pair, pair
-        )
-        task = TaskRecord("solvent/Test-v0", "test", {}, 0.5, (0.5, 0.5), (agent,), ())
-        for curve in ([unknown, *known], [known[0], unknown, known[1]]):
-            for drawn in panels(task, {agent.name: curve}, algorithm_marks(["ppo"])):
-                lines = re.findall(r'points="([^"]*)"', drawn)
-                assert [len(line.split()) for line in lines] == [2, 2]
-                assert "nan" not in drawn
-
-
-def test_an_algorithm_has_one_colour_and_shape_in_all_charts(text: str) -> None:
-    """In distances, curves, legends and tables of every chapter; baselines have others."""
-    found: dict[str, set[tuple[str, str]]] = {}
-    keys = r'<svg class="key"[^>]*><path fill="([^"]+)" d="([^"]+)"/></svg>\s*([a-z]+)'
-    for colour, shape, name in re.findall(keys, text):
-        found.setdefault(name, set()).add((colour, shape))
-    curves = (
-        r'stroke="([^"]+)" points="[^"]*"><title>([a-z]+) \d[^<]*</title></polyline>'
-        r'<path class="end" fill="([^"]+)" transform="[^"]*" d="([^"]+)"/>'
-    )
-    for line, name, colour, shape in re.findall(curves, text):
-        assert line == colour
-        found.setdefault(name, set()).add((colour, shape))
-    for chart in charts(text):
-        for label, group in pairwise(chart):
-            if label.get("class") in ("agent", "base"):
-                own = (label.text or "") if label.get("class") == "agent" else "baseline"
-                colour = (group.get("style") or "").removeprefix("color:")
-                found.setdefault(own, set()).update((colour, dot.get("d", "")) for dot in group)
-    marks = algorithm_marks(["ppo", "dqn"])
-    assert found == {
-        "ppo": {tuple(marks["ppo"])},
-        "dqn": {tuple(marks["dqn"])},
-        "baseline": {("var(--baseline)", BASELINE_SHAPE)},
-    }
-    sampled = re.findall(r'<polyline class="sampled" stroke="([^"]+)"[^>]*><title>([a-z]+)', text)
-    assert {(name, colour) for colour, name in sampled} == {
-        (name, marks[name].colour) for name in ("ppo", "dqn")
-    }
 
 
 MARKS = algorithm_marks(["dqn"])
@@ -242,47 +154,7 @@ def test_a_gap_without_bound_is_at_the_top_and_marked() -> None:
     assert len(curve_drawn(panels(task, curves, MARKS)[1])[0]) == 3
 
 
-def test_over_seeds_the_middle_half_is_what_counts() -> None:
-    """Of four runs the best and the worst are left out; of the others none ends at first."""
-    curves = [[(0.0, inf), (1.0, gap)] for gap in (inf, 4.0, 2.0, 1.0)]
-    band = curve_band(curves, np.array([0.0, 1.0]))
-    assert band.mean.tolist() == [inf, 3.0]
-    assert np.isnan(band.low).all()
-    task, own = cliff()
-    text = gap_band_panel(task, own, MARKS).drawn()
-    assert "∞" in text
-
-
-def test_a_mark_without_bound_is_behind_all_decades() -> None:
-    task, _ = cliff()
-    [agent] = task.agents
-    half = replace(task, agents=(replace(agent, gap=inf, value=-inf),))
-    chart = ElementTree.fromstring(distances("title", "gap", rows_of(half, MARKS, {})))
-    places = {
-        dot.get("data-gap"): float((dot.get("transform") or "").partition("(")[2].split()[0])
-        for dot in chart.iter("path")
-        if dot.get("data-gap")
-    }
-    assert places["inf"] < places["59987.0"] < places["0.0"]
-    # A baseline of which nothing is bounded says it in words.
-    assert any("unbounded: play need not end" in (label.text or "") for label in chart.iter("text"))
-
-
 # The parts of figures: statistics, axes, places, numbers and colours
-
-
-def test_fewer_than_ten_seeds_have_their_range() -> None:
-    """An interval of three runs would say more than three runs can."""
-    scores = np.random.default_rng(1).random(10)
-    for tasks, low, high in (
-        ([scores[:9].tolist()], scores[:9].min(), scores[:9].max()),
-        ([scores.tolist(), [0.0, 2.0]], 0.0, 2.0),
-    ):
-        some = estimate(tasks)
-        assert (some.is_interval, some.low, some.high) == (False, low, high)
-    ten = estimate([scores.tolist()])
-    assert ten.is_interval
-    assert scores.min() < ten.low < ten.mean < ten.high < scores.max()
 
 
 @given(
@@ -297,17 +169,6 @@ def test_linear_ticks_are_few_round_and_within_the_axis(low: float, span: float)
     assert all(axis.low - slack <= t <= axis.high + slack for t in ticks)
     steps = np.diff(ticks)
     assert steps == pytest.approx(np.full(len(steps), steps[0]), rel=1e-3)
-
-
-def test_axes_of_gaps_take_whole_decades_and_a_lane_for_0() -> None:
-    axis = gap_axis([0.3, 0.004, 0.0, math.inf, math.nan])
-    assert (axis.low, axis.high) == pytest.approx((1e-3, 1.0))
-    assert axis.ticks() == pytest.approx([0, 1e-3, 1e-2, 1e-1, 1.0])
-    assert axis.share(0.0) == 0
-    assert axis.share(1e-3) == pytest.approx(axis.zero)
-    assert axis.share(1.0) == 1
-    middle = axis.share(1e-3) + (axis.share(1.0) - axis.share(1e-3)) / 2
-    assert axis.share(math.sqrt(1e-3)) == pytest.approx(middle)
 
 
 @given(st.lists(st.one_of(st.just(0.0), st.floats(1e-15, 1e9)), min_size=1))
@@ -345,17 +206,6 @@ def test_every_algorithm_has_one_mark_on_all_pages() -> None:
         assert (marks[name].colour in own) == (name in OWN_MARKS)
 
 
-def test_series_stand_out_from_the_page() -> None:
-    css = (Path(report.__file__).parent / "page.css").read_text()
-    light, _, dark = css.partition("@media")
-    for part, least in ((light, 2.2), (dark, 5.9)):
-        colours = dict(re.findall(r"--([\w-]+): (#\w+);", part))
-        paper = luminance(colours["paper"])
-        for number in range(len(ALGORITHMS) + len(FURTHER)):
-            colour = luminance(colours[f"series-{number}"])
-            assert (max(paper, colour) + 0.05) / (min(paper, colour) + 0.05) > least, number
-
-
 def test_every_ink_has_a_light_and_a_dark_form() -> None:
     style = (Path(report.__file__).parent / "page.css").read_text("utf-8")
     light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
@@ -364,16 +214,6 @@ def test_every_ink_has_a_light_and_a_dark_form() -> None:
     rest = style.replace(light, "").replace(dark, "")
     assert re.findall(r"#[0-9a-f]{3,6}\b", rest) == []
     assert set(re.findall(r"var\((--[\w-]+)", style)) - {"--share"} <= inks
-
-
-def luminance(colour: str) -> float:
-    """Relative, as the contrast of W3C's Web Content Accessibility Guidelines 2.2 has it."""
-    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
-    light = [
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
-        for c in (byte / 255 for byte in bytes.fromhex(digits))
-    ]
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), light, strict=True))
 
 
 def test_small_numbers_have_three_digits_and_rounding_is_written_as_0() -> None:
@@ -403,18 +243,6 @@ def test_other_numbers() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("scale", [VIRIDIS, CIVIDIS])
-def test_scales_grow_lighter_all_the_way(scale: tuple[str, ...]) -> None:
-    def lightness(colour: str) -> float:
-        red, green, blue = bytes.fromhex(colour[1:])
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    shades = [lightness(shade(scale, share)) for share in np.linspace(0, 1, 41)]
-    assert (np.diff(shades) > 0).all()
-    assert (shade(scale, 0), shade(scale, 1)) == (scale[0], scale[-1])
-    assert (shade(scale, -1), shade(scale, 2)) == (scale[0], scale[-1])
-
-
 def test_an_attribution_splits_the_whole_gap_by_each_field() -> None:
     game = compile_game(FightingFantasy(skill_difference=[-1, 1], stamina=5, opponent_stamina=5))
     uniform, solution = TabularPolicy.uniform(game), solve(game)
@@ -431,24 +259,6 @@ def test_an_attribution_splits_the_whole_gap_by_each_field() -> None:
         assert state.share == pytest.approx(state.contribution / losses.gap)
         assert state.chosen == "keep 50%, test luck 50%"
         assert state.best in ("keep", "test luck")
-
-
-def test_of_a_mix_the_most_probable_actions_are_named() -> None:
-    game = compile_game(Greed(6, 3))
-    state = int(np.flatnonzero(game.initial)[0])
-    mix = np.where(game.mask[0], 1.0, 0.0)
-    mix[state] = np.where(game.mask[0][state], np.arange(mix.shape[1]) ** 2, 0.0)
-    mix /= np.maximum(mix.sum(axis=1, keepdims=True), 1e-300)
-    policy = TabularPolicy.of(game, mix)
-    every = choice_text(game, policy, state).split(", ")
-    shares = [float(text.rpartition(" ")[2].rstrip("%")) for text in every]
-    assert shares == sorted(shares, reverse=True)
-    assert len(every) > 2
-    assert choice_text(game, policy, state, 2) == ", ".join([*every[:2], "…"])
-    assert choice_text(game, policy, state, len(every)) == ", ".join(every)
-    solution = solve(game)
-    told = attribute_gap(game, policy, solution, locate_gap(game, policy, solution), actions=2)
-    assert all(worst.chosen.count(",") <= 2 for worst in told.worst)
 
 
 def test_attributions_without_a_loss_and_of_fields_that_matter_no_more() -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import runpy
-from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from solvent.model.context import modified, modifier_between
+from solvent.model.context import modified
 from solvent.report import panel
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -39,25 +38,6 @@ def test_every_curve_is_the_function() -> None:
     for size in SCRIPT["MODIFIERS"]:
         for x, y in found[f"modifier {size:+d}%"]:
             assert y == pytest.approx(modified(min(x, 1.0), size / 100), abs=0.008)
-
-
-def test_the_abacus_is_the_inverse_of_the_function() -> None:
-    picture = SCRIPT["abacus_picture"]()
-    found = curves(picture)
-    for x, y in found["the modifier"]:
-        assert 2 * y - 1 == pytest.approx(modifier_between(0.5, x), abs=0.03)
-    assert found["what 50% becomes, less 50%"] == [(0, pytest.approx(0.25)), (1, 0.75)]
-    assert SCRIPT["EXAMPLE"] == (80, -30)
-    assert "80% with a modifier of -30%: 53%" in picture
-
-
-def test_a_ruler_from_the_base_through_the_modifier_ends_at_the_probability_in_context() -> None:
-    """The middle scale is half-way, so that the ends of the ruler average to the modifier."""
-    height, from_even = SCRIPT["height"], SCRIPT["from_even"]
-    for base, size in product(SCRIPT["MARKS"], [-80, -30, 0, 60]):
-        new = 100 * modified(base / 100, size / 100)
-        ends = height(-from_even(base)) + height(from_even(new))
-        assert ends / 2 == pytest.approx(height(size / 2), abs=1e-9)
 
 
 def test_the_pictures_in_the_documentation_are_those_of_the_function(tmp_path: Path) -> None:

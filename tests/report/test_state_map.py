@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import gymnasium as gym
 import numpy as np
@@ -20,12 +19,12 @@ from solvent import make_game
 from solvent.exact import SolvedTable, locate_gap, solve
 from solvent.games.gridworld import JUMPS
 from solvent.games.windy_gridworld import WIND
-from solvent.model import GameInfo, Outcome, TabularPolicy
+from solvent.model import TabularPolicy
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.report import state_map
 from solvent.report.page import render
 from solvent.report.solved import ScoredAgent, SolvedTask
-from solvent.report.state_map import NONE, action_colours, signs, state_map_section
+from solvent.report.state_map import NONE, signs, state_map_section
 
 
 def lake(**parameters: Any) -> GymnasiumTable:
@@ -199,88 +198,6 @@ def test_two_who_act_at_once_have_a_map_each(game: Any) -> None:
             assert chosen[int(actions[n, 0])] == max(chosen.values())
 
 
-class Hand(NamedTuple):
-    """Whose turn it is, both scores, and an action that is named as the page's markup."""
-
-    turn: int
-    scores: tuple[int, int]
-    note: str = "</script><b>"
-
-
-@dataclass(frozen=True)
-class Race:
-    """Whoever is on turn adds 1, or with equal chances 0 or 3; the first at the goal wins."""
-
-    goal: int = 6
-
-    @property
-    def info(self) -> GameInfo:
-        return GameInfo(
-            name="race",
-            players=2,
-            actions=(("walk", "jump"), ("jump", "walk")),
-            acyclic=False,
-            reward_range=(-1.0, 1.0),
-            sources=("made up",),
-        )
-
-    def initial(self) -> tuple[Outcome, ...]:
-        return (Outcome(Fraction(1), Hand(0, (0, 0))),)
-
-    def turn(self, state: Hand) -> int:
-        return state.turn
-
-    def legal_actions(self, state: Hand) -> tuple[tuple[int, ...], ...]:
-        return ((0, 1), (1,)) if state.turn == 0 else ((0,), (0, 1))
-
-    def transition(self, state: Hand, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
-        jumps = self.info.actions[state.turn][joint_action[state.turn]] == "jump"
-        steps = {0: Fraction(1, 2), 3: Fraction(1, 2)} if jumps else {1: Fraction(1)}
-        outcomes = []
-        for step, chance in steps.items():
-            scores = list(state.scores)
-            scores[state.turn] = min(scores[state.turn] + step, self.goal)
-            won = scores[state.turn] == self.goal
-            after = Hand(1 - state.turn, cast("tuple[int, int]", tuple(scores)))
-            outcomes.append(Outcome(chance, after, (1 - 2 * state.turn) * won))
-        return tuple(outcomes)
-
-    def is_terminal(self, state: Hand) -> bool:
-        return max(state.scores) == self.goal
-
-    def observe(self, state: Hand, player: int) -> Any:
-        return np.array([state.turn, *state.scores], np.float32)
-
-    def draw(self, state: Hand) -> str:
-        return str(state)
-
-
-def test_players_who_take_turns_share_a_map_of_who_is_on_turn() -> None:
-    solved = cast(SolvedTable, solve(Race()))
-    html = state_map_section(solved_task(Race())).html
-    found = Embedded(html)
-    assert "<b>" not in html.split('<script type="application/json">')[1]
-    assert list(found.fields) == ["turn", "scores 1", "scores 2"]  # All notes are the same.
-    assert [found.data["fields"][n]["name"] for n in found.data["axes"]] == list(found.fields)[1:]
-    actions, values, chances, _ = found.choices()
-    assert chances is None
-    assert len(found.data["choices"]) == 1
-    jumps = set()
-    for s, state in enumerate(cast(Any, solved.table.states)):
-        if solved.table.terminal[s]:
-            continue
-        scores = {"scores 1": state.scores[0], "scores 2": state.scores[1]}
-        cell = found.at(turn=state.turn, **scores)
-        best = solved.solution.policies[state.turn].probabilities[s].argmax()
-        names = solved.table.info.actions[state.turn]
-        assert found.data["actions"][actions[cell, 0]] == names[best]
-        worth = {names[a]: v for a, v in solved.action_values(state, state.turn).items()}
-        told = [found.data["actions"][a] for a in actions[cell] if a != NONE]
-        assert values[cell][: len(told)] == pytest.approx([worth[a] for a in told], abs=1e-7)
-        jumps.add((state.turn, names[best]))
-    assert jumps == {(0, "walk"), (0, "jump"), (1, "walk"), (1, "jump")}
-
-
 def test_states_without_fields_are_wrapped_into_rows() -> None:
     number = 45
     chain = {s: {0: [(1.0, min(s + 1, number - 1), 1.0, s == number - 2)]} for s in range(number)}
@@ -291,12 +208,6 @@ def test_states_without_fields_are_wrapped_into_rows() -> None:
         state = int(found.fields["state from"][n]) + int(found.fields["and"][n])
         assert found.data["texts"][state] == str(state)
         assert found.value[n] == number - 1 - state
-
-
-def test_values_without_an_order_have_the_same_order_always() -> None:
-    values = {frozenset({"b", "a"}), frozenset({"c"}), frozenset()}
-    assert [state_map.field_text(v) for v in state_map.ordered(values)] == ["{a, b}", "{c}", "{}"]
-    assert state_map.ordered({3, None, 1}) == (None, 1, 3)
 
 
 def test_a_large_game_is_shown_in_part_and_says_so() -> None:
@@ -314,14 +225,6 @@ def test_a_large_game_is_shown_in_part_and_says_so() -> None:
     assert (part.value[: len(part.states)] == taxi.solution.values[part.states]).all()
 
 
-def test_of_many_values_every_kth_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_map, "MOST_VALUES", 2)
-    found = state_map.state_map(solved_task(lake()))
-    assert found.omitted == ("Of row one value in 2 is shown. Of column one value in 2 is shown.")
-    assert [field.values for field in found.fields] == [(0, 2), (0, 2)]
-    assert len(found.value) == 4
-
-
 def test_what_an_agent_chooses_and_loses_is_there() -> None:
     solved = solved_task(lake())
     policy = TabularPolicy.deterministic(solved.table, np.full(solved.table.n_states, 2))
@@ -337,14 +240,6 @@ def test_what_an_agent_chooses_and_loses_is_there() -> None:
     assert found.read(seat["loss"], "<f4").tolist() == location.loss[live].astype("f4").tolist()
     assert (found.read(seat["loss"], "<f4") > 0.1).any()
     assert all(found.data["colours"])
-
-
-def test_every_action_that_is_chosen_has_a_colour_of_its_own() -> None:
-    few = action_colours([np.array([3, 1]), np.array([1, NONE])], 5)
-    assert [bool(colour) for colour in few] == [False, True, False, True, False]
-    many = action_colours([np.arange(30)], 30)
-    assert len(set(many)) == 30
-    assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in (*many, few[1], few[3]))
 
 
 def test_every_game_without_sections_of_its_own_has_the_page() -> None:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from tabular_runs import ROCK_PAPER_SCISSORS, cliff, environment, random_table
+from tabular_runs import cliff, environment, random_table
 
 from solvent.exact import exploitability, policy_value, solve
 from solvent.model import TabularPolicy
@@ -21,7 +21,6 @@ from solvent.tabular import (
     gradient_bandit,
     measure,
     q_learning,
-    regret_matching,
     simple_bandit,
     ucb,
     value_iteration,
@@ -126,21 +125,6 @@ def test_runs_are_many_equal_by_seed_and_evenly_measured() -> None:
     assert (first.numbers["Q"] != other.numbers["Q"]).any()
     assert len({tuple(run) for run in first.numbers["Q"].tolist()}) == 3
     np.testing.assert_allclose(first.means["Q"], first.numbers["Q"].mean(axis=0))
-
-
-def test_a_matrix_is_enough() -> None:
-    drawn = curves(
-        ROCK_PAPER_SCISSORS,
-        {"regret matching": lambda rng: regret_matching(ROCK_PAPER_SCISSORS)},
-        "exploitability",
-        until=20,
-        along="rounds",
-    )
-    assert drawn.optimum == 0
-    root = ElementTree.fromstring(drawn.svg("A title & more"))
-    assert root.tag == f"{SVG}svg"
-    assert "A title & more" in "".join(root.itertext())
-    assert drawn._repr_svg_() == drawn.svg()
 
 
 BANDITS = {

@@ -23,7 +23,7 @@ from tabular_runs import (
     random_walk,
 )
 
-from solvent.baselines.q_learning import MinimaxQ, QLearning
+from solvent.baselines.q_learning import QLearning
 from solvent.baselines.stage_games import (
     FictitiousPlay,
     MirrorDescentSweeps,
@@ -44,7 +44,6 @@ from solvent.tabular import (
     importance_sampling,
     matrix_game,
     measure,
-    minimax_q,
     mirror_descent,
     modified_policy_iteration,
     monte_carlo_control,
@@ -621,21 +620,6 @@ def test_fictitious_play_converges() -> None:
                 assert exploit(estimate) <= 2 * np.ptp(payoffs) / np.sqrt(t)
 
 
-def test_the_plus_is_faster() -> None:
-    drawn = curves(
-        ROCK_PAPER_SCISSORS + np.diag([0, 0, 0.5]),
-        {
-            "plain": lambda rng: regret_matching(ROCK_PAPER_SCISSORS + np.diag([0, 0, 0.5])),
-            "plus": lambda rng: regret_matching_plus(ROCK_PAPER_SCISSORS + np.diag([0, 0, 0.5])),
-        },
-        "exploitability",
-        until=1000,
-        points=10,
-        along="rounds",
-    ).means
-    assert drawn["plus"][-1] < drawn["plain"][-1] / 4
-
-
 def test_replicators_circle_round_the_equilibrium() -> None:
     """The product of all shares is kept, so that no orbit comes nearer; its average does."""
     run = replicator_dynamics(ROCK_PAPER_SCISSORS, h=0.05, start=UNEVEN)
@@ -761,11 +745,6 @@ class Chosen:
         return next(self.numbers)
 
 
-def middle(chances: Any, index: int) -> float:
-    """The number in [0, 1) in the middle of those that draw an index."""
-    return float(chances[:index].sum() + chances[index] / 2)
-
-
 def whole_episodes(game: TabularGame, moves: list[Move]) -> tuple[list[Move], int]:
     """The moves up to the last end of an episode, and how many episodes they are."""
     ends = [n for n, move in enumerate(moves) if game.terminal[move.following]]
@@ -791,23 +770,3 @@ def test_q_learning_learns_from_the_same_moves_what_its_twin_does() -> None:
     Q = after(run, episodes).Q
     assert Q is not None
     np.testing.assert_allclose(Q[game.row_state, game.row_action[0]], again._q, atol=1e-12)
-
-
-def test_minimax_q_learns_from_the_same_moves_what_its_twin_does() -> None:
-    game = told_apart(random_table(2, "simultaneous"))
-    moves, episodes = whole_episodes(game, moves_of(MinimaxQ(game, seed=1), game, 150))
-    assert episodes > 30
-    again = MinimaxQ(game, seed=1)
-    again.learn(len(moves))
-    numbers, begins = [], True
-    for state, ranks, _, following in moves:
-        if begins:
-            numbers.append(middle(game.initial, state))
-        numbers += [(r + 0.5) / game.action_count[k][state] for k, r in enumerate(ranks)]
-        row = game.row_start[state] + ranks[0] * game.action_count[1][state] + ranks[1]
-        here = slice(*game.outcome_start[row : row + 2])
-        at = (game.next_state[here] == following).argmax()
-        numbers.append(middle(game.probability[here], at))
-        begins = bool(game.terminal[following])
-    run = minimax_q(game, alpha=lambda n: n**-0.8, explore=1.0, rng=Chosen(numbers))  # type: ignore[arg-type]
-    np.testing.assert_allclose(after(run, episodes).V, again.values, atol=1e-8)

@@ -130,12 +130,6 @@ def test_wrong_hyperparameters_are_named() -> None:
         prepare({"n_envs": 4}, SELF_PLAY_ALGORITHMS["ppo"].model)
 
 
-def test_python_in_the_file_is_read_like_a_literal() -> None:
-    text = "dict(activation_fn=nn.ReLU, net_arch=dict(pi=[32], vf=[64, 64]), ortho_init=False)"
-    read = prepare({"n_timesteps": 1, "policy_kwargs": text}, SELF_PLAY_ALGORITHMS["ppo"].model)
-    assert read.arguments["policy_kwargs"] == eval(text, {"nn": torch.nn})
-
-
 TUNED: list[tuple[str, str, dict[str, Any]]] = [
     ("ppo", "solvent/FFCombat-v0", {"stamina": 4, "opponent_stamina": 6, "luck": 3}),
     # With exploring starts by itself.
@@ -243,22 +237,6 @@ def test_what_was_asked_for_is_on_record(tmp_path: Path) -> None:
                 continue
             with pytest.raises(ValueError, match="holds another training"):
                 train(game, folder=folder, progress=False, **{**settings, **other})
-
-
-def test_a_folder_of_version_0_1_is_one_of_starts_by_importance(tmp_path: Path) -> None:
-    """Its record has a share and no weights."""
-    game = FightingFantasy(stamina=4, opponent_stamina=6, luck=3)
-    few: dict[str, Any] = {"timesteps": 64, "hyperparameters": FEW["ppo"], "evaluations": 1}
-    few |= {"exploring_starts": 0.5, "folder": tmp_path, "progress": False}
-    train(game, start_weights="importance", **few)
-    record = json.loads((tmp_path / "run.json").read_text())
-    del record["saw"]
-    assert record["request"]["stakes"] == 0.5
-    assert "start_weights" not in record["request"]
-    (tmp_path / "run.json").write_text(json.dumps(record))
-    assert train(game, start_weights="importance", **few).saw == (STARTS,)
-    with pytest.raises(ValueError, match="its start_weights is None, not 'uniform'"):
-        train(game, **few)
 
 
 def test_no_file_of_hyperparameters_asks_for_the_solution() -> None:

@@ -34,24 +34,6 @@ def test_training_never_plays_an_illegal_action(small: TabularGame, make_model: 
         make_model("masked_dqn", small, n_steps=3)
 
 
-def test_predict_obeys_the_mask(small: TabularGame, make_model: Any) -> None:
-    model = make_model("masked_dqn", small)
-    live = ~small.terminal
-    seen, mask = one_hot(small).observation[0][live], small.mask[0][live]
-    with torch.no_grad():
-        model.q_net.q_net[-1].bias[1] += 100
-    free, _ = model.predict(seen, deterministic=True)
-    assert (free == 1).all()
-    for deterministic in (True, False):
-        model.exploration_rate = 0.7
-        actions, _ = model.predict(seen, deterministic=deterministic, action_masks=mask)
-        assert mask[np.arange(len(mask)), actions].all()
-    forced = int(np.flatnonzero(~mask[:, 1])[0])
-    assert model.predict(seen[forced], deterministic=True, action_masks=mask[forced])[0] == 0
-    with pytest.raises(ValueError, match="reshape"):
-        model.predict(seen, action_masks=mask[0])
-
-
 def test_the_buffer_keeps_the_masks_of_the_states_that_follow(
     small: TabularGame, make_model: Any
 ) -> None:
@@ -167,17 +149,6 @@ def test_the_figures_are_those_of_stable_baselines(small: TabularGame) -> None:
     assert len(same) == 9
     for name in same:
         assert ours[name] == pytest.approx(theirs[name], rel=1e-4, abs=1e-6), name
-
-
-def test_every_observation_is_evaluated_once(small: TabularGame) -> None:
-    model = learned(DistinctPPO, small, 1)
-    buffer, callback = model.rollout_buffer, model._init_callback(None)
-    callback.on_training_start({}, {})
-    model.collect_rollouts(model.env, callback, buffer, 16)
-    found, numbers = model._rollout
-    (seen,) = found.tensors
-    assert len(seen) == len(np.unique(seen, axis=0)) < numbers.size / 3
-    np.testing.assert_array_equal(seen[numbers], buffer.observations)
 
 
 @pytest.mark.parametrize(("plain", "distinct"), PAIRS)

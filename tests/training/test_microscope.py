@@ -21,7 +21,6 @@ from solvent.envs.env import learned_seat
 from solvent.exact import policy_value, score, solve, state_visitation
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.transforms import from_arrays
-from solvent.report.charts import microscope_section
 from solvent.training import (
     ALGORITHMS,
     ExactAdvantages,
@@ -360,17 +359,6 @@ def test_what_the_microscope_cannot_read_is_refused(small: TabularGame, make_mod
         PPO("MlpPolicy", env, n_steps=8, batch_size=16).learn(
             16, callback=Microscope(blind, every=8)
         )
-
-
-def test_a_page_shows_the_readings_and_the_parts(small: TabularGame) -> None:
-    settings = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
-    seen = microscope(small, "ppo", timesteps=256, readings=2, hyperparameters=settings)
-    runs = json.loads(json.dumps([seen.as_dict()], allow_nan=False))
-    text = microscope_section(runs).html
-    for title in ("cosine with the true gradient", "value error", "gap of the greedy policy"):
-        assert title.capitalize() in text
-    assert 'data-parts="ppo"' in text
-    assert "ppo+exact advantages" in text
 
 
 def test_a_bellman_update_goes_on_to_the_state_in_which_the_learner_acts_again() -> None:

@@ -17,8 +17,9 @@ from solvent.envs.batches import BothSeats
 from solvent.envs.sampling import observations
 from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
-from solvent.training import MirrorDescent, TrainingResult, train
+from solvent.training import MirrorDescent, TrainingResult, load_model, train
 from solvent.training.environments import NativeVecEnv, with_roles
+from solvent.training.extract import extract_seats
 from solvent.training.mirror_descent import JointTransitions
 
 STEPS = 8_192
@@ -158,6 +159,10 @@ def test_self_play_becomes_harder_to_exploit(
     trained: TrainingResult, football: TabularGame
 ) -> None:
     assert trained.average_exploitability < 0.8 * uniform_exploitability(football)
+    # Seats have networks of their own, which a file keeps.
+    model = load_model(trained.folder / "model.zip", "mirror_descent", trust=True)
+    for found, kept in zip(extract_seats(model, football), trained.policies, strict=True):
+        np.testing.assert_array_equal(found.sampled.probabilities, kept.probabilities)
 
 
 def test_interrupted_it_ends_as_uninterrupted(

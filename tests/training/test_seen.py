@@ -351,12 +351,3 @@ def test_what_a_network_sees_is_read_off_its_space(small: TabularGame) -> None:
             solvent.policy_from(Env(small, observation="onehot"), model),
         ):
             np.testing.assert_array_equal(found.probabilities, told.probabilities, err_msg=kind)
-
-
-def test_a_policy_of_the_past_is_refused_by_name(tmp_path: Path) -> None:
-    model = RecurrentPPO("MlpLstmPolicy", COMBAT, n_steps=8, device="cpu")
-    with pytest.raises(ValueError, match="depends on what it saw before"):
-        solvent.score(COMBAT, model)
-    model.save(tmp_path / "model.zip")
-    with pytest.raises(ValueError, match=r"algorithm is .recurrent_ppo.; allowed are"):
-        load_model(tmp_path / "model.zip", "recurrent_ppo", trust=True)

@@ -272,12 +272,13 @@ OF_A_SEAT = {"n_envs": 64, "n_steps": 16, "batch_size": 256, "n_epochs": 2}
 
 
 def start_seat(
-    folder: Path, name: str = "maskable_ppo", timesteps: int = 4_096, **env_kwargs: Any
+    folder: Path, timesteps: int = 4_096, share: float = 0.0, **env_kwargs: Any
 ) -> TrainingResult:
     return train(
         "solvent/Greed-v0",
-        name,
+        "maskable_ppo",
         timesteps=timesteps,
+        exploring_starts=share,
         folder=folder,
         env_kwargs={"limit": 8, "sides": 3, **env_kwargs},
         hyperparameters=OF_A_SEAT,
@@ -306,13 +307,6 @@ def test_among_several_the_worst_opponent_counts(greed: TabularGame, tmp_path: P
     result = start_seat(tmp_path, opponent={"optimal": 1, "uniform": 2})
     assert result.score.optimality_gap == pytest.approx(exploitability(greed, result.policy))
     assert result.score.exploitability == result.score.optimality_gap
-
-
-def test_a_saved_policy_is_an_opponent(greed: TabularGame, tmp_path: Path) -> None:
-    first = start_seat(tmp_path / "first", opponent="uniform", seat=1)
-    result = start_seat(tmp_path / "second", opponent=str(tmp_path / "first" / "policy_mode.npz"))
-    value = greed.initial @ policy_value(greed, result.mode, first.mode)
-    assert result.mode_score.value == pytest.approx(value)
 
 
 # The forms of a game in training: starts elsewhere and players with roles change no score
@@ -360,31 +354,6 @@ def test_training_is_scored_from_the_games_own_start(tmp_path: Path) -> None:
         run(tmp_path, 0.25)
 
 
-def start_greed(folder: Path, opponent: Any, stakes: float) -> TrainingResult:
-    return train(
-        "solvent/Greed-v0",
-        "maskable_ppo",
-        timesteps=2000,
-        env_kwargs={"limit": 5, "sides": 2, "opponent": opponent, "seat": 1},
-        hyperparameters={"n_envs": 8, "n_steps": 16, "batch_size": 64},
-        exploring_starts=stakes,
-        folder=folder,
-        evaluations=2,
-        progress=False,
-    )
-
-
-def test_against_one_opponent_the_stakes_are_those_of_the_best_answer_to_it(tmp_path: Path) -> None:
-    result = start_greed(tmp_path / "stakes", "uniform", 0.5)
-    usual = start_greed(tmp_path / "usual", "uniform", 0.0)
-    assert (result.policy.probabilities != usual.policy.probabilities).any()
-    greed = compile_game(Greed(5, 2))
-    left = against(greed, TabularPolicy.uniform(greed, player=0))
-    own = replace(result.policy, model_hash=left.model_hash)
-    assert result.score.value == pytest.approx(score(left, own).value, abs=1e-12)
-    assert result.score.optimum == pytest.approx(-solve(left).value)
-
-
 def test_a_task_that_needs_them_has_them(tmp_path: Path) -> None:
     """The drive begins with them by itself, and what was used is on record."""
     few = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
@@ -408,7 +377,7 @@ def test_a_share_that_cannot_be_had_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"exploring_starts is 2; allowed are numbers from 0 to 1"):
         train(GAME, hyperparameters={"exploring_starts": 2}, folder=tmp_path)
     with pytest.raises(ValueError, match=r"is 0\.5; it has to be 0 against several"):
-        start_greed(tmp_path, {"uniform": 1, "optimal": 1}, 0.5)
+        start_seat(tmp_path, opponent={"uniform": 1, "optimal": 1}, share=0.5)
 
 
 @pytest.fixture(scope="module")

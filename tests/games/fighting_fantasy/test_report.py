@@ -78,27 +78,3 @@ def test_codes_are_the_choices_of_the_policies(data: Any, solved: SolvedTask) ->
                 (tests["won"], tests["lost"]), 0
             )
             assert codes[d, luck, hero, opponent] & 3 == expected
-
-
-def test_frames_mark_the_cells_that_differ(data: Any, solved: SolvedTask) -> None:
-    best, optimal = cells(data, data["optimal"])
-    present = ~np.isnan(best)
-    kinds = set()
-    for which, agent in zip(data["learned"], solved.agents, strict=True):
-        own, codes = cells(data, which)
-        assert ((codes >= TIED) == ((codes & 3) != optimal))[present].all()
-        loses = np.zeros(data["shape"], bool)
-        most = np.zeros(data["shape"])
-        for s in np.flatnonzero(agent.location.loss > 1e-9):
-            state = solved.table.states[s]
-            place = data["differences"].index(state.difference)
-            cell = place, state.luck, state.hero - 1, state.opponent - 1
-            loses[cell] = True
-            most[cell] = max(most[cell], agent.location.loss[s])
-        drawn = np.frombuffer(base64.b64decode(which["losses"]), np.uint8).reshape(data["shape"])
-        assert which["largest"] == most.max() > 0.01
-        assert drawn / 255 == pytest.approx(most / most.max(), abs=1 / 500)
-        assert ((codes >= COSTLY) == loses)[present].all()
-        assert (own <= best + 2e-5)[present].all()
-        kinds |= set((codes // 4)[present].tolist())
-    assert kinds == {0, 1, 2}

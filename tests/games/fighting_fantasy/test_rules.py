@@ -520,8 +520,3 @@ def test_the_dice_told_lead_to_the_state_that_follows(result: str, action: int) 
                     assert lost == min(points, opponent if result == "won" else hero)
                     assert bool(attacks) == (after.round != "over")
                     check_attacks(attacks, after)
-
-
-def test_the_first_round_is_told_too() -> None:
-    for outcome in TOLD.initial():
-        check_attacks(TOLD.tell(None, (), outcome, random.Random(3)).split("\n"), outcome.state)

@@ -201,15 +201,6 @@ def test_a_column_in_which_nobody_dies(tmp_path: Path) -> None:
     assert "in column ..-3 the enemy never loses anything" in problem.message
 
 
-def test_faults_of_several_kinds_come_to_light_at_once(tmp_path: Path) -> None:
-    text = changed(
-        ("- label: Sleep", "- lable: Sleep"), ("shop:", "sop:"), ("base: 60%", "base: 2")
-    )
-    found = faults(text, tmp_path)
-    assert [p.section for p in found] == [1, 2, 6]
-    assert {p.severity for p in found} == {"error"}
-
-
 def test_whatever_a_file_says_faults_are_all_that_comes_of_it(tmp_path: Path) -> None:
     """Words and signs of the example are swapped, dropped and doubled at random."""
     words = re.findall(r"\w+|[^\w\s]|\n *| +", mill())

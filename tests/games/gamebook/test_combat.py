@@ -162,25 +162,6 @@ def test_escape_is_offered_before_rounds_once_so_many_are_fought() -> None:
         assert fought(results_table_book(TWO_WOLVES + way), rule) == plain.outcomes()
 
 
-def test_escape_from_a_fight_with_losses_besides_and_safe_rounds() -> None:
-    # A bonus in a far round lets the rounds be counted, so that a rule may look at them.
-    count = "\n      bonuses: [{name: none, size: 0, rounds: 9}]"
-    rules = [RULES["when weak"], lambda rounds, hero, number, left: rounds >= 1]
-    for rule, keys, parting in product(rules, (BESIDES, SAFE, BESIDES + SAFE), (False, True)):
-        way = f"\n      escape: {{after: 0, parting: {str(parting).lower()}, goto: 3}}"
-        plain = Plain(
-            6,
-            (10,),
-            WOLVES,
-            COLUMNS,
-            besides=(1, 2) if BESIDES in keys else (0, 0),
-            safe=range(2, 4) if SAFE in keys else (),
-            escapes=rule,
-            parting=parting,
-        )
-        assert fought(results_table_book(TWO_WOLVES + way + keys + count), rule) == plain.outcomes()
-
-
 def test_no_escape_is_offered_where_its_condition_fails() -> None:
     game = results_table_book(ONE_WOLF + "\n      escape: {after: 0, when: skill > 15, goto: 3}")
     assert not any(page.step == "escape" for page in game.tabulate().states)

@@ -93,46 +93,6 @@ def test_a_book_is_solved_in_floats_for_programs(ferry: Path) -> None:
     assert (exact["value_exact"], exact["decisions"]) == ("2 / 3", [])
 
 
-PURSE = """\
-format: solvent-gamebook
-version: 1
-title: The Purse
-variables: {gold: {initial: 1d2 + 3, max: 9}, idle: {initial: 1d2, max: 9}}
-flags: {paid: }
-endings: {home: {score: 1}, robbed: {score: 0}}
-sections:
-  1:
-    chances:
-      - {probability: 1/3, do: [{lose: {gold: 4}}], ending: robbed}
-      - {probability: 2/3, do: [{set: paid}], goto: 2}
-  2: {do: [{lose: {gold: 2}}], ending: home}
-"""
-
-
-@pytest.fixture
-def purse(tmp_path: Path) -> Path:
-    path = tmp_path / "purse.yaml"
-    path.write_text(PURSE, encoding="utf-8")
-    return path
-
-
-def test_final_states_are_told_by_fields(purse: Path) -> None:
-    result = run("solve", purse, "--by", "gold", "--by", "paid", "--exact")
-    assert result.exit_code == 0
-    assert result.stdout.splitlines() == [
-        "The Purse: 8 states",
-        "Winning probability: 0.6666666666666666 [2 / 3]",
-        "0.6667  home (score 1)",
-        "    0.3333  section 2: gold 2, paid 1 [1 / 3]",
-        "    0.3333  section 2: gold 3, paid 1 [1 / 3]",
-        "0.3333  robbed (score 0)",
-        "    0.1667  section 1: gold 0, paid 0 [1 / 6]",
-        "    0.1667  section 1: gold 1, paid 0 [1 / 6]",
-    ]
-    floats = run("solve", purse, "--by", "gold", "--by", "paid").stdout.splitlines()
-    assert floats[2:] == [line.partition(" [")[0] for line in result.stdout.splitlines()[2:]]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("block", re.findall(r"^```console\n(.*?)^```", PAGE, re.M | re.S))
 def test_the_page_on_the_format_shows_what_the_command_prints(
@@ -145,16 +105,6 @@ def test_the_page_on_the_format_shows_what_the_command_prints(
     assert [re.sub(r"(\.\d{14})\d+$", r"\1", line) for line in result.stdout.splitlines()] == [
         re.sub(r"(\.\d{14})\d+$", r"\1", line) for line in shown
     ]
-
-
-def test_faults_for_programs(faulty: Path) -> None:
-    first, second = json.loads(run("check", faulty, "--json").stdout)
-    text = faulty.read_text("utf-8")
-    line = line_of(text, "leave: 20")
-    assert (first["severity"], first["line"], first["section"]) == ("error", line, 1)
-    line = line_of(text, "goto: 66")
-    assert (second["severity"], second["line"], second["section"]) == ("error", line, 5)
-    assert set(second) == {"file", "line", "section", "message", "cure", "severity"}
 
 
 def test_import_makes_a_book(tmp_path: Path) -> None:

@@ -10,10 +10,9 @@ import re
 import tracemalloc
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
-from gamebooks import HERO, MILL, changed, faults, mill, refused, small
+from gamebooks import MILL, changed, mill, refused, small
 
 from solvent.games.gamebook import loader
 from solvent.games.gamebook.book import WAYS_ON, Book, Fight, Node, Roll
@@ -21,7 +20,6 @@ from solvent.games.gamebook.expressions import parse
 from solvent.games.gamebook.hero import read_rational
 from solvent.games.gamebook.loader import (
     LARGEST_FILE,
-    MOST_PROBLEMS,
     BookError,
     load_book,
     parse_book,
@@ -67,26 +65,6 @@ def test_sections_lead_where_the_example_says(book: Book) -> None:
     }  # fmt: skip
     order, _ = book.in_order
     assert all(order.index(n) < order.index(to) for n in order for to in book.targets[n])
-
-
-def test_blocks_are_numbered_in_the_order_of_the_text(book: Book) -> None:
-    source = parse_source(MILL.read_bytes(), "mill.yaml")
-    lines = mill().splitlines()
-    for number in book.sections:
-        nodes = list(book.in_section(number))
-        assert [node.place for node in nodes] == [(number, i) for i in range(len(nodes))]
-        assert lines[source.at(nodes[0].path)[0] - 1] == f"  {number}:"
-    repeat = root(book, 7)
-    assert [(n.block.way_on, n.repeated) for n in book.in_section(7)] == [
-        ("repeat", False),
-        ("roll", True),
-        ("branch", True),
-        ("goto", True),
-        ("again", True),
-        ("again", True),
-        ("goto", True),
-    ]
-    assert (repeat.end, repeat.inner[0].end) == (7, 7)
 
 
 def test_texts_labels_and_rows(book: Book) -> None:
@@ -141,16 +119,6 @@ def test_a_book_with_errors_is_not_loaded(tmp_path: Path) -> None:
 def test_what_is_no_book_at_all() -> None:
     for value in ("[]", "3", "x", "{}", "{sections: 3}", "{sections: {}}", "{endings: []}"):
         assert refused(value).cure
-
-
-def test_of_very_many_faults_some_are_told(tmp_path: Path) -> None:
-    [found] = faults(mill() + "".join(f"key{i}: 1\n" for i in range(40_000)), tmp_path)
-    assert found.message == "more than 30000 keys here"
-    rows = "".join(f"  {i}: {{goto: 99999}}\n" for i in range(10, 2_000))
-    for text in (mill() + rows.replace("goto", "guto"), HERO + "sections:\n" + rows):
-        problems = faults(text, tmp_path)
-        assert len(problems) == MOST_PROBLEMS + 1
-        assert any("more errors" in problem.message for problem in problems)
 
 
 def content_of(text: str, name: str = "book.yaml") -> object:
@@ -253,13 +221,6 @@ def test_a_large_file_is_refused_unread() -> None:
     assert fault(b"x" * (LARGEST_FILE + 1)) == (1, "the file is larger than 16 MB")
 
 
-def test_all_keys_that_stand_twice_are_named() -> None:
-    with pytest.raises(BookError) as error:
-        parse_source(b"a: {b: 1, c: 2, b: 3}\nd: 4\na: 5\nd: {a: 6}\n", "book.yaml")
-    found = [(p.line, p.message.split()[0]) for p in error.value.problems]
-    assert found == [(1, "'b'"), (3, "'a'"), (4, "'d'")]
-
-
 def test_many_values_are_refused_before_memory_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loader, "MOST_VALUES", 1000)
     text = "a:\n" + "- x\n" * 500_000
@@ -283,38 +244,6 @@ def test_json_is_read() -> None:
 
 
 PAGE = (Path(__file__).parents[3] / "docs" / "gamebook-format.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-
-ADDED: dict[str, Any] = {
-    "flags": dict.fromkeys(("drank_potion", "silver_blade", "mindshield", "from_behind")),
-}
-
-
-def data_of(text: str) -> Any:
-    return parse_source(text.encode(), "page.yaml").data
-
-
-def head() -> dict[str, Any]:
-    """The Mill's hero, with what the page's example names besides."""
-    whole = data_of(mill())
-    added = {key: whole[key] | value for key, value in ADDED.items()}
-    return {key: value for key, value in whole.items() if key != "sections"} | added
-
-
-def book_with(sections: dict[Any, Any]) -> Book:
-    """The book of the page with these sections, and those to which they lead."""
-    text = repr(sections)
-    targets = {int(n) for n in re.findall(r"'goto': (\d+)", text)}
-    targets |= {int(n) for n in re.findall(r"'(?:success|failure|victory|leave)': (\d+)", text)}
-    targets |= {int(n) for n in re.findall(r"'[-.\d]+': (\d+)", text)}
-    missing = {n: {"ending": "victory"} for n in targets if n not in sections}
-    whole = {**head(), "sections": {**sections, **missing}}
-    return parse_book(json.dumps(whole).encode(), "page.json")
-
-
-def test_the_fight_of_the_page_is_read() -> None:
-    [block] = BLOCKS
-    assert book_with({1: data_of(block)}).nodes[1, 0].inner
 
 
 def test_every_key_of_a_fight_is_described() -> None:

@@ -374,12 +374,6 @@ sections:
     assert model.table.n_states == 1 + 100 + 100 + 2
 
 
-def test_observations_are_those_of_the_rules_and_tell_states_apart() -> None:
-    game = Gamebook(generated_book(10, seed=3, endurance=3))
-    table = game.tabulate()
-    assert len(np.unique(table.observation[0], axis=0)) == table.n_states
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_absorption_is_the_solution_of_the_linear_equations(seed: int) -> None:
     rng = random.Random(seed)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
-from small_mill import small_mill
 
 from solvent.baselines import make_baseline
 from solvent.exact import (
@@ -196,27 +195,6 @@ def test_taking_the_first_wound_and_testing_luck_are_exactly_tied(
 
 
 GAME_PAGE = (DOCS / "games" / "gamebook.md").read_text("utf-8")
-
-
-@pytest.fixture(scope="module")
-def table() -> TabularGame:
-    return compile_game(small_mill())
-
-
-def test_options_are_equally_likely_and_fights_are_fought_to_the_end(table: TabularGame) -> None:
-    policy = make_baseline("first-visit", table)
-    seen = set()
-    for s, page in enumerate(table.states):
-        legal = np.flatnonzero(table.mask[0][s])
-        if not len(legal):
-            continue
-        weights = policy.probabilities[s]
-        if page.step:
-            assert weights[0] == 1
-        else:
-            assert (weights[legal] == 1 / len(legal)).all()
-        seen.add((page.step, len(legal) > 1))
-    assert seen >= {("", True), ("escape", True), ("won", True), ("lost", True)}
 
 
 @pytest.mark.parametrize("book", ["red-lamp", pytest.param("ninth-tide", marks=pytest.mark.slow)])

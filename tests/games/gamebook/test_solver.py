@@ -13,13 +13,11 @@ from generated_books import generated_book
 from tree_checks import assert_tree_equals_table, solve_as_tree
 
 from solvent.exact import optimal_occupancy, solve, solve_exactly
-from solvent.games import Pig
 from solvent.games.gamebook.library import open_book
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import FinalState
 from solvent.games.gamebook.rules import Gamebook
-from solvent.model import TabularGame, compile_game
-from solvent.model.tabular import RationalGame
+from solvent.model import compile_game
 
 BOOKS = [generated_book(12, seed, endurance=4) for seed in (1, 5)]
 
@@ -247,24 +245,6 @@ def test_the_bracket_of_the_floats_holds_the_rational(book: object) -> None:
     exact = solve_exactly(model).value
     assert Fraction(solution.lower) <= exact <= Fraction(solution.upper)
     assert solution.upper - solution.lower < 1e-12
-
-
-def rational(table: TabularGame) -> RationalGame:
-    """A table whose floats are taken for the rationals they are."""
-    numbers = sorted({*table.probability.tolist(), *table.outcome_reward.tolist()})
-    index = {number: i for i, number in enumerate(numbers)}
-    return RationalGame(
-        table,
-        tuple(Fraction(number) for number in numbers),
-        np.array([index[p] for p in table.probability.tolist()]),
-        np.array([index[r] for r in table.outcome_reward.tolist()]),
-        {int(s): Fraction(float(table.initial[s])) for s in np.flatnonzero(table.initial)},
-    )
-
-
-def test_a_game_with_cycles_is_refused() -> None:
-    with pytest.raises(ValueError, match="can be visited twice"):
-        solve_exactly(rational(compile_game(Pig(target=3, sides=2))))
 
 
 def test_floats_that_are_no_rationals_of_the_game_are_refused() -> None:

@@ -228,10 +228,3 @@ def test_the_dice_told_are_the_change_of_the_score(player: int, phase: str) -> N
                 else:
                     assert (7 + sum(faces), rest) == (after, ".")
     assert busts
-
-
-def test_of_very_many_dice_the_sum_is_told_and_of_a_stand_nothing() -> None:
-    game, state = Greed(limit=500, sides=6), Position(0, (0, 0), "play")
-    for action, branch, said in (((100, 0), 250, "100 dice = 350."), ((0, 0), 0, "")):
-        outcome = game.transition(state, action)[branch]
-        assert game.tell(state, action, outcome, random.Random(1)) == said

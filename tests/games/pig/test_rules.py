@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
 
 import pytest
@@ -69,17 +68,3 @@ def test_a_player_sees_whose_turn_it_is_and_fractions_of_the_target() -> None:
     state = Turn(1, (10, 4), 6)
     assert Pig(target=20).observe(state, 0).tolist() == pytest.approx([0, 0.5, 0.2, 0.3])
     assert Pig(target=20).observe(state, 1).tolist() == pytest.approx([1, 0.2, 0.5, 0.3])
-
-
-def test_the_die_is_told() -> None:
-    game, dice = Pig(target=20), random.Random(0)
-    state = Turn(0, (10, 4), 6)
-    told = {
-        o.state: game.tell(state, (ROLL, 0), o, dice) for o in game.transition(state, (ROLL, 0))
-    }
-    assert told[Turn(0, (10, 4), 9)] == "The die shows 3."
-    assert told[Turn(1, (10, 4), 0)].startswith("The die shows 1")
-    won = next(text for after, text in told.items() if game.is_terminal(after))
-    assert won[-2] in "456"
-    [held] = game.transition(state, (HOLD, 0))
-    assert game.tell(state, (HOLD, 0), held, dice) == game.tell(None, (ROLL, 0), held, dice) == ""
