@@ -41,7 +41,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,40 +96,23 @@ def game_from_openspiel(
         source = pyspiel.load_game(name, parameters) if parameters else pyspiel.load_game(name)
     except (pyspiel.SpielError, TypeError) as error:
         raise ValueError(f"openspiel:{name} cannot be loaded: {brief(str(error))}") from error
-    kind = source.get_type()
-    types = pyspiel.GameType
-    players = source.num_players()
-    simultaneous = kind.dynamics == types.Dynamics.SIMULTANEOUS
-    seen = (types.Information.PERFECT_INFORMATION, types.Information.ONE_SHOT)
-    for refused, reason in (
-        (
-            kind.information not in seen,
-            f"it has {_words(kind.information)}; allowed are games in which every player sees the "
-            f"state, as the best policy per state cannot be played otherwise",
-        ),
-        (players not in (1, 2), f"it has {players} players; allowed are 1 and 2"),
-        (
-            players == 2 and kind.utility != types.Utility.ZERO_SUM,
-            f"its utility is {_words(kind.utility)}; allowed for two players is zero sum",
-        ),
-        (
-            kind.chance_mode == types.ChanceMode.SAMPLED_STOCHASTIC,
-            f"its chance is {_words(kind.chance_mode)}; allowed is explicit chance",
-        ),
-        (
-            not simultaneous and kind.dynamics != types.Dynamics.SEQUENTIAL,
-            f"its dynamics are {_words(kind.dynamics)}; allowed are sequential and simultaneous",
-        ),
+    kind, players = source.get_type(), source.num_players()
+    if players not in (1, 2):
+        raise ValueError(f"openspiel:{short}: it has {players} players; allowed are 1 and 2")
+    for found, allowed in (
+        (kind.information, ("perfect information", "one shot")),
+        (kind.utility, ("zero sum",) if players == 2 else ()),
+        (kind.chance_mode, ("deterministic", "explicit stochastic")),
+        (kind.dynamics, ("sequential", "simultaneous")),
     ):
-        if refused:
-            raise ValueError(f"openspiel:{short}: {reason}")
-    in_turn = players == 2 and not simultaneous
+        words = found.name.lower().replace("_", " ")
+        if allowed and words not in allowed:
+            raise ValueError(
+                f"openspiel:{short}: it has {words}; allowed are games for {players} with "
+                f"{' or '.join(allowed)}, since others have no best policy per state here"
+            )
+    in_turn = players == 2 and kind.dynamics.name == "SEQUENTIAL"
     return (_TakingTurns if in_turn else OpenSpielGame)(source, state, limit)
-
-
-def _words(value: Any) -> str:
-    """A value of an enumeration of OpenSpiel's as words."""
-    return str(value.name).lower().replace("_", " ")
 
 
 def maker(name: str) -> Callable[..., OpenSpielGame]:
@@ -259,10 +242,9 @@ class OpenSpielGame:
 
     def transition(self, state: Position, joint_action: JointAction) -> tuple[Outcome, ...]:
         """The positions that follow, after all chance in between."""
-        return tuple(
-            Outcome(p, position, reward)
-            for (position, reward), p in self._after(self._source_of(state), joint_action).items()
-        )
+        source = self._source_of(state)
+        reached = self._reached(_child(source, joint_action), source)
+        return tuple(Outcome(p, position, reward) for (position, reward), p in reached.items())
 
     def is_terminal(self, state: Position) -> bool:
         """Return whether OpenSpiel's game has ended."""
@@ -309,9 +291,10 @@ class OpenSpielGame:
                 (outcome.state, outcome.reward): outcome.probability
                 for outcome in self.transition(position, joint)
             }
-            if self._after(here, joint) != there:
-                self._differ(position, here)
-            here = self._drawn(_child(here, joint), dice)
+            after = _child(here, joint)
+            if self._reached(after, here) != there:
+                raise self._differs(position, here)
+            here = self._drawn(after, dice)
 
     @staticmethod
     def _drawn(state: Any, dice: random.Random) -> Any:
@@ -337,14 +320,11 @@ class OpenSpielGame:
         text = str(state) if self.state == "text" else state.history_str()
         return Position(player if player >= 0 else TOGETHER, text)
 
-    def _after(
-        self, state: Any, joint_action: JointAction
-    ) -> dict[tuple[Position, Fraction], Fraction]:
-        """The probability of each position and reward after a joint action."""
-        return self._reached(_child(state, joint_action), state)
-
     def _reached(self, state: Any, before: Any) -> dict[tuple[Position, Fraction], Fraction]:
-        """The same after all chance that is due in a state; rewards are counted from `before`."""
+        """The probability of each position and reward after all chance that is due in a state.
+
+        Rewards are counted from the state `before`.
+        """
         if state.is_chance_node():
             found: dict[tuple[Position, Fraction], Fraction] = {}
             actions, weights = zip(*state.chance_outcomes(), strict=True)
@@ -355,13 +335,16 @@ class OpenSpielGame:
             return found
         position = self._position(state)
         known = self._known.setdefault(position, state)
-        if known is not state and not _alike(known, state):
-            self._differ(position, state)
+        if known is not state and (known.is_terminal(), _legal(known)) != (
+            state.is_terminal(),
+            _legal(state),
+        ):
+            raise self._differs(position, state)
         reward = Fraction(str(state.returns()[0])) - Fraction(str(before.returns()[0]))
         return {(position, reward): Fraction(1)}
 
-    def _differ(self, position: Position, state: Any) -> None:
-        raise ValueError(
+    def _differs(self, position: Position, state: Any) -> ValueError:
+        return ValueError(
             f"{self.info.name}: the text {shown(position.text)} stands for different states after "
             f"the histories {brief(self._known[position].history_str())} and "
             f"{brief(state.history_str())}; state='history' tells them apart"
@@ -395,13 +378,6 @@ def _child(state: Any, joint_action: JointAction) -> Any:
     return after
 
 
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two states of OpenSpiel's with one position can be one, as far as a look tells."""
-    if one.is_terminal() or other.is_terminal():
-        return bool(one.is_terminal() == other.is_terminal())
-    return _legal(one) == _legal(other)
-
-
 def to_openspiel(game: Game | TabularGame) -> Any:
     """A game as a ``pyspiel.Game``, whose observations are those of the table.
 
@@ -430,20 +406,11 @@ def to_openspiel(game: Game | TabularGame) -> Any:
     name = f"solvent_{table.model_hash[:16]}"
     if name not in pyspiel.registered_names():
         kind = _kind_of(name, table)
-
-        class Registered(_game_class()):  # type: ignore[misc]
-            """The game under its name. A class, as OpenSpiel lets go of it after Python's end."""
-
-            def __init__(self, parameters: Any = None) -> None:
-                super().__init__(kind, table, parameters)
-
-        pyspiel.register_game(kind, Registered)
+        pyspiel.register_game(kind, _game_class(kind, table))
     return pyspiel.load_game(name)
 
 
-def policy_from_openspiel(
-    table: TabularGame, policy: Any, *, player: int = 0, name: str = "OpenSpiel"
-) -> TabularPolicy:
+def policy_from_openspiel(table: TabularGame, policy: Any, *, player: int = 0) -> TabularPolicy:
     """Return the action probabilities of an OpenSpiel policy in each state.
 
     Args:
@@ -452,81 +419,55 @@ def policy_from_openspiel(
             its turn-based form. It has to be a function of the information state; of any other,
             what it does after the first history that leads to a state is taken.
         player: Player whose policy it is, 0 or 1.
-        name: Name for tables and figures.
 
     Raises:
         ValueError: If the probabilities of a state are no distribution over the legal actions.
     """
-    probabilities = np.zeros(table.mask[player].shape)
-    root = policy.game.new_initial_state()
-    starts = np.flatnonzero(table.initial)
-    left = [(int(s), root.child(k) if len(starts) > 1 else root) for k, s in enumerate(starts)]
-    seen = {s for s, _ in left}
+    # States that cannot be reached have no histories; there any legal action does.
+    probabilities = TabularPolicy.uniform(table, player=player).probabilities.copy()
+    root, starts = policy.game.new_initial_state(), np.flatnonzero(table.initial).tolist()
+    left = [(s, root.child(k) if len(starts) > 1 else root) for k, s in enumerate(starts)]
+    seen = {*starts}
     while left:
         s, node = left.pop()
         if table.terminal[s]:
             continue
-        probabilities[s] = _probabilities(table, policy, s, node, player)
+        in_turns = _acts_together(table) and not node.is_simultaneous_node()
+        # In the turn-based form of a simultaneous game player 0 has to choose first, anything.
+        asked = node.child(node.legal_actions()[0]) if in_turns and player == 1 else node
+        if asked.is_simultaneous_node() or asked.current_player() == player:
+            found = policy.action_probabilities(asked, player)
+            probabilities[s] = [found.get(a, 0.0) for a in range(probabilities.shape[1])]
         for row in range(*table.row_start[s : s + 2].tolist()):
             first, end = table.outcome_start[row : row + 2].tolist()
-            after = None
+            joint = tuple(int(actions[row]) for actions in table.row_action)
             for k, target in enumerate(table.next_state[first:end].tolist()):
                 if target not in seen:
                     seen.add(target)
-                    after = _applied(table, s, node, row) if after is None else after
+                    after = _child(node, joint[: table.info.players])
+                    after = after.child(joint[1]) if in_turns else after
                     left.append((target, after.child(k) if end - first > 1 else after))
-    # States that cannot be reached have no histories; there any legal action does.
-    unmet = ~table.terminal & ~np.isin(np.arange(table.n_states), list(seen))
-    mask = table.mask[player]
-    probabilities[unmet] = (mask / np.maximum(mask.sum(axis=1, keepdims=True), 1))[unmet]
-    return TabularPolicy.of(table, probabilities, player=player, name=name)
+    return TabularPolicy.of(table, probabilities, player=player, name="OpenSpiel")
 
 
-def _probabilities(table: TabularGame, policy: Any, s: int, node: Any, player: int) -> Any:
-    """[A] what a policy does in a state, whose node in OpenSpiel's game is given."""
-    legal = table.mask[player][s]
-    if node.is_simultaneous_node():
-        found = policy.action_probabilities(node, player)
-    elif node.current_player() == player:
-        found = policy.action_probabilities(node)
-    elif table.turn is None and player == 1 and table.info.players == 2:
-        # The turn-based form of a simultaneous game: player 0 has to choose first, anything.
-        node = node.child(node.legal_actions()[0])
-        found = policy.action_probabilities(node)
-    else:
-        found = {int(np.argmax(legal)): 1.0}
-    row = np.zeros(len(legal))
-    for action, probability in found.items():
-        row[action] = probability
-    return row
-
-
-def _applied(table: TabularGame, s: int, node: Any, row: int) -> Any:
-    """The node after the joint action of a row."""
-    first, second = (int(of_player[row]) for of_player in table.row_action)
-    if node.is_simultaneous_node() or table.turn is not None or table.info.players == 1:
-        return _child(node, (first, second)[: table.info.players])
-    # The turn-based form of a simultaneous game.
-    return node.child(first).child(second)
+def _acts_together(table: TabularGame) -> bool:
+    """Return whether a table is that of a game in which both players act at the same time."""
+    return table.info.players == 2 and table.turn is None
 
 
 def _kind_of(name: str, table: TabularGame) -> Any:
     """Return the facts about a game that OpenSpiel asks for beforehand."""
     import pyspiel
 
-    kind = pyspiel.GameType
-    players = table.info.players
-    together = players == 2 and table.turn is None
-    chances = np.diff(table.outcome_start).max(initial=1) > 1 or (table.initial > 0).sum() > 1
+    kind, players = pyspiel.GameType, table.info.players
+    dynamics, chance, utility = kind.Dynamics, kind.ChanceMode, kind.Utility
     return kind(
         short_name=name,
         long_name=f"{table.info.name} of Solvent",
-        dynamics=kind.Dynamics.SIMULTANEOUS if together else kind.Dynamics.SEQUENTIAL,
-        chance_mode=(
-            kind.ChanceMode.EXPLICIT_STOCHASTIC if chances else kind.ChanceMode.DETERMINISTIC
-        ),
+        dynamics=dynamics.SIMULTANEOUS if _acts_together(table) else dynamics.SEQUENTIAL,
+        chance_mode=chance.EXPLICIT_STOCHASTIC if _chances(table) > 1 else chance.DETERMINISTIC,
         information=kind.Information.PERFECT_INFORMATION,
-        utility=kind.Utility.ZERO_SUM if players == 2 else kind.Utility.GENERAL_SUM,
+        utility=utility.ZERO_SUM if players == 2 else utility.GENERAL_SUM,
         reward_model=kind.RewardModel.REWARDS,
         max_num_players=players,
         min_num_players=players,
@@ -538,64 +479,46 @@ def _kind_of(name: str, table: TabularGame) -> Any:
     )
 
 
-@cache
-def _game_class() -> Any:
-    """The class of games, which inherits from OpenSpiel's."""
+def _chances(table: TabularGame) -> int:
+    """Return the largest number of outcomes of a joint action, or of the start."""
+    return max(int(np.diff(table.outcome_start).max(initial=1)), int((table.initial > 0).sum()))
+
+
+def _game_class(kind: Any, table: TabularGame) -> Any:
+    """The class of a game and that of its states, which inherit from OpenSpiel's.
+
+    It is a class that is registered, as OpenSpiel lets go of it after Python's end.
+    """
     import pyspiel
+
+    starts = np.flatnonzero(table.initial).tolist()
+    together, ids = _acts_together(table), pyspiel.PlayerId
 
     class SolventGame(pyspiel.Game):  # type: ignore[misc]
         """A table as a game of OpenSpiel."""
 
-        def __init__(self, kind: Any, table: TabularGame, parameters: Any = None) -> None:
+        def __init__(self, parameters: Any = None) -> None:
             low, high, moves = extreme_returns(table)
-            players = table.info.players
-            chances = max(
-                int(np.diff(table.outcome_start).max(initial=1)), int((table.initial > 0).sum())
-            )
+            two = table.info.players == 2
             super().__init__(
                 kind,
                 pyspiel.GameInfo(
                     num_distinct_actions=max(mask.shape[1] for mask in table.mask),
-                    max_chance_outcomes=chances,
-                    num_players=players,
-                    min_utility=min(low, -high) if players == 2 else low,
-                    max_utility=max(high, -low) if players == 2 else high,
-                    utility_sum=0.0 if players == 2 else None,
+                    max_chance_outcomes=_chances(table),
+                    num_players=table.info.players,
+                    min_utility=min(low, -high) if two else low,
+                    max_utility=max(high, -low) if two else high,
+                    utility_sum=0.0 if two else None,
                     max_game_length=max(moves, 1),
                 ),
                 parameters or {},
             )
-            self.table = table
-            self.starts = np.flatnonzero(table.initial)
 
         def new_initial_state(self) -> Any:
-            return _state_class()(self)
+            return SolventState(self)
 
         def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
-            return Observer(self.table)
-
-    return SolventGame
-
-
-def _to_move(table: TabularGame, position: int) -> int:
-    """Return the player to move in a state, by OpenSpiel's numbers; a negative one is chance."""
-    import pyspiel
-
-    if position < 0:
-        return int(pyspiel.PlayerId.CHANCE)
-    if table.terminal[position]:
-        return int(pyspiel.PlayerId.TERMINAL)
-    if table.info.players == 1:
-        return 0
-    if table.turn is None:
-        return int(pyspiel.PlayerId.SIMULTANEOUS)
-    return int(table.turn[position])
-
-
-@cache
-def _state_class() -> Any:
-    """The class of states, which inherits from OpenSpiel's."""
-    import pyspiel
+            return Observer(table)
 
     class SolventState(pyspiel.State):  # type: ignore[misc]
         """Where an episode is: in a state of the table, or at the chance after a row."""
@@ -603,42 +526,37 @@ def _state_class() -> Any:
         # Plain numbers only: OpenSpiel copies every attribute of a state that it clones.
         def __init__(self, game: Any) -> None:
             super().__init__(game)
-            one = len(game.starts) == 1
-            self.position = int(game.starts[0]) if one else -1
-            self.row = -1
-            self.total = 0.0
-            self.last = 0.0
+            self.position = starts[0] if len(starts) == 1 else -1
+            self.row, self.total, self.last = -1, 0.0, 0.0
 
         def current_player(self) -> int:
-            return _to_move(self.get_game().table, self.position)
+            if self.position < 0 or self.is_terminal():
+                return int(ids.CHANCE if self.position < 0 else ids.TERMINAL)
+            turn = 0 if table.turn is None else int(table.turn[self.position])
+            return int(ids.SIMULTANEOUS) if together else turn
 
         def _legal_actions(self, player: int) -> list[int]:
-            mask = self.get_game().table.mask[player][self.position]
-            return [int(action) for action in np.flatnonzero(mask)]
+            actions: list[int] = np.flatnonzero(table.mask[player][self.position]).tolist()
+            return actions
 
         def chance_outcomes(self) -> list[tuple[int, float]]:
-            game = self.get_game()
-            table = game.table
             if self.row < 0:
-                weights = table.initial[game.starts]
-            else:
-                weights = table.probability[slice(*table.outcome_start[self.row : self.row + 2])]
-            return [(k, float(p)) for k, p in enumerate(weights)]
+                return list(enumerate(table.initial[starts].tolist()))
+            first, end = table.outcome_start[self.row : self.row + 2]
+            return list(enumerate(table.probability[first:end].tolist()))
 
         def _apply_action(self, action: int) -> None:
-            game = self.get_game()
             if self.position >= 0:
                 # The other player's one action need not have the number 0.
-                joint = [int(np.argmax(mask[self.position])) for mask in game.table.mask]
+                joint = [int(np.argmax(mask[self.position])) for mask in table.mask]
                 joint[self.current_player()] = action
                 self._apply_actions(joint)
             elif self.row < 0:
-                self.position = int(game.starts[action])
+                self.position = starts[action]
             else:
-                self._arrive(int(game.table.outcome_start[self.row]) + action)
+                self._arrive(int(table.outcome_start[self.row]) + action)
 
         def _apply_actions(self, actions: list[int]) -> None:
-            table = self.get_game().table
             row = table.row(self.position, (actions[0], actions[1]))
             first, end = table.outcome_start[row : row + 2].tolist()
             if end - first == 1:
@@ -647,19 +565,17 @@ def _state_class() -> Any:
                 self.position, self.row, self.last = -1, row, 0.0
 
         def _arrive(self, outcome: int) -> None:
-            table = self.get_game().table
             self.position, self.row = int(table.next_state[outcome]), -1
             self.last = float(table.outcome_reward[outcome])
             self.total += self.last
 
         def _action_to_string(self, player: int, action: int) -> str:
-            if player == pyspiel.PlayerId.CHANCE:
+            if player == ids.CHANCE:
                 return f"outcome {action}"
-            names = self.get_game().table.info.actions[player]
-            return str(names[action]) if action < len(names) else str(action)
+            return str(dict(enumerate(table.info.actions[player])).get(action, action))
 
         def is_terminal(self) -> bool:
-            return self.position >= 0 and bool(self.get_game().table.terminal[self.position])
+            return self.position >= 0 and bool(table.terminal[self.position])
 
         def rewards(self) -> list[float]:
             return [self.last, -self.last][: self.num_players()]
@@ -670,27 +586,25 @@ def _state_class() -> Any:
         def __str__(self) -> str:
             if self.position < 0:
                 return "start" if self.row < 0 else f"after row {self.row}"
-            return repr(self.get_game().table.states[self.position])
+            return repr(table.states[self.position])
 
-    return SolventState
+    return SolventGame
 
 
 class Observer:
     """The view that a player has of a state: the table's observation, and the state as text."""
 
     def __init__(self, table: TabularGame) -> None:
-        self.table = table
-        width = table.observation[0].shape[1] if table.observation else table.n_states
+        self.seen = table.observation
+        width = self.seen[0].shape[1] if self.seen else table.n_states
         self.tensor = np.zeros(width, np.float32)
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state: Any, player: int) -> None:
         self.tensor.fill(0)
-        if state.position < 0:
-            return
-        if self.table.observation:
-            self.tensor[:] = self.table.observation[player][state.position]
-        else:
+        if state.position >= 0 and self.seen:
+            self.tensor[:] = self.seen[player][state.position]
+        elif state.position >= 0:
             self.tensor[state.position] = 1
 
     def string_from(self, state: Any, player: int) -> str:

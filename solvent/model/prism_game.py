@@ -45,8 +45,9 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,7 +61,6 @@ from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
 from solvent.model.game import WINS, GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.tabular import RationalGame, TabularGame
-from solvent.model.transforms import reachable
 from solvent.model.walk import rationals
 
 EXACT_STATES = 20_000
@@ -81,13 +81,7 @@ UNNAMED = "unlabelled"
 """The name of an action that has none in the model."""
 
 
-def game_from_prism(
-    path: str | Path,
-    *,
-    property: str,
-    constants: str = "",
-    exact: bool | None = None,
-) -> PrismGame:
+def game_from_prism(path: str | Path, *, property: str, constants: str = "") -> PrismGame:
     """The game of a model and a property; the module says which.
 
     Args:
@@ -95,7 +89,6 @@ def game_from_prism(
         property: Property to optimise, in PRISM's language; for JANI also the name of a property in
             the file.
         constants: The values of the constants that the model leaves open, such as ``"N=3,K=2"``.
-        exact: Whether numbers are read as rationals; by the model's size if None.
 
     Raises:
         ValueError: If the file, a constant or the property cannot be read, or ends Storm, the model
@@ -114,7 +107,7 @@ def game_from_prism(
         raise ModuleNotFoundError("No module named 'stormpy'", name="stormpy")
     child = subprocess.run(
         [sys.executable, "-P", "-c", CHILD],
-        input=pickle.dumps((path, property, str(constants), exact)),
+        input=pickle.dumps((path, property, str(constants))),
         capture_output=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
@@ -144,20 +137,20 @@ def answer_parent() -> None:
         pickle.dump(answer, back)
 
 
-def read_model(path: Path, property: str, constants: str, exact: bool | None) -> PrismGame:
+def read_model(path: Path, property: str, constants: str) -> PrismGame:
     """Read a model in this process; as for :func:`game_from_prism`.
 
     Raises:
         ValueError: As for :func:`game_from_prism`, but what ends Storm ends this process.
     """
     try:
-        model, formula = _built(path, property, constants, exact)
+        model, wanted = _built(path, property, constants)
     except Exception as error:  # Storm raises many kinds, of which RuntimeError is one.
         what = brief(" ".join(str(error).split()), 300) or type(error).__name__
         raise ValueError(
             f"{path.name} with the property {shown(property)} cannot be read: {what}"
         ) from error
-    return _Reading(path, property, constants, model, formula).read()
+    return _Reading(path, property, constants, model, wanted.get_raw_formula()).read()
 
 
 def maker(path: str) -> Callable[..., PrismGame]:
@@ -167,15 +160,14 @@ def maker(path: str) -> Callable[..., PrismGame]:
         path: Path of the model.
     """
 
-    def make(property: str = "", constants: str = "", exact: bool | None = None) -> PrismGame:
-        return game_from_prism(path, property=property, constants=constants, exact=exact)
+    def make(property: str = "", constants: str = "") -> PrismGame:
+        return game_from_prism(path, property=property, constants=constants)
 
     make.__doc__ = f"""The model {Path(path).name}, read by Storm.
 
 Args:
     property: What is optimised, such as 'Pmax=? [F "goal"]'.
     constants: The constants that the model leaves open, such as N=3,K=2.
-    exact: Whether numbers are read as rationals; by the size if none.
 """
     return make
 
@@ -255,17 +247,16 @@ class PrismGame(Words):
             raise ValueError(f"{self.info.name} has no state {shown(state)}") from None
 
 
-def _built(path: Path, property: str, constants: str, exact: bool | None) -> tuple[Any, Any]:
+def _built(path: Path, property: str, constants: str) -> tuple[Any, Any]:
     """Storm's sparse model, and its property with the constants put in."""
     import stormpy
 
     if path.suffix in (".drn", ".umb"):
         if constants:
             raise RuntimeError(f"the constants {constants} are for a model that leaves some open")
-        wanted = stormpy.parse_property(property)
-        if path.suffix == ".umb":
-            return stormpy.build_model_from_umb(path), wanted
-        return stormpy.build_model_from_drn[float](path), wanted
+        is_umb = path.suffix == ".umb"
+        build = stormpy.build_model_from_umb if is_umb else stormpy.build_model_from_drn[float]
+        return build(path), stormpy.parse_property(property)
     wanted = None
     if path.suffix == ".jani":
         program, own = stormpy.parse_jani_model(path)
@@ -278,10 +269,9 @@ def _built(path: Path, property: str, constants: str, exact: bool | None) -> tup
     options = stormpy.BuilderOptions([wanted.get_raw_formula()])
     options.set_build_state_valuations(True)
     options.set_build_choice_labels(True)
-    if exact is None or not exact:
-        model = stormpy.build_model[float](program, None, options=options)
-        if exact is not None or model.nr_states > EXACT_STATES:
-            return model, wanted
+    model = stormpy.build_model[float](program, None, options=options)
+    if model.nr_states > EXACT_STATES:
+        return model, wanted
     # Without this, what leaves a variable's range is some other value in it. In floats it would
     # also refuse thirds, whose sum is not quite 1.
     options.set_exploration_checks(True)
@@ -301,9 +291,13 @@ class _Reading:
     ==================  =============  ==========================================================
     """
 
-    def __init__(self, path: Path, wanted: str, constants: str, model: Any, property_: Any) -> None:
+    def __init__(self, path: Path, wanted: str, constants: str, model: Any, formula: Any) -> None:
         self.name, self.wanted, self.constants = path.name, wanted, constants
-        self.model, self.formula = model, property_.get_raw_formula()
+        self.model, self.formula = model, formula
+        # A number of Storm's as a float, or exactly as a Fraction.
+        self.number: Callable[[Any], Any] = (
+            (lambda x: Fraction(str(x))) if model.is_exact else float
+        )
         kind = model.model_type.name.lower()
         if kind not in ("dtmc", "mdp"):
             raise ValueError(
@@ -313,20 +307,16 @@ class _Reading:
         matrix = model.transition_matrix
         start = [matrix.get_row_group_start(s) for s in range(model.nr_states)]
         self.row_start = np.array([*start, matrix.nr_rows])
-        exact = model.is_exact
-        targets: list[int] = []
-        self.probability: list[Any] = []
-        ends = [0]
-        for row in range(matrix.nr_rows):
-            for entry in matrix.get_row(row):
-                p = _number(entry.value, exact)
-                if p:
-                    targets.append(entry.column)
-                    self.probability.append(p)
-            ends.append(len(targets))
-        self.target, self.outcome_start = np.array(targets, np.int64), np.array(ends)
+        outcomes = [
+            (row, entry.column, p)
+            for row in range(matrix.nr_rows)
+            for entry in matrix.get_row(row)
+            if (p := self.number(entry.value))
+        ]
+        rows, targets, self.probability = zip(*outcomes, strict=True)
+        self.outcome_row, self.target = np.array(rows), np.array(targets)
+        self.outcome_start = np.searchsorted(self.outcome_row, np.arange(matrix.nr_rows + 1))
         self.row_state = np.repeat(np.arange(model.nr_states), np.diff(self.row_start))
-        self.outcome_row = np.repeat(np.arange(matrix.nr_rows), np.diff(self.outcome_start))
 
     def read(self) -> PrismGame:
         """Return the game: the states that can be reached, and the rows that count."""
@@ -338,28 +328,25 @@ class _Reading:
             raise self._refused(f"is none that is read; {ALLOWED}")
         if formula.has_optimality_type:
             least = formula.optimality_type.name == "MINIMIZE"
-        elif self.model.model_type.name == "MDP":
-            raise self._refused(f"does not say whether it asks for max or min; {ALLOWED}")
         else:
             least = False
+            if self.model.model_type.name == "MDP":
+                raise self._refused(f"does not say whether it asks for max or min; {ALLOWED}")
         goal = self._holds(path.right_subformula if until else path.subformula)
         if chance:
             lost = ~goal & ~self._holds(path.left_subformula) if until else np.zeros_like(goal)
             over = goal | (self._avoidable(goal, lost) if least else ~self._reaching(goal, lost))
-            rewards: list[Any] = np.where(goal[self.target], 1, 0).tolist()
+            rewards: list[Any] = goal[self.target].astype(int).tolist()
             allowed = np.ones(len(self.row_state), bool)
         else:
             rewards = self._rewards()
-            over, allowed = goal, self._finite(goal, least)
-            if least:
-                self._check_loops(goal, allowed, rewards)
-        [first] = self.model.initial_states if len(self.model.initial_states) == 1 else [-1]
-        if first < 0:
+            over, allowed = goal, self._finite(goal, least, rewards)
+        if len(self.model.initial_states) != 1:
             raise ValueError(f"{self.name} has {len(self.model.initial_states)} initial states")
-        if over[first]:
-            value = int(goal[first]) if chance else 0
+        if over[self.model.initial_states].any():
+            value = int(goal[self.model.initial_states].any()) if chance else 0
             raise self._refused(f"is {value} at the start, so that there is nothing to choose")
-        return self._game(first, over, allowed, rewards, chance, -1 if least else 1)
+        return self._game(over, allowed, rewards, chance, -1 if least else 1)
 
     def _refused(self, why: str) -> ValueError:
         return ValueError(f"{self.name}: the property {shown(self.wanted)} {why}")
@@ -409,38 +396,32 @@ class _Reading:
         states[self.row_state[rows]] = True
         return states
 
-    def _finite(self, goal: Bools, least: bool) -> Bools:
+    def _finite(self, goal: Bools, least: bool, rewards: list[Any]) -> Bools:
         """[K] the rows that count for an expected reward until the goal.
 
         Raises:
-            ValueError: If it is infinite at the start.
+            ValueError: If it is infinite at the start, or one can go round for ever from there
+                without a reward.
         """
-        first = list(self.model.initial_states)
-        if least:
-            certain = self._certain(goal)
-            if not certain[first].all():
-                raise self._refused("is infinite: no policy reaches the goal for certain")
-            return ~self._some(~certain)
-        endless = self._avoidable(goal, np.zeros_like(goal))
-        if self._reaching(endless, goal)[first].any():
-            raise self._refused("is infinite: some policy need not reach the goal")
-        return np.ones(len(self.row_state), bool)
-
-    def _check_loops(self, goal: Bools, allowed: Bools, rewards: list[Any]) -> None:
-        """Refuse a model in which one can go round for ever without a reward.
-
-        Raises:
-            ValueError: If one can from the start.
-        """
-        paid = np.zeros(len(self.row_state), bool)
-        paid[self.outcome_row[[bool(r) for r in rewards]]] = True
-        free = allowed & ~paid
+        first = self.model.initial_states
+        if not least:
+            endless = self._avoidable(goal, np.zeros_like(goal))
+            if self._reaching(endless, goal)[first].any():
+                raise self._refused("is infinite: some policy need not reach the goal")
+            return np.ones(len(self.row_state), bool)
+        certain = self._certain(goal)
+        if not certain[first].all():
+            raise self._refused("is infinite: no policy reaches the goal for certain")
+        allowed = ~self._some(~certain)
+        free = allowed.copy()
+        free[self.outcome_row[[bool(r) for r in rewards]]] = False
         found = _fixed_point(lambda found: found & self._with(free & ~self._some(~found)), ~goal)
-        if self._reaching(found, goal, allowed)[list(self.model.initial_states)].any():
+        if self._reaching(found, goal, allowed)[first].any():
             raise self._refused(
                 "counts going round for ever without a reward as infinite, and a game here as 0; "
                 "allowed are models in which one cannot"
             )
+        return allowed
 
     def _rewards(self) -> list[Any]:
         """[N] the reward of each outcome: the state's, the action's and the transition's."""
@@ -450,36 +431,41 @@ class _Reading:
             known = ", ".join(sorted(models)) or "none"
             raise self._refused(f"asks for the rewards {shown(name)}; the model has {known}")
         own = models[name] if name in models else next(iter(models.values()))
-        exact = self.model.is_exact
-        found: list[Any] = [0] * len(self.target)
+        found = np.zeros(len(self.target), object)
         if own.has_state_rewards:
-            of_state = [_number(r, exact) for r in own.state_rewards]
-            found = [of_state[s] for s in self.row_state[self.outcome_row].tolist()]
+            of_state = np.array([self.number(r) for r in own.state_rewards], object)
+            found += of_state[self.row_state[self.outcome_row]]
         if own.has_state_action_rewards:
-            of_row = [_number(r, exact) for r in own.state_action_rewards]
-            rows = self.outcome_row.tolist()
-            found = [r + of_row[k] for r, k in zip(found, rows, strict=True)]
+            of_row = np.array([self.number(r) for r in own.state_action_rewards], object)
+            found += of_row[self.outcome_row]
         if own.has_transition_rewards:
-            place = {
-                (k, t): n
-                for n, (k, t) in enumerate(
-                    zip(self.outcome_row.tolist(), self.target.tolist(), strict=True)
-                )
+            paid = {
+                (row, entry.column): self.number(entry.value)
+                for row in range(len(self.row_state))
+                for entry in own.transition_rewards.get_row(row)
             }
-            for k in range(len(self.row_state)):
-                for entry in own.transition_rewards.get_row(k):
-                    if (k, entry.column) in place:
-                        found[place[k, entry.column]] += _number(entry.value, exact)
-        return found
+            pairs = zip(self.outcome_row.tolist(), self.target.tolist(), strict=True)
+            found += np.array([paid.get(pair, 0) for pair in pairs], object)
+        return found.tolist()
 
     def _game(
-        self, first: int, over: Bools, allowed: Bools, rewards: list[Any], chance: bool, sign: int
+        self, over: Bools, allowed: Bools, rewards: list[Any], chance: bool, sign: int
     ) -> PrismGame:
         """The game: no rows where it is over, and of the others those allowed."""
         names, action = self._actions()
         variables, states = self._states()
-        kept = np.flatnonzero(allowed & ~over[self.row_state])
+        usable = allowed & ~over[self.row_state]
+        first = np.isin(np.arange(len(states)), self.model.initial_states)
+
+        def with_successors(found: Bools) -> Bools:
+            after = found.copy()
+            after[self.target[(usable & found[self.row_state])[self.outcome_row]]] = True
+            return after
+
+        met = _fixed_point(with_successors, first)
+        kept = np.flatnonzero(usable & met[self.row_state])
         kept = kept[np.lexsort((action[kept], self.row_state[kept]))]
+        place, states = np.cumsum(met) - 1, [states[s] for s in np.flatnonzero(met).tolist()]
         length = np.diff(self.outcome_start)[kept]
         outcomes = concatenated_ranges(self.outcome_start[kept], length)
         probabilities = [self.probability[n] for n in outcomes.tolist()]
@@ -493,26 +479,24 @@ class _Reading:
             np.array([numbers[number] for number in own], np.int32) for own in (probabilities, paid)
         )
         mask = np.zeros((len(states), len(names)), bool)
-        mask[self.row_state[kept], action[kept]] = True
-        whole = TabularGame(
+        mask[place[self.row_state[kept]], action[kept]] = True
+        values: Floats = np.array([[float(v) for v in state] for state in states])
+        low = values.min(axis=0)
+        scaled = (values - low) / np.maximum(values.max(axis=0) - low, 1e-300)
+        table = TabularGame(
             info=self._info(names, variables, chance, sign),
-            states=range(len(states)),
+            states=tuple(states),
             row_start=np.concatenate(([0], np.cumsum(mask.sum(axis=1)))),
             outcome_start=np.concatenate(([0], np.cumsum(length))),
-            next_state=self.target[outcomes],
+            next_state=place[self.target[outcomes]],
             probability=floats[p_index],
             outcome_reward=floats[r_index],
             mask=(mask, np.asarray(mask.any(axis=1))[:, None]),
-            initial=np.eye(1, len(states), first)[0],
-            observation=(_scaled(states),),
+            initial=first[met].astype(float),
+            observation=(scaled.astype(np.float32),),
         )
-        table = reachable(whole)
-        # The outcomes that are left, in the order in which they were.
-        left = np.array([s in table.index for s in range(len(states))])
-        here = left[np.repeat(self.row_state[kept], length)]
-        table = replace(table, states=tuple(states[s] for s in np.flatnonzero(left).tolist()))
         start = {int(np.argmax(table.initial)): Fraction(1)}
-        rational = RationalGame(table, tuple(numbers), p_index[here], r_index[here], start)
+        rational = RationalGame(table, tuple(numbers), p_index, r_index, start)
         return PrismGame(rational, tuple(variables), sign)
 
     def _info(self, actions: list[str], variables: list[str], chance: bool, sign: int) -> GameInfo:
@@ -546,12 +530,11 @@ class _Reading:
             return ["step"], np.zeros(len(self.row_state), np.int64)
         labels = self.model.choice_labeling if self.model.has_choice_labeling() else None
         keys: list[tuple[str, int]] = []
-        met: dict[tuple[int, str], int] = {}
+        met: Counter[tuple[int, str]] = Counter()
         for row, state in enumerate(self.row_state.tolist()):
-            own = sorted(labels.get_labels_of_choice(row)) if labels is not None else []
-            name = ", ".join(own) or UNNAMED
-            copy = met[state, name] = met.get((state, name), 0) + 1
-            keys.append((name, copy))
+            name = ", ".join(sorted(labels.get_labels_of_choice(row) if labels else ())) or UNNAMED
+            met[state, name] += 1
+            keys.append((name, met[state, name]))
         order = {key: i for i, key in enumerate(sorted(set(keys)))}
         names = [name if copy == 1 else f"{name} #{copy}" for name, copy in order]
         return names, np.array([order[key] for key in keys], np.int64)
@@ -577,19 +560,6 @@ def _fixed_point(step: Callable[[Bools], Bools], found: Bools) -> Bools:
     while not np.array_equal(after := step(found), found):
         found = after
     return found
-
-
-def _number(value: Any, exact: bool) -> Any:
-    """A number of Storm's as a float, or exactly as a Fraction."""
-    return Fraction(str(value)) if exact else float(value)
-
-
-def _scaled(states: Sequence[tuple[Any, ...]]) -> NDArray[np.float32]:
-    """[S, D] the values of each variable, scaled to [0, 1]."""
-    values: Floats = np.array([[float(v) for v in state] for state in states])
-    low = values.min(axis=0)
-    scaled: Floats = (values - low) / np.maximum(values.max(axis=0) - low, 1e-300)
-    return scaled.astype(np.float32)
 
 
 def to_storm(table: TabularGame) -> Any:

@@ -113,7 +113,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
             ("dark_hex(board_size=2)", "it has imperfect information"),
             ("goofspiel(num_cards=4,imp_info=true)", "it has imperfect information"),
             ("deep_sea", "it has imperfect information"),
-            ("matrix_pd", "its utility is general sum"),
+            ("matrix_pd", "it has general sum"),
             ("matching_pennies_3p", "it has 3 players"),
             ("tictactoe", "Did you mean 'tic_tac_toe'"),
             ("pig(sides=3)", "cannot be loaded"),
