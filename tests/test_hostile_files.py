@@ -264,10 +264,9 @@ def cached(path: Path) -> None:
 
 
 PICKLED: Mapping[str, Callable[[Path], Any]] = {
-    "policy": load_policy,
-    "policy of a game": lambda path: load_policy(path, table()),
+    "policy": lambda path: load_policy(path, table()),
     "what a policy says": game_of_training,
-    "solution": load_solution,
+    "solution": lambda path: load_solution(path, table()),
     "network": load_network,
     "opponent": lambda path: gym.make(GREED, opponent=str(path)),
     "policies of a submission": lambda path: read_policies(path, "x", table(), (0,), [0]),

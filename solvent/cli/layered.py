@@ -125,7 +125,7 @@ def solve_layered(
         "value": solution.value,
         "lower": solution.lower,
         "upper": solution.upper,
-        "largest_gap": solution.largest_gap,
+        "largest_gap": store.largest_gap,
         "matrix_games": store.games if game.info.players == 2 else 0,
         "layers": len(layered.layers),
         "layers_solved_now": solved,
@@ -235,7 +235,7 @@ def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
     rows = {
         **solution_rows(solution),
         "states": f"{report['states']:,}",
-        "largest gap": f"{solution.largest_gap:.1e} of a matrix game" if for_two else "",
+        "largest gap": f"{report['largest_gap']:.1e} of a matrix game" if for_two else "",
         "matrix games": f"{report['matrix_games']:,}" if for_two else "",
         "layers": f"{report['layers']:,}, {report['layers_solved_now']:,} of them solved now",
         "time": _duration(report["seconds"]),
@@ -287,8 +287,8 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
         "memory": gigabytes(plan.memory)
         + ("" if memory is None else f"; {gigabytes(memory)} are available"),
         **kept,
-        "traffic": f"on a cluster {gigabytes(plan.sent / plan.layers)} a layer to each other "
-        f"machine, {gigabytes(plan.sent)} in all; {gigabytes(plan.returned)} come back from them",
+        "traffic": f"on a cluster {gigabytes(plan.traffic / plan.layers)} a layer to each other "
+        f"machine, {gigabytes(plan.traffic)} in all; {gigabytes(plan.traffic)} come back from them",
         "processor": f"{_duration(core_seconds)}, {core_seconds / 3600:.2f} core-hours; on "
         f"{threads} thread{'s' * (threads > 1)} about {_duration(core_seconds / threads)}",
         "measured on": f"{plan.sample.games:,} {'games' if both else 'states'} in "

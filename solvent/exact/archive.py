@@ -9,8 +9,8 @@ and shapes that a file states are compared with it, and their sizes added up, be
 unpacked: a file of a megabyte can state gigabytes of zeros.
 
 **Policies and solutions** are such files (:func:`save_policy`, :func:`save_solution`), verified
-when they are read. A policy must be a distribution in every state. If the game is given, a solution
-must satisfy the equations of optimality, and its bracket is proved again.
+when they are read. A policy must be a distribution in every state. A solution must satisfy the
+equations of optimality, and its bracket is proved again.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 
 from solvent.exact.certificate import bracket
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
-from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Floats, grouped_sum
+from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.files import StoreError as StoreError
 from solvent.model.files import open_file, parse_json
 from solvent.model.files import write_atomically as write_atomically
@@ -58,8 +57,7 @@ COMPRESSED_BY_NUMPY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods allowed in an archive; the unpacked size of others cannot be bounded."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArraySchema:
+class ArraySchema(NamedTuple):
     """The required form of an array.
 
     Attributes:
@@ -148,7 +146,7 @@ def read_archive(
             raise StoreError(
                 f"{path}: the checksum does not match; the file was changed or damaged"
             )
-    return header, {name: _native(array) for name, array in arrays.items()}
+    return header, {n: a.astype(a.dtype.newbyteorder("="), copy=False) for n, a in arrays.items()}
 
 
 def read_array(path: str | Path, shapes: Collection[tuple[int, ...]]) -> NDArray[Any]:
@@ -177,7 +175,8 @@ def read_array(path: str | Path, shapes: Collection[tuple[int, ...]]) -> NDArray
                 f"{path}: the array {shown(names[0])} has the shape {shown(member.shape)}; "
                 f"expected {' or '.join(map(str, shapes))}"
             )
-        return _native(_unpack(archive, member))
+        array = _unpack(archive, member)
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def read_header(path: str | Path) -> dict[str, Any]:
@@ -235,21 +234,17 @@ def _members(archive: zipfile.ZipFile) -> dict[str, _Member]:
     members: dict[str, _Member] = {}
     for info in archive.infolist():
         name = info.filename.removesuffix(".npy")
-        if name == info.filename or name in members:
-            raise ValueError(f"{name} is no array, or there twice")
-        if info.compress_type not in COMPRESSED_BY_NUMPY:
-            raise ValueError(f"{name} is compressed as NumPy does not")
+        known = name != info.filename and info.compress_type in COMPRESSED_BY_NUMPY
+        if not known or name in members:
+            raise ValueError(f"{name} is no array as NumPy packs it, or there twice")
         with archive.open(info) as member_file:
             # NumPy would read all of a header before it refuses a long one.
             file = io.BytesIO(member_file.read(LARGEST_ARRAY_HEADER))
-        read = read_by_version[np.lib.format.read_magic(file)]
-        shape, _, dtype = read(file)
-        begin = file.tell()
-        member = _Member(info, dtype, shape)
+        shape, _, dtype = read_by_version[np.lib.format.read_magic(file)](file)
+        members[name] = member = _Member(info, dtype, shape)
         plain = dtype.kind in PLAIN and all(length >= 0 for length in shape)
-        if not plain or info.file_size != begin + member.size:
+        if not plain or info.file_size != file.tell() + member.size:
             raise ValueError(f"{name} is no plain array, or not of the size that it states")
-        members[name] = member
     return members
 
 
@@ -325,11 +320,6 @@ def _check_arrays(
             )
 
 
-def _native(array: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers in the byte order of this machine."""
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
 def _checksum(header: dict[str, Any], arrays: Mapping[str, Any]) -> str:
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
@@ -355,12 +345,6 @@ SOLUTION = Schema(
         "policy_1": ArraySchema("float64", 2),
     },
 )
-
-SUM = 1e-9
-"""Largest allowed difference between 1 and the sum of a distribution."""
-
-BRACKET = 1e-9
-"""Largest error allowed in a stated bracket, in units of the largest value or reward."""
 
 OPTIMALITY = 1e-6
 """Largest residual allowed in the equations of optimality, in units of the largest value or
@@ -392,15 +376,12 @@ def save_policy(
     write_archive(path, header, {"probabilities": np.asarray(policy.probabilities, float)})
 
 
-def load_policy(path: str | Path, game: TabularGame | None = None) -> TabularPolicy:
+def load_policy(path: str | Path, game: TabularGame) -> TabularPolicy:
     """Load a policy.
-
-    Without a game, the only check is that each row is a distribution or all zeros. The rows may
-    then belong to other states, and illegal actions may have positive probabilities.
 
     Args:
         path: A file written by :func:`save_policy`.
-        game: Game that the policy must be for; None accepts any.
+        game: Game that the policy must be for.
 
     Raises:
         StoreError: If the file is missing, damaged, of another kind, or for another game, or what
@@ -410,13 +391,17 @@ def load_policy(path: str | Path, game: TabularGame | None = None) -> TabularPol
     def expected(header: dict[str, Any]) -> Shapes:
         if header["player"] not in (0, 1):
             raise ValueError(f"player is {shown(header['player'])}; allowed are 0 and 1")
-        if game is None:
-            return {}
-        _policy(header, np.empty((0, 0))).check_is_for(game)
+        none = np.empty((0, 0))
+        TabularPolicy(none, header["model_hash"], name=header["name"]).check_is_for(game)
         return {"probabilities": game.mask[header["player"]].shape}
 
     header, arrays = read_archive(path, POLICY, expected)
-    return _checked_policy(path, game, _policy(header, arrays["probabilities"]))
+    try:
+        return TabularPolicy.of(
+            game, arrays["probabilities"], player=header["player"], name=header["name"]
+        )
+    except ValueError as error:
+        raise StoreError(f"{path}: {error}") from error
 
 
 def read_request(file: str | Path) -> dict[str, Any]:
@@ -462,21 +447,16 @@ def save_solution(path: str | Path, solution: Solution) -> None:
     write_archive(path, {"kind": SOLUTION.kind, **figures}, arrays)
 
 
-def load_solution(path: str | Path, game: TabularGame | None = None) -> Solution:
-    """Load a solution.
+def load_solution(path: str | Path, game: TabularGame) -> Solution:
+    """Load a solution, and prove it again.
 
-    With a game the solution is proved again: the values have to solve the equations of optimality
-    in every state, and the value at the start, its bracket and the values of actions are found anew
-    from the values and the policies (:mod:`solvent.exact.certificate`). Without a game nothing is
-    proved. The only checks are that all numbers are finite, the value lies in the bracket, the
-    policies are distributions and the lengths agree.
+    The values have to solve the equations of optimality in every state. All else follows from the
+    values and the policies, and is found anew: the value at the start, its bracket and the values
+    of actions (:mod:`solvent.exact.certificate`).
 
     Args:
         path: A file written by :func:`save_solution`.
-        game: The game that the solution must solve; None to skip the proof.
-
-    Returns:
-        The solution; with a game, its bracket is the recomputed one.
+        game: The game that the solution must solve.
 
     Raises:
         StoreError: If the file is missing, damaged, of another kind, or for another game, or what
@@ -484,13 +464,6 @@ def load_solution(path: str | Path, game: TabularGame | None = None) -> Solution
     """
 
     def expected(header: dict[str, Any]) -> Shapes:
-        if not header["lower"] <= header["value"] <= header["upper"]:
-            raise ValueError(
-                f"the value {header['value']!r} is not within its bracket "
-                f"[{header['lower']!r}, {header['upper']!r}]"
-            )
-        if game is None:
-            return {}
         if header["model_hash"] != game.model_hash:
             raise ValueError(
                 f"solves the model {header['model_hash'][:12]}, but this {game.info.name} is "
@@ -503,88 +476,38 @@ def load_solution(path: str | Path, game: TabularGame | None = None) -> Solution
             "policy_1": game.mask[1].shape,
         }
 
-    header, arrays = read_archive(path, SOLUTION, expected)
-    for name in ("values", "action_values"):
-        if not np.isfinite(arrays[name]).all():
-            raise StoreError(f"{path}: {name} has an entry that is not a finite number")
-    states = {len(arrays[name]) for name in ("values", "policy_0", "policy_1")}
-    if len(states) > 1:
-        raise StoreError(
-            f"{path}: has values of {len(arrays['values'])} states, and policies for "
-            f"{len(arrays['policy_0'])} and {len(arrays['policy_1'])}"
-        )
-    solution = Solution.unpacked(header, arrays)
-    first, second = (_checked_policy(path, game, policy) for policy in solution.policies)
-    solution = replace(solution, policies=(first, second))
-    if game is None:
-        return solution
+    solution = Solution.unpacked(*read_archive(path, SOLUTION, expected))
     try:
-        return _proved(game, solution)
+        first, second = (
+            TabularPolicy.of(game, policy.probabilities, player=policy.player, name=policy.name)
+            for policy in solution.policies
+        )
+        return _proved(game, replace(solution, policies=(first, second)))
     except (ValueError, CertificateError, ImproperGameError) as error:
         raise StoreError(f"{path}: not a solution of {game.info.name}: {error}") from error
-
-
-def _policy(header: dict[str, Any], probabilities: Floats) -> TabularPolicy:
-    return TabularPolicy(probabilities, header["model_hash"], header["player"], header["name"])
-
-
-def _checked_policy(
-    path: str | Path, game: TabularGame | None, policy: TabularPolicy
-) -> TabularPolicy:
-    """Return the policy after checking it, against the game if one is given."""
-    if game is None:
-        rows = policy.probabilities
-        with np.errstate(all="ignore"):
-            total = rows.sum(axis=1)
-        wrong = ~((rows >= 0).all(axis=1) & ((total == 0) | (np.abs(total - 1) <= SUM)))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise StoreError(
-                f"{path}: row {row} of the policy is no distribution: {shown(rows[row].tolist())}"
-            )
-        return policy
-    try:
-        return TabularPolicy.of(game, policy.probabilities, player=policy.player, name=policy.name)
-    except ValueError as error:
-        raise StoreError(f"{path}: {error}") from error
 
 
 def _proved(game: TabularGame, solution: Solution) -> Solution:
     """Return the solution with all numbers that follow from its values and policies found anew.
 
     Raises:
-        ValueError: If the values do not solve the equations of optimality, or the stated bracket
-            differs from the proved one.
+        ValueError: If the values do not solve the equations of optimality.
         CertificateError: If no bracket can be proved.
         ImproperGameError: If it is best for a player never to end the episode.
     """
-    values = solution.values
+    values, live = solution.values, ~game.terminal
     scale = max(1.0, *(float(np.abs(a).max(initial=0)) for a in (values, game.outcome_reward)))
-    solution = replace(solution, action_values=game.expectation(values))
-    for player in (0, 1):
-        off = np.abs(_best_of(game, solution, player) - values)
-        if off.max(initial=0.0) > OPTIMALITY * scale:
+    for player, best in ((0, np.maximum), (1, np.minimum)):
+        folded = against(game, solution.policies[1 - player])
+        found = np.zeros(game.n_states)
+        found[live] = best.reduceat(folded.expectation(values), folded.row_start[:-1][live])
+        off = np.abs(found - values)
+        # The other way round, this would be false for a NaN.
+        if not off.max(initial=0.0) <= OPTIMALITY * scale:
             state = game.states[int(off.argmax())]
             raise ValueError(f"the value of state {shown(state)} is off by {off.max():.1e}")
     lower, upper = bracket(game, values, solution.policies)
-    if not max(abs(lower - solution.lower), abs(upper - solution.upper)) <= BRACKET * scale:
-        raise ValueError(
-            f"states the bracket [{solution.lower!r}, {solution.upper!r}], but what can be proved "
-            f"is [{lower!r}, {upper!r}]"
-        )
     value = min(max(game.at_start(values), lower), upper)
-    return replace(solution, value=value, lower=lower, upper=upper)
-
-
-def _best_of(game: TabularGame, solution: Solution, player: int) -> Floats:
-    """Return the values of a player's best actions against the other's policy, [S]."""
-    mask, other = game.mask[player], solution.policies[1 - player].probabilities
-    weight = other[game.row_state, game.row_action[1 - player]]
-    place = game.row_state * mask.shape[1] + game.row_action[player]
-    of_action = grouped_sum(place, weight * solution.action_values, mask.size).reshape(mask.shape)
-    if player == 0:
-        best = np.where(mask, of_action, -np.inf).max(axis=1)
-    else:
-        best = np.where(mask, of_action, np.inf).min(axis=1)
-    found: Floats = np.where(game.terminal, 0.0, best)
-    return found
+    return replace(
+        solution, value=value, lower=lower, upper=upper, action_values=game.expectation(values)
+    )

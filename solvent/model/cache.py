@@ -22,17 +22,18 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import time
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from solvent.model.files import TEMPORARY, StoreError, write_atomically
 
 VARIABLE = "SOLVENT_CACHE"
 """The environment variable that names the folder, or says ``off`` or ``0``."""
@@ -42,9 +43,6 @@ LONG = 0.2
 
 MOST_BYTES = 2**31
 """Size limit of the folder; an entry of more than half of it is not kept."""
-
-TEMPORARY = re.compile(r"\.solvent-[0-9a-f]{16}")
-"""The names of our files until they are whole, here and elsewhere."""
 
 _ENTRY = re.compile(r"[0-9a-f]{64}")
 
@@ -168,19 +166,18 @@ def write_entry(path: Path, packed: Packed) -> None:
     if size > MOST_BYTES // 2:
         return
     header = json.dumps({"entry": path.name, **packed.header}).encode()
-    beside = path.with_name(f".solvent-{secrets.token_hex(8)}")
-    with contextlib.suppress(OSError):
+    members = {"header": np.frombuffer(header, np.uint8), **packed.arrays}
+
+    def write(file: BinaryIO) -> None:
+        with zipfile.ZipFile(file, "w") as archive:
+            for name, array in members.items():
+                with archive.open(name, "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+
+    with contextlib.suppress(OSError, StoreError):
         path.parent.mkdir(parents=True, exist_ok=True)
         make_room(path.parent, size)
-        try:
-            with zipfile.ZipFile(beside, "x") as archive:
-                members = {"header": np.frombuffer(header, np.uint8), **packed.arrays}
-                for name, array in members.items():
-                    with archive.open(name, "w", force_zip64=True) as file:
-                        np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        write_atomically(path, write)
 
 
 def make_room(folder: Path, size: int = 0) -> None:

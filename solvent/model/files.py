@@ -23,16 +23,16 @@ import errno
 import json
 import math
 import os
+import re
 import secrets
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from solvent.model.cache import TEMPORARY
 from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import declared_names
 
@@ -200,13 +200,17 @@ def _parsed(content: bytes, where: str) -> dict[str, Any]:
     return held
 
 
-def write_atomically(path: str | Path, content: bytes) -> None:
+TEMPORARY = re.compile(r"\.solvent-[0-9a-f]{16}")
+"""The names of our files until they are whole."""
+
+
+def write_atomically(path: str | Path, content: bytes | Callable[[BinaryIO], object]) -> None:
     """Write a file so that the disk has it whole or not at all, making its folder if needed.
 
     Args:
         path: The file, or a link to it. One that is there is replaced and keeps its permissions; a
             new one gets those that the umask leaves.
-        content: All of it.
+        content: All of it, or a function that writes it to the file.
 
     Raises:
         StoreError: If the folder cannot be made or written to, or there is something at the path
@@ -226,23 +230,17 @@ def write_atomically(path: str | Path, content: bytes) -> None:
         mode = 0o666 if before is None else 0o600
         try:
             with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:  # noqa: PTH123
-                file.write(content)
+                file.write(content) if isinstance(content, bytes) else content(file)
                 file.flush()
                 if before is not None:
-                    _take_over(beside, before)
+                    with contextlib.suppress(PermissionError, AttributeError):  # None on Windows.
+                        os.chown(beside, before.st_uid, before.st_gid)
+                    beside.chmod(stat.S_IMODE(before.st_mode))
                 os.fsync(file.fileno())
             beside.replace(target)
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
-
-
-def _take_over(path: Path, before: os.stat_result) -> None:
-    """Give a file the owner, if that is allowed, and the permissions of another."""
-    if hasattr(os, "chown"):
-        with contextlib.suppress(PermissionError):
-            os.chown(path, before.st_uid, before.st_gid)
-    path.chmod(stat.S_IMODE(before.st_mode))
 
 
 def remove_temporary(folder: Path, *, below: bool = False) -> None:

@@ -14,7 +14,7 @@ environment may run for hours and never ask.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -199,7 +199,12 @@ Arrays = Mapping[str, NDArray[Any]]
 OFTEN = 256
 """The number of requests for single states after which all of them are made."""
 
-_PLAIN: Mapping[type, str] = {bool: "bool", int: "int", float: "float"}
+READ: Mapping[str, Callable[[str], Any]] = {
+    "str": str,
+    "Fraction": Fraction,
+    "NoneType": lambda text: None,
+}
+"""How values that are kept as texts are read, by the name of their class."""
 
 
 class UnpackableError(ValueError):
@@ -234,17 +239,12 @@ def _pack(values: list[Any], arrays: dict[str, NDArray[Any]]) -> Any:
             groups.append(_pack([values[i] for i in there.tolist()], arrays))
         return {"of": _added(which, arrays), "at": _added(place, arrays), "groups": groups}
     kind = distinct[0][0]
-    if kind in _PLAIN:
-        return {"is": _PLAIN[kind], "array": _added(np.array(values), arrays)}
-    if kind is type(None):
-        return {"is": "none"}
-    if kind is str:
-        texts = {text: k for k, text in enumerate(dict.fromkeys(values))}
-        numbers = np.array([texts[text] for text in values])
-        return {"is": "text", "texts": list(texts), "array": _added(numbers, arrays)}
-    if kind is Fraction:
-        parts = [[v.numerator for v in values], [v.denominator for v in values]]
-        return {"is": "fraction", "fields": [_pack(part, arrays) for part in parts]}
+    if kind in (bool, int, float):
+        return {"array": _added(np.array(values), arrays)}
+    if kind in (str, Fraction, type(None)):
+        number = {value: k for k, value in enumerate(dict.fromkeys(values))}
+        places = _added(np.array([number[value] for value in values]), arrays)
+        return {"is": kind.__name__, "texts": [*map(str, number)], "array": places}
     if kind is not tuple and not _is_record(kind):
         raise UnpackableError(f"{kind.__name__} is not stored")
     name = "tuple" if kind is tuple else f"{kind.__module__}:{kind.__qualname__}"
@@ -252,7 +252,7 @@ def _pack(values: list[Any], arrays: dict[str, NDArray[Any]]) -> Any:
         columns = [list(column) for column in zip(*values, strict=True)]
     else:
         columns = [[getattr(value, field.name) for value in values] for field in fields(kind)]
-    return {"is": "record", "class": name, "fields": [_pack(c, arrays) for c in columns]}
+    return {"class": name, "fields": [_pack(column, arrays) for column in columns]}
 
 
 def _is_record(kind: type) -> bool:
@@ -296,13 +296,11 @@ def find_classes(header: Any, package: str) -> dict[str, type]:
     name = header.get("class", "tuple")
     if name != "tuple":
         module, _, attributes = name.partition(":")
-        found: Any = sys.modules.get(module)
+        found: Any = sys.modules.get(module) if module.partition(".")[0] == package else None
         for attribute in attributes.split("."):
             found = getattr(found, attribute, None)
-        if module.partition(".")[0] != package or not isinstance(found, type):
-            raise UnpackableError(f"{name} is no class of {package}")
-        if not _is_record(found):
-            raise UnpackableError(f"{name} is no class of states")
+        if not isinstance(found, type) or not _is_record(found):
+            raise UnpackableError(f"{name} is no class of states of {package}")
         classes[name] = found
     return classes
 
@@ -334,8 +332,8 @@ class PackedStates(Sequence[State]):
             columns: Values of each field, [S].
         """
         arrays: dict[str, NDArray[Any]] = {}
-        inner = [{"is": "int", "array": _added(column, arrays)} for column in columns]
-        header = {"is": "record", "class": kind.__name__, "fields": inner}
+        inner = [{"array": _added(column, arrays)} for column in columns]
+        header = {"class": kind.__name__, "fields": inner}
         return cls(header, arrays, len(columns[0]), {kind.__name__: kind})
 
     def __len__(self) -> int:
@@ -388,19 +386,13 @@ class PackedStates(Sequence[State]):
                 for i, value in zip(there.tolist(), found, strict=True):
                     made[i] = value
             return made.tolist()
-        match header["is"]:
-            case "none":
-                return [None] * len(places)
-            case "text":
-                texts = header["texts"]
-                return [texts[k] for k in self._arrays[header["array"]][places].tolist()]
-            case "record" | "fraction":
-                columns = [self._made(inner, places) for inner in header["fields"]]
-                if header["is"] == "fraction":
-                    return list(map(Fraction, *columns))
-                if header["class"] != "tuple":
-                    return list(map(self._classes[header["class"]], *columns))
-                return list(zip(*columns, strict=True)) if columns else [()] * len(places)
-            case _:
-                plain: list[Any] = self._arrays[header["array"]][places].tolist()
-                return plain
+        if "fields" in header:
+            columns = [self._made(inner, places) for inner in header["fields"]]
+            if header["class"] != "tuple":
+                return list(map(self._classes[header["class"]], *columns))
+            return list(zip(*columns, strict=True)) if columns else [()] * len(places)
+        plain: list[Any] = self._arrays[header["array"]][places].tolist()
+        if "texts" in header:
+            values = list(map(READ[header["is"]], header["texts"]))
+            return [values[k] for k in plain]
+        return plain

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -105,33 +106,35 @@ def test_a_wrong_header_or_array_is_named(file: Path) -> None:
         assert message in refusal(wrong, expected=lambda _: {"numbers": (2, 3)})
 
 
-def peak(path: Path, game: TabularGame | None) -> tuple[str, int]:
-    """The error with which a policy is refused, and the bytes that this took."""
+def peak(read: Callable[[], object]) -> tuple[str, int]:
+    """The error with which a file is refused, and the bytes that this took."""
     tracemalloc.start()
     try:
         with pytest.raises(StoreError) as caught:
-            load_policy(path, game)
+            read()
         return str(caught.value), tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 
 
 def test_a_file_that_would_fill_the_memory_is_not_unpacked(
-    policy_file: Path, game: TabularGame
+    file: Path, policy_file: Path, game: TabularGame
 ) -> None:
-    overstate(policy_file, "probabilities", (200_000_000, 2))
-    message, taken = peak(policy_file, None)
-    assert f"would take 3,200,000,000 bytes; at most {LARGEST:,} are read" in message
+    overstate(file, "part 0", (200_000_000, 2))
+    message, taken = peak(lambda: read_archive(file, SCHEMA))
+    assert f"bytes; at most {LARGEST:,} are read" in message
     assert taken < 2**20
-    message, taken = peak(policy_file, game)
+    overstate(policy_file, "probabilities", (200_000_000, 2))
+    message, taken = peak(lambda: load_policy(policy_file, game))
     assert "probabilities has the shape (200000000, 2); expected" in message
     assert taken < 2**20
 
 
 @pytest.mark.parametrize("shape", [(-1, 2), (-1, -1), (2**40, 2**40), (10_000_000, 2)])
 def test_a_size_that_does_not_agree_with_the_directory_is_not_unpacked(
-    policy_file: Path, shape: tuple[int, ...]
+    file: Path, shape: tuple[int, ...]
 ) -> None:
-    message, taken = peak(overstate(policy_file, "probabilities", shape, alone=True), None)
+    overstate(file, "part 0", shape, alone=True)
+    message, taken = peak(lambda: read_archive(file, SCHEMA))
     assert message.endswith("not a file of solvent's, or damaged")
     assert taken < 2**20

@@ -41,7 +41,7 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cached_property, lru_cache
 from math import prod
@@ -60,9 +60,9 @@ from solvent.exact.layered.manifest import (
 )
 from solvent.exact.layered.store import SLACK, LayerRecord, LayerStore, pack, rounded_off, unpack
 from solvent.model.arrays import Floats
-from solvent.model.cache import TEMPORARY
 from solvent.model.files import (
     LOCK,
+    TEMPORARY,
     StoreError,
     locked,
     parse_json,
@@ -111,17 +111,14 @@ class LayerFolder(LayerStore):
             StoreError: If the folder holds anything else, another process is at work on it, it
                 cannot be written to, or a layer in it that is still needed is damaged.
         """
-        folder = Path(folder)
-        with reporting(folder, "made"):
-            folder.mkdir(parents=True, exist_ok=True)
+        store = cls(Path(folder), game, keep or "all")
         with ExitStack() as held:
-            held.enter_context(locked(folder))
-            store = cls(folder, game, keep or "all")
+            held.enter_context(locked(store.folder))
             if store._manifest.exists():
                 store._go_on(keep)
             else:
                 store._begin()
-            remove_temporary(folder, below=True)
+            remove_temporary(store.folder, below=True)
             store._held = held.pop_all()
         return store
 
@@ -169,10 +166,7 @@ class LayerFolder(LayerStore):
 
     def read(self, layer: Layer) -> Floats:
         self._check_read(layer)
-        if not self.needs(layer):
-            return self._rounded(layer)
-        self._verify_exact(layer)
-        return self._map(layer)
+        return self._exact(layer) if self.needs(layer) else self._rounded(layer)
 
     def rounded_off(self, layer: Layer) -> float:
         return 0.0 if self.needs(layer) else rounded_off(self.largest(layer))
@@ -195,35 +189,45 @@ class LayerFolder(LayerStore):
         with reporting(path):
             content = read_file(path, manifest.MOST_BYTES + 8 * prod(self.game.shape(layer)))
         if hashlib.sha256(content).hexdigest() != self._entries[layer]["compact_sha256"]:
-            raise StoreError(
-                f"{path}: the checksum does not match; the file was changed or damaged. "
-                f"{self._cure(layer)}"
-            )
+            raise self._damaged(layer, path, CHANGED)
         try:
             values = unpack(content, self.game.shape(layer), largest)
         except ValueError as error:
-            raise StoreError(f"{path}: is damaged ({error}). {self._cure(layer)}") from error
+            raise self._damaged(layer, path, f"is damaged ({error})") from error
         if max(abs(float(values.min())), abs(float(values.max()))) != largest:
-            raise StoreError(f"{path}: its largest value is not {largest:g}. {self._cure(layer)}")
+            raise self._damaged(layer, path, f"its largest value is not {largest:g}")
         values.flags.writeable = False
         return values
 
-    def _map(self, layer: Layer) -> Floats:
-        """A layer's values through a memory map."""
-        path = self.path(layer)
+    def _exact(self, layer: Layer) -> Floats:
+        """A layer's values through a memory map; all that can be checked is.
+
+        A file that this process has checked, and that is as it was, is passed over.
+
+        Raises:
+            StoreError: If there is none, it is not the one of its record, or a value in it is none
+                that is possible.
+        """
+        path, checksum = self.path(layer), self._entries[layer]["sha256"]
+        with reporting(path), path.open("rb") as file:
+            state = os.fstat(file.fileno())
+            self._check_size(layer, state.st_size)
+            on_disk = state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns
+            seen = (*on_disk, checksum, self.game.bound(layer))
+            new = seen not in _checked
+            if new and hashlib.file_digest(file, "sha256").hexdigest() != checksum:
+                raise self._damaged(layer, path, CHANGED)
         try:
-            with reporting(path):
-                values: Floats = np.load(path, mmap_mode="r", allow_pickle=False)
-        except StoreError:
-            raise
-        except (ValueError, EOFError) as error:
-            raise StoreError(f"{path}: is damaged. {self._cure(layer)}") from error
-        shape = self.game.shape(layer)
-        if values.shape != shape or values.dtype.str != manifest.DTYPE:
-            raise StoreError(
-                f"{path}: holds {values.dtype.str} {values.shape}, not {manifest.DTYPE} {shape}. "
-                f"{self._cure(layer)}"
-            )
+            values: Floats = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise self._damaged(layer, path, f"is damaged ({error})") from error
+        form = manifest.DTYPE, self.game.shape(layer)
+        if (values.dtype.str, values.shape) != form:
+            raise self._damaged(layer, path, f"holds {values.dtype.str} {values.shape}, not {form}")
+        impossible = self._impossible(layer, values) if new else None
+        if impossible is not None:
+            raise self._damaged(layer, path, f"holds {impossible}")
+        _checked.add(seen)
         return values
 
     def start(self, layer: Layer) -> WarmStart | None:
@@ -297,45 +301,17 @@ class LayerFolder(LayerStore):
             for sample in self._entries.get(layer, {}).get("samples", ())
         }
 
-    @property
-    def has_layers(self) -> bool:
-        """Return whether the files of all layers are there, so that any state can be looked up."""
-        return self.keep != "start" and not any(map(self._missing, self.game.layers))
-
     def verify(self, layer: Layer) -> None:
         """Check what is kept of a layer: size, SHA-256, values.
-
-        A file of float64 that this process has checked, and that is as it was, is passed over.
 
         Raises:
             StoreError: If there is none, it is not the one of its record, or a value in it is none
                 that is possible.
         """
         if self.needs(layer):
-            self._verify_exact(layer)
+            self._exact(layer)
         if self.keep == "compact":
             self._unpack(layer)
-
-    def _verify_exact(self, layer: Layer) -> None:
-        path = self.path(layer)
-        with reporting(path), path.open("rb") as file:
-            state = os.fstat(file.fileno())
-            self._check_size(layer, state.st_size)
-            on_disk = state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns
-            seen = (*on_disk, self._entries[layer]["sha256"], self.game.bound(layer))
-            if seen in _checked:
-                return
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != self._entries[layer]["sha256"]:
-            raise StoreError(
-                f"{path}: the checksum does not match; the file was changed or damaged. "
-                f"{self._cure(layer)}"
-            )
-        values = self._map(layer)
-        impossible = self._impossible(layer, float(values.min()), float(values.max()))
-        if impossible is not None:
-            raise StoreError(f"{path}: holds {impossible}. {self._cure(layer)}")
-        _checked.add(seen)
 
     def path(self, layer: Layer) -> Path:
         """The file of a layer's values."""
@@ -344,14 +320,15 @@ class LayerFolder(LayerStore):
     def _packed_path(self, layer: Layer) -> Path:
         return self.path(layer).with_suffix(".zlib")
 
-    def _cure(self, layer: Layer) -> str:
-        """Return the advice for a damaged file of a layer."""
-        again = self.keep == "all" or self._can_be_solved(layer)
-        return _CURE if again else "It cannot be solved again by itself; solve in another folder"
-
     def _can_be_solved(self, layer: Layer) -> bool:
-        """Return whether the values of all layers that a layer reads are there."""
-        return all(self.path(needed).exists() for needed in self.game.reads(layer))
+        """Return whether the values that a layer reads are there, or can be solved again."""
+        reads = self.game.reads(layer)
+        return self.keep == "all" or all(self.path(needed).exists() for needed in reads)
+
+    def _damaged(self, layer: Layer, path: Path, why: str) -> StoreError:
+        """Return an error about a file of a layer, with the advice what to do."""
+        cure = _CURE if self._can_be_solved(layer) else _NO_CURE
+        return StoreError(f"{path}: {why}. {cure}")
 
     def close(self) -> None:
         """Let go of the folder; what is solved stays."""
@@ -462,15 +439,15 @@ class LayerFolder(LayerStore):
         Raises:
             StoreError: If a file has the wrong size, or what is missing cannot be solved again.
         """
-        path = self._missing(layer)
+        path = self.missing_file(layer)
         if path is not None:
-            if self.keep != "all" and not self._can_be_solved(layer):
-                raise StoreError(f"{path}: is missing. {self._cure(layer)}")
+            if not self._can_be_solved(layer):
+                raise self._damaged(layer, path, "is missing")
             del self._records[layer]
         elif self.needs(layer):
             self._check_size(layer, self.path(layer).stat().st_size)
 
-    def _missing(self, layer: Layer) -> Path | None:
+    def missing_file(self, layer: Layer) -> Path | None:
         """Return a file of a solved layer that should be there and is not."""
         paths = [self.path(layer)] if self.needs(layer) else []
         if self.keep == "compact":
@@ -481,9 +458,7 @@ class LayerFolder(LayerStore):
         """Raise unless a layer's file has so many bytes as it should."""
         size = _file_size(self.game.shape(layer), manifest.DTYPE)
         if found != size:
-            raise StoreError(
-                f"{self.path(layer)}: has {found} bytes, not {size}. {self._cure(layer)}"
-            )
+            raise self._damaged(layer, self.path(layer), f"has {found} bytes, not {size}")
 
     def _take_record(self, layer: Layer, entries: Any) -> None:
         """Take how a layer was solved, and the SHA-256 of its files.
@@ -494,23 +469,19 @@ class LayerFolder(LayerStore):
         if not isinstance(entries, Mapping):
             raise ValueError(f"it is {shown(entries)}")
         most, states = self.game.bound(layer), self.game.states(layer)
-        fits: dict[str, Callable[[Any], bool]] = {
-            "largest_gap": lambda gap: is_number(gap) and 0 <= gap <= most,
-            "games": lambda games: type(games) is int and 0 <= games <= states,
-            "constant": lambda constant: constant == states - entries["games"],
-            "sha256": _is_sha256,
-        }
-        if self.keep != "all":
-            fits["largest"] = lambda value: is_number(value) and 0 <= value <= most + SLACK
-        if self.keep == "compact":
-            fits["compact_sha256"] = _is_sha256
+        # The largest that each number may be; the other entries are checksums.
+        largest = {"largest_gap": most, "games": states, "constant": states}
+        largest |= {} if self.keep == "all" else {"largest": most + SLACK}
+        known = {*largest, "sha256", *(["compact_sha256"] if self.keep == "compact" else ())}
         # Folders begun before there were samples have none of some layers.
-        different = sorted(({*fits} ^ {*entries}) - {"samples"})
+        different = sorted((known ^ {*entries}) - {"samples"})
         if different:
             raise ValueError(f"entries missing or unknown: {', '.join(map(shown, different))}")
-        for name, fit in fits.items():
-            if not fit(entries[name]):
-                raise ValueError(f"{name} is {shown(entries[name])}, in a layer of {states} states")
+        for name in sorted(known):
+            value = entries[name]
+            fits = is_number(value) if name in largest else isinstance(value, str)
+            if not fits or not (0 <= value <= largest[name] if name in largest else _SHA256(value)):
+                raise ValueError(f"{name} is {shown(value)}, in a layer of {states} states")
         entry = dict(entries)
         if "samples" in entry:
             places = self.chosen.get(layer, [])
@@ -518,7 +489,7 @@ class LayerFolder(LayerStore):
         if "largest" in entry:
             self._largest[layer] = float(entry["largest"])
         gap, games, constant = (entries[name] for name in LayerRecord._fields)
-        self._records[layer] = LayerRecord(float(gap), games, int(constant))
+        self._records[layer] = LayerRecord(float(gap), int(games), int(constant))
         self._entries[layer] = entry
 
     def _write_manifest(self, content: Mapping[str, Any]) -> None:
@@ -528,24 +499,26 @@ class LayerFolder(LayerStore):
 
 
 _CURE = "Remove it, and the command that solved it will solve it again"
+_NO_CURE = "It cannot be solved again by itself; solve in another folder"
+
+CHANGED = "the checksum does not match; the file was changed or damaged"
+
+_SHA256 = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
 def _read_manifest(folder: Path, game: LayeredGame | type[LayeredGame]) -> Mapping[str, Any]:
-    path = folder / "manifest.json"
-    packed = path.with_name("manifest.json.gz")
+    paths = (folder / "manifest.json", folder / "manifest.json.gz")
+    path = next(filter(os.path.lexists, paths), None)
+    if path is None:
+        raise StoreError(f"{folder}: holds no solution; there is no manifest.json")
+    with reporting(path):
+        content = read_file(path, manifest.MOST_BYTES)
     try:
-        with reporting(path):
-            if os.path.lexists(path):
-                description = parse_json(read_file(path, manifest.MOST_BYTES))
-            elif packed.exists():
-                compressed = io.BytesIO(read_file(packed, manifest.MOST_BYTES))
-                with gzip.open(compressed) as file:
-                    description = parse_json(file.read(manifest.MOST_BYTES))
-            else:
-                raise StoreError(f"{folder}: holds no solution; there is no manifest.json")
-    except StoreError:
-        raise
-    except (ValueError, EOFError, zlib.error) as error:
+        if path == paths[1]:
+            with gzip.open(io.BytesIO(content)) as file:
+                content = file.read(manifest.MOST_BYTES)
+        description = parse_json(content)
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         raise StoreError(f"{path}: is damaged ({error})") from error
     manifest.check_kind(description, game, folder)
     return description  # type: ignore[no-any-return]
@@ -555,10 +528,6 @@ def _written(path: Path, content: bytes) -> str:
     """Write a file, and return its SHA-256."""
     write_atomically(path, content)
     return hashlib.sha256(content).hexdigest()
-
-
-def _is_sha256(value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None
 
 
 def _remove(path: Path) -> None:

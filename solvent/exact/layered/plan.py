@@ -80,8 +80,8 @@ class Plan:
         disk: Bytes of the folder, at most while it is solved.
         memory: Bytes of memory, on the machine that keeps the layers.
         kept: Disk and memory for each of :data:`~.store.KEEPS` that can be chosen.
-        sent: Bytes that each other machine of a cluster gets, all in all.
-        returned: Bytes that all of them together give back.
+        traffic: Bytes that each other machine of a cluster gets, and that all of them together
+            give back.
         sample: The sample from which the time is estimated.
     """
 
@@ -91,8 +91,7 @@ class Plan:
     disk: int
     memory: int
     kept: dict[str, Room]
-    sent: int
-    returned: int
+    traffic: int
     sample: Sample
 
 
@@ -113,7 +112,6 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
         for each in KEEPS
         if in_folder or each != "compact"
     }
-    moved = values_bytes(game) + sum(start_bytes(game, layer) for layer in game.layers)
     return Plan(
         states=game.n_states,
         games=sum(game.states(layer) for layer in game.layers),
@@ -121,24 +119,24 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
         disk=kept[keep].disk,
         memory=kept[keep].memory,
         kept=kept,
-        sent=moved,
-        returned=moved,
+        traffic=values_bytes(game) + sum(start_bytes(game, layer) for layer in game.layers),
         sample=sample,
     )
 
 
 def measure(game: LayeredGame) -> Sample:
     """Solve some blocks of some layers, and conclude from them what all will take."""
-    games, seconds, core_seconds, values, packed = 0, 0.0, 0.0, 0.0, 0.0
-    for sample in game.samples():
-        once, of_blocks, solved, of_value = _cost(game, sample)
-        core_seconds += sample.stands_for * (once + of_blocks / sample.share)
-        games += solved
-        seconds += once + of_blocks
-        size = sample.stands_for * prod(game.shape(sample.layer))
-        values += size
-        packed += size * of_value
-    return Sample(games, seconds, core_seconds, packed / values)
+    found = [(sample, *_cost(game, sample)) for sample in game.samples()]
+    sizes = [sample.stands_for * prod(game.shape(sample.layer)) for sample, *_ in found]
+    return Sample(
+        games=sum(solved for *_, solved, _ in found),
+        seconds=sum(once + of_blocks for _, once, of_blocks, *_ in found),
+        core_seconds=sum(
+            sample.stands_for * (once + of_blocks / sample.share)
+            for sample, once, of_blocks, *_ in found
+        ),
+        packed=sum(n * of[-1] for n, of in zip(sizes, found, strict=True)) / sum(sizes),
+    )
 
 
 def _cost(game: LayeredGame, sample: LayerSample) -> tuple[float, float, int, float]:
@@ -261,14 +259,12 @@ def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> in
     started = max(2 * start_bytes(game, layer) for layer in game.layers)
     solved = max(layer_bytes(game, layer) for layer in game.layers) + started
     if in_folder:
-        most_read = max(
+        values = max(
             sum(layer_bytes(game, read) for read in game.reads(layer)) for layer in game.layers
         )
-        kept = most_read + newest_starts_bytes(game)
     else:
         values = values_bytes(game) if keep == "all" else window_bytes(game)
-        kept = values + newest_starts_bytes(game)
-    return PROGRAM + game.problem_bytes + solved + kept
+    return PROGRAM + game.problem_bytes + solved + values + newest_starts_bytes(game)
 
 
 def check_disk(

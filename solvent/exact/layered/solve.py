@@ -39,7 +39,6 @@ from solvent.exact.layered.game import (
     BlockResult,
     Layer,
     LayeredGame,
-    Place,
     Read,
     WarmStart,
 )
@@ -176,7 +175,7 @@ class LayeredSolution:
         game: The rules, with the start that is meant.
 
     Raises:
-        ValueError: If a layer is not solved, or a state in which the game may begin is in none.
+        ValueError: If a layer is not solved.
     """
 
     store: LayerStore
@@ -202,23 +201,19 @@ class LayeredSolution:
     @property
     def method(self) -> str:
         """The method of the solver, and the part of the optimum that is kept if that is not all."""
+        # The largest error of the kept values, compared with those solved; 0 if all are kept.
+        off = max(map(self.store.rounded_off, self.layered.layers))
         kept = {
-            "compact": f"; values of other positions than the start are kept within "
-            f"{self.rounded_off:.2g}",
+            "compact": f"; values of other positions than the start are kept within {off:.2g}",
             "start": "; the value of the start alone is kept",
         }
         return f"backward induction layer by layer{kept.get(self.store.keep, '')}"
 
     @cached_property
-    def rounded_off(self) -> float:
-        """The largest error of the kept values, compared with those solved; 0 if all are kept."""
-        return max(map(self.store.rounded_off, self.layered.layers))
-
-    @cached_property
     def error(self) -> float:
         """Proved bound of the error of `value`."""
         starts = self.game.initial()
-        error = max(self.errors[self._place(outcome.state).layer] for outcome in starts)
+        error = max(self.error_of(outcome.state) for outcome in starts)
         if len(starts) == 1:
             return error
         unit = float(np.finfo(float).eps) / 2
@@ -239,11 +234,6 @@ class LayeredSolution:
     def upper(self) -> float:
         """The value is no more."""
         return self.value + self.error
-
-    @property
-    def largest_gap(self) -> float:
-        """The largest duality gap of all matrix games."""
-        return self.store.largest_gap
 
     def values(self, layer: Layer) -> Floats:
         """The values of a layer as they are stored."""
@@ -266,12 +256,7 @@ class LayeredSolution:
             if not all(0 <= at < length for at, length in zip(place.at, shape, strict=True)):
                 raise ValueError(f"{shown(state)} is no state of {self.game.info.name}")
             return self.layered.value(state, self.store.value_at(place))
-        payoffs = self._payoffs(state)
-        if payoffs.shape[1] == 1:
-            return float(payoffs.max())
-        if payoffs.shape[0] == 1:
-            return float(payoffs.min())
-        return float(solve_matrix_games(payoffs[None]).value[0])
+        return float(solve_matrix_games(self._payoffs(state)[None]).value[0])
 
     def error_of(self, state: Any) -> float:
         """Proved bound of the error of :meth:`value_of` in a state.
@@ -322,12 +307,6 @@ class LayeredSolution:
         """
         solved = solve_matrix_games(self._payoffs(state)[None])[0]
         return self._by_action(state, player, (solved.row_strategy, solved.column_strategy)[player])
-
-    def _place(self, state: Any) -> Place:
-        place = self.layered.place(state)
-        if place is None:
-            raise ValueError(f"the game begins in {state!r}, which is in no layer")
-        return place
 
     def _payoffs(self, state: Any) -> Floats:
         """[m, n] the value to player 0 of every pair of legal actions; n is 1 with one player."""

@@ -87,14 +87,13 @@ def spot_check(store: LayerFolder, count: int, seed: str = "") -> list[CheckedSt
         for kind, places in (("start", starts), ("sample", samples))
         for place in places
     ]
-    if store.has_layers:
-
-        def stored(place: Place) -> float:
-            return float(store.read(place.layer)[place.at])
-
+    if store.keep != "start" and not any(map(store.missing_file, store.game.layers)):
         # Some values belong to no state, and are left out.
         places = random_places(store.game, 2 * count, f"spot check {seed}")[:count]
-        checked += [_check(store, place, "layer", stored) for place in places]
+        checked += [
+            _check(store, place, "layer", lambda at: float(store.read(at.layer)[at.at]))
+            for place in places
+        ]
     if not checked:
         raise StoreError(f"{store.folder}: there is nothing to check, no samples and no layers")
     return checked

@@ -266,15 +266,14 @@ class LayerStore:
         assert values.shape == self.game.shape(layer)
         assert start is None or start.dtype == np.uint32
         assert start is None or start.shape == self.game.start_shape(layer)
-        least, most = float(values.min()), float(values.max())
-        impossible = self._impossible(layer, least, most)
+        impossible = self._impossible(layer, values)
         if impossible is not None:
             raise ValueError(f"{layer} has {impossible}")
-        self._largest[layer] = max(abs(least), abs(most))
+        self._largest[layer] = float(np.abs(values).max())
 
-    def _impossible(self, layer: Layer, least: float, largest: float) -> str | None:
+    def _impossible(self, layer: Layer, values: Floats) -> str | None:
         """Describe an impossible extreme value of a layer, and the possible ones; None if none."""
-        most = self.game.bound(layer)
+        least, largest, most = float(values.min()), float(values.max()), self.game.bound(layer)
         if -most - SLACK <= least and largest <= most + SLACK:  # False if one is not a number.
             return None
         value = largest if largest + least > 0 else least

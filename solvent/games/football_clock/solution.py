@@ -130,7 +130,8 @@ class TimedSolution(LayeredSolution):
     def _payoffs(self, state: TimedPosition) -> Floats:
         if state.phase != "call":
             return super()._payoffs(state)
-        rules, place = self.layout.rules, self._place(state)
+        rules, place = self.layout.rules, self.layout.place(state)
+        assert place is not None
         row, column = place.at
         matrices, arrays = backup_of(rules), rules.arrays
         leads, following = matrices.leads(np.array([row])), np.zeros(len(arrays.successor))
@@ -162,7 +163,8 @@ class TimedSolution(LayeredSolution):
         Args:
             state: A position in which both sides call.
         """
-        place = self._place(state)
+        place = self.layout.place(state)
+        assert place is not None
         column = slice(place.at[1], place.at[1] + 1)
         found = equilibrium(self.layout, place.layer, self.values).values(columns=column)
         return np.asarray(found[:, 0] + self._even)

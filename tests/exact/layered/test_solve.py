@@ -131,7 +131,7 @@ def test_a_plan_counts_what_is_then_solved(tmp_path: Path) -> None:
     assert plan.layers == 40
     assert plan.disk >= largest - 20_000  # What the manifest has besides records.
     assert values_bytes(layers) < plan.disk
-    assert plan.sent >= values_bytes(layers)
+    assert plan.traffic >= values_bytes(layers)
     assert plan.sample.games == 3 * 301
     assert 0 < plan.sample.seconds < plan.sample.core_seconds
 

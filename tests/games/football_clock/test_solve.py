@@ -283,7 +283,7 @@ def test_a_plan_counts_what_is_then_solved(
     assert plan.states == layers.n_states
     assert plan.disk >= largest - 20_000  # What the manifest has besides records.
     assert values_bytes(layers) < plan.disk
-    assert plan.sent >= values_bytes(layers)
+    assert plan.traffic >= values_bytes(layers)
     assert 0 < plan.sample.games <= plan.games * 3
     assert plan.sample.core_seconds > 0
 

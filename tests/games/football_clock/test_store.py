@@ -161,7 +161,7 @@ def test_the_command_says_the_value_and_its_bracket(
         answer = json.loads(run(*words, *where, "--json").stdout)
         assert answer["value"] == solution.value
         assert (answer["lower"], answer["upper"]) == (solution.lower, solution.upper)
-        assert answer["largest_gap"] == solution.largest_gap
+        assert answer["largest_gap"] == solution.store.largest_gap
         assert answer["states"] == solution.layout.n_states
         assert answer["matrix_games"] == solution.store.games
         assert (answer["layers_solved_now"], answer["layers"]) == (solved_now, 13)
