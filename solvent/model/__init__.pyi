@@ -3,7 +3,6 @@ from .checks import GameCheckError as GameCheckError
 from .checks import check_game as check_game
 from .checks import parametrize_with_game_checks as parametrize_with_game_checks
 from .context import Check as Check
-from .context import Modifier as Modifier
 from .context import modified as modified
 from .context import modified_exactly as modified_exactly
 from .context import resolve_at_targets as resolve_at_targets

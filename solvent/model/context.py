@@ -76,7 +76,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import cache, cached_property
 from math import floor
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -93,14 +93,13 @@ LARGEST_MODIFIER = 100
 """Modifiers may not exceed this, 10000%, in exact arithmetic; nor may c."""
 
 
-def modified(p: Any, modifier: Any, c: Any = C) -> Any:
+def modified(p: Any, modifier: Any) -> Any:
     """f(p, m), the probability of success in context, in floats.
 
     Args:
         p: The base probability, a number or an array.
         modifier: The sum of all modifiers (0.1 is +10%), a number or an array that broadcasts
             with `p`.
-        c: Log-odds of a modifier of 1.
 
     Returns:
         A float, or an array if either argument is one. 0 and 1 stay exactly 0 and 1.
@@ -114,7 +113,7 @@ def modified(p: Any, modifier: Any, c: Any = C) -> Any:
     size = np.asarray(modifier, np.float64)
     if not np.all(np.isfinite(size)):
         raise ValueError(f"modifier is {shown(modifier)}; allowed are finite numbers")
-    x = float(c) * size
+    x = float(C) * size
     # The factor e^-|x| cannot overflow; kept from underflowing, it leaves 0 and 1 where they are.
     factor = np.exp(-np.minimum(np.abs(x), 700))
     harder, easier = np.where(x < 0, factor, 1), np.where(x < 0, 1, factor)
@@ -168,24 +167,21 @@ def _decimal(value: Fraction, context: Context) -> Decimal:
     return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
-def modifier_between(p: Any, p_new: Any, c: Any = C) -> Any:
+def modifier_between(p: Any, p_new: Any) -> Any:
     """The modifier that turns `p` into `p_new`: (logit p_new - logit p) / c.
 
     Args:
         p: A probability, or an array of them.
         p_new: Another, or an array that broadcasts with `p`.
-        c: Log-odds of a modifier of 1.
 
     Returns:
         A float, or an array if either argument is one.
 
     Raises:
         ValueError: If `p` or `p_new` is not strictly between 0 and 1, which no modifier moves or
-            reaches, or if `c` is 0.
+            reaches.
     """
-    if float(c) == 0:
-        raise ValueError(f"c is {shown(c)}; with it no modifier changes anything")
-    result = (_logit(p_new, "p_new") - _logit(p, "p")) / float(c)
+    result = (_logit(p_new, "p_new") - _logit(p, "p")) / float(C)
     return result if np.ndim(result) else float(result)
 
 
@@ -194,13 +190,6 @@ def _logit(p: Any, name: str) -> Any:
     if not np.all((value > 0) & (value < 1)):
         raise ValueError(f"{name} is {shown(p)}; allowed is what lies strictly between 0 and 1")
     return np.log(value) - np.log1p(-value)
-
-
-class Modifier(NamedTuple):
-    """A circumstance and its modifier: ``Modifier("night", "0.1")`` is +10%."""
-
-    name: str
-    size: Any
 
 
 @dataclass(frozen=True)
@@ -212,8 +201,6 @@ class Check:
         base: Probability of success under normal circumstances; a float means the decimal that it
             prints, a text such as ``"4/5"`` or ``"0.8"`` the rational it spells.
         modifiers: Pairs of a name and a size, likewise; they add.
-        c: Log-odds of a modifier of 1.
-        denominator: Denominator of the exact probability; see the module.
 
     Raises:
         ValueError: If a number is not rational or out of its range.
@@ -221,39 +208,32 @@ class Check:
 
     name: str
     base: Any
-    modifiers: tuple[Modifier, ...] = ()
-    c: Any = C
-    denominator: int = DENOMINATOR
+    modifiers: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         """Read every number as a rational."""
-        read = {
-            "base": check_rational(self.base, f"base of {self.name!r}", 0, 1),
-            "modifiers": tuple(
-                Modifier(
-                    name,
-                    check_rational(size, f"modifier {name!r}", -LARGEST_MODIFIER, LARGEST_MODIFIER),
-                )
-                for name, size in self.modifiers
-            ),
-            "c": check_rational(self.c, "c", 0, LARGEST_MODIFIER),
-        }
-        for field, value in read.items():
-            object.__setattr__(self, field, value)
+        most = LARGEST_MODIFIER
+        sizes = (
+            (name, check_rational(size, f"modifier {name!r}", -most, most))
+            for name, size in self.modifiers
+        )
+        base = check_rational(self.base, f"base of {self.name!r}", 0, 1)
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "modifiers", tuple(sizes))
 
     @property
     def modifier(self) -> Fraction:
         """The sum of all modifiers."""
-        return sum((modifier.size for modifier in self.modifiers), Fraction(0))
+        return sum((size for _, size in self.modifiers), Fraction(0))
 
     @property
     def probability(self) -> Fraction:
         """Return the probability of success in context, as :func:`modified_exactly` rounds it."""
-        return modified_exactly(self.base, self.modifier, self.c, self.denominator)
+        return modified_exactly(self.base, self.modifier)
 
     def given(self, *modifiers: tuple[str, Any]) -> Check:
         """The same check with more circumstances."""
-        return replace(self, modifiers=(*self.modifiers, *(Modifier(*m) for m in modifiers)))
+        return replace(self, modifiers=(*self.modifiers, *modifiers))
 
     def needs_roll(self, threshold: Any, *, failure: Any = 1, success: Any = 0) -> bool:
         """Return whether the check should be rolled: its failure or its success is significant.
@@ -272,18 +252,10 @@ class Check:
         least, lost, won = (check_rational(v, name, 0, 10**9) for name, v in named.items())
         return max((1 - self.probability) * lost, self.probability * won) > least
 
-    def target_side(self, name: str | None = None) -> Check:
-        """The check of escaping this action: it succeeds exactly as often as the action fails.
-
-        Args:
-            name: Name of the new check; left out, ``"escaping"`` and the action's.
-        """
-        return replace(
-            self,
-            name=f"escaping {self.name}" if name is None else name,
-            base=1 - self.base,
-            modifiers=_opposite(self.modifiers),
-        )
+    def target_side(self) -> Check:
+        """The check of escaping this action: it succeeds exactly as often as the action fails."""
+        against = tuple((name, -size) for name, size in self.modifiers)
+        return Check(f"escaping {self.name}", 1 - self.base, against)
 
     def explain(self) -> str:
         """One line, such as ``80% climbing; wounded -35%, night +10%: 59.3%``."""
@@ -306,30 +278,13 @@ def resolve_at_targets(action: Check, reactions: Mapping[str, Iterable[Check]]) 
 
     Returns:
         By target, the check to roll; the action takes effect on those that fail it.
-
-    Raises:
-        ValueError: If the `c` of a reaction is not that of the action, so that modifiers of one
-            would mean something else in the other.
     """
-    against = _opposite(action.modifiers)
+    escape = action.target_side()
     checks = {}
     for target, own in reactions.items():
-        best = action.target_side()
-        for place, reaction in enumerate(own):
-            if reaction.c != action.c:
-                raise ValueError(
-                    f"c of {reaction.name!r} is {reaction.c}, of {action.name!r} {action.c}; "
-                    f"modifiers are in one unit only if they agree"
-                )
-            tried = reaction.given(*against)
-            if place == 0 or tried.probability > best.probability:
-                best = tried
-        checks[target] = best
+        tried = [reaction.given(*escape.modifiers) for reaction in own]
+        checks[target] = max(tried, key=lambda check: check.probability, default=escape)
     return checks
-
-
-def _opposite(modifiers: Iterable[Modifier]) -> tuple[Modifier, ...]:
-    return tuple(Modifier(name, -size) for name, size in modifiers)
 
 
 def _percent(value: Fraction, sign: str = "") -> str:
@@ -347,7 +302,7 @@ for every outcome of an action that is no such check."""
 
 
 def with_modifier(
-    game: Game, check: str, modifier: Any, *, success: SuccessTest | None = None, c: Any = C
+    game: Game, check: str, modifier: Any, *, success: SuccessTest | None = None
 ) -> GameInContext:
     """The same game with one of its checks modified.
 
@@ -358,13 +313,11 @@ def with_modifier(
         check: The name of one of ``game.checks``, or of your own with `success`.
         modifier: -0.15 or ``"-3/20"`` for -15%.
         success: The check, instead of ``game.checks[check]``.
-        c: Log-odds of a modifier of 1.
 
     Raises:
         ValueError: If the game has no check of that name, or a number is out of its range.
     """
     size = check_rational(modifier, "modifier", -LARGEST_MODIFIER, LARGEST_MODIFIER)
-    scale = check_rational(c, "c", 0, LARGEST_MODIFIER)
     if success is None:
         checks: Mapping[str, SuccessTest] = getattr(game, "checks", {})
         if not checks:
@@ -372,14 +325,10 @@ def with_modifier(
                 f"{game.info.name} names no checks; say with success= what is one of {check!r}"
             )
         success = checks[check_choice(check, f"check of {game.info.name}", checks)]
-    if isinstance(game, GameInContext) and (game.check, game.success, game.c) == (
-        check,
-        success,
-        scale,
-    ):
+    if isinstance(game, GameInContext) and (game.check, game.success) == (check, success):
         return replace(game, modifier=game.modifier + size)
     kind = AlternatingInContext if isinstance(game, Alternating) else GameInContext
-    return kind(game, check, size, success, scale)
+    return kind(game, check, size, success)
 
 
 @dataclass(frozen=True)
@@ -391,18 +340,16 @@ class GameInContext(ModifiedGame):
         check: The name of the check.
         modifier: Modifier of the check.
         success: The check.
-        c: Log-odds of a modifier of 1.
     """
 
     game: Game
     check: str
     modifier: Fraction
     success: SuccessTest
-    c: Fraction = C
 
     @cached_property
     def info(self) -> GameInfo:
-        """The game's info, its parameters extended by ``modifiers`` (and ``c``, if it is not C).
+        """The game's info, its parameters extended by ``modifiers``.
 
         Modifiers are texts such as ``"-3/20"``, since JSON has no rationals.
         """
@@ -410,8 +357,6 @@ class GameInContext(ModifiedGame):
         earlier = parameters.get("modifiers", {})
         total = Fraction(earlier.get(self.check, 0)) + self.modifier
         parameters["modifiers"] = {**earlier, self.check: str(total)}
-        if self.c != C:
-            parameters["c"] = str(self.c)
         return replace(self.game.info, parameters=tuple(parameters.items()))
 
     @property
@@ -436,7 +381,7 @@ class GameInContext(ModifiedGame):
                 )
             return outcomes
         p = sum((o.probability for o, held in zip(outcomes, success, strict=True) if held), 0)
-        p_new = modified_exactly(p, self.modifier, self.c)
+        p_new = modified_exactly(p, self.modifier)
         if p_new == p:
             return outcomes
         factor = {True: p_new / p, False: (1 - p_new) / (1 - p)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 from math import floor
@@ -96,7 +97,7 @@ def test_the_page_judges_every_claim_of_the_source() -> None:
                 "to another last digit"
             ),
             "the comment on the formula, p·exp(x) / (1 + p·(exp(x) - 1))": (
-                f"50% and +10%: {percent(modified(0.5, 0.1, c=1))}; with c = {float(C)}, "
+                f"50% and +10%: {percent(modified(0.5, 0.1 / float(C)))}; with c = {float(C)}, "
                 f"{percent(modified(0.5, 0.1))}"
             ),
             "an increase by m equals the decrease by -m": f"+30%: {changes}",
@@ -217,13 +218,7 @@ def test_only_certainties_read_as_such() -> None:
         (lambda: modified_exactly(0.5, 0.1, denominator=1), "denominator is 1; allowed are"),
         (lambda: modifier_between(0, 0.5), "p is 0; allowed is what lies strictly between"),
         (lambda: modifier_between(0.5, 1.0), "p_new is 1.0; allowed is what lies strictly"),
-        (lambda: modifier_between(0.2, 0.5, c=0), "with it no modifier changes anything"),
         (lambda: Check("jump", 0.8).needs_roll(float("nan")), "threshold is nan; allowed are"),
-        (
-            lambda: resolve_at_targets(Check("a", 1), {"x": [Check("b", 0, c=3)]}),
-            "c of 'b' is 3, of 'a' 21/5; modifiers are in one unit only if they agree",
-        ),
-        (lambda: Check("jump", 0.8, c=101), "c is 101; allowed are numbers from 0 to 100"),
         (lambda: Check("jump", 80), "base of 'jump' is 80; allowed are numbers from 0 to 1"),
         (lambda: Check("jump", 0.8, (("fog", "thick"),)), "modifier 'fog' is 'thick'"),
     ],
@@ -269,7 +264,7 @@ def test_escaping_succeeds_exactly_as_often_as_the_action_fails(
     action = Check("a blow", p, (("dark", first), ("wounded", second)))
     escape = action.target_side()
     assert escape.probability == 1 - action.probability
-    assert escape.target_side("a blow") == action
+    assert replace(escape.target_side(), name="a blow") == action
     assert escape.name == "escaping a blow"
 
 

@@ -54,17 +54,6 @@ def test_a_test_of_luck_succeeds_with_the_modified_probability(luck: int, result
     assert held == modified_exactly(luck_succeeds(luck), -0.15)
 
 
-@pytest.mark.parametrize("c", ["1/2", 0, 100])
-def test_a_modifier_has_the_scale_that_is_asked_for(c: Any) -> None:
-    game = with_modifier(SMALL, "luck", -0.15, c=c)
-    outcomes = game.transition(Combat(0, 5, 6, 5, "won"), (TEST,))
-    held = sum(o.probability for o in outcomes if o.state.opponent == 2)
-    assert held == modified_exactly(luck_succeeds(5), -0.15, c)
-    assert dict(game.info.parameters)["c"] == str(game.c)
-    # With another c a modifier is in another unit, so that the two do not add.
-    assert with_modifier(game, "luck", 0.15).game == game
-
-
 def test_what_follows_success_and_failure_keeps_its_proportions() -> None:
     state = Combat(0, 5, 6, 5, "won")
     game = with_modifier(FightingFantasy(skill_difference=2, luck=7), "luck", 0.2)

@@ -142,7 +142,7 @@ def test_a_damaged_archive_of_a_manifest_is_refused(
     path.unlink()
     for damaged in (content[:-9], content[5:]):
         path.with_name("manifest.json.gz").write_bytes(damaged)
-        assert "manifest.json: " in refusal(lambda: checked(evidence, layers))
+        assert "manifest.json.gz: " in refusal(lambda: checked(evidence, layers))
 
 
 def first_sample(records: dict[str, Any]) -> list[Any]:
