@@ -60,7 +60,7 @@ from solvent.exact import Solution, cached_solution
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.files import find_data, read_data
 from solvent.model.parameters import check_integer, is_number, shown
-from solvent.model.registry import check_registered, make_game, names_a_place
+from solvent.model.registry import check_registered, declared_names, make_game, names_a_place
 
 GROUP = "solvent.suites"
 """The group of entry points under which packages declare their suites."""
@@ -207,7 +207,8 @@ def find_suite(name: str) -> Suite:
     """
     if name.endswith(".toml"):
         return _suite(read_data(Path(name)), name)
-    return with_budget(_suite(*find_data(name.partition("@")[0], GROUP, "suite")), name)
+    plain = name.partition("@")[0]
+    return with_budget(_suite(*find_data(plain, declared_names(GROUP), "suite")), name)
 
 
 def with_budget(suite: Suite, name: str) -> Suite:

@@ -78,7 +78,7 @@ from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.files import StoreError, find_data, read_data, read_file, write_atomically
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import brief, check_choice, check_integer, shown
-from solvent.model.registry import check_registered, make_game
+from solvent.model.registry import check_registered, declared_names, make_game
 from solvent.model.text import state_text
 from solvent.model.transforms import discounted
 from solvent.report.gap_attribution import attribute_gap
@@ -330,7 +330,7 @@ def find_exercise(name: str | Path | Exercise, *, trust: bool = False) -> Exerci
 @cache
 def _declared(name: str) -> Exercise:
     """An exercise of a package, whose game is then solved once in a process."""
-    return _exercise(*find_data(name, GROUP, "exercise"), trust=True)
+    return _exercise(*find_data(name, declared_names(GROUP), "exercise"), trust=True)
 
 
 def _exercise(held: Mapping[str, Any], where: str, *, trust: bool) -> Exercise:

@@ -28,13 +28,13 @@ import secrets
 import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import EntryPoint
 from importlib.resources import files
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from solvent.model.parameters import check_choice, shown
-from solvent.model.registry import declared_names
 
 
 class StoreError(ValueError):
@@ -149,12 +149,13 @@ LARGEST = 2**20
 """The largest size of a data file, in bytes."""
 
 
-def find_data(name: str, group: str, what: str) -> tuple[dict[str, Any], str]:
+def find_data(name: str, points: Mapping[str, EntryPoint], what: str) -> tuple[dict[str, Any], str]:
     """Return the content of a data file that a package declares.
 
     Args:
         name: Name of the file, without its ending.
-        group: Group of entry points under which packages declare such files.
+        points: Entry points under which packages declare such files
+            (:func:`solvent.model.registry.declared_names`).
         what: Kind of the file, for messages, such as ``"suite"``.
 
     Returns:
@@ -163,7 +164,6 @@ def find_data(name: str, group: str, what: str) -> tuple[dict[str, Any], str]:
     Raises:
         ValueError: If there is no such file, it cannot be read, or it states another name.
     """
-    points = declared_names(group)
     point = points[check_choice(name, what, points)]
     where = f"{point.value}/{name}.toml"
     try:
