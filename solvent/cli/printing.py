@@ -704,7 +704,7 @@ def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
             numbers = ["seat 0", "seat 1", "exploitability", "normalized", "worse seat"]
         rows = []
         records: list[tuple[str, AgentRecord | BaselineRecord]] = [
-            *(("mode_", agent) for agent in task.agents),
+            *(("mode_" if task.judged == "greedy" else "", agent) for agent in task.agents),
             *(("", baseline) for baseline in task.baselines),
         ]
         for prefix, record in records:
@@ -724,9 +724,13 @@ def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
             rows.append((gap, record.name, cells))
         cells_of = [(name, *cells) for _, name, cells in sorted(rows)]
         show_rows(console, ["policy", *numbers], cells_of, numbers=numbers)
-    note(console, "Agents take their most probable action; all numbers are exact.")
+    if not all(task.for_two for task in tasks):
+        note(console, "Agents take their most probable action; all numbers are exact.")
     if any(task.for_two for task in tasks):
-        note(console, "A seat's value is what its policy gets there against a best response.")
+        note(
+            console,
+            "By self-play agents act as sampled. A seat's value is against a best response.",
+        )
 
 
 def _starts(game: Game) -> dict[Any, float]:
