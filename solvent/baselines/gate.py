@@ -308,8 +308,11 @@ class QueriedFunction:
             raise ValueError(
                 f"{self.name} gave {shown(given)} of type {array.dtype}; expected are numbers"
             )
-        # Of one observation some functions drop the axis.
-        return array[None] if len(seen) == 1 and array.shape in ((), self.mask.shape[1:]) else array
+        # Of one observation some functions drop the axis. Where there is only one action, a whole
+        # number in an array is that action, with its axis.
+        action = self.outputs in (None, "actions") and array.dtype.kind in "iu"
+        dropped = array.shape in ((), self.mask.shape[1:]) and not (action and array.shape == (1,))
+        return array[None] if len(seen) == 1 and dropped else array
 
     def _actions(self, states: Ints, given: Array, legal: Bools) -> Floats:
         """Return whole numbers as one-hot rows."""

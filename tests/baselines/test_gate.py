@@ -15,7 +15,7 @@ from wrapped_envs import DICTIONARIES, HARMLESS, REFUSED, Wrap
 import solvent
 from solvent import policy_from
 from solvent.envs import Env
-from solvent.model import TabularGame, TabularPolicy, compile_game, project
+from solvent.model import TabularGame, TabularPolicy, compile_game, from_arrays, project
 
 COMBAT = "solvent/FFCombat-v0"
 
@@ -250,6 +250,12 @@ def test_logits_are_played_as_the_environment_plays_them(small: TabularGame) -> 
     np.testing.assert_allclose(policy.probabilities, project(sampled, mask), atol=1e-12)
     assert forced.any()
     assert (sampled[forced, 1] > 0.01).any(), "nothing is illegal, so the test shows nothing"
+
+
+def test_the_only_action_may_be_chosen_by_its_number() -> None:
+    for game in ("random-walk", from_arrays([[[0.5, 0.5], [0, 1]]], [[1], [0]], discount=0.5)):
+        score = solvent.score(game, lambda seen: np.zeros(len(seen), int))
+        assert score.optimality_gap == 0
 
 
 def test_rows_in_single_precision_are_divided_by_their_sum(small: TabularGame) -> None:
