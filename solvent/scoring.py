@@ -209,8 +209,9 @@ def evaluate(
         policy: The policy, as for :func:`policy_from`.
         opponent: The other player's policy in a game for two; that of the environment, or else a
             best response, if left out.
-        critic: The value function that is compared with the true one: an array [S], or a function
-            of a batch of observations that returns a value for each.
+        critic: The value function that is compared with the true one: an array of values with the
+            same rows as an array for the policy, or a function of a batch of observations that
+            returns a value for each.
         player: The player whose policy it is, as for :func:`policy_from`.
         discount: The discount of the objective, as for :func:`score`.
         how: The other arguments of :func:`policy_from`.
@@ -237,7 +238,9 @@ def evaluate(
     own = replace(own, model_hash=left.model_hash)
     sign = 1 if me == 0 else -1
     values = policy_value(left, own)
-    seen = None if critic is None else _criticized(subject, critic, me, left)
+    seen = None
+    if critic is not None:
+        seen = _criticized(subject, critic, me, left, how.get("observation"))
     residual = None
     if seen is not None:
         chances = own.probabilities[left.row_state, left.row_action[me]]
@@ -271,15 +274,22 @@ def hardness(game: Played, *, player: int | None = None, largest: int = LARGEST)
     return measure(subject.left, cached_solution(subject.left), player=learner, largest=largest)
 
 
-def _criticized(subject: _Subject, critic: Any, player: int, table: TabularGame) -> Floats:
+def _criticized(
+    subject: _Subject, critic: Any, player: int, table: TabularGame, observation: Any
+) -> Floats:
     """Return a critic's value of each state of a table, 0 where the episode has ended."""
-    given = critic(_seen(subject, player, None)) if callable(critic) else critic
+    given = critic(_seen(subject, player, observation)) if callable(critic) else critic
     given = given.detach().cpu() if hasattr(given, "detach") else given
     values = np.asarray(given, float).reshape(-1)
-    if len(values) != subject.game.n_states:
+    # An array has the rows that an array for the policy has.
+    numbers = None if callable(critic) else subject.numbers
+    rows = subject.game.n_states if numbers is None else subject.rows
+    if len(values) != rows:
         raise ValueError(
-            f"critic has {len(values)} values; {table.info.name} has {subject.game.n_states} states"
+            f"critic has {len(values)} values; {table.info.name} has {rows} states, of which each "
+            f"has one"
         )
+    values = values if numbers is None else values[numbers]
     values = np.pad(values, (0, table.n_states - len(values)))
     return np.where(table.terminal, 0.0, values)
 

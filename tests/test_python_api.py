@@ -101,9 +101,25 @@ def test_an_evaluation_agrees_with_scores_and_bellman_s_equation() -> None:
         assert found.value == pytest.approx(solvent.score(LAKE, uniform, discount=discount).value)
         chances = found.policy.probabilities
         assert found.v == pytest.approx(np.nansum(chances * np.nan_to_num(found.q), axis=1))
-        own = solvent.evaluate(LAKE, uniform, critic=found.v[:16], discount=discount)
-        assert own.critic_error == pytest.approx(0)
-        assert own.bellman_residual == pytest.approx(0, abs=1e-12)
+        # In the environment a critic's rows are by the environment's numbers, as a policy's are;
+        # those of a table by its states.
+        cells = found.table.states[:16]
+        by_number = np.zeros(16)
+        by_number[[cell.number for cell in cells]] = found.v[:16]
+        for game, critic in ((LAKE, by_number), (solvent.make_game(LAKE), found.v[:16])):
+            own = solvent.evaluate(game, uniform, critic=critic, discount=discount)
+            assert own.critic_error == pytest.approx(0)
+            assert own.bellman_residual == pytest.approx(0, abs=1e-12)
+
+    def width(seen: np.ndarray) -> np.ndarray:
+        return np.full(len(seen), seen.ndim)
+
+    # A critic sees what the policy sees.
+    told = solvent.evaluate(
+        LAKE, lambda seen: np.full((len(seen), 4), 0.25), observation="vector", critic=width
+    )
+    assert told.critic is not None
+    assert (told.critic[~told.table.terminal] == 2).all()
     off = solvent.evaluate(LAKE, uniform, critic=lambda seen: np.zeros(len(seen)))
     assert off.critic_error == pytest.approx(np.where(off.table.terminal, 0, -off.v))
     assert np.count_nonzero(off.bellman_residual) == 1  # Beside the goal alone a move is paid.

@@ -80,7 +80,7 @@ from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import brief, check_choice, check_integer, shown
 from solvent.model.registry import check_registered, declared_names, make_game
 from solvent.model.text import state_text
-from solvent.model.transforms import discounted
+from solvent.model.transforms import DiscountedGame, discounted
 from solvent.report.gap_attribution import attribute_gap
 from solvent.scoring import policy_from
 
@@ -267,11 +267,12 @@ def _subject(exercise: Exercise) -> Subject:
     if player >= rules.info.players:
         raise ValueError(f"player is {player}; {rules.info.name} is a game for one")
     row, rows = np.arange(table.n_states), table.n_states
-    if isinstance(rules, GymnasiumTable):
-        row = np.array([state.number for state in table.states])  # type: ignore[attr-defined]
-        rows = len(rules.transitions)
     table = discounted(table, exercise.discount)
     # A discount has an end of its own, the last state, in which nothing is asked.
+    plain = rules.game if isinstance(rules, DiscountedGame) else rules
+    if isinstance(plain, GymnasiumTable):
+        row = np.array([getattr(state, "number", 0) for state in table.states])
+        rows = len(plain.transitions)
     row = np.pad(row, (0, table.n_states - len(row)))
     subject = Subject(rules, table, played, player, row, rows)
     if exercise.asks == "policy":

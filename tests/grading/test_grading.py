@@ -200,6 +200,9 @@ def test_later_rewards_may_count_less() -> None:
         ])  # fmt: skip
     assert values[0] == pytest.approx(0.542026, abs=1e-6)
     assert solvent.grade(plain, values).points == 1
+    # A discount of the environment asks for the same rows.
+    of_env = replace(plain, discount=1.0, env_kwargs={"discount": 0.99})
+    assert solvent.grade(of_env, values).points == 1
     policy = replace(plain, asks="policy")
     uniform = np.full((16, 4), 0.25)
     game = solvent.score("FrozenLake-v1", uniform)
