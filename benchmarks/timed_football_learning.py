@@ -35,8 +35,7 @@ from solvent.games import TimedFootball
 from solvent.games.football_clock.players import (
     BEST_RESPONSE,
     SCORED_AGAINST,
-    PlayerLayers,
-    score_timed,
+    score_player,
 )
 from solvent.training import train
 from solvent.training.train import SELF_PLAY
@@ -100,8 +99,8 @@ def lines(
     # A network of action values has no other rule than its mode.
     for rule in ("mode",) if algorithm == "masked_dqn" else arguments.rules:
         began = time.process_time()
-        policy = PlayerLayers(game, replace(result.networks[0], rule=rule))
-        score = score_timed(game, policy, solution=arguments.solution)
+        network = replace(result.networks[0], rule=rule)
+        score = score_player(game, network, arguments.solution)
         gets = [f"{seat.first:.4f}, {seat.second:.4f}" for seat in score.against.values()]
         spent = f"{time.process_time() - began:.0f}"
         found.append([rule, *gets, f"{result.timesteps:,}", f"{result.cpu_seconds:.0f}", spent])

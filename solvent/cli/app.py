@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -603,9 +602,9 @@ def report(
     """Write a self-contained HTML page about benchmark results, a game, or a solution.
 
     [dim]solvent report --game greed --limit 50 --sides 6 --out greed.html[/]
-    [dim]solvent report --solution second-half --paper-agent --out second-half.html[/]
+    [dim]solvent report --solution second-half --out second-half.html[/]
     """
-    from solvent.cli.parameters import read_subject
+    from solvent.cli.parameters import open_solution, read_game
     from solvent.cli.printing import working
     from solvent.report import write_report
 
@@ -622,11 +621,12 @@ def report(
     if results is not None and ctx.args:
         raise ValueError(f"{shown(ctx.args[0])} belongs to a game; --in DIR takes no parameters")
     subject: Any = results
-    sections: Sequence[Any] = ()
-    if results is None:
-        subject, sections = read_subject(game, solution, ctx.args)
+    if solution is not None:
+        subject = open_solution(solution, words=ctx.args)
+    elif results is None:
+        subject = read_game(str(game), ctx.args)
     with working("making the page"):
-        page = write_report(subject, out, sections=sections, summary=summary, trust=trust)
+        page = write_report(subject, out, summary=summary, trust=trust)
     typer.echo(f"report: {page}")
 
 

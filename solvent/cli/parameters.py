@@ -175,49 +175,6 @@ def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = 
     raise refusals[0] if refusals else StoreError(f"{folder}: no known game is solved in folders")
 
 
-def read_subject(
-    game: str | None, solution: Path | None, words: Sequence[str]
-) -> tuple[Game | SolvedGame, list[Any]]:
-    """Return the subject of a report, and the further sections that are asked for.
-
-    Args:
-        game: The name of the game, or None.
-        solution: The folder of its solution, in the place of the name.
-        words: The game's parameters; among them the studies of its spec, such as ``--paper-agent``.
-
-    Returns:
-        The game, solved if it is opened or studied, and the sections.
-
-    Raises:
-        ValueError: If there is no such game, a parameter is not allowed, or the game has no such
-            study.
-        StoreError: If the solution is missing, damaged, or of another game.
-    """
-    known = {study for spec in game_specs().values() for study in spec.studies}
-    asked = [word for word in words if word.removeprefix("--") in known]
-    words = [word for word in words if word not in asked]
-    subject: Game | SolvedGame
-    if solution is None:
-        subject = rules = read_game(str(game), words)
-    else:
-        subject = open_solution(solution, words=words)
-        rules = subject.game
-    sections: list[Any] = []
-    for study in asked:
-        spec = spec_of(rules)
-        reference = spec and spec.studies.get(study.removeprefix("--"))
-        if reference:
-            # Compiled loops take a while to import.
-            from solvent.exact import solve
-
-            subject = solve(subject) if isinstance(subject, Game) else subject
-        found = load(reference)(subject) if reference else None
-        if found is None:
-            raise ValueError(f"{study} is not for {rules.info.name} with these parameters")
-        sections += found
-    return subject, sections
-
-
 def game_of_training(policy_file: Path) -> Game:
     """The game on which a policy was trained, read from what ``train`` keeps in its file.
 

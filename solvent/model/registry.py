@@ -86,7 +86,7 @@ ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 UNDISCOUNTED = (
     "solver", "layered", "opened", "simulator", "players", "scorer", "untabled", "sections", "play",
 )  # fmt: skip
-"""Fields that hold only for the game without a discount, as the studies do."""
+"""Fields that hold only for the game without a discount."""
 
 Reference: TypeAlias = str
 """A reference to an object, ``"module:name"``; the name may have dots."""
@@ -176,14 +176,11 @@ class GameSpec:
         explorer: A function from a :class:`solvent.exact.SolvedGame`, a state of it, and whether
             what is optimal may be told, to the game's own sections on that state in ``solvent
             explore``.
-        studies: Further sections of a report, which take long, by the option of ``solvent report``
-            that asks for them: functions from a :class:`solvent.exact.SolvedGame` to sections, or
-            to None for a form of the game that has none.
         commands: Further commands of ``solvent``, by name.
         discount: Discount of the source's objective, a number above 0 and up to 1 or a text such
             as ``"2/3"``: the game is discounted so unless another discount is asked for
-            (:mod:`solvent.model.transforms`). The fields in :data:`UNDISCOUNTED` and `studies` are
-            not used for a game with a discount.
+            (:mod:`solvent.model.transforms`). The fields in :data:`UNDISCOUNTED` are not used for
+            a game with a discount.
         hyperparameters: The package in whose folder ``hyperparameters`` its tuned settings are,
             ``ppo.yml`` and so on (:mod:`solvent.training.algorithms`).
     """
@@ -209,7 +206,6 @@ class GameSpec:
     sections: Reference | None = None
     untabled: Reference | None = None
     explorer: Reference | None = None
-    studies: Mapping[str, Reference] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
     discount: float | str = 1
     hyperparameters: str | None = None
@@ -267,7 +263,7 @@ class GameSpec:
         if info.discount == 1:
             return self
         nothing: dict[str, Any] = dict.fromkeys(UNDISCOUNTED)
-        return replace(self, **nothing, studies={})
+        return replace(self, **nothing)
 
     def ask(self, what: str, *arguments: Any) -> Any:
         """Call one of the spec's functions.

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from solvent.exact.layered.game import Block, WarmStart
+from solvent.exact.layered.solve import solve_layers
+from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games.football_clock.backup import RoleStrategies
-from solvent.games.football_clock.evaluation import PairEvaluation, evaluate_pairs
+from solvent.games.football_clock.evaluation import PairEvaluation, PairLayers, all_threads
 from solvent.games.football_clock.layout import (
     Asked,
     FormLayout,
     Layer,
     LayerPolicy,
     LayerStrategies,
+    Players,
     block_rows,
 )
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
@@ -172,6 +176,25 @@ class AlikeInRuns:
 
     def timeouts(self, asked: Asked) -> float:
         return 0.5
+
+
+def evaluate_pairs(
+    layout: FormLayout,
+    start: TimedPosition,
+    pairs: Iterable[Players],
+    on_layer: Callable[[Layer, Floats], None] = lambda layer, values: None,
+) -> list[PairEvaluation]:
+    """The values of X against Y from a position, for some pairs of them."""
+    named = {str(k): pair for k, pair in enumerate(pairs)}
+    layers = PairLayers.of_pairs(layout, start=start, pairs=named)
+    store = LayerStore(layers, "start")
+
+    def tell(layer: Layer, record: LayerRecord) -> None:
+        if store.needs(layer):
+            on_layer(layer, store.read(layer))
+
+    solve_layers(layers, store, workers=all_threads(), on_layer=tell)
+    return [*layers.results(store).values()]
 
 
 def evaluate(

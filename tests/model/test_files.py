@@ -114,7 +114,6 @@ def file(tmp_path: Path) -> Path:
         ({"argument": ["x"]}, r"argument of .* is \['x'\]; expected a text or None"),
         ({"choices": {"x": 3}}, r"'x' in choices of .* is 3; expected a tuple of names or a text"),
         ({"shorthands": {"x": 3}}, r"'x' in shorthands of .* is 3; expected a mapping"),
-        ({"studies": {"x": len}}, r"'x' in studies of .*; expected a text 'module:name'"),
         ({"commands": ["x"]}, r"commands of .* is \['x'\]; expected a mapping"),
         ({"commands": {"x": "a:b"}}, r"'x' in commands of .* is 'a:b'; expected a Command"),
         ({"pettingzoo": True}, r"pettingzoo of .* is True; expected a mapping or None"),

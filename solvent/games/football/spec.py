@@ -51,7 +51,6 @@ SPEC = GameSpec(
     sections="solvent.games.football.report:football_sections",
     untabled="solvent.games.football_clock.report:untabled",
     explorer="solvent.games.football.report:state_sections",
-    studies={"paper-agent": "solvent.games.football_clock.report:paper_agent"},
     commands={
         "chart": Command(
             "solvent.games.football.commands:chart_commands",

@@ -163,14 +163,16 @@ CLOCKLESS, FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND, FIELD_GOAL_AHEAD, TOUCHDOWN_AHEA
 """Offence level or early, behind by a field goal or by more, or ahead by either."""
 
 
-class AgentLayers:
-    """The published agent, a layer at a time.
+class AgentPlayer:
+    """The published agent, in environments and on layers.
 
     Args:
         layout: Layout of the form.
         constants: Constants of its utilities.
         management: Numbers of its clock management.
     """
+
+    name = "paper-agent"
 
     def __init__(
         self,
@@ -192,6 +194,9 @@ class AgentLayers:
         rows, (half, ticks, own, other) = block_rows(self.layout, block), layer
         ways = self.ways(half, ticks, own, other, self.layout.margin(half))
         found, of_column = np.unique(ways, axis=1, return_inverse=True)
+        with self._lock:
+            # Layers are asked for in the order of their ticks: others will not be needed.
+            self._known = {at: own for at, own in self._known.items() if at[0] in (0, ticks)}
         parts = [self.strategies_of(*way) for way in found.T.tolist()]
         offence, defence, choices = (
             np.concatenate([part[kind][rows] for part in parts]) for kind in range(3)
@@ -257,7 +262,7 @@ class AgentLayers:
         return np.where(standing == CLOCKLESS, 0, ways)
 
     def strategies_of(self, ticks: int, behind: int, standing: int) -> Strategies:
-        """Return its strategies in all situations.
+        """Return its strategies in all situations, which are kept for the next call.
 
         Args:
             ticks: Ticks left.
@@ -266,9 +271,6 @@ class AgentLayers:
         """
         with self._lock:
             if (ticks, behind, standing) not in self._known:
-                # Layers are asked for in the order of their ticks: others will not be needed.
-                for other in [at for at in self._known if at[0] not in (0, ticks)]:
-                    del self._known[other]
                 adjusted = self._utilities
                 if standing != CLOCKLESS:
                     adjusted = adjusted + self._managed(ticks, behind, standing)
@@ -288,21 +290,6 @@ class AgentLayers:
         decides: Bools = np.asarray(half) == 2 * (not self.layout.for_points)
         return decides
 
-
-class AgentPlayer:
-    """The agent in environments.
-
-    Args:
-        layers: The agent, as it is scored. A strategy for every situation is kept for each way in
-            which the time and the score make it call otherwise, once that has come up.
-    """
-
-    name = "paper-agent"
-
-    def __init__(self, layers: AgentLayers) -> None:
-        self.layers = layers
-        self._known: dict[tuple[int, ...], Strategies] = {}
-
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         assert isinstance(simulation, TimedFootballPlays)
         actions, records = simulation.sampler.rules.actions, simulation.records[chosen]
@@ -315,17 +302,14 @@ class AgentPlayer:
         strategies = np.zeros((len(chosen), simulation.n_actions))
         margin = np.where(player == 0, records["margin"], -records["margin"])
         lead = np.where(mine, margin, -margin)
-        stops = self.layers.stops_the_clock(half, records["saved"], margin, mine)
-        onside = self.layers.kicks_onside(half, ticks, lead)
+        stops = self.stops_the_clock(half, records["saved"], margin, mine)
+        onside = self.kicks_onside(half, ticks, lead)
         first[phase == TIMEOUT] = stops[phase == TIMEOUT]
         first[phase == KICKOFF] = 1 - onside[phase == KICKOFF]
         decides = np.flatnonzero((phase == CALL) | (phase == CHOICE))
-        ways = self.layers.ways(half, ticks, own_left, other_left, lead)
+        ways = self.ways(half, ticks, own_left, other_left, lead)
         for way in np.unique(ways[:, decides], axis=1).T.tolist():
-            key = tuple(way)
-            if key not in self._known:  # The agent itself keeps those of one moment only.
-                self._known[key] = self.layers.strategies_of(*way)
-            own, some = self._known[key], decides[(ways[:, decides].T == way).all(axis=1)]
+            own, some = self.strategies_of(*way), decides[(ways[:, decides].T == way).all(axis=1)]
             calls = some[phase[some] == CALL]
             row, attacks = rows[calls], mine[calls]
             strategies[calls[attacks], : own.offence.shape[1]] = own.offence[row[attacks]]

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -34,8 +34,8 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.layered.game import Block, BlockResult, Place, Read, WarmStart, changes
-from solvent.exact.layered.solve import Workers, solve_layers
-from solvent.exact.layered.store import LayerRecord, LayerStore
+from solvent.exact.layered.solve import Workers
+from solvent.exact.layered.store import LayerStore
 from solvent.games.football_clock.backup import backup, blocks_of
 from solvent.games.football_clock.layers import Answers, FootballLayers, Moment
 from solvent.games.football_clock.layout import FormLayout, Layer, Players
@@ -208,38 +208,6 @@ class PairLayers(FootballLayers):
                 of_x, of_y = -of_y, -of_x
             found[name] = PairEvaluation(first=even + of_x, second=even - of_y)
         return found
-
-
-def evaluate_pairs(
-    layout: FormLayout,
-    start: TimedPosition,
-    pairs: Iterable[Players],
-    *,
-    on_layer: Callable[[Layer, Floats], None] | None = None,
-) -> list[PairEvaluation]:
-    """Return the values of X against Y from a position, for some pairs of them.
-
-    Args:
-        layout: The form.
-        start: Start position, with a call or a kick to come.
-        pairs: X and Y of each; None stands for a best response. A policy that is in several is
-            asked once.
-        on_layer: Is given every layer that others read, and that of the start, when it is done, and
-            its values [pairs, 2, S + 2, C].
-
-    Raises:
-        ValueError: If neither of a pair is given, or the position has no call and no kick to come.
-    """
-    named = {str(k): pair for k, pair in enumerate(pairs)}
-    layers = PairLayers.of_pairs(layout, start=start, pairs=named)
-    store = LayerStore(layers, "start")
-
-    def tell(layer: Layer, record: LayerRecord) -> None:
-        if on_layer is not None and store.needs(layer):
-            on_layer(layer, store.read(layer))
-
-    solve_layers(layers, store, workers=all_threads(), on_layer=tell)
-    return [*layers.results(store).values()]
 
 
 def all_threads() -> Workers:

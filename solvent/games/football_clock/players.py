@@ -7,8 +7,8 @@ block of a layer at a time, as it is asked in an environment.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -17,20 +17,18 @@ from typing import Any
 import numpy as np
 
 from solvent.baselines.network import NetworkPlayer
-from solvent.envs.batch_simulator import Player
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, WarmStart
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.situation import OFFENCE
-from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
+from solvent.games.football_clock.agent import AgentPlayer
 from solvent.games.football_clock.backup import RoleStrategies
 from solvent.games.football_clock.evaluation import PairEvaluation, PairLayers, all_threads
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import (
     Asked,
     Layer,
-    LayerPolicy,
     LayerStrategies,
     Players,
     block_rows,
@@ -43,7 +41,7 @@ from solvent.games.football_clock.simulation import (
     TIMEOUT,
     TimedFootballSampler,
 )
-from solvent.games.football_clock.solution import OptimalLayers, OptimalPlayer, TimedSolution
+from solvent.games.football_clock.solution import OptimalPlayer, TimedSolution
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import as_options, check_choice
 
@@ -52,14 +50,15 @@ AT_ONCE = 2048
 
 
 class PlayerLayers:
-    """A player of environments in both roles, a layer at a time.
+    """A network that plays in environments, in both roles, a layer at a time.
 
     Args:
         game: The game.
-        player: The player, such as a network.
+        player: The network.
     """
 
-    def __init__(self, game: TimedFootball, player: Player) -> None:
+    def __init__(self, game: TimedFootball, player: NetworkPlayer) -> None:
+        self.name = player.name
         self.layout = FootballLayers.of(game)
         self.sampler = TimedFootballSampler(game)
         self.player = player
@@ -147,19 +146,20 @@ SOLVED_ON_THE_SPOT = 5_000_000
 """The most states of a form that is solved when its optimal player is asked for."""
 
 
-def solution_of(game: TimedFootball, folder: str | Path | None = None) -> TimedSolution:
-    """Return the solution of a game.
+@lru_cache(maxsize=2)
+def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> OptimalPlayer:
+    """Return the optimal player of a game.
 
     Args:
         game: The game.
-        folder: Folder of the solution; without one the game is solved, if it is small.
+        solution: Folder of the solution; without one the game is solved, if it is small.
 
     Raises:
         ValueError: If it is not.
         StoreError: If there is no solution in the folder, or it is one of another game.
     """
-    if folder is not None:
-        return TimedSolution.open(folder, game)
+    if solution is not None:
+        return OptimalPlayer(TimedSolution.open(solution, game))
     if game.positions > SOLVED_ON_THE_SPOT:
         raise ValueError(
             f"form {game.form!r} has {game.positions:,} states, too many to be solved on the spot "
@@ -167,24 +167,13 @@ def solution_of(game: TimedFootball, folder: str | Path | None = None) -> TimedS
             f"`solvent solve football-strategy {as_options(dict(game.info.parameters))} --out DIR` "
             f"and give solution=DIR"
         )
-    return _solved(game)
-
-
-@lru_cache(maxsize=2)
-def _solved(game: TimedFootball) -> TimedSolution:
-    return TimedSolution.of(game)
-
-
-@lru_cache(maxsize=2)
-def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> OptimalPlayer:
-    """The optimal player of a game; the arguments are those of :func:`solution_of`."""
-    return OptimalPlayer(solution_of(game, solution))
+    return OptimalPlayer(TimedSolution.of(game))
 
 
 @lru_cache(maxsize=2)
 def agent_player(game: TimedFootball) -> AgentPlayer:
     """The paper's agent in a game."""
-    return AgentPlayer(AgentLayers(FootballLayers.of(game)))
+    return AgentPlayer(FootballLayers.of(game))
 
 
 PLAYERS: Mapping[str, Callable[[TimedFootball, str | Path | None], OptimalPlayer | AgentPlayer]] = {
@@ -196,20 +185,6 @@ PLAYERS: Mapping[str, Callable[[TimedFootball, str | Path | None], OptimalPlayer
 SCORED_AGAINST = tuple(PLAYERS)
 """The players that others are scored against."""
 
-
-def layers_named(name: str, game: TimedFootball, solution: str | Path | None = None) -> LayerPolicy:
-    """A player by name, as a policy on layers.
-
-    Raises:
-        ValueError: If the name is unknown, or the optimal player needs a solution.
-        StoreError: If the solution is missing, damaged, or of another game.
-    """
-    layers: LayerPolicy = PLAYERS[check_choice(name, "opponent", PLAYERS)](game, solution).layers
-    return layers
-
-
-OnBegun = Callable[[LayerStore], AbstractContextManager[Callable[[Layer], None]]]
-"""A callback that gets the layers when rating begins, and yields a callback for finished ones."""
 
 BEST_RESPONSE = "best response"
 
@@ -241,111 +216,74 @@ class TimedScore:
         return self.even - self.against[BEST_RESPONSE].average
 
 
-def score_timed(
+def score_player(
     game: TimedFootball,
-    policy: LayerPolicy,
-    name: str = "player",
-    *,
-    opponents: Iterable[str] = SCORED_AGAINST,
+    player: NetworkPlayer | str,
     solution: str | Path | None = None,
     out: str | Path | None = None,
-    begun: OnBegun = lambda store: nullcontext(lambda layer: None),
 ) -> TimedScore:
-    """Score a policy exactly: against opponents, and against the best response to it.
+    """Score a player exactly, with progress, against opponents and a best response.
 
-    The best response is computed from the policy alone. The optimal opponent plays by the values of
-    a solution; if those are rounded, it is not quite optimal, and what it gives away at most is
-    said in the score's `bounds`.
+    The best response is computed from the player's strategies alone. The optimal opponent plays by
+    the values of a solution; if those are rounded, it is not quite optimal, and what it gives away
+    at most is said in the score's `bounds`.
 
     Args:
         game: The game, with its start.
-        policy: The policy to score.
-        name: Name of the policy.
-        opponents: Opponents among :data:`SCORED_AGAINST`.
-        solution: The folder of the game's solution, which the optimal opponent needs but in a
-            small form.
+        player: A network, which is scored against all of :data:`SCORED_AGAINST`, or the name of
+            one of those, which is scored against those before it.
+        solution: The folder of the game's solution, which a small form does not need.
         out: A folder for what is scored so far; a score that was begun there goes on. In memory if
             None.
-        begun: See :data:`OnBegun`.
 
     Raises:
-        ValueError: If an opponent is unknown, or has no solution to play by.
+        ValueError: If there is no player of that name, or it has no solution to play by.
         StoreError: If the solution is missing, damaged, or of another game, or `out` holds anything
             else, such as another score.
     """
-    [begin] = game.initial()
-    pairs: dict[str, Players] = {
-        one: (policy, layers_named(one, game, solution)) for one in opponents
-    }
+    from solvent.cli.layered import layer_bar  # Playing needs no extra; its bar does.
+
+    policy: PlayerLayers | OptimalPlayer | AgentPlayer
+    if isinstance(player, str):
+        policy = PLAYERS[check_choice(player, "opponent", PLAYERS)](game, solution)
+        opponents = SCORED_AGAINST[: SCORED_AGAINST.index(player)]
+    else:
+        policy, opponents = PlayerLayers(game, player), SCORED_AGAINST
+    pairs: dict[str, Players] = {one: (policy, PLAYERS[one](game, solution)) for one in opponents}
     pairs[BEST_RESPONSE] = policy, None
-    by_values = any(isinstance(one, OptimalLayers) for pair in pairs.values() for one in pair)
-    # Solved on the spot for an optimal player; what is solved once is not solved again.
-    solved = solution_of(game, solution) if by_values else None
+    everyone = [one for pair in pairs.values() for one in pair]
+    solved = next((one.solution for one in everyone if isinstance(one, OptimalPlayer)), None)
+    [begin] = game.initial()
     layers = PairLayers.of_pairs(
         FootballLayers.of(game),
         start=begin.state,
         pairs=pairs,
-        players=_identity(name, policy, solved),
+        players=_identity(policy, solved),
     )
     with ExitStack() as stack:
         store = LayerStore(layers, "start")
         if out is not None:
             store = stack.enter_context(LayerFolder.create(out, layers, "start"))
         if not store.finished:
-            tell = stack.enter_context(begun(store))
+            tell = stack.enter_context(layer_bar(store.game, store.missing, "scoring"))
             solve_layers(
                 layers, store, workers=all_threads(), on_layer=lambda layer, _: tell(layer)
             )
         against = layers.results(store)
         bounds = {} if solved is None else _bounds(solved, store)
-    return TimedScore(name, against, even=0.0 if game.for_points else 0.5, bounds=bounds)
-
-
-def score_player(
-    game: TimedFootball, player: NetworkPlayer | str, solution: Path | None, out: Path | None
-) -> TimedScore:
-    """Score a player against those known by name and a best response, with progress.
-
-    Args:
-        game: The game, with its start.
-        player: A network, or the name of a player.
-        solution: The folder of the game's solution, which a small form does not need.
-        out: A folder for what is scored so far, or None.
-
-    Raises:
-        ValueError: If there is no player of that name, or it has no solution to play by.
-        StoreError: If the solution is missing, damaged, or of another game, or `out` holds anything
-            else than this score.
-    """
-    from solvent.cli.layered import layer_bar  # Playing needs no extra; its bar does.
-
-    if isinstance(player, str):
-        name, policy = player, layers_named(player, game, solution)
-        opponents = [] if player == "optimal" else ["optimal"]
-    else:
-        name, policy = player.name, PlayerLayers(game, player)
-        opponents = list(SCORED_AGAINST)
-    return score_timed(
-        game,
-        policy,
-        name,
-        opponents=opponents,
-        solution=solution,
-        out=out,
-        begun=lambda store: layer_bar(store.game, store.missing, "scoring"),
-    )
+    return TimedScore(policy.name, against, even=0.0 if game.for_points else 0.5, bounds=bounds)
 
 
 def _identity(
-    name: str, policy: LayerPolicy, solved: TimedSolution | None
+    policy: PlayerLayers | OptimalPlayer | AgentPlayer, solved: TimedSolution | None
 ) -> dict[str, str | dict[str, float | str]]:
     """Return the data that a score depends on besides the game."""
-    parts: list[Any] = [name]
-    if isinstance(policy, PlayerLayers) and isinstance(policy.player, NetworkPlayer):
+    parts: list[Any] = [policy.name]
+    if isinstance(policy, PlayerLayers):
         player, network = policy.player, policy.player.network
         parts += player.rule, player.masked, player.observation, network.activation
         parts += (array.tolist() for array in (*network.weights, *network.biases))
-    elif isinstance(policy, AgentLayers):
+    elif isinstance(policy, AgentPlayer):
         parts += policy.constants, policy.management
     identity: dict[str, str | dict[str, float | str]] = {
         "scored": hashlib.sha256(repr(parts).encode()).hexdigest()

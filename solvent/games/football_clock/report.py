@@ -1,29 +1,19 @@
-"""The page on football with a clock: values and decisions by time, score and place.
-
-The study of the published agent (McCulloch 2015) has its losses over all games, by time and lead.
-"""
+"""The page on football with a clock: values and decisions by time, score and place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from solvent.cli.groups import interruptible
-from solvent.cli.layered import layer_bar
-from solvent.exact import SolvedGame
 from solvent.games.football.fourth_down import WAY_COLOURS, WAYS, fourth_downs
 from solvent.games.football.report import FIELD, filled, line_chart, untabled_football
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation, first_down_at, line_name, ordinal
 from solvent.games.football.solver.solved import SolvedFootball
-from solvent.games.football_clock.agent import AgentLayers
-from solvent.games.football_clock.evaluation import PairEvaluation, evaluate_pairs
 from solvent.games.football_clock.layers import equilibrium, kick_values
-from solvent.games.football_clock.layout import Layer, Players
-from solvent.games.football_clock.rules import TimedPosition
-from solvent.games.football_clock.solution import NEGLIGIBLE, OptimalLayers, TimedSolution
+from solvent.games.football_clock.layout import Layer
+from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.model import Game
 from solvent.model.arrays import Floats, Ints
@@ -379,132 +369,3 @@ def course(solution: TimedSolution, lines: tuple[Line, ...]) -> str:
 
 def _lead(lead: int) -> str:
     return f"{abs(lead)} {'ahead' if lead > 0 else 'behind'}" if lead else "tied"
-
-
-# The published agent
-
-OPTIMAL, BEST_RESPONSE = 0, 1
-"""The agent's opponents."""
-OPPONENTS = ("the optimal player", "a best response")
-
-SIDES = ("the agent has the ball", "the other side has it")
-"""The side that has the first down of the maps and lines."""
-
-
-@dataclass(frozen=True, eq=False)
-class AgentScores:
-    """The agent's values, chances of winning with half of those of a tie, or points.
-
-    Attributes:
-        start: Values from the start against each of :data:`OPPONENTS`, in both seats.
-        by_time: [opponents, sides, T, leads] in the last half, from the standard first down, by
-            the time left and the agent's lead.
-        possible: [sides, T, leads] what an optimal player gets in the agent's place.
-    """
-
-    start: tuple[PairEvaluation, ...]
-    by_time: Floats
-    possible: Floats
-
-
-def rate_agent(
-    solution: TimedSolution, on_layer: Callable[[Layer], None] | None = None
-) -> AgentScores:
-    """Rate the agent exactly, which takes longer than solving did.
-
-    Args:
-        solution: Solution of any form.
-        on_layer: Function called with every layer that is done.
-    """
-    layout, half = solution.layout, LastHalf(solution)
-    row = half.first_down(half.standard)
-    by_time = np.full((len(OPPONENTS), 2, *half.shape), np.nan)
-
-    def keep(layer: Layer, values: Floats) -> None:
-        if layer.ticks and layer == half.moment(layer.ticks):
-            for opponent, value in enumerate(values):
-                mine, others = value[:, row, half.columns]
-                # The other side's lead is the agent's with the sign changed.
-                by_time[opponent, :, layer.ticks - 1] = mine, -others[::-1]
-        if on_layer is not None:
-            on_layer(layer)
-
-    agent = AgentLayers(layout)
-    pairs: list[Players] = [(agent, OptimalLayers(layout, solution.values)), (agent, None)]
-    start = evaluate_pairs(layout, solution.start, pairs, on_layer=keep)
-    own = half.by_time(row)
-    possible = np.stack((own, 2 * half.even - own[:, ::-1]))
-    return AgentScores(tuple(start), by_time + half.even, possible)
-
-
-def paper_agent(solution: SolvedGame) -> list[Section] | None:
-    """Rate the published agent in a solved form, with progress, and return the section about it.
-
-    Args:
-        solution: Solution of a form with a clock; for another there are no sections.
-    """
-    if not isinstance(solution, TimedSolution):
-        return None
-    layers = solution.layout.layers
-    with (
-        interruptible("nothing of the published agent's rating is kept"),
-        layer_bar(solution.layered, layers, "rating the published agent") as tell,
-    ):
-        scores = rate_agent(solution, tell)
-    return [agent_section(solution, scores)]
-
-
-def agent_section(solution: TimedSolution, scores: AgentScores) -> Section:
-    """Return the table of the start, and the losses by time and lead."""
-    half, for_points = LastHalf(solution), solution.layout.for_points
-    unit = (
-        "Points, its own less the other side's"
-        if for_points
-        else "Chances of winning, a tie as half"
-    )
-    html = filled(
-        "agent",
-        seats_of(solution, scores),
-        OPPONENTS,
-        unit,
-        half.place_name(half.standard),
-        lost_figures(half, scores),
-        for_points,
-    )
-    title = "What the published agent gives away"
-    return Section(title, html, "" if for_points else map_script())
-
-
-def seats_of(solution: TimedSolution, scores: AgentScores) -> dict[str, list[float]]:
-    """Return the optimal values from the start, and the agent's, in both seats."""
-    even, start = 0.0 if solution.layout.for_points else 1.0, scores.start
-    return {
-        _seat(solution.start, 0): [solution.value, *(score.first for score in start)],
-        _seat(solution.start, 1): [even - solution.value, *(score.second for score in start)],
-    }
-
-
-def lost_figures(half: LastHalf, scores: AgentScores) -> list[str]:
-    """Return what the agent gives away: maps of chances, or charts of points by the time left."""
-    lost, figures = scores.possible - scores.by_time, []
-    if half.layout.for_points:
-        minutes = (np.arange(1, half.ticks + 1) * half.layout.clock.tick / 60).tolist()
-        for name, of_sides in zip(OPPONENTS, lost[..., 0], strict=True):
-            title, high = f"points given away to {name}", 1.05 * max(0.1, float(of_sides.max()))
-            lines = dict(zip(SIDES, of_sides, strict=True))
-            chart = line_chart(title, title, minutes, lines, "minutes left", (0.0, high))
-            figures.append(f"<figure>{chart.drawn()}</figure>")
-        return figures
-    for side, title in enumerate(SIDES):
-        told = {"possible": scores.possible[side]}
-        for name, values in zip(OPPONENTS, scores.by_time, strict=True):
-            told[f"against {name}"] = values[side]
-        figures.append(half.gain_map(title, lost[OPTIMAL, side], told, float(lost[OPTIMAL].max())))
-    return figures
-
-
-def _seat(start: TimedPosition, player: int) -> str:
-    """Describe how a player begins."""
-    if start.phase == "call":
-        return "with the ball" if player == start.offence else "without the ball"
-    return "kicks off" if player == start.offence else "receives the kickoff"

@@ -5,8 +5,8 @@ antisymmetric; here they are as one says them, between 0 and 1. Points are the s
 
 **The optimal player.** A solution holds values. The strategies of a layer's states are those of the
 matrix games that were solved for it, and are solved again when they are asked for: a block of a
-layer from the supports of a tick nearer to the end (:class:`OptimalLayers`), or one state of an
-environment from the values of what may follow there (:class:`OptimalPlayer`).
+layer from the supports of a tick nearer to the end, or one state of an environment from the values
+of what may follow there (:class:`OptimalPlayer`).
 
 What is best is not always unique. Strategies are those that the solver finds; of time-outs, kicks
 and choices with the same value, no time-out, the normal kick and the play on layers; in single
@@ -216,17 +216,18 @@ def solved_football(
     return TimedSolution.of(game, progress=progress)
 
 
-class OptimalLayers:
-    """Plays by the values of a solution.
+class OptimalPlayer:
+    """The optimal player: it solves the matrix games of a state, or of a block of a layer.
 
     Args:
-        layout: The form.
-        read: Gives the values of a layer, such as :meth:`TimedSolution.values`.
+        solution: Solution of the game.
     """
 
-    def __init__(self, layout: FootballLayers, read: Callable[[Layer], Floats]) -> None:
-        self.layout = layout
-        self.read = read
+    name = "optimal"
+
+    def __init__(self, solution: TimedSolution) -> None:
+        self.solution = solution
+        self.layout, self.read = solution.layout, solution.values
         self._lock = Lock()
         self._known: tuple[Layer, LayerProblem] | None = None
 
@@ -284,23 +285,6 @@ class OptimalLayers:
             if self._known is None or self._known[0] != layer:
                 self._known = layer, self.layout.problem(layer, self.read)
             return self._known[1]
-
-
-class OptimalPlayer:
-    """Plays optimally in environments: it solves the matrix of each state.
-
-    Args:
-        solution: Solution of the game.
-
-    Attributes:
-        layers: Layers of the player as it is scored.
-    """
-
-    name = "optimal"
-
-    def __init__(self, solution: TimedSolution) -> None:
-        self.solution = solution
-        self.layers = OptimalLayers(solution.layout, solution.values)
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         strategies = np.zeros((len(chosen), simulation.n_actions))

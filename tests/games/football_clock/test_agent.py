@@ -1,4 +1,4 @@
-"""The published agent: its clock management, what it gives away, and the page about it."""
+"""The published agent's clock management."""
 
 from __future__ import annotations
 
@@ -6,29 +6,16 @@ from functools import cache
 
 import numpy as np
 import pytest
-import timed_football
-from timed_policies import evaluate
 
-from solvent.games.football.situation import Situation, first_down_at
+from solvent.games.football.situation import Situation
 from solvent.games.football_clock.agent import (
-    AgentLayers,
+    AgentPlayer,
     AverageNeeded,
     ClockManagement,
 )
-from solvent.games.football_clock.evaluation import PairEvaluation
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Asked, Layer
-from solvent.games.football_clock.report import (
-    BEST_RESPONSE,
-    OPTIMAL,
-    LastHalf,
-    agent_section,
-    rate_agent,
-    seats_of,
-)
-from solvent.games.football_clock.rules import TimedFootball, TimedPosition
-from solvent.games.football_clock.solution import OptimalLayers, TimedSolution
-from solvent.report.page import render
+from solvent.games.football_clock.rules import TimedFootball
 
 PLAIN = ClockManagement(weight=1.0)
 
@@ -39,8 +26,8 @@ def layout(form: str = "second-half", timeouts: int = 3) -> FootballLayers:
 
 
 @cache
-def agent() -> AgentLayers:
-    return AgentLayers(layout())
+def agent() -> AgentPlayer:
+    return AgentPlayer(layout())
 
 
 def falls(
@@ -116,67 +103,3 @@ def test_onside_kicks_come_late_from_behind() -> None:
     margin = layout().margin(2)
     np.testing.assert_array_equal(kicks, (margin < 0).astype(float))
     assert not agent().onside(Layer(2, 9, 0, 0)).any()
-
-
-# What it gives away.
-
-AGENT_TITLE = "What the published agent gives away"
-
-
-@pytest.fixture(scope="module")
-def second_half() -> TimedSolution:
-    return TimedSolution.of(timed_football.tiny("second-half", timeouts=1))
-
-
-@pytest.fixture(scope="module")
-def half() -> TimedSolution:
-    return TimedSolution.of(timed_football.tiny("half", timeouts=1))
-
-
-def evaluated(solution: TimedSolution, start: TimedPosition, opponent: int) -> PairEvaluation:
-    """What the agent gets from a position."""
-    layout = solution.layout
-    other = OptimalLayers(layout, solution.values) if opponent == OPTIMAL else None
-    return evaluate(layout, start, AgentLayers(layout), other)
-
-
-@pytest.mark.parametrize("name", ["second_half", "half"])
-def test_the_table_has_the_evaluations_of_the_start(
-    name: str, request: pytest.FixtureRequest
-) -> None:
-    solution: TimedSolution = request.getfixturevalue(name)
-    rated = rate_agent(solution)
-    seats = seats_of(solution, rated)
-    assert [*seats] == ["receives the kickoff", "kicks off"]
-    found = np.array([*seats.values()])
-    against = [evaluated(solution, solution.start, n) for n in (OPTIMAL, BEST_RESPONSE)]
-    total = 0 if solution.layout.for_points else 1
-    assert found[:, 0] == pytest.approx([solution.value, total - solution.value], abs=1e-12)
-    assert found[0, 1:] == pytest.approx([each.first for each in against], abs=1e-12)
-    assert found[1, 1:] == pytest.approx([each.second for each in against], abs=1e-12)
-    assert (found[:, 0] > found[:, 1] + 1e-3).all()
-    assert (found[:, 1] > found[:, 2] - 1e-12).all()
-    assert (found[:, 1] > found[:, 2] + 1e-3).any()
-    page = render(solution, sections=[agent_section(solution, rated)])
-    titles = ("A game, play by play", AGENT_TITLE)
-    places = [page.index(title) for title in titles]
-    assert places == sorted(places)
-    assert f'data-value="{seats["kicks off"][2]}"' in page
-
-
-def test_a_cell_is_the_value_less_what_the_agent_gets_there(
-    second_half: TimedSolution,
-) -> None:
-    scores = rate_agent(second_half)
-    half, rules = LastHalf(second_half), second_half.layout.rules.ruleset
-    situation = first_down_at(rules, half.standard)
-    for ticks, lead in ((3, 0), (3, -3), (2, 1), (1, -2)):
-        for offence in (0, 1):
-            # The agent is player 0; the lead is its own.
-            at = TimedPosition("call", 2, ticks, lead, (1, 1), offence=offence)
-            at = at._replace(**situation._asdict())
-            cell = offence, ticks - 1, lead + half.lead
-            assert scores.possible[cell] == pytest.approx(second_half.value_of(at), abs=1e-12)
-            for opponent in (OPTIMAL, BEST_RESPONSE):
-                gets = evaluated(second_half, at, opponent).first
-                assert scores.by_time[opponent][cell] == pytest.approx(gets, abs=1e-12)

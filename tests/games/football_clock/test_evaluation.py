@@ -12,17 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 from timed_football import RULES, SMALL, tiny
-from timed_policies import AlikeInRuns, LayersOfTable, evaluate, random_policy
+from timed_policies import AlikeInRuns, LayersOfTable, evaluate, evaluate_pairs, random_policy
 
 from solvent.baselines.network import Network, NetworkPlayer
 from solvent.envs.batch_simulator import Player
 from solvent.exact import best_response, nash_conv, policy_value
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
-from solvent.exact.layered.store import LayerStore
 from solvent.exact.scoring import response_values
-from solvent.games.football_clock.agent import AgentLayers, AgentPlayer, ClockManagement
-from solvent.games.football_clock.evaluation import evaluate_pairs
+from solvent.games.football_clock.agent import AgentPlayer, ClockManagement
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Layer
 from solvent.games.football_clock.players import (
@@ -30,11 +28,11 @@ from solvent.games.football_clock.players import (
     PlayerLayers,
     TimedScore,
     optimal_player,
-    score_timed,
+    score_player,
 )
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solution import OptimalLayers, TimedSolution
+from solvent.games.football_clock.solution import OptimalPlayer, TimedSolution
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
@@ -101,7 +99,7 @@ def test_optimal_player_gets_the_value(number: int) -> None:
     football, _ = tabulated(number)
     layout, start = FootballLayers.of(football), football.initial()[0].state
     solution = TimedSolution.of(football)
-    optimal = OptimalLayers(layout, solution.values)
+    optimal = OptimalPlayer(solution)
     layers: dict[Layer, Floats] = {}
     pairs = [(optimal, optimal)]
     [result] = evaluate_pairs(layout, start, pairs, on_layer=layers.__setitem__)
@@ -227,12 +225,11 @@ def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(number: int) -
 def test_the_agent_plays_as_it_is_scored(number: int) -> None:
     sampler, table = made(number)
     management = ClockManagement(threshold=(15, 300)[number % 2])
-    player = AgentPlayer(AgentLayers(FootballLayers.of(sampler.rules), management=management))
+    layout = FootballLayers.of(sampler.rules)
+    player = AgentPlayer(layout, management=management)
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
-    value = evaluate(
-        FootballLayers.of(sampler.rules), begin.state, player.layers, player.layers
-    ).first
+    value = evaluate(layout, begin.state, player, player).first
     assert value == pytest.approx(table.at_start(policy_value(table, first, second)), abs=1e-12)
 
 
@@ -249,13 +246,15 @@ def game() -> TimedFootball:
     return tiny("second-half", timeouts=1, half=30, chart=SMALL)
 
 
-def test_a_score_goes_on_where_it_was_interrupted(game: TimedFootball, tmp_path: Path) -> None:
-    policy = PlayerLayers(game, network_of(TimedFootballSampler(game)))
-    whole = score_timed(game, policy)
+def test_a_score_goes_on_where_it_was_interrupted(
+    game: TimedFootball, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = network_of(TimedFootballSampler(game))
+    whole = score_player(game, network)
     seen: list[Layer] = []
 
     @contextmanager
-    def begun(store: LayerStore) -> Iterator[Callable[[Layer], None]]:
+    def bar(*_: object) -> Iterator[Callable[[Layer], None]]:
         def tell(layer: Layer) -> None:
             seen.append(layer)
             if len(seen) == 3:
@@ -263,17 +262,18 @@ def test_a_score_goes_on_where_it_was_interrupted(game: TimedFootball, tmp_path:
 
         yield tell
 
+    monkeypatch.setattr("solvent.cli.layered.layer_bar", bar)
     with pytest.raises(KeyboardInterrupt):
-        score_timed(game, policy, out=tmp_path, begun=begun)
-    again = score_timed(game, policy, out=tmp_path, begun=begun)
+        score_player(game, network, out=tmp_path)
+    again = score_player(game, network, out=tmp_path)
     assert len(seen) == len(set(seen)) == len(FootballLayers.of(game).layers)
     assert numbers(again) == numbers(whole)
-    finished = score_timed(game, policy, out=tmp_path, begun=begun)
+    finished = score_player(game, network, out=tmp_path)
     assert numbers(finished) == numbers(whole)
     assert len(seen) == len(FootballLayers.of(game).layers)
-    other = PlayerLayers(game, network_of(TimedFootballSampler(game), seed=1))
+    other = network_of(TimedFootballSampler(game), seed=1)
     with pytest.raises(StoreError, match="scored"):
-        score_timed(game, other, out=tmp_path)
+        score_player(game, other, out=tmp_path)
 
 
 def test_what_a_rounded_solution_gives_away_is_bounded(game: TimedFootball, tmp_path: Path) -> None:
@@ -281,14 +281,13 @@ def test_what_a_rounded_solution_gives_away_is_bounded(game: TimedFootball, tmp_
     with LayerFolder.create(tmp_path, layers, "compact") as store:
         solve_layers(layers, store)
     solution = TimedSolution.open(tmp_path, game)
-    optimal = OptimalLayers(layers, solution.values)
-    score = score_timed(game, optimal, opponents=(), solution=tmp_path)
+    score = score_player(game, "optimal", tmp_path)
     [bound] = score.bounds.values()
     assert 1e-5 < bound < 1e-2
     answered = score.against[BEST_RESPONSE]
     for gets, value in ((answered.first, solution.value), (answered.second, 1 - solution.value)):
         assert value - bound <= gets <= value + solution.error
-    assert score_timed(game, optimal, opponents=()).bounds == {}
+    assert score_player(game, "optimal").bounds == {}
 
 
 def test_a_large_form_is_not_solved_on_the_spot() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from timed_policies import evaluate_pairs
 from whole_games import FOLDERS, opened
 
 from solvent.exact.layered.folder import LayerFolder
@@ -16,12 +17,11 @@ from solvent.exact.layered.plan import disk_bytes, gigabytes, make_plan, values_
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import rounded_off
 from solvent.games import TimedFootball
-from solvent.games.football_clock.agent import AgentLayers
-from solvent.games.football_clock.evaluation import evaluate_pairs
+from solvent.games.football_clock.agent import AgentPlayer
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Layer, Players
 from solvent.games.football_clock.report import LastHalf
-from solvent.games.football_clock.solution import OptimalLayers, TimedSolution
+from solvent.games.football_clock.solution import OptimalPlayer, TimedSolution
 from solvent.model.arrays import Floats
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -228,7 +228,7 @@ def test_the_agent_gets_what_the_page_says(solved: TimedSolution) -> None:
     layout, begin = solved.layout, solved.layout.place(solved.start)
     assert begin is not None
     form, label = layout.form, label_of(layout.form, layout.clock.timeouts)
-    optimal, agent = OptimalLayers(layout, solved.store.read), AgentLayers(layout)
+    optimal, agent = OptimalPlayer(solved), AgentPlayer(layout)
     pairs: list[Players] = [(agent, optimal), (agent, None)]
     at_start: list[Floats] = []
 

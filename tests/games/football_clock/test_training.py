@@ -12,11 +12,7 @@ from gymnasium.vector import AutoresetMode
 from timed_football import RULES
 
 from solvent import make_game
-from solvent.games.football_clock.players import (
-    BEST_RESPONSE,
-    PlayerLayers,
-    score_timed,
-)
+from solvent.games.football_clock.players import BEST_RESPONSE, score_player
 from solvent.training import TrainingResult, train
 
 HALF = "solvent/FootballHalf-v0"
@@ -106,6 +102,6 @@ def test_a_network_is_hard_to_beat_after_a_million_steps(tmp_path: Path) -> None
         progress=False,
     )
     game = make_game("football-strategy", form="half", timeouts=0)
-    score = score_timed(game, PlayerLayers(game, result.networks[0]), opponents=("optimal",))
+    score = score_player(game, result.networks[0])
     assert -8 < score.against["optimal"].average < 0
     assert score.against[BEST_RESPONSE].average < score.against["optimal"].average
