@@ -75,7 +75,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, TypeAlias
 
-from solvent.model.files import open_file
+from solvent.model.files import read_file
 from solvent.model.parameters import brief, check_choice, check_integer, nearest, shown
 
 LONGEST = 99
@@ -440,7 +440,7 @@ def load_chart(chart: str | Path) -> Chart:
 
     Raises:
         ChartError: If the file is not a chart; the message names the file and the place in it.
-        OSError: If there is no such file, or it cannot be read.
+        OSError: If there is no such file, it cannot be read, or it is too large.
     """
     if chart in SHIPPED:
         file = resources.files("solvent.games.football") / "charts" / f"{chart}.csv"
@@ -451,10 +451,7 @@ def load_chart(chart: str | Path) -> Chart:
             f"no chart {shown(chart)}; charts are {', '.join(SHIPPED)}, and .csv files"
             + (f". Did you mean {near!r}?" if near else "")
         )
-    check_suffix(chart)
-    with open_file(Path(chart)) as opened:
-        content = opened.read(LARGEST_FILE + 1)
-    return read_csv(content, str(chart))
+    return read_csv(read_file(chart, LARGEST_FILE), str(chart))
 
 
 def as_chart(chart: object, name: str = "chart") -> Chart:
@@ -476,17 +473,6 @@ def as_chart(chart: object, name: str = "chart") -> Chart:
             f"charts"
         )
     return load_chart(chart)
-
-
-def check_suffix(path: str | Path) -> None:
-    """Raise unless a file's name ends in ``.csv``.
-
-    Raises:
-        ChartError: If it ends in anything else.
-    """
-    suffix = Path(path).suffix
-    if suffix.lower() != ".csv":
-        raise ChartError(f"{path}: charts are read and written as .csv, not {suffix!r}")
 
 
 def csv_text(chart: Chart) -> str:
@@ -552,8 +538,6 @@ def _remarks_and_table(
     content: bytes, file: str
 ) -> tuple[dict[str, str], Iterator[tuple[int, list[str]]]]:
     """The remarks at the top of a file by name, and the other lines with their numbers."""
-    if len(content) > LARGEST_FILE:
-        raise ChartError(f"{file}: larger than {LARGEST_FILE} bytes; that is no chart")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +17,6 @@ from solvent.games.football.chart import (
     KICK_COLUMNS,
     Chart,
     cell_text,
-    check_suffix,
     csv_text,
     load_chart,
 )
@@ -29,7 +28,10 @@ from solvent.model.parameters import check_choice
 
 if TYPE_CHECKING:
     from solvent.games.football.packed import PackedRules
-    from solvent.games.football.solver.points import CallSheet, PointsSolution, Progress
+    from solvent.games.football.solver.points import PointsSolution, Progress
+
+CALL_FIGURES = ("probability", "points lost")
+"""The columns of numbers in a call sheet."""
 
 chart_commands = typer.Typer(
     no_args_is_help=True,
@@ -92,7 +94,6 @@ def make(
 
 
 def _write(chart: Chart, path: Path) -> None:
-    check_suffix(path)
     write_atomically(path, csv_text(chart).encode())
     typer.echo(f"chart: {path}")
 
@@ -164,31 +165,32 @@ def points(
 
     with working(f"solving {source}") as tell:
         rules, solutions = _solved(source, ruleset, other_chart, tell_round)
-    values, other, solution = None, None, solutions[0]
-    for own, found in reversed(list(zip(rules, solutions, strict=True))):
-        other, values = values, found.expected_points(own, situations=situations, other=values)
-    assert values is not None
+    values, solution = solutions[0].expected_points(rules[0], situations=situations), solutions[0]
+    if other_chart is not None:
+        theirs = solutions[1].expected_points(rules[1], situations=situations)
+        values = replace(values, other=theirs)
     shown = {
         "chart": values.chart,
         "kickoff": f"{values.kickoff:.6f} to the receiver",
         "proved within": f"[{solution.lower:.12f}, {solution.upper:.12f}]",
         "free kick": f"{values.free_kick:.6f} to the receiver",
+        "largest error": f"{max(side.error.max() for side in solutions):.1e}",
+        "largest duality gap": f"{max(side.duality_gap.max() for side in solutions):.1e}",
     }
-    headings = ["first down"]
-    if other is not None:
-        headings.append("first down of the other side")
-        shown["chart"] += f", the other side's {other.chart}"
+    columns = {"first down": values.first_down}
+    if values.other is not None:
+        columns["first down of the other side"] = values.other.first_down
+        shown["chart"] += f", the other side's {values.other.chart}"
         shown["kickoff"] += ", the mean of both sides"
-        shown["free kick"] += f", {other.free_kick:.6f} to the other side"
+        shown["free kick"] += f", {values.other.free_kick:.6f} to the other side"
         shown["gain"] = f"{solution.gain:.6f} by each score, to the side of {values.chart}"
-    shown["largest error"] = f"{max(side.error.max() for side in solutions):.1e}"
-    shown["largest duality gap"] = f"{max(side.duality_gap.max() for side in solutions):.1e}"
     console = Console()
     console.print(facts(shown))
-    sides = [side.first_down for side in (values, other) if side is not None]
     places = (1, *range(5, rules[0].ruleset.field, 5))
-    rows = [(str(x), *(f"{points[x - 1]:.4f}" for points in sides)) for x in places]
-    show_rows(console, ("yards to the goal", *headings), rows, numbers=headings)
+    rows_shown = [
+        (str(x), *(f"{points[x - 1]:.4f}" for points in columns.values())) for x in places
+    ]
+    show_rows(console, ("yards to the goal", *columns), rows_shown, numbers=columns)
     if out is not None:
         write_atomically(out, values.json_text().encode())
         typer.echo(f"expected points: {out}")
@@ -224,38 +226,19 @@ def sheet(
     with working(f"solving {source}"):
         rules, solutions = _solved(source, ruleset, other_chart)
         found = call_sheet(rules[0], solutions[0], situation)
+    sides = {"offence": found.offence, "defence": found.defence}
     if as_json:
-        typer.echo(_sheet_json(chart, found))
+        own = {"situation": situation._asdict(), "payoff": found.payoff.tolist()}
+        calls = {side: [call._asdict() for call in of_side] for side, of_side in sides.items()}
+        typer.echo(json.dumps({"chart": chart.name, **found._asdict(), **own, **calls}, indent=2))
         return
     console = Console()
     console.print(f"{situation_text(numbers, situation)} on chart {chart.name}")
-    console.print(f"[bold]{found.value:.6f}[/] points to the offence\n")
-    _show_sheet(console, found)
-
-
-def _show_sheet(console: Console, sheet: CallSheet) -> None:
-    """Both sides' calls, side by side."""
-    from rich.columns import Columns
-    from rich.table import Table
-
-    tables = []
-    for side in ("offence", "defence"):
-        table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
-        table.add_column(side)
-        for name in ("probability", "points lost"):
-            table.add_column(name, justify="right", no_wrap=True)
-        for call in getattr(sheet, side):
-            figures = f"{100 * call.chance:.2f}%", f"{call.loss:.4f}"
-            table.add_row(call.name, *figures, style=None if call.chance > 0 else "dim")
-        tables.append(table)
-    console.print(Columns(tables, padding=(0, 4)))
-
-
-def _sheet_json(chart: Chart, sheet: CallSheet) -> str:
-    """The same for programs, with the matrix of payoffs: a row for each call of the offence."""
-    sides = {side: [c._asdict() for c in getattr(sheet, side)] for side in ("offence", "defence")}
-    own = {"situation": sheet.situation._asdict(), "payoff": sheet.payoff.tolist()}
-    return json.dumps({"chart": chart.name, **sheet._asdict(), **own, **sides}, indent=2)
+    console.print(f"[bold]{found.value:.6f}[/] points to the offence")
+    for side, of_side in sides.items():
+        console.print()
+        rows = [(call.name, f"{100 * call.chance:.2f}%", f"{call.loss:.4f}") for call in of_side]
+        show_rows(console, (side, *CALL_FIGURES), rows, numbers=CALL_FIGURES)
 
 
 def _solved(

@@ -14,26 +14,27 @@ JSON::
         "kickoff": 0.9,
         "free_kick": 1.7,
         "first_down": […],
-        "situations": null
+        "situations": null,
+        "other": null
     }
 
 Where each side plays from a chart of its own, a drive ends with the values of two charts: its own
-side's, and the other side's. Then there is one key more, ``"other"``, with a mapping of the same
-keys for the other side, format and version apart. The value of a kickoff is the same in both.
+side's, and the other side's. Then ``"other"`` is a mapping of the same keys for the other side,
+format and version apart. The value of a kickoff is the same in both.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from solvent.games.football.chart import Chart
 from solvent.games.football.ruleset import Ruleset
-from solvent.model.files import open_file, parse_json
-from solvent.model.parameters import as_options, brief, is_number, shown
+from solvent.model.files import parse_json, read_file
+from solvent.model.parameters import brief, is_number, shown
 
 LARGEST_FILE = 50_000_000
 """Bytes of a file that is read."""
@@ -42,6 +43,14 @@ FOLDER = resources.files("solvent.games.football") / "charts"
 
 
 FORMAT = {"format": "solvent-expected-points", "version": 1}
+
+
+HOW_TO_MAKE = (
+    "make a file of them with `solvent chart points CHART --out FILE`, with the game's own "
+    "--ruleset and --other-chart and for form 'play' with --situations, and give it with "
+    "--expected-points FILE, in Python expected_points='FILE'"
+)
+"""The way to expected points that fit, for messages."""
 
 
 class ExpectedPointsError(ValueError):
@@ -83,10 +92,8 @@ class ExpectedPoints:
                 raise ValueError(f"{name} is {shown(text)}; expected a text")
         for name in ("kickoff", "free_kick"):
             object.__setattr__(self, name, _finite(name, getattr(self, name)))
-        for name in ("first_down", "situations"):
+        for name in ("first_down", *(["situations"] if self.situations is not None else [])):
             values = getattr(self, name)
-            if values is None and name == "situations":
-                continue
             if not isinstance(values, (list, tuple)):
                 raise ValueError(f"{name} is {shown(values)}; expected a list of numbers")
             numbers = tuple(_finite(f"{name}[{at}]", value) for at, value in enumerate(values))
@@ -107,11 +114,7 @@ class ExpectedPoints:
         return self if self.other is None else self.other
 
     def check_is_for(
-        self,
-        chart: Chart,
-        ruleset: Ruleset,
-        other_chart: Chart | None = None,
-        situations: bool = False,
+        self, chart: Chart, ruleset: Ruleset, other_chart: Chart | None = None
     ) -> None:
         """Raise unless these are for a chart and a ruleset.
 
@@ -119,7 +122,6 @@ class ExpectedPoints:
             chart: Chart of the side whose drives end with these values.
             ruleset: The numbers in the rules.
             other_chart: Chart of the other side; any if left out.
-            situations: Whether those of all situations are needed, which the message then says.
 
         Raises:
             ExpectedPointsError: If a hash differs, or there are more or fewer values than
@@ -137,7 +139,7 @@ class ExpectedPoints:
                 named = self.chart + (f" against {self.other.chart}" if self.other else "")
                 raise ExpectedPointsError(
                     f"expected points of {named!r} are not for {what}: made for {ours[:12]}, this "
-                    f"is {theirs[:12]}; {how_to_make(chart, ruleset, other_chart, situations)}"
+                    f"is {theirs[:12]}; {HOW_TO_MAKE}"
                 )
         lines = ruleset.field * (ruleset.field - 1) // 2
         sizes = {"first_down": ruleset.field - 1, "situations": (ruleset.downs + 1) * lines}
@@ -149,15 +151,9 @@ class ExpectedPoints:
 
     def json_text(self) -> str:
         """The file's text."""
-        content = {**FORMAT, **self._content()}
-        if self.other is not None:
-            content["other"] = self.other._content()
+        content = {**FORMAT, **asdict(self)}
         lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
         return "{\n" + ",\n".join(lines) + "\n}\n"
-
-    def _content(self) -> dict[str, Any]:
-        names = ("chart", "chart_hash", "ruleset_hash", "kickoff", "free_kick", "first_down")
-        return {name: getattr(self, name) for name in (*names, "situations")}
 
 
 def _finite(name: str, value: Any) -> float:
@@ -171,12 +167,9 @@ def read_expected_points(path: str | Path) -> ExpectedPoints:
 
     Raises:
         ExpectedPointsError: If it is not one of expected points.
-        OSError: If there is no such file, or it cannot be read.
+        OSError: If there is no such file, it cannot be read, or it is too large.
     """
-    path = Path(path)
-    with open_file(path) as file:
-        content = file.read(LARGEST_FILE + 1)
-    return parse_expected_points(content, str(path))
+    return parse_expected_points(read_file(path, LARGEST_FILE), str(path))
 
 
 def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
@@ -185,8 +178,6 @@ def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
     Raises:
         ExpectedPointsError: If they are not expected points.
     """
-    if len(content) > LARGEST_FILE:
-        raise ExpectedPointsError(f"{file}: larger than {LARGEST_FILE} bytes")
     try:
         table = parse_json(content)
         found = {name: table.pop(name, None) for name in FORMAT}
@@ -199,33 +190,8 @@ def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
         raise ExpectedPointsError(f"{file}: not expected points; {brief(str(error))}") from error
 
 
-def how_to_make(
-    chart: Chart, ruleset: Ruleset, other_chart: Chart | None = None, situations: bool = False
-) -> str:
-    """Return how to make expected points that fit, for messages.
-
-    Args:
-        chart: Chart of the side whose drives end with them.
-        ruleset: Ruleset that they must fit.
-        other_chart: Chart of the other side.
-        situations: Whether those of all situations are needed.
-    """
-    two = other_chart is not None and other_chart.hash != chart.hash
-    words = [
-        "solvent chart points CHART",
-        "--other-chart OTHER" * two,
-        as_options({"ruleset": ruleset.parameters} if ruleset.parameters else {}),
-        "--situations" * situations,
-        "--out FILE",
-    ]
-    return (
-        f"make a file of them with `{' '.join(filter(None, words))}` and give it with "
-        f"--expected-points FILE, in Python expected_points='FILE'"
-    )
-
-
 def shipped_expected_points(
-    chart: Chart, ruleset: Ruleset, other_chart: Chart | None = None, situations: bool = False
+    chart: Chart, ruleset: Ruleset, other_chart: Chart | None = None
 ) -> ExpectedPoints:
     """The expected points that are shipped with a chart.
 
@@ -233,7 +199,6 @@ def shipped_expected_points(
         chart: Chart that they must fit.
         ruleset: Ruleset that they must fit.
         other_chart: Chart of the other side; those of two charts are never shipped.
-        situations: Whether those of all situations are needed, which are never shipped.
 
     Raises:
         ExpectedPointsError: If there are none for this chart and ruleset.
@@ -248,5 +213,5 @@ def shipped_expected_points(
                 return points
     raise ExpectedPointsError(
         f"no expected points are shipped for chart {chart.name!r}{against} with these rules; "
-        f"{how_to_make(chart, ruleset, other_chart, situations)}"
+        f"{HOW_TO_MAKE}"
     )

@@ -17,7 +17,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from statistics import mean
 from typing import Any, cast
 
@@ -33,16 +32,9 @@ from solvent.games.football.fourth_down import WAYS, everywhere, fourth_downs, m
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
-from solvent.games.football.situation import (
-    Consequence,
-    Position,
-    Restart,
-    Situation,
-    ordinal,
-    situation_at,
-)
+from solvent.games.football.situation import Situation, ordinal
 from solvent.games.football.solver.backup import FootballLosses, backup_of
-from solvent.games.football.solver.solved import SolvedFootball, solve_football
+from solvent.games.football.solver.solved import SolvedFootball, solve_football, starts_of
 from solvent.model.arrays import Floats
 from solvent.model.text import ValueScale
 from solvent.report.panel import ALGORITHMS, Axis, Panel, map_script
@@ -110,7 +102,9 @@ def scored_baselines(solved: SolvedFootball) -> tuple[BaselineRecord, ...]:
     strategies = {"uniform": backup_of(rules).uniform}
     strategies |= {name: make(rules) for name, make in STRATEGIES.items()}
     strategies["optimal"] = solved.strategies
-    starts, chances = solved.starts if solved.game.form == "drive" else (None, np.ones(1))
+    starts, chances = None, np.ones(1)
+    if solved.game.form == "drive":
+        starts, chances = starts_of(solved.game, rules)
     gaps: dict[str, list[Floats]] = {}
     for name, own in strategies.items():
         with suppress(ImproperGameError):
@@ -155,9 +149,8 @@ def sheets_data(solved: SolvedFootball) -> dict[str, Any]:
     distances = sorted({y for y in (*DISTANCES, ruleset.first_down) if y < ruleset.field})
     downs = [(down, False) for down in range(1, ruleset.downs + 1)] + [(ruleset.downs, True)]
     lines = range(1, ruleset.field)
-    at = solved.numbers(
-        [Situation(d, min(y, x), x, p) for d, p in downs for y in distances for x in lines]
-    )
+    places = [Situation(d, min(y, x), x, p) for d, p in downs for y in distances for x in lines]
+    at = list(map(solved.rules.index, places))
     value = solved.values[at, None]
     losses = value - solved.calls[0][at], solved.calls[1][at] - value
     points = np.concatenate((np.abs(value), *losses), axis=1)
@@ -227,7 +220,7 @@ def _values(solved: SolvedFootball, down: int) -> Floats:
     ruleset = solved.rules.ruleset
     lines = range(ruleset.field - 1, 0, -1)
     at = [Situation(down, min(ruleset.first_down, to_goal), to_goal) for to_goal in lines]
-    return solved.values[solved.numbers(at)]
+    return solved.values[list(map(solved.rules.index, at))]
 
 
 def panel(name: str, lines: Lines) -> Panel:
@@ -339,31 +332,12 @@ def _last_down(solved: SolvedGame, state: Any, chart: Chart) -> list[Section]:
     ways = zip(WAYS, (max(calls, default=None), *kicks), strict=True)
     allowed = {name: value for name, value in ways if value is not None}
     title = f"The {ordinal(state.down)} down"
-    rules, following = pack_rules(chart, game.loaded_ruleset), getattr(solved, "following", None)
-    after = _following(solved, rules, state) if following is None else following(state)
+    following = getattr(solved, "following", None)
+    if following is None:  # A table of the whole game has no map.
+        return [Section(title, filled("last_down_ways", allowed, max(allowed.values())))]
+    rules, after = pack_rules(chart, game.loaded_ruleset), following(state)
     here = fourth_downs(rules, after, [state.situation])
     needed, chance = float(here.needed[0]), float(here.chance[0])
     html = filled("last_down_ways", allowed, max(allowed.values()), chance, needed)
-    if following is None:  # A table of the whole game has no map.
-        return [Section(title, html)]
     when = " at this time and score" if hasattr(state, "ticks") else ""
     return [Section(title, html), fourth_down_section(rules, after, when)]
-
-
-def _following(solved: SolvedGame, rules: PackedRules, state: Position) -> Floats:
-    """[U] the values of successors to the offence, 0 of those to which the state does not lead."""
-    game, arrays = cast(FootballStrategy, solved.game), rules.arrays
-    values, sign = np.zeros(len(arrays.successor)), 1 - 2 * state.offence
-    kicks = {rules.n_situations: Restart.KICKOFF, rules.n_situations + 1: Restart.FREE_KICK}
-    for at in (state.situation, state.situation._replace(punting=True)):
-        first = rules.index(at) * rules.n_results
-        here = slice(*arrays.branch_start[[first, first + rules.n_results]].tolist())
-        for u in np.unique(arrays.branch_successor[here]).tolist():
-            row, points, _, seconds, same_side = arrays.successor[u].item()
-            following = kicks.get(row) or situation_at(rules.ruleset, row)
-            branch = Consequence(Fraction(1), points, following, same_side, seconds)
-            outcome = game.after_play(state, branch)
-            with suppress(ValueError):  # A call that is not allowed leads out of the table.
-                value = float(outcome.reward) + solved.value_of(outcome.state)
-                values[u] = sign * value
-    return values

@@ -57,8 +57,8 @@ from solvent.games.football.calls import (
 )
 from solvent.games.football.chart import Chart, Result, as_chart, parse_result
 from solvent.games.football.expected_points import (
+    HOW_TO_MAKE,
     ExpectedPoints,
-    how_to_make,
     read_expected_points,
     shipped_expected_points,
 )
@@ -82,7 +82,7 @@ from solvent.games.football.situation import (
 from solvent.games.football.table import tabulate
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
 from solvent.model.game import merged
-from solvent.model.parameters import Spread, check_choice, is_number, shown, spread
+from solvent.model.parameters import Spread, check_choice, check_flag, is_number, shown, spread
 from solvent.model.scene import Pitch, Scene
 
 FORMS = ("drive", "points", "play")
@@ -344,13 +344,12 @@ class FootballStrategy(ChartFootball):
         check_choice(self.form, "form", FORMS)
         (chart, other), ruleset = self.charts, self.loaded_ruleset
         if self.form != "points" or self.kickoff_value is None or self.expected_points is not None:
-            self.loaded_points.check_is_for(chart, ruleset, other, self.form == "play")
+            self.loaded_points.check_is_for(chart, ruleset, other)
         if not (self.kickoff_value is None or is_number(self.kickoff_value)):
             raise ValueError(
                 f"kickoff_value is {shown(self.kickoff_value)}; allowed are finite numbers"
             )
-        if not isinstance(self.punting, bool):
-            raise ValueError(f"punting is {shown(self.punting)}; allowed are true and false")
+        check_flag(self.punting, "punting")
         if self.form == "points":
             if (self.down, self.to_go, self.to_goal, self.punting) != (1, None, 80, False):
                 raise ValueError(
@@ -363,8 +362,7 @@ class FootballStrategy(ChartFootball):
         if self.form == "play" and self.loaded_points.situations is None:
             raise ValueError(
                 "form 'play' needs expected points of all situations; those of "
-                f"{self.loaded_points.chart!r} hold first downs only; "
-                f"{how_to_make(chart, ruleset, other, situations=True)}"
+                f"{self.loaded_points.chart!r} hold first downs only; {HOW_TO_MAKE}"
             )
         self.initial()
 
@@ -385,8 +383,7 @@ class FootballStrategy(ChartFootball):
         """The expected points themselves."""
         given, (chart, other) = self.expected_points, self.charts
         if given is None:
-            whole = self.form == "play"
-            return shipped_expected_points(chart, self.loaded_ruleset, other, whole)
+            return shipped_expected_points(chart, self.loaded_ruleset, other)
         if isinstance(given, ExpectedPoints):
             return given
         if isinstance(given, (str, Path)):
@@ -528,17 +525,21 @@ class FootballStrategy(ChartFootball):
 
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:
         """Return the down and the distances, each divided by its maximum, and flags."""
-        rules, over = self.loaded_ruleset, state.phase == "over"
-        yards = state.to_go / rules.field, state.to_goal / rules.field
-        seen = [state.down / rules.downs, *yards, float(state.punting), float(over)]
+        seen: NDArray[np.float32] = self.observations([state], player)[0]
+        return seen
+
+    def observations(self, states: Sequence[Position], player: int) -> NDArray[np.float32]:
+        """Return a player's observations of some states, a row for each."""
+        rules = self.loaded_ruleset
+        phase, offence, *situation, choice = map(np.array, zip(*states, strict=True))
+        largest = rules.downs, rules.field, rules.field, 1
+        seen = [part / most for part, most in zip(situation, largest, strict=True)]
+        seen.append(phase == "over")
         if self.form == "points":
-            mine = not over and state.offence == player
-            seen += [
-                float(mine),
-                *(float(state.phase == kick) for kick in ("kickoff", "free kick")),
-            ]
-        seen += [float(state.choice == code) for code in self.choices]
-        return np.array(seen, np.float32)
+            mine = (phase != "over") & (offence == player)
+            seen += [mine, phase == "kickoff", phase == "free kick"]
+        seen += [choice == code for code in self.choices]
+        return np.stack(seen, axis=1).astype(np.float32)
 
     def draw(self, state: Position) -> str:
         """Draw down and distance, the field (the offence's goal line is on the left), and calls."""

@@ -41,7 +41,14 @@ from math import lcm
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 from solvent.model import dice_sum
-from solvent.model.parameters import check_choice, check_integer, check_rational, shown, spread
+from solvent.model.parameters import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_rational,
+    shown,
+    spread,
+)
 
 YardTable: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Yards and their probabilities, yards ascending."""
@@ -215,31 +222,23 @@ class Ruleset(Numbers):
     def __post_init__(self) -> None:
         """Check every number and how they fit; tables are put into one form."""
         field = check_integer(self.field, "field", 2, LONGEST_FIELD)
-        ranges = {
-            "downs": (1, 9),
-            "first_down": (1, field),
-            "touchdown": (1, 100),
-            "field_goal": (0, 100),
-            "safety": (0, 100),
-            "field_goal_spot": (0, field - 2),
-            "touchback": (1, field - 1),
-            "fake_punt_penalty": (0, field),
-            "blocked_punt_loss": (0, field),
-            "long_play": (0, field),
-            "play_seconds": (0, 900),
-            "long_play_seconds": (0, 900),
-            "dead_ball_seconds": (0, 900),
-            "interception_seconds": (0, 900),
-        }
-        for name, (low, high) in ranges.items():
-            check_integer(getattr(self, name), name, low, high)
+        ranges: tuple[tuple[int, int, tuple[str, ...]], ...] = (
+            (1, 9, ("downs",)),
+            (1, field, ("first_down",)),
+            (1, 100, ("touchdown",)),
+            (0, 100, ("field_goal", "safety")),
+            (0, field - 2, ("field_goal_spot",)),
+            (1, field - 1, ("touchback",)),
+            (0, field, ("fake_punt_penalty", "blocked_punt_loss", "long_play")),
+            (0, 900, DURATIONS),
+        )
+        for low, high, names in ranges:
+            for name in names:
+                check_integer(getattr(self, name), name, low, high)
         saved = min(self.play_seconds, self.long_play_seconds)
         check_integer(self.out_of_bounds_seconds, "out_of_bounds_seconds", 0, saved)
         for name in ("early_field_goals", "half_the_distance"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(
-                    f"{name} is {shown(getattr(self, name))}; allowed are true and false"
-                )
+            check_flag(getattr(self, name), name)
         gains = spread(_mapping(self.long_gain, "long_gain"), "long_gain", 1, LONGEST_FIELD)
         tables: dict[str, Any] = {
             "extra_point": check_rational(self.extra_point, "extra_point", 0, 1),
@@ -429,10 +428,7 @@ class ClockRules(Numbers):
         check_integer(self.timeouts, "timeouts", 0, 9)
         check_integer(self.timeout_saves, "timeout_saves", self.tick, 900)
         check_integer(self.largest_margin, "largest_margin", 1, 200)
-        if not isinstance(self.untimed_down, bool):
-            raise ValueError(
-                f"untimed_down is {shown(self.untimed_down)}; allowed are true and false"
-            )
+        check_flag(self.untimed_down, "untimed_down")
         if not isinstance(self.stops, (tuple, list)):
             raise ValueError(f"stops is {shown(self.stops)}; allowed is a list of seconds")
         object.__setattr__(self, "stops", tuple(self.stops))

@@ -30,7 +30,6 @@ from solvent.games.football.situation import (
     Position,
     Situations,
     merged_columns,
-    situation_index,
 )
 from solvent.model import TabularGame, TooManyStatesError, compile_game
 from solvent.model.arrays import Bools, Ints, concatenated_ranges
@@ -124,12 +123,15 @@ class _Table:
         # After the teams' nodes: free kicks of both and the kickoff by player 1, then the end.
         self.kicks, self.first_kick = kicks, sum(len(team.rows) for team in self.teams)
         self.end = self.first_kick + len(kicks)
+        self.states = self._states()
+        self.node = {state: node for node, state in enumerate(self.states)}
 
     def build(self) -> TabularGame:
         """Put the table together."""
+        seen = [self.game.observations(self.states, player) for player in (0, 1)]
         initial = np.zeros(self.end + 1)
         for outcome in self.game.initial():
-            initial[self._node(outcome.state)] = float(outcome.probability)
+            initial[self.node[outcome.state]] = float(outcome.probability)
         kicks = [self._kicks(position) for position in self.kicks]
         parts = [part for team in self.teams for part in self._outcomes(team)]
         parts += (row for rows in kicks for row in rows)
@@ -140,7 +142,7 @@ class _Table:
         rows = np.concatenate(([0], *sizes, [len(of_one) for of_one in kicks], [0]))
         return TabularGame(
             info=self.game.info,
-            states=self._states(),
+            states=self.states,
             row_start=np.cumsum(rows).astype(np.int64),
             outcome_start=np.concatenate(([0], np.cumsum(lengths))),
             next_state=next_state.astype(np.int32),
@@ -148,7 +150,7 @@ class _Table:
             outcome_reward=reward,
             mask=(self._mask(0), self._mask(1)),
             initial=initial,
-            observation=(self._observation(0), self._observation(1)),
+            observation=(seen[0], seen[1]),
         )
 
     def _outcomes(self, team: _Team) -> Iterator[tuple[NDArray[Any], ...]]:
@@ -214,21 +216,12 @@ class _Table:
         reward = points + value
         return weight, node, reward if team.number == 0 else 0.0 - reward
 
-    def _node(self, position: Position) -> int:
-        """The node of a position that is not a choice."""
-        if position.phase == "over":
-            return self.end
-        if position.phase != "call":
-            return self.first_kick + self.kicks.index(position)
-        first = self.teams[position.offence].first
-        return first + situation_index(self.game.loaded_ruleset, position.situation)
-
     def _kicks(self, position: Position) -> list[tuple[NDArray[Any], ...]]:
         """The rows of a kick, as :meth:`_outcomes` has them."""
         rows: list[tuple[NDArray[Any], ...]] = []
         for joint in product(*self.game.legal_actions(position)):
             row = self.game.transition(position, joint)
-            nodes = np.array([self._node(o.state) for o in row])
+            nodes = np.array([self.node[o.state] for o in row])
             chances, rewards = ([float(o.probability) for o in row], [float(o.reward) for o in row])
             rows.append((nodes, np.array(chances), np.array(rewards), np.array([len(row)])))
         return rows
@@ -261,25 +254,6 @@ class _Table:
             mask[row, list(self.game.legal_actions(position)[player])] = True
         mask[np.flatnonzero(~mask[:-1].any(axis=1)), WAIT] = True
         return mask
-
-    def _observation(self, player: int) -> NDArray[np.float32]:
-        """The result of `FootballStrategy.observe` for all states at once."""
-        rules, parts = self.game.loaded_ruleset, []
-        for team in self.teams:
-            situation = self.every.table[team.situation] / (
-                rules.downs,
-                rules.field,
-                rules.field,
-                1,
-            )
-            nothing = np.zeros(len(situation))
-            seen = [*situation.T, nothing]
-            if len(self.teams) == 2:
-                seen += [nothing + (team.number == player), nothing, nothing]
-            seen += [team.code == code for code in self.game.choices]
-            parts.append(np.stack(seen, axis=1))
-        others = [self.game.observe(position, player) for position in (*self.kicks, OVER)]
-        return np.concatenate((*parts, others)).astype(np.float32)
 
 
 def _chances(branches: Sequence[tuple[Any, ...]], denominator: int) -> list[tuple[Any, ...]]:

@@ -156,20 +156,18 @@ def prospects(state: Position, joint: tuple[int, ...]) -> Iterator[tuple[float, 
             yield chance, first or outcome.reward > 3, value
 
 
-def test_a_table_tells_the_break_even_chance_as_the_solver_does() -> None:
+def test_a_table_tells_the_values_of_the_ways_and_no_break_even_chance() -> None:
     game = reduced(chart=MIXED)
-    table, seen = compile_game(game), 0
-    both = solved_of(game), SolvedTable(game, table, solve(table))
-    for state in table.states:
-        if (state.phase, state.down, state.punting) == ("call", 2, False):
-            pages = ({s.title: s.html for s in state_sections(one, state, True)} for one in both)
-            found = (
-                re.findall(r'id="\w+" value="([^"]+)"', page["The 2nd down"]) for page in pages
-            )
-            own, other = (list(map(float, numbers)) for numbers in found)
-            assert other == pytest.approx(own, abs=1e-6), state
-            seen += len(own)
-    assert seen > 2
+    table = compile_game(game)
+    both, state = (
+        (SolvedTable(game, table, solve(table)), solved_of(game)),
+        Position("call", 0, 2, 2, 4),
+    )
+    pages = [{s.title: s.html for s in state_sections(one, state, True)} for one in both]
+    shown = [re.findall(r'<data value="([^"]+)"', page["The 2nd down"]) for page in pages]
+    own, other = (list(map(float, numbers)) for numbers in shown)
+    assert own == pytest.approx(other, abs=1e-6)
+    assert [len(page) for page in pages] == [2, 3]
 
 
 def test_a_table_has_no_more_pairs_of_calls_of_both_teams_than_allowed(

@@ -153,7 +153,9 @@ def test_expected_points_are_of_both_charts(tmp_path: Path) -> None:
     file = tmp_path / "points.json"
     file.write_text(points.json_text(), encoding="utf-8")
     assert read_expected_points(file) == points
-    make = r"`solvent chart points CHART --other-chart OTHER --ruleset '\{.*--out FILE`"
+    make = (
+        "`solvent chart points CHART --out FILE`, with the game's own --ruleset and --other-chart"
+    )
     for other, message in (
         (NO_CHOICE, rf"'reduced against other' are not for the other side's .*'single': .*{make}"),
         (None, "'reduced against other' are not for the other side's chart 'reduced'"),
@@ -239,7 +241,7 @@ WRONG_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"down": 5}, "down is 5; allowed are whole numbers from 1 to 4"),
     ({"to_go": [3, 2]}, "to_go is .*upside down"),
     ({"punting": True}, "punting is true on down 1"),
-    ({"punting": 1, "down": 4}, "punting is 1; allowed are true and false"),
+    ({"punting": 1, "down": 4}, "punting is 1; allowed are True and False"),
     ({"kickoff_value": 1.0}, "kickoff_value is for form 'points' only"),
     ({"form": "points", "to_goal": 3}, "form 'points' begins with a kickoff"),
     ({"form": "points", "kickoff_value": float("nan")}, "kickoff_value is nan"),

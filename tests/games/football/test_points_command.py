@@ -88,7 +88,8 @@ def test_points_are_made_and_given_as_the_error_says(chart: str) -> None:
         assert refused.exit_code == 2
         assert "no expected points are shipped for chart 'mixed' with these rules" in refused.stderr
         assert "give it with --expected-points FILE" in refused.stderr
-        made = run(*advised(refused.stderr, CHART=chart, FILE=f"{form}.json"))
+        given = [*shown[2:], *(["--situations"] if form == "play" else [])]
+        made = run(*advised(refused.stderr, CHART=chart, FILE=f"{form}.json"), *given)
         assert made.exit_code == 0, made.stderr
         followed = run(*words, "--expected-points", f"{form}.json")
         assert followed.exit_code == 0, followed.stderr
@@ -108,9 +109,8 @@ def test_points_of_two_charts_are_made_and_given_as_the_error_says(
     words += ["--to-goal", "4", "--json"]
     refused = run(*words)
     assert refused.exit_code == 2
-    command = advised(refused.stderr, CHART=chart, OTHER="other.csv", FILE="x.json")
-    assert command[:5] == ["chart", "points", chart, "--other-chart", "other.csv"]
-    made = run(*command)
+    command = advised(refused.stderr, CHART=chart, FILE="x.json")
+    made = run(*command, "--other-chart", "other.csv", *rules)
     assert made.exit_code == 0, made.stderr
     ours, theirs = solve_two_charts(
         *(pack_rules(one, Ruleset.of(RULES)) for one in (load_chart(chart), other))

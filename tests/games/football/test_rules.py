@@ -323,7 +323,7 @@ NO_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"first_down": 101}, "first_down is 101; allowed are whole numbers from 1 to 100"),
     ({"touchback": 100}, "touchback is 100; allowed are whole numbers from 1 to 99"),
     ({"extra_point": 1.5}, "extra_point is 1.5; allowed are numbers from 0 to 1"),
-    ({"early_field_goals": 1}, "early_field_goals is 1; allowed are true and false"),
+    ({"early_field_goals": 1}, "early_field_goals is 1; allowed are True and False"),
     ({"field_goals": {"95": "1/2"}}, "a line of field_goals is 95; .* from 1 to 92"),
     ({"field_goals": {"12": 2}}, r"field_goals\[12\] is 2; allowed are numbers from 0 to 1"),
     ({"field_goals": {"near": "1/2"}}, "a line of field_goals is 'near'"),

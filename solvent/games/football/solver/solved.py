@@ -20,7 +20,7 @@ from solvent.exact import CertificateError, ImproperGameError
 from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.rules import FootballStrategy
-from solvent.games.football.situation import OFFENCE, Position, Situation, number_of
+from solvent.games.football.situation import OFFENCE, Position, number_of
 from solvent.games.football.solver.backup import (
     Strategies,
     against_defence,
@@ -46,53 +46,27 @@ class SolvedFootball(DriveSolution):
         game: A drive, or the game until the next score with both sides on one chart.
         rules: Its chart and ruleset as arrays.
         after: The values with which a drive ends.
-        kickoff_error: Proved bound of the error of the kickoff's value; 0 if it was given.
+        value: The value to player 0 at the start.
+        value_error: Proved bound of the error of `value`.
     """
 
     game: FootballStrategy
     rules: PackedRules
     after: ExpectedPoints
-    kickoff_error: float
+    value: float
+    value_error: float
 
-    @property
-    def value(self) -> float:
-        """The value to player 0 at the start."""
-        if self.game.form == "points":
-            return self.after.kickoff
-        at, chances = self.starts
-        return float(chances @ self.values[at])
+    method = "Newton's method on the matrix games of all situations"
 
     @property
     def lower(self) -> float:
         """A proved lower bound of the value at the start."""
-        return self.value - self._value_error
+        return self.value - self.value_error
 
     @property
     def upper(self) -> float:
         """A proved upper bound of the value at the start."""
-        return self.value + self._value_error
-
-    @property
-    def _value_error(self) -> float:
-        if self.game.form == "drive":
-            at, chances = self.starts
-            return float(chances @ self.error[at])
-        # Right where a score costs as much, the kickoff's value moves no more than that does.
-        miss = abs(self.after.kickoff - self.game.kickoff)
-        return 2 * self.kickoff_error + miss if miss else self.kickoff_error
-
-    @property
-    def method(self) -> str:
-        """The method by which the optimum was found."""
-        return "Newton's method on the matrix games of all situations"
-
-    @property
-    def starts(self) -> tuple[Ints, Floats]:
-        """The numbers of the situations in which a drive may start, and their chances."""
-        outcomes = self.game.initial()
-        states = [cast(Position, outcome.state) for outcome in outcomes]
-        chances = np.array([float(outcome.probability) for outcome in outcomes])
-        return self.numbers([state.situation for state in states]), chances
+        return self.value + self.value_error
 
     def value_of(self, state: Position) -> float:
         """The value of a state, to player 0."""
@@ -178,10 +152,6 @@ class SolvedFootball(DriveSolution):
         onside = self.game.actions[1].kick + 1
         return int(self.policy(Position("kickoff", offence=1), 1)[onside])
 
-    def numbers(self, situations: list[Situation]) -> Ints:
-        """The numbers of situations."""
-        return np.array([self.rules.index(situation) for situation in situations])
-
 
 def solve_football(game: Game) -> SolvedFootball | None:
     """Solve a drive, or the game until the next score; None for what only the general solver can.
@@ -201,18 +171,32 @@ def solve_football(game: Game) -> SolvedFootball | None:
     found: DriveSolution
     try:
         if game.form == "drive":
-            after, kickoff_error = game.loaded_points, 0.0
+            after = game.loaded_points
             found = solve_drive(rules, after)
+            starts, chances = starts_of(game, rules)
+            value, error = (float(chances @ of[starts]) for of in (found.values, found.error))
         else:
             found = points = solve_points(rules)
             after = points.expected_points(rules)
-            kickoff_error = (points.upper - points.lower) / 2
-            if abs(after.kickoff - game.kickoff) > SAME:
+            value, error = after.kickoff, (points.upper - points.lower) / 2
+            miss = abs(value - game.kickoff)
+            if miss > SAME:
                 return None
+            # Right where a score costs as much, the kickoff's value moves no more than that does.
+            error = 2 * error + miss if miss else error
     except (ImproperGameError, CertificateError):
         return None
     own = {field.name: getattr(found, field.name) for field in fields(DriveSolution)}
-    return SolvedFootball(**own, game=game, rules=rules, after=after, kickoff_error=kickoff_error)
+    return SolvedFootball(
+        **own, game=game, rules=rules, after=after, value=value, value_error=error
+    )
+
+
+def starts_of(game: FootballStrategy, rules: PackedRules) -> tuple[Ints, Floats]:
+    """The numbers of the situations in which a drive may start, and their chances."""
+    outcomes = game.initial()
+    starts = [rules.index(outcome.state.situation) for outcome in outcomes]
+    return np.array(starts), np.array([float(outcome.probability) for outcome in outcomes])
 
 
 @dataclass(frozen=True, eq=False)
