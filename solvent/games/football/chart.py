@@ -76,7 +76,14 @@ from string import ascii_uppercase
 from typing import Any, TypeAlias
 
 from solvent.model.files import read_file
-from solvent.model.parameters import brief, check_choice, check_integer, nearest, shown
+from solvent.model.parameters import (
+    brief,
+    check_choice,
+    check_integer,
+    check_rational,
+    nearest,
+    shown,
+)
 
 LONGEST = 99
 """No gain, loss, return, penalty or kick is longer than the field between the goal lines."""
@@ -301,46 +308,16 @@ class Chart:
         lines = (*self.cells, self.quick_kick, self.punt)
         return dict(zip(headings(self.plays), lines, strict=True))
 
-    @property
-    def table(self) -> dict[str, Any]:
-        """The chart in JSON form, as solutions store it; :meth:`from_table` reads it."""
-        rows = {
-            letter: [
-                cell_text(cells[row])
-                if len(cells[row]) == 1
-                else {result.code: str(probability) for probability, result in cells[row]}
-                for cells in self.columns.values()
-            ]
-            for row, letter in enumerate(self.letters)
-        }
-        return {
-            "format": "solvent-chart",
-            "version": 1,
-            "name": self.name,
-            "source": self.source,
-            "plays": self.plays,
-            "defences": self.defences,
-            "columns": [*self.columns],
-            "rows": rows,
-        }
-
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Chart:
-        """A chart from :attr:`table`.
+        """A chart as solutions of earlier versions hold it, in JSON form.
 
         Raises:
-            ChartError: If it is not a chart.
+            ValueError, KeyError, TypeError, AttributeError: If it is not a chart.
         """
-        try:
-            *plays, quick_kick, punt = zip(
-                *([_listed(cell) for cell in row] for row in table["rows"].values()), strict=True
-            )
-            chart = cls(table["name"], tuple(plays), quick_kick, punt, table["source"])
-        except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-            raise ChartError(f"the table is not a chart: {error}") from error
-        if chart.table != table:
-            raise ChartError(f"the table would be written otherwise, with the hash {chart.hash}")
-        return chart
+        rows = [list(map(_listed, row)) for row in table["rows"].values()]
+        *plays, quick_kick, punt = zip(*rows, strict=True)
+        return cls(table["name"], tuple(plays), quick_kick, punt, table["source"])
 
     @cached_property
     def results(self) -> tuple[Result, ...]:
@@ -382,7 +359,10 @@ def _listed(cell: str | Mapping[str, str]) -> Cell:
     """A cell of a table: a code, or the probabilities of several."""
     if isinstance(cell, str):
         return parse_cell(cell)
-    return ordered_cell((Fraction(chance), parse_result(code)) for code, chance in cell.items())
+    return ordered_cell(
+        (check_rational(chance, "probability", 0, 1), parse_result(code))
+        for code, chance in cell.items()
+    )
 
 
 def _weight(text: str) -> int:

@@ -28,7 +28,7 @@ from solvent.model.parameters import check_choice
 
 if TYPE_CHECKING:
     from solvent.games.football.packed import PackedRules
-    from solvent.games.football.solver.points import PointsSolution, Progress
+    from solvent.games.football.solver.points import PointsSolution
 
 CALL_FIGURES = ("probability", "points lost")
 """The columns of numbers in a call sheet."""
@@ -160,15 +160,15 @@ def points(
     """
     from solvent.cli.printing import working
 
-    def tell_round(number: int, residual: float, _: float) -> None:
-        tell(f"solving {source}: residual {residual:.0e} points, round", number, None)
-
-    with working(f"solving {source}") as tell:
-        rules, solutions = _solved(source, ruleset, other_chart, tell_round)
-    values, solution = solutions[0].expected_points(rules[0], situations=situations), solutions[0]
-    if other_chart is not None:
-        theirs = solutions[1].expected_points(rules[1], situations=situations)
-        values = replace(values, other=theirs)
+    with working(f"solving {source}"):
+        rules, solutions = _solved(source, ruleset, other_chart)
+    values, *others = (
+        found.expected_points(own, situations=situations)
+        for own, found in zip(rules, solutions, strict=True)
+    )
+    if others:
+        values = replace(values, other=others[0])
+    solution = solutions[0]
     shown = {
         "chart": values.chart,
         "kickoff": f"{values.kickoff:.6f} to the receiver",
@@ -187,10 +187,8 @@ def points(
     console = Console()
     console.print(facts(shown))
     places = (1, *range(5, rules[0].ruleset.field, 5))
-    rows_shown = [
-        (str(x), *(f"{points[x - 1]:.4f}" for points in columns.values())) for x in places
-    ]
-    show_rows(console, ("yards to the goal", *columns), rows_shown, numbers=columns)
+    rows = [(str(x), *(f"{points[x - 1]:.4f}" for points in columns.values())) for x in places]
+    show_rows(console, ("yards to the goal", *columns), rows, numbers=columns)
     if out is not None:
         write_atomically(out, values.json_text().encode())
         typer.echo(f"expected points: {out}")
@@ -242,7 +240,7 @@ def sheet(
 
 
 def _solved(
-    source: str, ruleset: str | None, other_chart: str | None, progress: Progress | None = None
+    source: str, ruleset: str | None, other_chart: str | None
 ) -> tuple[tuple[PackedRules, ...], tuple[PointsSolution, ...]]:
     """The rules of each chart, with the numbers that a ruleset changes, and the endless game."""
     from solvent.games.football.packed import pack_rules
@@ -251,6 +249,6 @@ def _solved(
     numbers = Ruleset.of(ruleset and parse_value(ruleset))
     rules = pack_rules(load_chart(source), numbers)
     if other_chart is None:
-        return (rules,), (solve_points(rules, progress=progress),)
+        return (rules,), (solve_points(rules),)
     both = rules, pack_rules(load_chart(other_chart), numbers)
-    return both, solve_two_charts(*both, progress=progress)
+    return both, solve_two_charts(*both)

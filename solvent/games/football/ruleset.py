@@ -316,10 +316,6 @@ class Ruleset(Numbers):
         """The chance of a field goal from a line, 0 where none is tried."""
         return next((chance for yards, chance in self.field_goals if to_goal <= yards), Fraction(0))
 
-    def is_barred(self, play: int, to_goal: int) -> bool:
-        """Return True if a play (its number) may not be called at a line."""
-        return any(to_goal <= yards and first <= play <= last for yards, first, last in self.barred)
-
 
 class KickEnd(NamedTuple):
     """The end of a kick, read from an entry of a kick table.

@@ -145,13 +145,22 @@ class Situations:
 
     def legal(self, plays: int) -> Bools:
         """[S, plays + 3] the offence's legal actions, see :func:`legal_actions`."""
-        legal = np.zeros((len(self.down), plays + 3), bool)
-        # They do not depend on the yards to go.
-        alike, which = np.unique(self.table[:, [0, 2, 3]], axis=0, return_inverse=True)
-        for number, (down, to_goal, punting) in enumerate(alike.tolist()):
-            actions = legal_actions(self.ruleset, plays, Situation(down, 1, to_goal, punting == 1))
-            legal[np.ix_(which.reshape(-1) == number, list(actions))] = True
+        rules, last = self.ruleset, self.down == self.ruleset.downs
+        legal = np.ones((len(self.down), plays + 3), bool)
+        for yards, first, final in rules.barred:
+            legal[self.to_goal <= yards, first - 1 : min(final, plays)] = False
+        legal[:, plays] = ~self.punting
+        tried = ~self.punting & (last | rules.early_field_goals)
+        legal[:, plays + 1] = tried & (self._field_goal_weight > 0)
+        legal[:, plays + 2] = last
         return legal
+
+    @cached_property
+    def _field_goal_weight(self) -> Ints:
+        """[S] the chance of a field goal, over the ruleset's denominator."""
+        rules = self.ruleset
+        chances = [rules.field_goal_chance(x) * rules.denominator for x in range(rules.field)]
+        return np.array([int(chance) for chance in chances])[self.to_goal]
 
     def after(self, result: Result) -> list[Branch]:
         """The branches of a result; a choice has none until somebody takes an option."""
@@ -198,8 +207,7 @@ class Situations:
         that is better for it.
         """
         rules = self.ruleset
-        chances = [rules.field_goal_chance(x) * rules.denominator for x in range(rules.field)]
-        chance = np.array([int(weight) for weight in chances])[self.to_goal]
+        chance = self._field_goal_weight
         own_line = np.maximum(self.to_goal + rules.field_goal_spot, rules.touchback)
         theirs = self._first_down(rules.field - own_line)
         missed = self._branch(theirs, False, rules.dead_ball_seconds)
@@ -488,6 +496,7 @@ def situation_at(ruleset: Ruleset, index: int) -> Situation:
     return Situation(block + 1 - punting, to_go, to_goal, punting)
 
 
+@lru_cache(maxsize=65536)
 def legal_actions(ruleset: Ruleset, plays: int, situation: Situation) -> tuple[int, ...]:
     """The offence's legal actions, ascending.
 
@@ -495,19 +504,7 @@ def legal_actions(ruleset: Ruleset, plays: int, situation: Situation) -> tuple[i
     declares punt formation on the last down or, in punt formation, punts. In punt formation the
     plays are fakes, and neither quick kick nor field goal is on offer.
     """
-    called = [
-        play - 1 for play in range(1, plays + 1) if not ruleset.is_barred(play, situation.to_goal)
-    ]
-    if situation.punting:
-        return (*called, plays + 2)
-    last_down = situation.down == ruleset.downs
-    called.append(plays)
-    tried = last_down or ruleset.early_field_goals
-    if tried and ruleset.field_goal_chance(situation.to_goal) > 0:
-        called.append(plays + 1)
-    if last_down:
-        called.append(plays + 2)
-    return tuple(called)
+    return tuple(np.flatnonzero(_one(ruleset, situation).legal(plays)[0]).tolist())
 
 
 class Position(NamedTuple):

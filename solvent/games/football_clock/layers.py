@@ -48,7 +48,7 @@ from solvent.exact.layered.game import (
 )
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
-from solvent.games.football.chart import Chart
+from solvent.games.football.chart import Chart, csv_text, read_csv
 from solvent.games.football.packed import (
     NORMAL_KICK,
     ONSIDE_KICK,
@@ -68,6 +68,7 @@ from solvent.games.football_clock.layout import (
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.game import Game
+from solvent.model.parameters import shown
 
 NEVER, BEST = 0.0, -1.0
 """Probabilities that a side calls a time-out: it cannot, and it calls if that is better for it."""
@@ -467,7 +468,7 @@ class FootballLayers(FormLayout):
         return {
             "form": self.form,
             "ticks": self.most_ticks,
-            "chart": {"name": chart.name, "hash": chart.hash, "table": chart.table},
+            "chart": {"name": chart.name, "hash": chart.hash, "csv": csv_text(chart)},
             "ruleset": {"hash": ruleset.hash, "parameters": ruleset.parameters},
             "clock": self.clock.every,
             "rows": self.kickoff_row + 2,
@@ -476,7 +477,13 @@ class FootballLayers(FormLayout):
 
     @classmethod
     def from_identity(cls, identity: Mapping[str, Any]) -> FootballLayers:
-        chart = Chart.from_table(identity["chart"]["table"])
+        held = identity["chart"]
+        if "table" in held:
+            chart = Chart.from_table(held["table"])
+        else:
+            chart = read_csv(held["csv"].encode(), "the chart")
+        if chart.hash != held["hash"]:
+            raise ValueError(f"the hash of the chart is {chart.hash}, not {shown(held['hash'])}")
         ruleset = Ruleset.of(identity["ruleset"]["parameters"])
         clock = ClockRules(**identity["clock"])
         return cls(pack_rules(chart, ruleset), clock, identity["form"], identity["ticks"])

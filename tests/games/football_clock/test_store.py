@@ -18,7 +18,7 @@ from solvent.baselines.network import Network, NetworkPlayer, save_network
 from solvent.cli.app import app
 from solvent.exact import solve
 from solvent.exact.layered.folder import LayerFolder
-from solvent.games.football.chart import csv_text
+from solvent.games.football.chart import csv_text, load_chart
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solution import TimedSolution
@@ -125,8 +125,7 @@ def test_no_entry_of_a_manifest_is_believed(folder: Path) -> None:
     record = ["sheets", "half2/t003-1-1"]
     entries = [
         *([name] for name in ("form", "ticks", "rows", "columns", "dtype", "chart", "ruleset")),
-        *(["chart", name] for name in ("hash", "table")),
-        *(["chart", "table", name] for name in ("plays", "rows", "columns", "format")),
+        *(["chart", name] for name in ("hash", "csv")),
         *(["ruleset", name] for name in ("hash", "parameters")),
         *(["ruleset", "parameters", name] for name in ("field", "kickoff", "barred")),
         *(["clock", name] for name in ("tick", "half", "stops", "timeouts", "largest_margin")),
@@ -135,7 +134,7 @@ def test_no_entry_of_a_manifest_is_believed(folder: Path) -> None:
     ]
     # A clock without stops is a clock.
     changes = [(at, odd) for at in entries for odd in ODD if (at[-1], odd) != ("stops", [])]
-    changes.append((["chart", "table", "rows", "A"], ["99", "off1/1"]))
+    changes.append((["chart", "csv"], csv_text(load_chart("dice"))))
     for path, odd in changes:
 
         def put(description: dict[str, Any], path: list[str] = path, odd: Any = odd) -> None:

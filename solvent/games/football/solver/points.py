@@ -39,11 +39,11 @@ one and below it at the other, K is right but for h, and values move no more tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import fmean
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,9 +71,6 @@ from solvent.games.football.solver.backup import (
     situation_chain,
 )
 from solvent.model.arrays import Floats
-
-Progress: TypeAlias = Callable[[int, float, float], None]
-"""Told after each round: its number, the largest residual in points, and the kickoff's value."""
 
 NEVER = 1e-9
 """Chance that counts as zero, of the kickers not being the next to score."""
@@ -246,7 +243,7 @@ def solve_drive(rules: PackedRules, expected_points: ExpectedPoints) -> DriveSol
     """
     backup = backup_of(rules)
     found = _Iteration((backup,), after_drive(rules, expected_points), None)
-    found.run(None)
+    found.run()
     view, [calls] = found.view, found.calls
     half = Half(backup, Strategies(calls.offence, calls.defence, backup.results(view)[1]))
     lengths = (np.split(longest_play((half, half), (role,)), 2)[role][:-2] for role in EITHER)
@@ -254,30 +251,28 @@ def solve_drive(rules: PackedRules, expected_points: ExpectedPoints) -> DriveSol
     return DriveSolution(**found.of_side(0, _accepted(error)))
 
 
-def solve_points(rules: PackedRules, *, progress: Progress | None = None) -> PointsSolution:
+def solve_points(rules: PackedRules) -> PointsSolution:
     """Solve the endless game of a chart and a ruleset, and prove the result.
 
     Args:
         rules: Chart and ruleset.
-        progress: Called after each round.
 
     Raises:
         ImproperGameError: If play need not end.
         CertificateError: If the iteration did not converge, or the error could not be bounded by
             :data:`TOLERANCE`.
     """
-    return _solve((rules,), progress)[0]
+    return _solve((rules,))[0]
 
 
 def solve_two_charts(
-    rules: PackedRules, other: PackedRules, *, progress: Progress | None = None
+    rules: PackedRules, other: PackedRules
 ) -> tuple[PointsSolution, PointsSolution]:
     """Solve the endless game in which each side plays from a chart of its own, and prove it.
 
     Args:
         rules: One side's chart, from which it plays when it has the ball, and the ruleset.
         other: The other side's chart, and the same ruleset.
-        progress: Called after each round.
 
     Returns:
         The solution where the one side has the ball, and that where the other has it.
@@ -288,11 +283,11 @@ def solve_two_charts(
             :data:`TOLERANCE`.
     """
     assert rules.ruleset == other.ruleset, "both sides play by one ruleset"
-    first, second = _solve((rules, other), progress)
+    first, second = _solve((rules, other))
     return first, second
 
 
-def _solve(rules: Sequence[PackedRules], progress: Progress | None) -> list[PointsSolution]:
+def _solve(rules: Sequence[PackedRules]) -> list[PointsSolution]:
     """The solution where each side has the ball; one that is for both if they share a chart."""
     backups = tuple(map(backup_of, rules))
     nothing = np.zeros(2 * (rules[0].n_situations + 2))
@@ -301,12 +296,12 @@ def _solve(rules: Sequence[PackedRules], progress: Progress | None) -> list[Poin
         found = _Iteration(backups, nothing, after_score(rules[0], 1.0))
         try:
             for found.discount in discounts:
-                found.run(progress)
+                found.run()
             found.discount = 0.0
             if discounts:
                 found.evaluate()
             else:
-                found.run(progress)
+                found.run()
             half_width, errors = _proof(found)
         except (CertificateError, ImproperGameError) as error:
             failure = failure or error
@@ -364,14 +359,13 @@ class _Iteration:
         kickoff: The value K of receiving a kickoff.
         kicks: Each kickoff's value to the kicker: a constant, and its slope in K.
         residual: The largest difference between the calls' values and the view.
-        rounds: Number of times that all calls were solved.
         discount: Share by which the value of everything after a call is reduced.
     """
 
     def __init__(self, backups: tuple[Backup, ...], ends: Floats, slope: Floats | None) -> None:
         self.backups = backups
         self.view, self.slope = ends, slope
-        self.kickoff, self.discount, self.residual, self.rounds = 0.0, 0.0, np.inf, 0
+        self.kickoff, self.discount, self.residual = 0.0, 0.0, np.inf
         unknown = np.full(backups[0].rules.n_situations, np.nan)
         self.calls = [
             Equilibria(*backup.uniform[:2], value=unknown, gap=unknown) for backup in backups
@@ -379,11 +373,8 @@ class _Iteration:
         self._points = ends
         self.kicks: list[tuple[float, float]] = []
 
-    def run(self, progress: Progress | None) -> None:
+    def run(self) -> None:
         """Iterate until nothing changes.
-
-        Args:
-            progress: Called after each round.
 
         Raises:
             CertificateError: If the iteration does not converge.
@@ -398,15 +389,12 @@ class _Iteration:
                 self.calls[side] = backup.equilibria((1 - self.discount) * view, self.calls[side])
                 missed = np.abs(self.calls[side].value - view[: backup.rules.n_situations])
                 self.residual = max(self.residual, float(missed.max()))
-            self.rounds += 1
-            if progress is not None:
-                progress(self.rounds, self.residual, self.kickoff)
             # The first small residual may be luck: the chain before it was solved roughly.
             settled = self.residual <= CONVERGED or self.residual >= before / 2
             if settled and max(before, self.residual) <= STALLED:
                 return
         raise CertificateError(
-            f"the iteration did not converge: after {self.rounds} rounds the residual is "
+            f"the iteration did not converge: after {ROUNDS} rounds the residual is "
             f"{self.residual:.1e} points"
         )
 
