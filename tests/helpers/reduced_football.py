@@ -78,21 +78,12 @@ def random_chart(seed: int) -> Chart:
     )
 
 
-def reduced_points(chart: Chart, ruleset: Ruleset, *, situations: bool = False) -> ExpectedPoints:
+def reduced_points(chart: Chart, ruleset: Ruleset) -> ExpectedPoints:
     """Values that fall with the distance from the goal; two first downs have equal ones."""
     field = ruleset.field
-    count = (ruleset.downs + 1) * field * (field - 1) // 2
     values = [2.9 - 0.37 * x for x in range(1, field)]
     values[-1] = values[-2]
-    return ExpectedPoints(
-        chart.name,
-        chart.hash,
-        ruleset.hash,
-        tuple(values),
-        0.7,
-        1.3,
-        tuple(3.1 - 0.01 * s for s in range(count)) if situations else None,
-    )
+    return ExpectedPoints(chart.name, chart.hash, ruleset.hash, tuple(values), 0.7, 1.3)
 
 
 def reduced(
@@ -102,10 +93,4 @@ def reduced(
     ruleset = Ruleset.of(rules)
     if form != "points":
         parameters = {"to_goal": ruleset.field // 2, **parameters}
-    return FootballStrategy(
-        chart,
-        form,
-        ruleset,
-        reduced_points(chart, ruleset, situations=form == "play"),
-        **parameters,
-    )
+    return FootballStrategy(chart, form, ruleset, reduced_points(chart, ruleset), **parameters)

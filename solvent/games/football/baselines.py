@@ -429,10 +429,10 @@ def football_policy(name: str, game: TabularGame, player: int = 0) -> TabularPol
 def optimal_football(game: TabularGame, player: int = 0) -> TabularPolicy:
     """Return a player's equilibrium policy, from football's own solver where it applies.
 
-    The general solver is used instead for a single play, for two charts until the next score, for a
-    kickoff value that is not the endless game's, for a table that is not determined by its
-    parameters or in which one side's policy is already fixed, and where football's own solver
-    cannot prove a bracket. Each table is solved once.
+    The general solver is used instead for two charts until the next score, for a kickoff value that
+    is not the endless game's, for a table that is not determined by its parameters or in which one
+    side's policy is already fixed, and where football's own solver cannot prove a bracket. Each
+    table is solved once.
 
     Args:
         game: A table of Football Strategy.

@@ -147,10 +147,6 @@ def points(
         Path | None,
         typer.Option(metavar="FILE", help="File for the values, with which drives end (.json)."),
     ] = None,
-    situations: Annotated[
-        bool,
-        typer.Option("--situations", help="Write the values of all situations, for single calls."),
-    ] = False,
     ruleset: RulesetOption = None,
     other_chart: OtherChartOption = None,
 ) -> None:
@@ -163,8 +159,7 @@ def points(
     with working(f"solving {source}"):
         rules, solutions = _solved(source, ruleset, other_chart)
     values, *others = (
-        found.expected_points(own, situations=situations)
-        for own, found in zip(rules, solutions, strict=True)
+        found.expected_points(own) for own, found in zip(rules, solutions, strict=True)
     )
     if others:
         values = replace(values, other=others[0])

@@ -14,7 +14,6 @@ JSON::
         "kickoff": 0.9,
         "free_kick": 1.7,
         "first_down": […],
-        "situations": null,
         "other": null
     }
 
@@ -47,8 +46,8 @@ FORMAT = {"format": "solvent-expected-points", "version": 1}
 
 HOW_TO_MAKE = (
     "make a file of them with `solvent chart points CHART --out FILE`, with the game's own "
-    "--ruleset and --other-chart and for form 'play' with --situations, and give it with "
-    "--expected-points FILE, in Python expected_points='FILE'"
+    "--ruleset and --other-chart, and give it with --expected-points FILE, in Python "
+    "expected_points='FILE'"
 )
 """The way to expected points that fit, for messages."""
 
@@ -68,8 +67,6 @@ class ExpectedPoints:
         first_down: [field - 1] The value of a first down by yards to the goal, from 1 on.
         kickoff: The value of receiving a kickoff.
         free_kick: The value of receiving the free kick after a safety.
-        situations: [S] The value of every situation, in the order of
-            :mod:`solvent.games.football.packed`; None if only first downs are known.
         other: Expected points of the other side, if it has a chart of its own.
 
     Raises:
@@ -83,7 +80,6 @@ class ExpectedPoints:
     first_down: tuple[float, ...] = field(repr=False)
     kickoff: float
     free_kick: float
-    situations: tuple[float, ...] | None = field(default=None, repr=False)
     other: ExpectedPoints | None = None
 
     def __post_init__(self) -> None:
@@ -92,20 +88,17 @@ class ExpectedPoints:
                 raise ValueError(f"{name} is {shown(text)}; expected a text")
         for name in ("kickoff", "free_kick"):
             object.__setattr__(self, name, _finite(name, getattr(self, name)))
-        for name in ("first_down", *(["situations"] if self.situations is not None else [])):
-            values = getattr(self, name)
-            if not isinstance(values, (list, tuple)):
-                raise ValueError(f"{name} is {shown(values)}; expected a list of numbers")
-            numbers = tuple(_finite(f"{name}[{at}]", value) for at, value in enumerate(values))
-            object.__setattr__(self, name, numbers)
+        if not isinstance(self.first_down, (list, tuple)):
+            raise ValueError(f"first_down is {shown(self.first_down)}; expected a list of numbers")
+        numbers = [_finite(f"first_down[{at}]", value) for at, value in enumerate(self.first_down)]
+        object.__setattr__(self, "first_down", tuple(numbers))
         if (other := self.other) is not None and (
             other.other is not None
             or (self.ruleset_hash, self.kickoff) != (other.ruleset_hash, other.kickoff)
-            or (self.situations is None) != (other.situations is None)
         ):
             raise ValueError(
                 "the other side's expected points do not go with these; both have one ruleset_hash "
-                "and one kickoff, both or none situations, and only one names the other"
+                "and one kickoff, and only one names the other"
             )
 
     @property
@@ -124,8 +117,7 @@ class ExpectedPoints:
             other_chart: Chart of the other side; any if left out.
 
         Raises:
-            ExpectedPointsError: If a hash differs, or there are more or fewer values than
-                situations.
+            ExpectedPointsError: If a hash differs, or there are more or fewer values than lines.
         """
         wanted = [
             (f"the chart {chart.name!r}", self.chart_hash, chart.hash),
@@ -141,13 +133,11 @@ class ExpectedPoints:
                     f"expected points of {named!r} are not for {what}: made for {ours[:12]}, this "
                     f"is {theirs[:12]}; {HOW_TO_MAKE}"
                 )
-        lines = ruleset.field * (ruleset.field - 1) // 2
-        sizes = {"first_down": ruleset.field - 1, "situations": (ruleset.downs + 1) * lines}
         for side in (self, self.other_side):
-            for name, size in sizes.items():
-                values = getattr(side, name)
-                if values is not None and len(values) != size:
-                    raise ExpectedPointsError(f"{name} has {len(values)} values; expected {size}")
+            if len(side.first_down) != (size := ruleset.field - 1):
+                raise ExpectedPointsError(
+                    f"first_down has {len(side.first_down)} values; expected {size}"
+                )
 
     def json_text(self) -> str:
         """The file's text."""
@@ -183,7 +173,9 @@ def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
         found = {name: table.pop(name, None) for name in FORMAT}
         if found != FORMAT:
             raise ValueError(f"it begins with {shown(found)}; expected {FORMAT}")
-        if isinstance(table.get("other"), dict):
+        for side in (table, table.get("other") or {}):
+            side.pop("situations", None)  # Earlier versions could hold more values.
+        if table.get("other"):
             table["other"] = ExpectedPoints(**table["other"])
         return ExpectedPoints(**table)
     except (AttributeError, TypeError, ValueError) as error:

@@ -58,7 +58,7 @@ FIELD = "yards from the own goal line"
 
 
 def football_sections(task: SolvedTask) -> list[Section]:
-    """The sections of a solved task; none for a single play."""
+    """The sections of a solved task; none for what only a table can solve."""
     known = untabled_football(cast(FootballStrategy, task.game))
     return [] if known is None else list(known.sections)
 

@@ -2,8 +2,8 @@
 
 The offence calls one of the chart's plays or kicks, the defence one of its letters; neither knows
 the other's call. The cell where they meet holds the result, or a distribution over results, and
-the rules of football (:mod:`solvent.games.football.situation`) say what it does. The game has three
-forms, none of which has a clock or a score that matters:
+the rules of football (:mod:`solvent.games.football.situation`) say what it does. The game has two
+forms, neither of which has a clock or a score that matters:
 
 ========== ========================================================================================
 ``drive``  One possession. Player 0 is the offence, player 1 the defence. Play ends when the ball
@@ -12,12 +12,11 @@ forms, none of which has a clock or a score that matters:
 ``points`` Both teams, to the next touchdown or field goal. Player 1 begins with a kickoff. The
            reward of the side that scores is the points minus the value of receiving the kickoff
            that follows. After a safety and its points, play continues with a free kick.
-``play``   One call. Player 0's reward is the points scored plus the value of the new situation.
 ========== ========================================================================================
 
 **Two charts.** Player 1 may have a chart of its own. A call is looked up in the chart of the side
-that has the ball, so the defence's letters are those of the other side's chart. In a drive and in a
-play only player 0 has the ball, so player 1's chart matters only through the expected points.
+that has the ball, so the defence's letters are those of the other side's chart. In a drive only
+player 0 has the ball, so player 1's chart matters only through the expected points.
 
 **Expected points** are the value of having the ball. After a drive the other team has it, so they
 enter with the opposite sign. If they are the values of the form ``points``, at the kickoff value K
@@ -57,7 +56,6 @@ from solvent.games.football.calls import (
 )
 from solvent.games.football.chart import Chart, Result, as_chart, parse_result
 from solvent.games.football.expected_points import (
-    HOW_TO_MAKE,
     ExpectedPoints,
     read_expected_points,
     shipped_expected_points,
@@ -76,7 +74,6 @@ from solvent.games.football.situation import (
     consequences,
     kick,
     legal_actions,
-    situation_index,
     situation_text,
 )
 from solvent.games.football.table import tabulate
@@ -85,7 +82,7 @@ from solvent.model.game import merged
 from solvent.model.parameters import Spread, check_choice, check_flag, is_number, shown, spread
 from solvent.model.scene import Pitch, Scene
 
-FORMS = ("drive", "points", "play")
+FORMS = ("drive", "points")
 
 SOURCES = (
     "McCulloch 2015, A Game-Theoretic Intelligent Agent for the Board Game Football Strategy",
@@ -110,7 +107,7 @@ class ChartFootball(Words):
     @cached_property
     def choices(self) -> tuple[str, ...]:
         """The codes of the results that let a team choose, from the charts that are in use."""
-        charts = self.charts[:1] if self.form in ("drive", "play") else self.charts
+        charts = self.charts[:1] if self.form == "drive" else self.charts
         codes = (result.code for chart in charts for result in chart.results if result.options)
         return tuple(dict.fromkeys(codes))
 
@@ -306,15 +303,14 @@ class FootballStrategy(ChartFootball):
 
     Args:
         chart: The name of a shipped chart, the path of a chart's file, or a chart.
-        form: ``"drive"``, ``"points"`` or ``"play"``.
+        form: ``"drive"`` or ``"points"``.
         ruleset: A ruleset, or a mapping with the parameters of :class:`Ruleset` that differ from
             its defaults.
-        expected_points: The values with which a drive or a play ends, or the path of their file.
-            The default is the values shipped with the chart. For ``"play"`` they must cover all
-            situations.
+        expected_points: The values with which a drive ends, or the path of their file. The default
+            is the values shipped with the chart.
         kickoff_value: K, the value of receiving a kickoff, for the form ``"points"``. The default
             is taken from the expected points.
-        down: The down on which the drive or the play begins.
+        down: The down on which the drive begins.
         to_go: Yards to the line to gain, at most those to the goal. The default is the distance of
             a first down.
         to_goal: Yards to the goal. Each of `down`, `to_go` and `to_goal` may be a number, a pair
@@ -359,11 +355,6 @@ class FootballStrategy(ChartFootball):
             return
         if self.kickoff_value is not None:
             raise ValueError("kickoff_value is for form 'points' only")
-        if self.form == "play" and self.loaded_points.situations is None:
-            raise ValueError(
-                "form 'play' needs expected points of all situations; those of "
-                f"{self.loaded_points.chart!r} hold first downs only; {HOW_TO_MAKE}"
-            )
         self.initial()
 
     @cached_property
@@ -456,7 +447,7 @@ class FootballStrategy(ChartFootball):
             return (-inf, inf)  # Safeties may follow one another.
         rules, sides = self.loaded_ruleset, (self.loaded_points, self.loaded_points.other_side)
         kickoff = max(abs(side.kickoff) for side in sides)
-        ends = [end for side in sides for end in (*side.first_down, *(side.situations or ()))]
+        ends = [end for side in sides for end in side.first_down]
         most = max(
             *map(abs, ends),
             rules.touchdown + 1 + kickoff,
@@ -493,9 +484,7 @@ class FootballStrategy(ChartFootball):
         side = state.offence if consequence.same_side else 1 - state.offence
         following, reward = OVER, Fraction(consequence.points)
         match consequence.next:
-            case Situation() as situation if self.form == "points" or (
-                self.form == "drive" and consequence.same_side
-            ):
+            case Situation() as situation if self.form == "points" or consequence.same_side:
                 following = Position("call", side, *situation)
             case Restart.FREE_KICK if self.form == "points":
                 following = Position("free kick", side)
@@ -518,9 +507,6 @@ class FootballStrategy(ChartFootball):
             own, other = other, own
         if not isinstance(consequence.next, Situation):
             return -sign * other.free_kick
-        if self.form == "play":
-            assert own.situations is not None
-            return sign * own.situations[situation_index(self.loaded_ruleset, consequence.next)]
         return sign * own.first_down[consequence.next.to_goal - 1]
 
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:

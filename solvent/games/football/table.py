@@ -31,7 +31,7 @@ from solvent.games.football.situation import (
     Situations,
     merged_columns,
 )
-from solvent.model import TabularGame, TooManyStatesError, compile_game
+from solvent.model import TabularGame, TooManyStatesError
 from solvent.model.arrays import Bools, Ints, concatenated_ranges
 from solvent.model.transforms import reachable
 
@@ -52,9 +52,6 @@ def tabulate(game: Any) -> TabularGame:
         TooManyStatesError: If there are more pairs of calls than :data:`LARGEST_TABLE`.
         ValueError: If a cell's probabilities have no common denominator that is small enough.
     """
-    if game.form == "play":
-        # A single call: walking through the rules takes no time.
-        return compile_game(game, reference=True)
     return reachable(_Table(game).build())
 
 

@@ -584,15 +584,14 @@ def football_strategy(
 
     Args:
         chart: The name of a shipped chart, the path of a chart's file, or a chart.
-        form: Without a clock ``"drive"``, ``"points"`` or ``"play"``; with one ``"two-minutes"``,
+        form: Without a clock ``"drive"`` or ``"points"``; with one ``"two-minutes"``,
             ``"half"``, ``"second-half"`` or ``"full"``.
         ruleset: A mapping of parameters of :class:`Ruleset` where they are not its defaults, or a
             ruleset.
-        expected_points: Values at the end of a drive or a play: the path of a file, or the values
-            themselves. Without it, those that are shipped with the chart. For ``"play"`` they have
-            to hold all situations.
+        expected_points: Values at the end of a drive: the path of a file, or the values
+            themselves. Without it, those that are shipped with the chart.
         kickoff_value: K of the form ``"points"``; without it, that of the expected points.
-        down: Down on which a drive or the last two minutes begin, or of the play.
+        down: Down on which a drive or the last two minutes begin.
         to_go: Yards to the line to gain, or to the goal where it is nearer; without it, those of a
             first down.
         to_goal: Yards to the goal. Without a clock these three may each be a number, a pair

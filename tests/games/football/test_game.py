@@ -32,9 +32,9 @@ from tests.helpers.football_charts import chart_of
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_strategy.txt"
 
 GAMES = [
-    *(reduced(form, chart) for chart in CHARTS for form in ("drive", "points", "play")),
+    *(reduced(form, chart) for chart in CHARTS for form in ("drive", "points")),
     reduced("drive", down=[1, 2], to_go=[1, 4], to_goal={"3": 1, "7": 2}),
-    reduced("play", down=2, punting=True),
+    reduced("drive", down=2, punting=True),
 ]
 
 OTHER = chart_of(
@@ -49,9 +49,7 @@ OTHER = chart_of(
 def two_charts(form: str, **parameters: Any) -> FootballStrategy:
     """Reduced football in which player 1 plays from a chart of its own, to it more is worth."""
     ruleset = Ruleset.of(RULES)
-    ours, theirs = (
-        reduced_points(chart, ruleset, situations=form == "play") for chart in (CHART, OTHER)
-    )
+    ours, theirs = (reduced_points(chart, ruleset) for chart in (CHART, OTHER))
     more = tuple(value + 0.25 for value in theirs.first_down)
     theirs = replace(theirs, first_down=more, free_kick=theirs.free_kick + 0.25)
     if form != "points":
@@ -60,7 +58,7 @@ def two_charts(form: str, **parameters: Any) -> FootballStrategy:
     return FootballStrategy(CHART, form, ruleset, points, other_chart=OTHER, **parameters)
 
 
-GAMES += [two_charts(form) for form in ("drive", "points", "play")]
+GAMES += [two_charts(form) for form in ("drive", "points")]
 
 
 @parametrize_with_game_checks(GAMES)
@@ -78,14 +76,12 @@ def call(down: int, to_go: int, to_goal: int, punting: bool = False, offence: in
 
 def test_the_forms_go_as_their_rules_say() -> None:
     """The reduced chart's first play is 1, 3 and "off2/2" against A, B and C."""
-    drive, points, play = reduced(), reduced("points"), reduced("play")
+    drive, points = reduced(), reduced("points")
     backwards, scored = reduced(chart=CHARTS[1]), reduced("points", CHARTS[1])
-    both, own, turned = two_charts("drive"), two_charts("points"), two_charts("play")
-    ours, theirs, after = drive.loaded_points, both.loaded_points.other_side, play.loaded_points
+    both, own = two_charts("drive"), two_charts("points")
+    ours, theirs = drive.loaded_points, both.loaded_points.other_side
     kickoff, letter = Fraction(ours.kickoff), scored.actions[0].defence
     waiting = Position("choice", 0, 1, 3, 6, choice="off2/2")
-    assert after.situations is not None
-    worth = [Fraction(value) for value in after.situations]
     goal = [
         (Fraction(3, 4), OVER, 3 - kickoff),
         (Fraction(1, 4), OVER, -Fraction(ours.first_down[6 - 1])),
@@ -112,17 +108,12 @@ def test_the_forms_go_as_their_rules_say() -> None:
          [(1, Position("free kick", 0), -2)]),
         ("a safety of player 1", scored, call(1, 3, 6, offence=1), (letter, 0),
          [(1, Position("free kick", 1), 2)]),
-        # Situations are numbered by down, yards to the goal and yards to go; 36 for each down.
-        ("a play", play, call(1, 3, 4), (0, 0), [(1, OVER, worth[36 + 3 + 1])]),
-        ("a play that loses the ball", play, call(2, 3, 4), (0, 0), [(1, OVER, -worth[15 + 2])]),
-        ("a play declares a punt", play, call(2, 3, 4), (5, 0), [(1, OVER, worth[72 + 6 + 2])]),
         ("the other side's values", both, call(2, 2, 6), (0, 0),
          [(1, OVER, -Fraction(theirs.first_down[4 - 1]))]),
         ("the offence's chart", own, call(1, 3, 6), (0, own.actions[1].defence + 2),
          [(1, waiting, 0)]),
         ("player 1's chart", own, call(1, 3, 6, offence=1), (own.actions[0].defence + 1, 0),
          [(1, call(2, 2, 5, offence=1), 0)]),
-        ("a play of two charts", turned, call(1, 3, 4), (0, 0), [(1, OVER, worth[36 + 4])]),
     ):  # fmt: skip
         assert outcomes(game, state, *joint) == expected, rule
 
@@ -149,7 +140,7 @@ def test_who_may_do_what() -> None:
 
 
 def test_expected_points_are_of_both_charts(tmp_path: Path) -> None:
-    points = two_charts("play").loaded_points
+    points = two_charts("drive").loaded_points
     file = tmp_path / "points.json"
     file.write_text(points.json_text(), encoding="utf-8")
     assert read_expected_points(file) == points
@@ -161,10 +152,10 @@ def test_expected_points_are_of_both_charts(tmp_path: Path) -> None:
         (None, "'reduced against other' are not for the other side's chart 'reduced'"),
     ):
         with pytest.raises(ExpectedPointsError, match=message):
-            FootballStrategy(CHART, "play", RULES, points, to_goal=4, other_chart=other)
+            FootballStrategy(CHART, "drive", RULES, points, to_goal=4, other_chart=other)
     own = replace(points, other=None)
     with pytest.raises(ExpectedPointsError, match="points of 'reduced' are not for the other side"):
-        FootballStrategy(CHART, "play", RULES, own, to_goal=4, other_chart=OTHER)
+        FootballStrategy(CHART, "drive", RULES, own, to_goal=4, other_chart=OTHER)
     with pytest.raises(
         ExpectedPointsError, match=rf"chart 'reduced' against chart 'other' .*{make}"
     ):
@@ -230,7 +221,7 @@ def test_expected_points_belong_to_a_chart_and_a_ruleset() -> None:
 
 
 WRONG_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
-    ({"form": "game"}, "form is 'game'; allowed are drive, full, half, play, points"),
+    ({"form": "game"}, "form is 'game'; allowed are drive, full, half, points"),
     ({"chart": "standrad"}, "no chart 'standrad'"),
     ({"downs": 3}, "football-strategy got an unexpected keyword argument 'downs'"),
     ({"ruleset": {"dows": 3}}, "Did you mean 'downs'"),

@@ -23,7 +23,7 @@ from solvent.exact import (
 from solvent.exact.matrix_game import solve_matrix_game
 from solvent.games.football.chart import SHIPPED, Chart, load_chart, parse_cell
 from solvent.games.football.chart_model import ChartParameters, make_chart
-from solvent.games.football.expected_points import ExpectedPoints, shipped_expected_points
+from solvent.games.football.expected_points import shipped_expected_points
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
@@ -205,18 +205,6 @@ def test_where_every_possession_scores_a_kickoff_is_worth_what_kicks_say(
     assert solution.upper - solution.lower < 1e-9
 
 
-@pytest.mark.parametrize("first_down", [3, 5])
-def test_where_all_calls_are_as_good_those_are_found_that_score(first_down: int) -> None:
-    """Newton's method goes round in circles: every call is as good as any, on all of the field."""
-    rules = scoring([["5", "12", "-5"], ["9", "4", "3"]], field=30, downs=4, first_down=first_down)
-    solution = solve_points(rules)
-    wanted = touchdown_kickoff(rules.ruleset)
-    assert Fraction(solution.lower) <= wanted <= Fraction(solution.upper)
-    after = rules.ruleset.touchdown + rules.ruleset.extra_point - wanted
-    first_downs = solution.expected_points(rules).first_down
-    assert first_downs == pytest.approx([float(after)] * len(first_downs), abs=1e-9)
-
-
 def test_kicks_that_the_kicker_keeps_and_scores_from_have_no_value() -> None:
     rules = scoring(GAINS[0], kickoff={"kicker 5": 1}, onside={"kicker 5": 1})
     with pytest.raises(ImproperGameError, match=r"the side that kicks is always the next to score"):
@@ -244,12 +232,6 @@ PAIRS = ((random_chart(0), MIXED), (MIXED, WIDE), (random_chart(1), random_chart
 @cache
 def solved_pair(chart: Chart, other: Chart) -> tuple[PointsSolution, PointsSolution]:
     return solve_two_charts(reduced_rules(chart), reduced_rules(other))
-
-
-def expected_points(chart: Chart, other: Chart) -> ExpectedPoints:
-    ours, theirs = solved_pair(chart, other)
-    there = theirs.expected_points(reduced_rules(other), situations=True)
-    return ours.expected_points(reduced_rules(chart), situations=True, other=there)
 
 
 def until_score(chart: Chart, other: Chart, kickoff: float) -> FootballStrategy:

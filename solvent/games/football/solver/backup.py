@@ -341,7 +341,7 @@ def rate_kick(backup: Backup, kick: int, view: Floats, pay: float = 1.0) -> floa
 
 
 def situation_chain(
-    backups: Sequence[Backup], strategies: Sequence[Strategies | None], discount: float = 0.0
+    backups: Sequence[Backup], strategies: Sequence[Strategies | None]
 ) -> Callable[..., Floats]:
     """Football under fixed strategies as a Markov chain over the places of a view.
 
@@ -351,7 +351,6 @@ def situation_chain(
         backups: The rules of the viewer, and of the other side.
         strategies: Strategies where the one has the ball, and where the other has it; None for a
             half that is an end. With both, a free kick is a part of the chain.
-        discount: Share by which the value of everything after a call is reduced.
 
     Returns:
         A function that solves the chain.
@@ -377,12 +376,12 @@ def situation_chain(
             together.indices = (together.indices + half) % (2 * half)
         rows.append(together)
         points.append((1 - 2 * role) * np.concatenate((paid, (0.0,), kicked)))
-    whole = csr_array(vstack(rows)) * (1 - discount)
+    whole = csr_array(vstack(rows))
     inside = np.diff(whole.indptr) > 0
     start = np.append(whole.indptr[:-1][inside], whole.nnz).astype(np.int64)
     outcomes = whole.indices.astype(np.int64), whole.data
     transitions = Transitions(np.append(0, np.cumsum(inside)), start, *outcomes)
-    chain = Chain("football", transitions, np.ones(len(start) - 1), np.full(2 * half, discount))
+    chain = Chain("football", transitions, np.ones(len(start) - 1))
 
     def values(view: Floats, pay: float, toll: float = 0.0, *, within: float = 0.0) -> Floats:
         """Return the view under these strategies, [2(S+2)].

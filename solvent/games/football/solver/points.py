@@ -24,13 +24,6 @@ K, so K = F(K) is one division. With all values fixed, every situation is a matr
 the two is Newton's method (Pollatschek and Avi-Itzhak 1969, "Algorithms for Stochastic Games with
 Geometrical Interpretation"). It takes a few rounds where it converges, which it need not.
 
-**Discounts.** Where whoever has the ball is sure to score, all situations have the same value, and
-every call is as good as any other, those included that never score; the chain of such calls has no
-values. If what follows a call counts for a little less, the sooner score is the better one, and
-play that goes on for ever has the value 0. So where Newton's method fails, games with ever smaller
-discounts are solved, each from the one before, and the calls of the last are taken. They are
-optimal without a discount too, but for an error that the certificate bounds like any other.
-
 **Certificate.** The iteration is not trusted. At a given K the values are right but for e w
 (:mod:`solvent.games.football.solver.backup`). What either side's strategies concede to a best
 response at K + h, and what they secure at K - h, bounds F there. With F above the diagonal at the
@@ -90,9 +83,6 @@ STALLED = 1e-10
 TOLERANCE = 1e-7
 """Largest error accepted of any value, in points."""
 
-DISCOUNTS = tuple(10.0**-k for k in range(1, 12))
-"""Discounts; the last is small beside any tolerance, and large beside the rounding of ties."""
-
 
 @dataclass(frozen=True, eq=False)
 class DriveSolution:
@@ -148,17 +138,12 @@ class PointsSolution(DriveSolution):
         )
 
     def expected_points(
-        self,
-        rules: PackedRules,
-        *,
-        situations: bool = False,
-        other: ExpectedPoints | None = None,
+        self, rules: PackedRules, *, other: ExpectedPoints | None = None
     ) -> ExpectedPoints:
         """Return the values with which a drive of this side ends.
 
         Args:
             rules: The rules that were solved; this side's, if each has its own.
-            situations: Whether to give the values of all situations too.
             other: Expected points of the other side, if it has its own chart.
         """
         chart, ruleset = rules.chart, rules.ruleset
@@ -170,7 +155,6 @@ class PointsSolution(DriveSolution):
             first_down=tuple(self.values[[rules.index(at) for at in first_downs]].tolist()),
             kickoff=self.kickoff_value,
             free_kick=self.free_kick_value,
-            situations=tuple(self.values.tolist()) if situations else None,
             other=other,
         )
 
@@ -289,26 +273,11 @@ def solve_two_charts(
 
 def _solve(rules: Sequence[PackedRules]) -> list[PointsSolution]:
     """The solution where each side has the ball; one that is for both if they share a chart."""
-    backups = tuple(map(backup_of, rules))
     nothing = np.zeros(2 * (rules[0].n_situations + 2))
-    failure: Exception | None = None
-    for discounts in ((), DISCOUNTS):
-        found = _Iteration(backups, nothing, after_score(rules[0], 1.0))
-        try:
-            for found.discount in discounts:
-                found.run()
-            found.discount = 0.0
-            if discounts:
-                found.evaluate()
-            else:
-                found.run()
-            half_width, errors = _proof(found)
-        except (CertificateError, ImproperGameError) as error:
-            failure = failure or error
-        else:
-            return [_points(found, side, e, half_width) for side, e in enumerate(errors)]
-    assert failure is not None
-    raise failure
+    found = _Iteration(tuple(map(backup_of, rules)), nothing, after_score(rules[0], 1.0))
+    found.run()
+    half_width, errors = _proof(found)
+    return [_points(found, side, error, half_width) for side, error in enumerate(errors)]
 
 
 def _points(found: _Iteration, side: int, error: Floats, half_width: float) -> PointsSolution:
@@ -359,13 +328,12 @@ class _Iteration:
         kickoff: The value K of receiving a kickoff.
         kicks: Each kickoff's value to the kicker: a constant, and its slope in K.
         residual: The largest difference between the calls' values and the view.
-        discount: Share by which the value of everything after a call is reduced.
     """
 
     def __init__(self, backups: tuple[Backup, ...], ends: Floats, slope: Floats | None) -> None:
         self.backups = backups
         self.view, self.slope = ends, slope
-        self.kickoff, self.discount, self.residual = 0.0, 0.0, np.inf
+        self.kickoff, self.residual = 0.0, np.inf
         unknown = np.full(backups[0].rules.n_situations, np.nan)
         self.calls = [
             Equilibria(*backup.uniform[:2], value=unknown, gap=unknown) for backup in backups
@@ -380,13 +348,12 @@ class _Iteration:
             CertificateError: If the iteration does not converge.
             ImproperGameError: If the kickoff has no value.
         """
-        self.residual = np.inf
         for _ in range(ROUNDS):
             self.evaluate()
             before, self.residual = self.residual, 0.0
             for side, backup in enumerate(self.backups):
                 view = offence_view(self.view, side)
-                self.calls[side] = backup.equilibria((1 - self.discount) * view, self.calls[side])
+                self.calls[side] = backup.equilibria(view, self.calls[side])
                 missed = np.abs(self.calls[side].value - view[: backup.rules.n_situations])
                 self.residual = max(self.residual, float(missed.max()))
             # The first small residual may be luck: the chain before it was solved roughly.
@@ -414,11 +381,11 @@ class _Iteration:
         """Find the values of the calls that are at hand, and K."""
         strategies: list[Strategies | None] = []
         for side, (backup, calls) in enumerate(zip(self.backups, self.calls, strict=True)):
-            decided = backup.results(offence_view((1 - self.discount) * self.view, side))[1]
+            decided = backup.results(offence_view(self.view, side))[1]
             strategies.append(Strategies(calls.offence, calls.defence, decided))
         if len(strategies) == 1:
             strategies.append(None if self.slope is None else strategies[0])
-        chain = situation_chain((self.backups * 2)[:2], strategies, self.discount)
+        chain = situation_chain((self.backups * 2)[:2], strategies)
         within = float(np.clip(self.residual / 100, CONVERGED / 100, ROUGH))
         if self.slope is None:
             self.view = chain(self.view, 1.0, within=within)

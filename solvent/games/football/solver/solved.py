@@ -19,7 +19,7 @@ import numpy as np
 from solvent.exact import CertificateError, ImproperGameError
 from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.packed import PackedRules, pack_rules
-from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.rules import FORMS, FootballStrategy
 from solvent.games.football.situation import OFFENCE, Position, number_of
 from solvent.games.football.solver.backup import (
     Strategies,
@@ -156,14 +156,14 @@ class SolvedFootball(DriveSolution):
 def solve_football(game: Game) -> SolvedFootball | None:
     """Solve a drive, or the game until the next score; None for what only the general solver can.
 
-    That is a single play, the game until the next score with a chart for each side or with a value
-    of the kickoff that is not the endless game's, and what cannot be proved to end, as with a play
-    that for certain is a penalty at the offence's own goal line.
+    That is the game until the next score with a chart for each side or with a value of the kickoff
+    that is not the endless game's, and what cannot be proved to end, as with a play that for
+    certain is a penalty at the offence's own goal line.
 
     Args:
         game: The rules; None for those of another game, too.
     """
-    if not isinstance(game, FootballStrategy) or game.form == "play":
+    if not isinstance(game, FootballStrategy):
         return None
     if game.form == "points" and game.two_charts:
         return None
@@ -319,13 +319,13 @@ def football_table(game: TabularGame) -> FootballTable | None:
     """The translation for a table of Football Strategy whose parameters say what it is.
 
     Returns:
-        None for a table of another game, of a single play or of two charts until the next score, or
-        one made from a chart or a ruleset that its parameters do not name; for that there is
+        None for a table of another game, of two charts until the next score, or one made from a
+        chart or a ruleset that its parameters do not name; for that there is
         :meth:`FootballTable.of`.
     """
     if game not in _tables:
         parameters = dict(game.info.parameters)
-        if game.info.name != "football-strategy" or parameters["form"] not in ("drive", "points"):
+        if game.info.name != "football-strategy" or parameters["form"] not in FORMS:
             return None
         try:
             strategy = FootballStrategy(**parameters)
