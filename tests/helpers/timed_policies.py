@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.layered.game import Block, WarmStart
-from solvent.exact.layered.solve import solve_layers
+from solvent.exact.layered.solve import Workers, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games.football_clock.backup import RoleStrategies
-from solvent.games.football_clock.evaluation import PairEvaluation, PairLayers, all_threads
 from solvent.games.football_clock.layout import (
     Asked,
     FormLayout,
@@ -22,6 +21,7 @@ from solvent.games.football_clock.layout import (
     Players,
     block_rows,
 )
+from solvent.games.football_clock.players import PairEvaluation, PairLayers
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
@@ -193,7 +193,7 @@ def evaluate_pairs(
         if store.needs(layer):
             on_layer(layer, store.read(layer))
 
-    solve_layers(layers, store, workers=all_threads(), on_layer=tell)
+    solve_layers(layers, store, workers=Workers(2), on_layer=tell)
     return [*layers.results(store).values()]
 
 

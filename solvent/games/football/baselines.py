@@ -177,7 +177,7 @@ def strategies_of_utilities(rules: PackedRules, utility: Floats) -> Strategies:
 
     # The last down in normal and then in punt formation: two blocks in the same order.
     last, formation = np.split(np.arange(len(value))[-2 * int(punting.sum()) :], 2)
-    kick = np.where(rules.legal[last, plays + 1], utility[last, rules.n_results - 2], -np.inf)
+    kick = np.where(rules.legal[last, plays + 1], utility[last, rules.arrays.results - 2], -np.inf)
     best = np.argmax([value[last], value[formation], kick], axis=0)
     for option, action in ((1, plays + 2), (2, plays + 1)):
         chosen = last[best == option]
@@ -206,7 +206,7 @@ def utility_terms(
         first down; favourable downs; touchdowns; the three losses as negative numbers; penalties.
         Results of a situation are side by side, choices are 0.
     """
-    first, last, _ = (rules.n_results * s for s in situations.indices(rules.n_situations))
+    first, last, _ = (rules.arrays.results * s for s in situations.indices(rules.n_situations))
     branches = slice(*rules.arrays.branch_start[[first, last]].tolist())
     row, probability = branch_row(rules)[branches], rules.arrays.branch_probability[branches]
     columns = [
@@ -229,13 +229,13 @@ def _branch_terms(
     """The terms of branches, [N] each; `row` is theirs of :func:`branch_row`."""
     branch = rules.branches[branches]
     points, same, goes_on = branch["points"], branch["same_side"], branch["row"] < len(rules.legal)
-    at, result = np.divmod(row, rules.n_results)
+    at, result = np.divmod(row, rules.arrays.results)
     down, to_go, to_goal = rules.situation[at, :3].astype(float).T
     next_down, next_to_go, next_to_goal = (
         rules.situation[np.where(goes_on, branch["row"], 0), :3].astype(float).T
     )
     kept, lost = goes_on & same, goes_on & ~same
-    kick = result == rules.n_results - 2
+    kick = result == rules.arrays.results - 2
     scored = ~goes_on & (points > 0)
     touchdown = scored & ~kick
     safety = ~goes_on & (points < 0) & same
@@ -286,7 +286,7 @@ def fit_constants(rules: PackedRules) -> Constants:
     backup = backup_of(rules)
     values = backup.branches @ backup.following(solve_points(rules).view)
     known = np.diff(rules.arrays.branch_start[:-3]) > 0
-    situation = np.repeat(np.arange(rules.n_situations), rules.n_results)[known]
+    situation = np.repeat(np.arange(rules.n_situations), rules.arrays.results)[known]
     count = np.bincount(situation, minlength=rules.n_situations)
     columns = [*utility_terms(rules)[known].T, values[known]]
     *within, target = [

@@ -15,7 +15,6 @@ from solvent.cli.parameters import parse_parameters, parse_value
 from solvent.cli.printing import facts, show_blocks, show_rows
 from solvent.games.football.chart import (
     KICK_COLUMNS,
-    Chart,
     cell_text,
     csv_text,
     load_chart,
@@ -90,22 +89,13 @@ def make(
     known = [field.name for field in fields(ChartParameters)]
     for parameter in given:
         check_choice(parameter, "parameter of a chart", known)
-    _write(make_chart(name, ChartParameters(**given)), out or Path(f"{name}.csv"))
-
-
-def _write(chart: Chart, path: Path) -> None:
-    write_atomically(path, csv_text(chart).encode())
+    path = out or Path(f"{name}.csv")
+    write_atomically(path, csv_text(make_chart(name, ChartParameters(**given))).encode())
     typer.echo(f"chart: {path}")
 
 
 @chart_commands.command()
-def check(
-    source: ChartArgument,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the chart as .csv with normalized codes."),
-    ] = None,
-) -> None:
+def check(source: ChartArgument) -> None:
     """Check a chart, and report the first error with its row and column."""
     loaded = load_chart(source)
     Console().print(
@@ -119,8 +109,6 @@ def check(
             }
         )
     )
-    if out is not None:
-        _write(loaded, out)
 
 
 @chart_commands.command()

@@ -93,7 +93,7 @@ def fourth_downs(
         """The values of results, [n C, R], and the choices as they are made."""
         values = backup.leads(at)[:, : len(following)] @ following
         by_state = values.reshape(len(at), -1, columns).swapaxes(1, 2)
-        return backup.choose(by_state.reshape(-1, rules.n_results), taken)
+        return backup.choose(by_state.reshape(-1, rules.arrays.results), taken)
 
     normal, declared = numbers(punting=False), numbers(punting=True)
     legal = rules.legal[normal].repeat(columns, axis=0)

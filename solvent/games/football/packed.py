@@ -145,11 +145,6 @@ class PackedRules:
         return len(self.situation)
 
     @property
-    def n_results(self) -> int:
-        """R, the number of results with the field goal and the declaration."""
-        return self.arrays.results
-
-    @property
     def branches(self) -> NDArray[Any]:
         """[N] :data:`SUCCESSOR`, what every branch leads to."""
         return np.asarray(self.arrays.successor[self.arrays.branch_successor])

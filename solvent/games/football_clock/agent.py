@@ -107,7 +107,7 @@ class AverageNeeded:
         kept = np.flatnonzero(goes_on[:kicks])
         self.row = branch_row(rules)[kept]
         self.probability = rules.arrays.branch_probability[kept]
-        self.start = self.row // rules.n_results
+        self.start = self.row // rules.arrays.results
         self.next = branch["row"][kept]
         to_goal = rules.situation[:, 2].astype(float)
         self.gain = to_goal[self.start] - to_goal[self.next]
@@ -141,7 +141,9 @@ class AverageNeeded:
 
         before = average(needed, np.full(1, ticks), waits)[self.start]
         falls = before - average(remaining, left, waits[self.next])
-        return grouped_sum(self.row, self.probability * falls, rules.n_situations * rules.n_results)
+        return grouped_sum(
+            self.row, self.probability * falls, rules.n_situations * rules.arrays.results
+        )
 
     def _needed(self, *, has_ball: bool, kick: bool) -> Floats:
         """[S] the yards that the side that is behind needs."""

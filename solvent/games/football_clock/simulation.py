@@ -582,7 +582,7 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> Rules:
         "timeouts": clock.timeouts,
         "for_points": int(game.for_points),
     }
-    result = np.full(packed.n_results, -1, RESULT)
+    result = np.full(packed.arrays.results, -1, RESULT)
     result["chooser"][arrays.chosen_result] = arrays.chooser
     result["penalty"][arrays.chosen_result], result["play"][arrays.chosen_result] = arrays.option.T
     result["number"][arrays.chosen_result] = np.arange(len(arrays.chooser))

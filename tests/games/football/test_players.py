@@ -117,8 +117,8 @@ def test_the_utility_of_a_result_is_as_the_paper_says() -> None:
 
 def test_a_field_goal_gets_three_sevenths_of_a_touchdown() -> None:
     rules = coded()
-    worth = utilities(rules, PRORATED).reshape(-1, rules.n_results)
-    last = worth[rules.index(Situation(4, 5, 20)), rules.n_results - 2]
+    worth = utilities(rules, PRORATED).reshape(-1, rules.arrays.results)
+    last = worth[rules.index(Situation(4, 5, 20)), rules.arrays.results - 2]
     assert last == pytest.approx(28 / 36 * 3 / 7 * 40 - 8 / 36 * 20)
 
 

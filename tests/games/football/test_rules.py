@@ -362,7 +362,7 @@ def test_the_arrays_of_all_situations_say_what_a_single_one_says() -> None:
             situation = packed.situation_at(s)
             assert packed.index(situation) == s
             for r, result in enumerate(chart.results):
-                k = s * packed.n_results + r
+                k = s * packed.arrays.results + r
                 branches = slice(packed.arrays.branch_start[k], packed.arrays.branch_start[k + 1])
                 found = zip(*(column[branches].tolist() for column in columns), strict=True)
                 follow = () if result.options else consequences(ruleset, situation, result)

@@ -38,7 +38,7 @@ def falls(
     average = AverageNeeded(rules, layout().clock, PLAIN)
     change = average.change(ticks, timeouts, has_ball=has_ball, kick=kick)
     codes = [result.code for result in rules.chart.results]
-    by_result = change.reshape(-1, rules.n_results)
+    by_result = change.reshape(-1, rules.arrays.results)
     return float(by_result[rules.index(at), codes.index(code)])
 
 

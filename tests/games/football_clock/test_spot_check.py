@@ -62,7 +62,7 @@ def test_every_place_has_its_state_and_random_ones_agree_with_the_rules(
 def test_the_value_of_two_given_players_has_no_samples(tmp_path: Path) -> None:
     """Their states stand at places of another kind; asking for them ended every such score."""
     from solvent.games.football_clock.agent import AgentPlayer
-    from solvent.games.football_clock.evaluation import PairLayers
+    from solvent.games.football_clock.players import PairLayers
 
     game = tiny("second-half", SMALL, half=30)
     layout = FootballLayers.of(game)

@@ -146,7 +146,9 @@ class Backup:
 
     def leads(self, situations: Ints) -> Sparse:
         """[n R, U] the probability that a result in some situations leads to a successor."""
-        rows = situations[:, None] * self.rules.n_results + np.arange(self.rules.n_results)
+        rows = situations[:, None] * self.rules.arrays.results + np.arange(
+            self.rules.arrays.results
+        )
         return self.branches[rows.ravel()]
 
     def results(
@@ -174,7 +176,7 @@ class Backup:
         Returns:
             The values, [S, R], and the choices as they are made, [S, C].
         """
-        values = values.reshape(-1, self.rules.n_results)
+        values = values.reshape(-1, self.rules.arrays.results)
         shape = len(values), len(self.choice)
         taken = np.full(shape, BY_VALUE) if choices is None else choices.copy()
         for c, result in enumerate(self.choice.tolist()):
