@@ -297,11 +297,6 @@ def fit_constants(rules: PackedRules) -> Constants:
     return PAPER.with_weights(np.array(others) / per_yard)
 
 
-def fitted_strategies(rules: PackedRules) -> Strategies:
-    """The agent's strategies with constants fitted to exact values."""
-    return agent_strategies(rules, fit_constants(rules))
-
-
 SHORT, MEDIUM = 3, 7
 """Yards to go up to which a distance is short, and medium."""
 
@@ -401,7 +396,7 @@ Maker: TypeAlias = Callable[[PackedRules], Strategies]
 
 STRATEGIES: Mapping[str, Maker] = {
     "paper-agent": agent_strategies,
-    "fitted-agent": fitted_strategies,
+    "fitted-agent": lambda rules: agent_strategies(rules, fit_constants(rules)),
     "run-heavy": partial(run_or_pass_strategies, 0.8),
     "pass-heavy": partial(run_or_pass_strategies, 0.2),
     "tendencies": habit_strategies,

@@ -415,13 +415,25 @@ USUAL_SIZE = "20 x 10"
 _SIZE = re.compile(r"([1-9]\d?)\s*[x×]\s*([1-9]|1\d|2[0-6])", re.ASCII)
 
 
-def load_chart(chart: str | Path) -> Chart:
-    """A shipped chart by name, or a chart from a CSV file.
+def load_chart(chart: object, name: str = "chart") -> Chart:
+    """Return the chart of an argument: a chart, the name of a shipped one, or a CSV file's path.
+
+    Args:
+        chart: The argument.
+        name: The parameter's name, for messages.
 
     Raises:
-        ChartError: If the file is not a chart; the message names the file and the place in it.
+        ValueError: If it is none of these, or the file is not a chart; the message names the file
+            and the place in it.
         OSError: If there is no such file, it cannot be read, or it is too large.
     """
+    if isinstance(chart, Chart):
+        return chart
+    if not isinstance(chart, (str, Path)):
+        raise ValueError(
+            f"{name} is {shown(chart)}; allowed are names of shipped charts, paths of files, and "
+            f"charts"
+        )
     if chart in SHIPPED:
         file = resources.files("solvent.games.football") / "charts" / f"{chart}.csv"
         return read_csv(file.read_bytes(), f"{chart}.csv")
@@ -432,27 +444,6 @@ def load_chart(chart: str | Path) -> Chart:
             + (f". Did you mean {near!r}?" if near else "")
         )
     return read_csv(read_file(chart, LARGEST_FILE), str(chart))
-
-
-def as_chart(chart: object, name: str = "chart") -> Chart:
-    """Return the chart of an argument: a chart, the name of a shipped one, or a path.
-
-    Args:
-        chart: The argument.
-        name: The parameter's name, for messages.
-
-    Raises:
-        ValueError: If it is none of these, or the file is not a chart.
-        OSError: If there is no such file, or it cannot be read.
-    """
-    if isinstance(chart, Chart):
-        return chart
-    if not isinstance(chart, (str, Path)):
-        raise ValueError(
-            f"{name} is {shown(chart)}; allowed are names of shipped charts, paths of files, and "
-            f"charts"
-        )
-    return load_chart(chart)
 
 
 def csv_text(chart: Chart) -> str:

@@ -28,7 +28,6 @@ import json
 from dataclasses import asdict, dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from solvent.games.football.chart import Chart
 from solvent.games.football.ruleset import Ruleset
@@ -86,12 +85,14 @@ class ExpectedPoints:
         for name in ("chart", "chart_hash", "ruleset_hash"):
             if not isinstance(text := getattr(self, name), str):
                 raise ValueError(f"{name} is {shown(text)}; expected a text")
-        for name in ("kickoff", "free_kick"):
-            object.__setattr__(self, name, _finite(name, getattr(self, name)))
         if not isinstance(self.first_down, (list, tuple)):
             raise ValueError(f"first_down is {shown(self.first_down)}; expected a list of numbers")
-        numbers = [_finite(f"first_down[{at}]", value) for at, value in enumerate(self.first_down)]
-        object.__setattr__(self, "first_down", tuple(numbers))
+        object.__setattr__(self, "first_down", tuple(self.first_down))
+        numbers = {f"first_down[{at}]": value for at, value in enumerate(self.first_down)}
+        numbers |= {"kickoff": self.kickoff, "free_kick": self.free_kick}
+        for name, value in numbers.items():
+            if not is_number(value):
+                raise ValueError(f"{name} is {shown(value)}; expected a finite number")
         if (other := self.other) is not None and (
             other.other is not None
             or (self.ruleset_hash, self.kickoff) != (other.ruleset_hash, other.kickoff)
@@ -144,12 +145,6 @@ class ExpectedPoints:
         content = {**FORMAT, **asdict(self)}
         lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
         return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _finite(name: str, value: Any) -> float:
-    if not is_number(value):
-        raise ValueError(f"{name} is {shown(value)}; expected a finite number")
-    return float(value)
 
 
 def read_expected_points(path: str | Path) -> ExpectedPoints:

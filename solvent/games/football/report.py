@@ -71,18 +71,8 @@ def untabled_football(
     Args:
         subject: The rules, or their solution.
         baselines: Whether to score the baselines, too.
-
-    Raises:
-        ValueError: If each side plays from a chart of its own until the next score.
     """
-    game = subject.game if isinstance(subject, SolvedFootball) else subject
-    if game.form == "points" and game.two_charts:
-        raise ValueError(
-            "the report on form 'points' is for both sides on one chart; with other_chart it shows "
-            "form 'drive', one side's chart at a time, and `solvent chart points CHART "
-            "--other-chart OTHER` prints the values of both"
-        )
-    solved = subject if isinstance(subject, SolvedFootball) else solve_football(game)
+    solved = subject if isinstance(subject, SolvedFootball) else solve_football(subject)
     if solved is None:
         return None
     last_downs = fourth_down_section(solved.rules, solved.following())

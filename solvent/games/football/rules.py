@@ -54,7 +54,7 @@ from solvent.games.football.calls import (
     told_result,
     what_follows_call,
 )
-from solvent.games.football.chart import Chart, Result, as_chart, parse_result
+from solvent.games.football.chart import Chart, Result, load_chart, parse_result
 from solvent.games.football.expected_points import (
     ExpectedPoints,
     read_expected_points,
@@ -360,8 +360,8 @@ class FootballStrategy(ChartFootball):
     @cached_property
     def charts(self) -> tuple[Chart, Chart]:
         """The chart of each player, from which it plays when it has the ball."""
-        own = as_chart(self.chart)
-        return own, own if self.other_chart is None else as_chart(self.other_chart, "other_chart")
+        own = load_chart(self.chart)
+        return own, own if self.other_chart is None else load_chart(self.other_chart, "other_chart")
 
     @property
     def two_charts(self) -> bool:

@@ -14,7 +14,7 @@ from solvent.games.football.solver.solved import SolvedFootball
 from solvent.games.football_clock.layers import equilibrium, kick_values
 from solvent.games.football_clock.layout import Layer
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
-from solvent.games.football_clock.transcript import Line, table_of, transcript
+from solvent.games.football_clock.transcript import table_of, transcript
 from solvent.model import Game
 from solvent.model.arrays import Floats, Ints
 from solvent.report.panel import CIVIDIS, VIRIDIS, CellMap, map_script, named_legend, shaded
@@ -348,23 +348,11 @@ def onside_section(half: LastHalf) -> Section:
 
 
 def transcript_section(solution: TimedSolution) -> Section:
-    """The course of a game between two optimal players as a line, and its plays as a table."""
+    """A game between two optimal players as a table of its plays, with the value after each."""
     lines = transcript(solution, (solution.policy, solution.policy), seed=SEED)
     head, *rows = table_of(solution.game, lines)
-    html = filled("transcript", course(solution, lines), head, rows)
+    html = filled("transcript", head, rows)
     return Section("A game, play by play", html)
-
-
-def course(solution: TimedSolution, lines: tuple[Line, ...]) -> str:
-    """The value of the game to player 0 from play to play, as a figure."""
-    values = np.array([solution.value, *(line.value for line in lines)])
-    for_points = solution.layout.for_points
-    ends = (min(*values, -7.0), max(*values, 7.0)) if for_points else (0.0, 1.0)
-    quantity, level = ("points of {}", 0.0) if for_points else ("chance that {} wins", 0.5)
-    quantity = quantity.format(solution.game.player_name(0))
-    title, plays = "a game, play by play", range(len(values))
-    chart = line_chart(title, quantity, plays, {quantity: values}, "plays", ends, level)
-    return f"<figure>{chart.drawn()}</figure>"
 
 
 def _lead(lead: int) -> str:

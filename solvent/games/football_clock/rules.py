@@ -71,7 +71,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.games.football.calls import Actions
-from solvent.games.football.chart import Chart, Result, as_chart
+from solvent.games.football.chart import Chart, Result, load_chart
 from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.rules import FORMS, ChartFootball, FootballStrategy
 from solvent.games.football.ruleset import ClockRules, Ruleset
@@ -234,7 +234,7 @@ class TimedFootball(ChartFootball):
     @cached_property
     def charts(self) -> tuple[Chart, Chart]:
         """The chart, from which both players play."""
-        return (as_chart(self.chart),) * 2
+        return (load_chart(self.chart),) * 2
 
     @cached_property
     def loaded_clock(self) -> ClockRules:

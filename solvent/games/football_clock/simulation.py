@@ -58,14 +58,9 @@ _OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "_
 """Nothing is allocated, so references to arrays are not counted."""
 
 
-def compiled(function: _Function) -> _Function:
-    """A compiled function."""
-    return cast(_Function, njit(cache=True, **_OPTIONS)(function))
-
-
-def inlined(function: _Function) -> _Function:
-    """A compiled function that becomes a part of those which call it."""
-    return cast(_Function, njit(forceinline=True, **_OPTIONS)(function))
+def compiled(**how: Any) -> Callable[[_Function], _Function]:
+    """Return a decorator of functions that are compiled with some options of Numba's ``njit``."""
+    return cast(Callable[[_Function], _Function], njit(**how, **_OPTIONS))
 
 
 CALL, CHOICE, TIMEOUT, KICKOFF, FREE_KICK, OVER = range(6)
@@ -143,7 +138,7 @@ class Rules(NamedTuple):
     number: NDArray[Any]
 
 
-@compiled
+@compiled(cache=True)
 def begin(chosen: Ints, episodes: Any, rules: Rules) -> None:
     """Put the chosen episodes into the state in which they begin; each draws one number."""
     for i in chosen:
@@ -152,7 +147,7 @@ def begin(chosen: Ints, episodes: Any, rules: Rules) -> None:
         episodes[i].stream = x
 
 
-@compiled
+@compiled(cache=True)
 def step(
     chosen: Ints, first: Ints, second: Ints, episodes: Any, rules: Rules, paid: Floats
 ) -> None:
@@ -170,7 +165,7 @@ def step(
         paid[i] += played(i, first[i], second[i], episodes, rules)
 
 
-@inlined
+@compiled(forceinline=True)
 def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
     """Play both players' actions in an episode; the reward of player 0."""
     number, packed, at = rules.number[0], rules.packed, episodes[i]
@@ -215,7 +210,7 @@ def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
     return float(paid + _goes_on(i, left, untimed, episodes, rules))
 
 
-@inlined
+@compiled(forceinline=True)
 def _called(i: int, own: int, other: int, episodes: Any, rules: Any) -> int:
     """Return where the branches begin if one of them is to be drawn, otherwise -1.
 
@@ -258,7 +253,7 @@ def _called(i: int, own: int, other: int, episodes: Any, rules: Any) -> int:
     return int(at.row * packed.results + result)
 
 
-@inlined
+@compiled(forceinline=True)
 def _answered(i: int, action: int, episodes: Any, rules: Any) -> float:
     """The side that is asked calls a time-out or not; the reward of player 0."""
     at = episodes[i]
@@ -279,7 +274,7 @@ def _answered(i: int, action: int, episodes: Any, rules: Any) -> float:
     return float(_goes_on(i, left, untimed, episodes, rules))
 
 
-@inlined
+@compiled(forceinline=True)
 def _goes_on(i: int, left: int, untimed: bool, episodes: Any, rules: Any) -> float:
     """The half goes on with what follows, or it is over; the reward of player 0."""
     at = episodes[i]
@@ -294,7 +289,7 @@ def _goes_on(i: int, left: int, untimed: bool, episodes: Any, rules: Any) -> flo
     return 0.0
 
 
-@inlined
+@compiled(forceinline=True)
 def _half_over(i: int, episodes: Any, rules: Any) -> float:
     """The second half begins, or the game is over and is paid."""
     number, at = rules.number[0], episodes[i]
@@ -312,7 +307,7 @@ def _half_over(i: int, episodes: Any, rules: Any) -> float:
     return 0.5 * float((at.margin > 0) + (at.margin >= 0))
 
 
-@compiled
+@compiled(cache=True)
 def menus(chosen: Ints, player: Ints, episodes: Any, rules: Rules, menu: Ints) -> None:
     """Fill `menu` [k] with the menu of a player [k] of each of the chosen episodes."""
     for e in range(len(chosen)):
@@ -331,7 +326,7 @@ def menus(chosen: Ints, player: Ints, episodes: Any, rules: Rules, menu: Ints) -
         menu[e] = found
 
 
-@compiled
+@compiled(cache=True)
 def observe(
     chosen: Ints, player: Ints, episodes: Any, rules: Rules, indicators: bool, entry: Ints, out: Any
 ) -> None:

@@ -20,7 +20,7 @@ from solvent.exact import SolvedTable, score, solve
 from solvent.games.football import table as table_module
 from solvent.games.football.baselines import STRATEGIES
 from solvent.games.football.calls import chart_text
-from solvent.games.football.chart import Chart, as_chart, load_chart
+from solvent.games.football.chart import Chart, load_chart
 from solvent.games.football.fourth_down import (
     GO,
     KICK,
@@ -73,7 +73,7 @@ def test_the_gain_told_is_the_way_of_the_ball() -> None:
 
 @pytest.mark.parametrize("name", ["standard", "aerial", "dice"])
 def test_the_chart_fits_the_terminal_and_is_whole(name: str) -> None:
-    chart = as_chart(name)
+    chart = load_chart(name)
     lines = "\n".join(chart_text(chart)).splitlines()
     assert max(map(len, lines)) <= 79
     letters = "".join(re.findall(r"\b[A-Z]\b", "".join(ln for ln in lines if ln[:3] == "   ")))
@@ -210,7 +210,7 @@ def test_the_ball_and_the_line_to_gain_stand_where_they_are() -> None:
 
 def test_calls_have_words() -> None:
     # From the chart's own cells; results that are no number of yards count as 0 in both averages.
-    results = [cell[0][1] for cell in as_chart("standard").cells[19]]
+    results = [cell[0][1] for cell in load_chart("standard").cells[19]]
     gains = [result.yards for result in results if result.kind == "gain"]
     lost = sum(result.kind == "incomplete" for result in results)
     words = GAME.explain(19, 0)

@@ -130,13 +130,6 @@ class PointsSolution(DriveSolution):
     kicks: tuple[float, float]
     gain: float
 
-    def __repr__(self) -> str:
-        """The kickoff's value and its bracket."""
-        return (
-            f"<PointsSolution kickoff {self.kickoff_value:.12g} "
-            f"in [{self.lower:.15g}, {self.upper:.15g}]>"
-        )
-
     def expected_points(
         self, rules: PackedRules, *, other: ExpectedPoints | None = None
     ) -> ExpectedPoints:
