@@ -159,10 +159,8 @@ def prospects(state: Position, joint: tuple[int, ...]) -> Iterator[tuple[float, 
 def test_a_table_tells_the_values_of_the_ways_and_no_break_even_chance() -> None:
     game = reduced(chart=MIXED)
     table = compile_game(game)
-    both, state = (
-        (SolvedTable(game, table, solve(table)), solved_of(game)),
-        Position("call", 0, 2, 2, 4),
-    )
+    both = SolvedTable(game, table, solve(table)), solved_of(game)
+    state = next(s for s in table.states if (s.phase, s.down, s.punting) == ("call", 2, False))
     pages = [{s.title: s.html for s in state_sections(one, state, True)} for one in both]
     shown = [re.findall(r'<data value="([^"]+)"', page["The 2nd down"]) for page in pages]
     own, other = (list(map(float, numbers)) for numbers in shown)
