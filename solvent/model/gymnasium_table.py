@@ -16,10 +16,12 @@ under every id.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from math import prod
 from typing import Any, NamedTuple
 
@@ -30,7 +32,7 @@ from numpy.typing import NDArray
 
 from solvent.model import WINS, Game, GameInfo, JointAction, Outcome, Words
 from solvent.model.game import merged
-from solvent.model.parameters import brief, shown
+from solvent.model.parameters import brief, described, shown
 from solvent.model.scene import Cell as Square
 from solvent.model.scene import Grid, Prose, Scene, board, grid
 from solvent.model.walk import rationals
@@ -140,9 +142,7 @@ class GymnasiumTable(Words):
         start = getattr(env, "initial_state_distrib", None)
         spec = getattr(env, "spec", None)
         kinds = (f"{kind.__module__}:{kind.__qualname__}" for kind in type(env).__mro__)
-        documented = next(
-            (DOCUMENTED[kind] for kind in kinds if kind in DOCUMENTED), Documented(())
-        )
+        documented = next(filter(None, map(DOCUMENTED.get, kinds)), Documented(()))
         fits = len(documented.actions) == _width(env.P)
         return cls(
             env.P,
@@ -183,13 +183,7 @@ class GymnasiumTable(Words):
     def info(self) -> GameInfo:
         """Players and actions; the reward range is not known from the dictionary."""
         numbers = range(_width(self.transitions))
-        paid = {
-            (float(reward), bool(over))
-            for actions in self.transitions.values()
-            for branches in actions.values()
-            for _, _, reward, over in branches
-            if reward
-        }
+        paid = {(float(reward), bool(over)) for _, _, reward, over in self._branches if reward}
         return GameInfo(
             name=self.name,
             players=1,
@@ -206,13 +200,13 @@ class GymnasiumTable(Words):
     def _entered(self) -> Mapping[int, bool]:
         """The states that can be entered, and whether the episode ends there."""
         starts = {state: False for state, chance in enumerate(self.start) if chance > 0}
-        return starts | {
-            target: over
-            for actions in self.transitions.values()
-            for branches in actions.values()
-            for chance, target, _, over in branches
-            if chance > 0
-        }
+        return starts | {target: over for chance, target, _, over in self._branches if chance > 0}
+
+    @property
+    def _branches(self) -> Iterator[tuple[float, int, float, bool]]:
+        """All entries of the dictionary."""
+        lists = (branches for actions in self.transitions.values() for branches in actions.values())
+        return chain.from_iterable(lists)
 
     def initial(self) -> tuple[Outcome, ...]:
         """The start distribution."""
@@ -323,16 +317,10 @@ def maker(env_id: str) -> Callable[..., Game]:
     Args:
         env_id: The Gymnasium id of an environment that is registered.
     """
-    registered = gym.spec(env_id)
-    creator = registered.entry_point
-    made = load_env_creator(creator) if isinstance(creator, str) else creator
 
     def published(**arguments: Any) -> Game:
-        try:
+        with made(env_id):
             env = gym.make(env_id, **arguments)
-        except Exception as error:  # Somebody else's environment may raise anything.
-            what = f"{type(error).__name__}: {brief(str(error))}"
-            raise ValueError(f"{env_id} cannot be made ({what})") from error
         try:
             return GymnasiumTable.from_env(env)
         except (TypeError, AttributeError, LookupError) as error:
@@ -342,16 +330,39 @@ def maker(env_id: str) -> Callable[..., Game]:
         finally:
             env.close()
 
-    published.__doc__ = " ".join((inspect.getdoc(made) or "").strip().partition("\n\n")[0].split())
-    published.__doc__ = published.__doc__.partition(". ")[0]
-    published.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            one.replace(default=registered.kwargs.get(one.name, one.default))
-            for one in inspect.signature(made).parameters.values()  # type: ignore[arg-type]
-            if one.name != "render_mode"
-        ]
-    )
-    return published
+    creator, own = constructor(env_id)
+    text = " ".join((inspect.getdoc(creator) or "").strip().partition("\n\n")[0].split())
+    return described(published, text.partition(". ")[0], own)
+
+
+def constructor(env_id: str) -> tuple[Any, list[inspect.Parameter]]:
+    """Return what makes an environment, and its parameters, with the defaults of the id.
+
+    Args:
+        env_id: The Gymnasium id of an environment that is registered.
+    """
+    registered = gym.spec(env_id)
+    creator: Any = registered.entry_point
+    creator = load_env_creator(creator) if isinstance(creator, str) else creator
+    own = [
+        one.replace(
+            kind=one.kind if one.kind == one.VAR_KEYWORD else one.KEYWORD_ONLY,
+            default=registered.kwargs.get(one.name, one.default),
+        )
+        for one in inspect.signature(creator).parameters.values()
+        if one.name != "render_mode"
+    ]
+    return creator, own
+
+
+@contextmanager
+def made(env_id: str) -> Iterator[None]:
+    """Turn whatever happens when somebody's environment is made into a ValueError of one line."""
+    try:
+        yield
+    except Exception as error:  # Somebody else's environment may raise anything.
+        what = f"{type(error).__name__}: {brief(str(error))}"
+        raise ValueError(f"{env_id} cannot be made ({what})") from error
 
 
 def _board(env: Any, documented: Board) -> Board:

@@ -25,7 +25,6 @@ random episodes of MiniGrid's, step by step.
 from __future__ import annotations
 
 import copy
-import inspect
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -35,11 +34,11 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.envs.registration import load_env_creator
 from numpy.typing import NDArray
 
 from solvent.model.game import WINS, Game, GameInfo, JointAction, Outcome
-from solvent.model.parameters import brief, check_choice, check_integer
+from solvent.model.gymnasium_table import constructor, made
+from solvent.model.parameters import check_choice, check_integer, described
 from solvent.model.tabular import TabularGame
 from solvent.model.walk import MOST_STATES, walk
 
@@ -128,13 +127,10 @@ class MiniGridGame:
     def _world(self) -> _World:
         env = self.source
         if env is None:
-            try:
+            with made(self.env_id):
                 env = gym.make(self.env_id, disable_env_checker=True, **dict(self.arguments))
                 env = env.unwrapped
                 env.reset(seed=self.layout)
-            except Exception as error:  # Somebody else's environment may raise anything.
-                what = f"{type(error).__name__}: {brief(str(error))}"
-                raise ValueError(f"{self.env_id} cannot be made ({what})") from error
         return _World(env, self.view, self.env_id)
 
     @cached_property
@@ -361,28 +357,16 @@ def maker(env_id: str) -> Callable[..., Game]:
     """
     import minigrid
 
-    registered = gym.spec(env_id)
-    creator = registered.entry_point
-    made = load_env_creator(creator) if isinstance(creator, str) else creator
-
     def of_minigrid(*, layout: int = 0, view: str = "partial", **arguments: Any) -> Game:
         return MiniGridGame(
             env_id, layout, view, tuple(arguments.items()), version=minigrid.__version__
         )
 
-    of_minigrid.__doc__ = f"""{env_id}, a layout of MiniGrid.
+    text = f"""{env_id}, a layout of MiniGrid.
 
 Args:
     layout: Seed of the reset that draws the layout.
     view: What is observed: partial, what MiniGrid shows the agent, or full, the whole grid.
 """
-    own = [
-        one.replace(kind=one.KEYWORD_ONLY, default=registered.kwargs.get(one.name, one.default))
-        for one in inspect.signature(made).parameters.values()  # type: ignore[arg-type]
-        if one.kind is not one.VAR_KEYWORD and one.name != "render_mode"
-    ]
-    first = [
-        p for p in inspect.signature(of_minigrid).parameters.values() if p.kind != p.VAR_KEYWORD
-    ]
-    of_minigrid.__signature__ = inspect.Signature([*first, *own])  # type: ignore[attr-defined]
-    return of_minigrid
+    _, own = constructor(env_id)
+    return described(of_minigrid, text, [one for one in own if one.kind == one.KEYWORD_ONLY])

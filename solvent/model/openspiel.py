@@ -48,7 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.game import Game, GameInfo, JointAction, Outcome
-from solvent.model.parameters import brief, check_choice, shown
+from solvent.model.parameters import brief, check_choice, described, shown
 from solvent.model.tabular import TabularGame, TabularPolicy
 from solvent.model.transforms import extreme_returns, repeatable_state
 from solvent.model.walk import MOST_STATES, compile_rules, rationals, walk
@@ -130,7 +130,7 @@ def maker(name: str) -> Callable[..., OpenSpielGame]:
         return game_from_openspiel(name, state=state, limit=limit, **parameters)
 
     kind = _game_type(name)
-    make.__doc__ = f"""{kind.long_name} of OpenSpiel.
+    text = f"""{kind.long_name} of OpenSpiel.
 
 Args:
     state: What a state is: text, OpenSpiel's text of it, or history.
@@ -141,9 +141,7 @@ Args:
         for parameter, default in sorted(kind.parameter_specification.items())
         if isinstance(default, (bool, int, float, str))
     ]
-    first = [p for p in inspect.signature(make).parameters.values() if p.kind != p.VAR_KEYWORD]
-    make.__signature__ = inspect.Signature([*first, *own])  # type: ignore[attr-defined]
-    return make
+    return described(make, text, own)
 
 
 def _game_type(name: str) -> Any:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import json
 import math
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Integral, Rational
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
+
+_Made = TypeVar("_Made")
 
 Spread: TypeAlias = int | Sequence[int] | Mapping[Any, Any]
 """An integer, a pair ``[low, high]`` for a uniform choice, or a mapping of values to weights."""
@@ -142,6 +145,21 @@ class UnexpectedArgumentError(ChoiceError, TypeError):
     It is a TypeError in Python's words, too: tools that offer arguments on the chance that an
     environment takes them know by these which to leave out.
     """
+
+
+def described(
+    make: Callable[..., _Made], text: str, own: Iterable[inspect.Parameter]
+) -> Callable[..., _Made]:
+    """Return a maker of games with a description and the parameters that it passes on.
+
+    Args:
+        make: The maker, whose ``**parameters`` are passed on.
+        text: Its docstring.
+        own: The parameters that these stand for.
+    """
+    named = [p for p in inspect.signature(make).parameters.values() if p.kind != p.VAR_KEYWORD]
+    make.__doc__, make.__signature__ = text, inspect.Signature([*named, *own])  # type: ignore[attr-defined]
+    return make
 
 
 def nearest(text: str, names: Iterable[str]) -> str | None:

@@ -97,44 +97,17 @@ def file(tmp_path: Path) -> Path:
     ("fields", "message"),
     [
         ({"name": 3}, r"name of the game 3 is 3; expected a text"),
-        (
-            {"make": "mine"},
-            r"make of .* is 'mine'; expected a class, a function or a text 'module:",
-        ),
-        ({"rules": None}, r"rules of .* is None; expected a text"),
-        (
-            {"baselines": {"a": 1}},
-            r"baselines of .* is {'a': 1}; expected a text 'module:.*or None",
-        ),
-        (
-            {"solver": len},
-            r"solver of .* is <built-in function len>; expected a text 'module:name'",
-        ),
-        ({"simultaneous": 1}, r"simultaneous of .* is 1; expected True or False"),
-        ({"argument": ["x"]}, r"argument of .* is \['x'\]; expected a text or None"),
-        ({"choices": {"x": 3}}, r"'x' in choices of .* is 3; expected a tuple of names or a text"),
-        ({"shorthands": {"x": 3}}, r"'x' in shorthands of .* is 3; expected a mapping"),
+        ({"make": "mine"}, r"make of .* is 'mine'; expected a text 'module:name'"),
+        ({"baselines": {"a": 1}}, r"baselines of .* is {'a': 1}; expected a text 'module:"),
+        ({"solver": len}, r"solver of .* is <built-in function len>; expected a text 'module:"),
         ({"commands": ["x"]}, r"commands of .* is \['x'\]; expected a mapping"),
-        ({"commands": {"x": "a:b"}}, r"'x' in commands of .* is 'a:b'; expected a Command"),
-        ({"pettingzoo": True}, r"pettingzoo of .* is True; expected a mapping or None"),
-        ({"hyperparameters": 3}, r"hyperparameters of .* is 3; expected a text or None"),
+        ({"pettingzoo": True}, r"pettingzoo of .* is True; expected a mapping"),
         ({"environments": ("x",)}, r"environments of .* is \('x',\); expected a mapping"),
         (
             {"environments": {"mine/Bad Name-v0": Environment()}},
             r"environments of .* has 'mine/Bad N",
         ),
-        (
-            {"environments": {"mine/B-v0": {}}},
-            r"'mine/B-v0' in environments of .* is {}; expected an",
-        ),
-        (
-            {"environments": {"mine/B-v0": Environment(parameters=[1])}},  # type: ignore[arg-type]
-            r"parameters of mine/B-v0 is \[1\]; expected a mapping",
-        ),
-        (
-            {"environments": {"mine/B-v0": Environment(optimum="1")}},  # type: ignore[arg-type]
-            r"optimum of mine/B-v0 is '1'; expected a number or None",
-        ),
+        ({"environments": {"mine/B-v0": {}}}, r"has 'mine/B-v0'; .* each with an Environment"),
     ],
 )
 def test_a_field_that_is_not_of_its_kind_is_refused_at_once(
