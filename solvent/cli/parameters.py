@@ -310,45 +310,31 @@ def show_game(
     if told := {name: text for name, text in rows.items() if text}:
         console.print()
         console.print(facts(told))
-    _show_parameters(console, spec, maker, meant)
-    own = _own_baselines(spec)
-    described = {name: one.description for name, one in {**own, **GENERIC, **own}.items()}
-    console.print("\n[bold]Baselines[/]")
-    show_rows(console, ("name", "policy"), list(described.items()))
-
-
-def _show_parameters(
-    console: Console, spec: GameSpec, maker: Callable[..., Game], meant: Mapping[str, Any]
-) -> None:
-    """The options of a game with their defaults, and the names that they allow."""
-    text = inspect.getdoc(maker) or ""
-    meanings = _documented_arguments(text)
-    rows = []
+    meanings = _documented_arguments(inspect.getdoc(maker) or "")
+    options = []
     for parameter in inspect.signature(maker).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
             continue
         default = meant.get(parameter.name, parameter.default)
-        shown = (
-            "needed"
-            if default is parameter.empty
-            else "none"
-            if default is None
-            else as_value(default)
-        )
+        plain = "none" if default is None else as_value(default)
         meaning = meanings.get(parameter.name, "")
         names = spec.names_for(parameter.name)
         if any(name not in meaning for name in names):
             meaning = f"{meaning} Names: {', '.join(names)}.".lstrip()
-        rows.append((as_option(parameter.name), shown, meaning))
-    if not rows:
-        return
-    console.print("\n[bold]Parameters[/]")
-    width = 3 if any(meaning for *_, meaning in rows) else 2
-    names_shown = ("option", "default", "meaning")[:width]
-    show_rows(console, names_shown, [row[:width] for row in rows])
-    if any("Spread" in meaning for *_, meaning in rows):
+        shown = "needed" if default is parameter.empty else plain
+        options.append((as_option(parameter.name), shown, meaning))
+    if options:
+        console.print("\n[bold]Parameters[/]")
+        width = 3 if any(meaning for *_, meaning in options) else 2
+        heads = ("option", "default", "meaning")[:width]
+        show_rows(console, heads, [row[:width] for row in options])
+    if any("Spread" in meaning for *_, meaning in options):
         console.print()
         note(console, SPREAD)
+    own = _own_baselines(spec)
+    described = {name: one.description for name, one in {**own, **GENERIC, **own}.items()}
+    console.print("\n[bold]Baselines[/]")
+    show_rows(console, ("name", "policy"), list(described.items()))
 
 
 def _environment_text(spec: GameSpec, environment: Environment) -> str:

@@ -127,25 +127,21 @@ def read_archive(
         StoreError: If the file is missing, damaged, too large, or not what the schema says.
     """
     with _opened(path) as (archive, members):
-        header, stated = _read_header(path, archive, members.pop("header"))
+        header, stated = _read_header(archive, members.pop("header"))
         if header["kind"] != schema.kind:
-            raise StoreError(f"{path}: holds a {brief(header['kind'])}, not a {schema.kind}")
-        _check_header(path, header, schema)
+            raise StoreError(f"holds a {brief(header['kind'])}, not a {schema.kind}")
+        _check_header(header, schema)
         try:
             shapes = expected(header)
-        except StoreError:
-            raise
         except ValueError as error:
-            raise StoreError(f"{path}: {error}") from error
-        _check_arrays(path, members, schema, shapes)
+            raise StoreError(str(error)) from error
+        _check_arrays(members, schema, shapes)
         total = sum(member.size for name, member in members.items() if name not in shapes)
         if total > largest:
-            raise StoreError(f"{path}: would take {total:,} bytes; at most {largest:,} are read")
+            raise StoreError(f"would take {total:,} bytes; at most {largest:,} are read")
         arrays = {name: _unpack(archive, member) for name, member in members.items()}
         if stated != _checksum(header, arrays):
-            raise StoreError(
-                f"{path}: the checksum does not match; the file was changed or damaged"
-            )
+            raise StoreError("the checksum does not match; the file was changed or damaged")
     return header, {n: a.astype(a.dtype.newbyteorder("="), copy=False) for n, a in arrays.items()}
 
 
@@ -168,11 +164,11 @@ def read_array(path: str | Path, shapes: Collection[tuple[int, ...]]) -> NDArray
     with _opened(path, "a .npz of plain numbers") as (archive, members):
         names = sorted(members.keys() - {"header"})
         if len(names) != 1:
-            raise StoreError(f"{path}: holds the arrays {shown(names)}; expected is one array")
+            raise StoreError(f"holds the arrays {shown(names)}; expected is one array")
         member = members[names[0]]
         if member.shape not in shapes:
             raise StoreError(
-                f"{path}: the array {shown(names[0])} has the shape {shown(member.shape)}; "
+                f"the array {shown(names[0])} has the shape {shown(member.shape)}; "
                 f"expected {' or '.join(map(str, shapes))}"
             )
         array = _unpack(archive, member)
@@ -191,7 +187,7 @@ def read_header(path: str | Path) -> dict[str, Any]:
         StoreError: If the file is missing or damaged.
     """
     with _opened(path) as (archive, members):
-        return _read_header(path, archive, members["header"])[0]
+        return _read_header(archive, members["header"])[0]
 
 
 class _Member(NamedTuple):
@@ -215,8 +211,8 @@ def _opened(
     try:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
             yield archive, _members(archive)
-    except StoreError:
-        raise
+    except StoreError as error:
+        raise StoreError(f"{path}: {error}") from error
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
     except (ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
@@ -227,10 +223,6 @@ def _opened(
 
 def _members(archive: zipfile.ZipFile) -> dict[str, _Member]:
     """Return each array's description; a ValueError if one is not plain or does not agree."""
-    read_by_version = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
     members: dict[str, _Member] = {}
     for info in archive.infolist():
         name = info.filename.removesuffix(".npy")
@@ -240,7 +232,8 @@ def _members(archive: zipfile.ZipFile) -> dict[str, _Member]:
         with archive.open(info) as member_file:
             # NumPy would read all of a header before it refuses a long one.
             file = io.BytesIO(member_file.read(LARGEST_ARRAY_HEADER))
-        shape, _, dtype = read_by_version[np.lib.format.read_magic(file)](file)
+        np.lib.format.read_magic(file)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
         members[name] = member = _Member(info, dtype, shape)
         plain = dtype.kind in PLAIN and all(length >= 0 for length in shape)
         if not plain or info.file_size != file.tell() + member.size:
@@ -255,9 +248,7 @@ def _unpack(archive: zipfile.ZipFile, member: _Member) -> NDArray[Any]:
     return array
 
 
-def _read_header(
-    path: str | Path, archive: zipfile.ZipFile, member: _Member
-) -> tuple[dict[str, Any], Any]:
+def _read_header(archive: zipfile.ZipFile, member: _Member) -> tuple[dict[str, Any], Any]:
     """The header and the checksum that it states."""
     if member.dtype != np.uint8 or len(member.shape) != 1 or member.size > LARGEST_HEADER:
         raise ValueError("the header is no text")
@@ -265,11 +256,11 @@ def _read_header(
     header = parse_json(_unpack(archive, member).tobytes(), nan=True)
     stated, version = header.pop("sha256"), header.pop("format")
     if version != FORMAT:
-        raise StoreError(f"{path}: has format {shown(version)}; this version reads format {FORMAT}")
+        raise StoreError(f"has format {shown(version)}; this version reads format {FORMAT}")
     if not isinstance(header["kind"], str):
-        raise StoreError(f"{path}: kind is {shown(header['kind'])}; expected a text")
+        raise StoreError(f"kind is {shown(header['kind'])}; expected a text")
     if not isinstance(header.get("metadata", {}), dict):
-        raise StoreError(f"{path}: metadata is {shown(header['metadata'])}; expected an object")
+        raise StoreError(f"metadata is {shown(header['metadata'])}; expected an object")
     return header, stated
 
 
@@ -283,41 +274,34 @@ _ENGLISH = {
 }
 
 
-def _check_header(path: str | Path, header: dict[str, Any], schema: Schema) -> None:
+def _check_header(header: dict[str, Any], schema: Schema) -> None:
     for name, kind in schema.header.items():
         if name not in header:
-            raise StoreError(f"{path}: lacks {name}; expected {_ENGLISH[kind]}")
+            raise StoreError(f"lacks {name}; expected {_ENGLISH[kind]}")
         value = header[name]
-        if kind is float:
-            fits = is_number(value)
-        else:
-            fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
-        if not fits:
-            raise StoreError(f"{path}: {name} is {shown(value)}; expected {_ENGLISH[kind]}")
+        fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+        if not (is_number(value) if kind is float else fits):
+            raise StoreError(f"{name} is {shown(value)}; expected {_ENGLISH[kind]}")
 
 
-def _check_arrays(
-    path: str | Path, members: Mapping[str, _Member], schema: Schema, shapes: Shapes
-) -> None:
+def _check_arrays(members: Mapping[str, _Member], schema: Schema, shapes: Shapes) -> None:
     missing = [name for name in schema.arrays if "*" not in name and name not in members]
     if missing:
-        raise StoreError(f"{path}: lacks {', '.join(missing)}")
+        raise StoreError(f"lacks {', '.join(missing)}")
     for name, member in members.items():
         wanted = next((a for n, a in schema.arrays.items() if fnmatchcase(name, n)), None)
         if wanted is None:
-            raise StoreError(f"{path}: has the array {shown(name)}, which no {schema.kind} has")
+            raise StoreError(f"has the array {shown(name)}, which no {schema.kind} has")
         found = member.dtype.newbyteorder("=")
         if wanted.dtype and found != np.dtype(wanted.dtype):
-            raise StoreError(f"{path}: {name} is {found}; expected {wanted.dtype}")
+            raise StoreError(f"{name} is {found}; expected {wanted.dtype}")
         if wanted.dimensions not in (None, len(member.shape)):
             raise StoreError(
-                f"{path}: {name} has the shape {shown(member.shape)}; expected {wanted.dimensions} "
+                f"{name} has the shape {shown(member.shape)}; expected {wanted.dimensions} "
                 f"dimensions"
             )
         if name in shapes and member.shape != shapes[name]:
-            raise StoreError(
-                f"{path}: {name} has the shape {shown(member.shape)}; expected {shapes[name]}"
-            )
+            raise StoreError(f"{name} has the shape {shown(member.shape)}; expected {shapes[name]}")
 
 
 def _checksum(header: dict[str, Any], arrays: Mapping[str, Any]) -> str:

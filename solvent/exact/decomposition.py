@@ -121,7 +121,7 @@ def _solve(
             first = best_rows(component, component.r) if greedy else None
             v, policy = policy_iteration(component, first, near=near)
             values[states] = (1 - 2 * player) * v.sum(axis=0)
-            chosen[states] = game.row_start[states] + policy - component.row_start[:-1]
+            chosen[states] = game.row_start[states] + policy - component.transitions.row_start[:-1]
         else:
             component = component_of(game, states, values)
             values[states], *policies = solve_component(component, near=near, swap=swap)
@@ -134,16 +134,12 @@ def _solve(
         tell(game.n_states)
 
     two = all((count > 1).any() for count in game.action_count)
-    kinds = [
-        name
-        for name, present in (
-            ("backward induction", plain.any()),
-            ("matrix games", both.any()),
-            (f"{'strategy' if two else 'policy'} iteration", parts.cyclic.any()),
-        )
-        if present
-    ]
-    return values, chosen, weights, " + ".join(kinds)
+    kinds = {
+        "backward induction": plain.any(),
+        "matrix games": both.any(),
+        f"{'strategy' if two else 'policy'} iteration": parts.cyclic.any(),
+    }
+    return values, chosen, weights, " + ".join(name for name in kinds if kinds[name])
 
 
 def _levels(game: TabularGame, both: Bools) -> tuple[Components, Ints]:

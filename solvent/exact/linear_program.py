@@ -39,7 +39,7 @@ class LinearProgramSolution:
     """Both sides of the program.
 
     Attributes:
-        primal: The least value of the primal, at the start weights used.
+        primal: The least value of the primal.
         dual: The largest value of the dual; equal to the primal up to tolerances.
         values: [S] v, optimal in every state.
         occupation: [K] x, how often each row is taken in expectation.
@@ -51,13 +51,14 @@ class LinearProgramSolution:
     occupation: Floats
 
 
-def solve_linear_program(game: TabularGame, start: Floats | None = None) -> LinearProgramSolution:
-    """Solve a one-player game by two linear programs.
+def solve_linear_program(game: TabularGame) -> LinearProgramSolution:
+    """Solve a one-player game by a linear program and its dual.
+
+    All states have the same weight, so that the values are optimal everywhere and not only where an
+    optimal policy leads.
 
     Args:
         game: A game in which only player 0 chooses.
-        start: [S] weights of the states. The default weighs all states equally, so that the
-            primal's values are optimal everywhere and not only where an optimal policy leads.
 
     Raises:
         ValueError: If player 1 has a choice.
@@ -71,7 +72,6 @@ def solve_linear_program(game: TabularGame, start: Floats | None = None) -> Line
     live = np.flatnonzero(~game.terminal)
     place = np.full(game.n_states, -1)
     place[live] = np.arange(len(live))
-    weight = np.full(game.n_states, 1 / len(live)) if start is None else np.asarray(start, float)
 
     inner = place[game.next_state] >= 0
     transition = csr_array(
@@ -82,29 +82,22 @@ def solve_linear_program(game: TabularGame, start: Floats | None = None) -> Line
         (np.ones(game.n_rows), (np.arange(game.n_rows), place[game.row_state])),
         shape=(game.n_rows, len(live)),
     )
-    balance = (own - transition).tocsr()
-    primal = linprog(
-        c=weight[live],
-        A_ub=-balance,
+    program = linprog(
+        c=np.full(len(live), 1 / len(live)),
+        A_ub=(transition - own).tocsr(),
         b_ub=-game.reward,
         bounds=(None, None),
         method="highs",
         options=TOLERANCES,
     )
-    dual = linprog(
-        c=-game.reward,
-        A_eq=balance.T.tocsr(),
-        b_eq=weight[live],
-        bounds=(0, None),
-        method="highs",
-        options=TOLERANCES,
-    )
-    for side, program in (("primal", primal), ("dual", dual)):
-        if program.status != 0:
-            raise ArithmeticError(f"{game.info.name}: the {side} has no optimum: {program.message}")
+    if program.status != 0:
+        raise ArithmeticError(f"{game.info.name}: the program has no optimum: {program.message}")
     values = np.zeros(game.n_states)
-    values[live] = primal.x
-    return LinearProgramSolution(float(primal.fun), -float(dual.fun), values, dual.x)
+    values[live] = program.x
+    occupation = -program.ineqlin.marginals
+    return LinearProgramSolution(
+        float(program.fun), float(game.reward @ occupation), values, occupation
+    )
 
 
 def loops_of_least_reward(game: TabularGame, rows: Ints, label: Ints, sign: int = 1) -> Floats:

@@ -152,10 +152,12 @@ def component_of(game: TabularGame, states: Ints, values: Floats, player: int = 
     return GameComponent(
         game=game,
         states=states,
-        row_start=np.concatenate(([0], np.cumsum(row_count))),
-        outcome_start=outcome_start,
-        next_state=next_state,
-        probability=game.probability[outcomes],
+        transitions=Transitions(
+            row_start=np.concatenate(([0], np.cumsum(row_count))),
+            outcome_start=outcome_start,
+            next_state=next_state,
+            probability=game.probability[outcomes],
+        ),
         reward=sign * game.outcome_reward[outcomes].astype(float),
         boundary=sign * values[beyond],
         players=(f"player {player}", f"player {1 - player}"),
@@ -167,16 +169,19 @@ def exchanged(c: GameComponent) -> GameComponent:
     """The component as player 1 sees it, with the players' roles exchanged."""
     state = np.repeat(np.arange(c.n), c.count[1])
     length = c.count[0][state]
-    first = c.row_start[state] + np.arange(len(state)) - c.start[1][state]
+    before = c.transitions
+    first = before.row_start[state] + np.arange(len(state)) - c.start[1][state]
     row = np.repeat(c.count[1][state], length) * concatenated_ranges(0 * length, length)
-    outcomes, count = members(c.outcome_start, row + np.repeat(first, length))
+    outcomes, count = members(before.outcome_start, row + np.repeat(first, length))
     return GameComponent(
         game=c.game,
         states=c.states,
-        row_start=c.row_start,
-        outcome_start=np.concatenate(([0], np.cumsum(count))),
-        next_state=c.next_state[outcomes],
-        probability=c.probability[outcomes],
+        transitions=Transitions(
+            row_start=before.row_start,
+            outcome_start=np.concatenate(([0], np.cumsum(count))),
+            next_state=before.next_state[outcomes],
+            probability=before.probability[outcomes],
+        ),
         reward=-c.reward[outcomes],
         boundary=-c.boundary,
         players=(c.players[1], c.players[0]),
@@ -230,7 +235,8 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
     """
     start, source, probability = fix_one(*c.start, c.transitions, fixed, player)
     sign = -1 if player == 0 else 1
-    next_state, reward, boundary = c.next_state[source], sign * c.reward[source], sign * c.boundary
+    next_state, boundary = c.transitions.next_state[source], sign * c.boundary
+    reward = sign * c.reward[source]
     absorbing = np.flatnonzero(np.diff(start) == 0)
     if len(absorbing):
         place = start[absorbing]
@@ -244,10 +250,7 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
     return Component(
         game=c.game,
         states=c.states,
-        row_start=c.start[1 - player],
-        outcome_start=start,
-        next_state=next_state,
-        probability=probability,
+        transitions=Transitions(c.start[1 - player], start, next_state, probability),
         reward=reward,
         boundary=boundary,
         players=(c.players[1 - player], c.players[player]),
@@ -363,7 +366,7 @@ def optimize(
         as indices into y, and whether the game had to be extended.
     """
     start = likeliest_exit(c)
-    action, column = np.divmod(start - c.row_start[:-1], c.count[1])
+    action, column = np.divmod(start - c.transitions.row_start[:-1], c.count[1])
     begin = c.start[1][:-1] + column
     out = np.zeros(c.start[0][-1])
     out[c.start[0][:-1] + action] = 1.0
@@ -449,7 +452,7 @@ def solve_stages(
     )  # fmt: skip
     for s in np.flatnonzero(~solved).tolist():
         own, other = (slice(*start[s : s + 2].tolist()) for start in c.start)
-        a = advantages(c, v)[0][c.row_start[s] : c.row_start[s + 1]]
+        a = advantages(c, v)[0][slice(*c.transitions.row_start[s : s + 2])]
         game = solve_matrix_games(a.reshape(1, c.count[0][s], c.count[1][s]))[0]
         value[s], x[own], y[other] = game.value, game.row_strategy, game.column_strategy
     return value, change, largest, followed_by(c, followed)
@@ -573,10 +576,9 @@ def followed_by(c: GameComponent, followed: Followed) -> Component:
     return Component(
         game=c.game,
         states=c.states,
-        row_start=np.arange(c.n + 1),
-        outcome_start=followed.start,
-        next_state=followed.target[:end],
-        probability=followed.probability[:end],
+        transitions=Transitions(
+            np.arange(c.n + 1), followed.start, followed.target[:end], followed.probability[:end]
+        ),
         reward=followed.reward[:end],
         boundary=c.boundary,
         players=c.players,

@@ -112,10 +112,8 @@ class Component:
     ==================  ==============  =======================================================
     ``game``            TabularGame     whose states they are, for what errors say
     ``states``          [n] int64       their indices in the game
-    ``row_start``       [n+1] int64     slices of rows
-    ``outcome_start``   [k+1] int64     slices of outcomes
-    ``next_state``      [N] int64       below n a state of the component, n + b place b outside
-    ``probability``     [N] float64     of each outcome
+    ``transitions``     Transitions     all outcomes, as the compiled loops take them; a next state
+                                        below n is one of the component, n + b place b outside
     ``reward``          [N] float64     of each outcome, to the player who chooses
     ``boundary``        [m] float64     the values of the places outside, to the same player
     ``players``         pair of str     who chooses, and the other one, for what errors say
@@ -124,10 +122,7 @@ class Component:
 
     game: TabularGame
     states: Ints
-    row_start: Ints
-    outcome_start: Ints
-    next_state: Ints
-    probability: Floats
+    transitions: Transitions
     reward: Floats
     boundary: Floats
     players: tuple[str, str]
@@ -135,22 +130,22 @@ class Component:
     @property
     def n(self) -> int:
         """The number of states."""
-        return len(self.row_start) - 1
+        return len(self.transitions.row_start) - 1
 
     @property
     def k(self) -> int:
         """The number of rows."""
-        return len(self.outcome_start) - 1
+        return len(self.transitions.outcome_start) - 1
 
     @cached_property
     def state(self) -> Ints:
         """[k] the state of each row."""
-        return np.repeat(np.arange(self.n), np.diff(self.row_start))
+        return np.repeat(np.arange(self.n), np.diff(self.transitions.row_start))
 
     @cached_property
     def outcome_row(self) -> Ints:
         """[N] the row of each outcome."""
-        return np.repeat(np.arange(self.k), np.diff(self.outcome_start))
+        return np.repeat(np.arange(self.k), np.diff(self.transitions.outcome_start))
 
     @property
     def r(self) -> Floats:
@@ -171,11 +166,6 @@ class Component:
     def _edges(self) -> tuple[Floats, Floats, Transitions]:
         r, leaving, edges = take_edges(self.transitions, self.reward, self.boundary)
         return r, leaving, edges
-
-    @property
-    def transitions(self) -> Transitions:
-        """All outcomes, as the compiled loops take them."""
-        return Transitions(self.row_start, self.outcome_start, self.next_state, self.probability)
 
     def name(self, s: int = 0) -> str:
         """The game and a state of it, for what errors say.
@@ -254,7 +244,7 @@ def approach(c: Component, policy: Ints, values: Floats) -> bool:
         return False
     outcome = solve(c.edges, c.leaving, c.r, order, -1, policy, values, ROUNDING)
     if outcome == CONTRACTS_SLOWLY:
-        start = c.edges.outcome_start[c.row_start]
+        start = c.edges.outcome_start[c.edges.row_start]
         order, width = narrow_order(start, c.edges.next_state, WIDEST) or (order, 0)
         outcome = solve(c.edges, c.leaving, c.r, order, width, policy, values, ROUNDING)
     return bool(outcome == SETTLED_DOWN)
@@ -305,7 +295,7 @@ def tie(v: Floats, change: Floats) -> Floats:
 
 def best_rows(c: Component, q: Floats) -> Ints:
     """The first row of largest q ([k]) in each state, [n]."""
-    best = np.flatnonzero(~(q < np.maximum.reduceat(q, c.row_start[:-1])[c.state]))
+    best = np.flatnonzero(~(q < np.maximum.reduceat(q, c.transitions.row_start[:-1])[c.state]))
     return best[np.searchsorted(c.state[best], np.arange(c.n))]
 
 

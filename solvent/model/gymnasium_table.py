@@ -44,28 +44,12 @@ Board = Mapping[str, Sequence[Any]]
 """The values of each coordinate. States are numbered row by row, the last coordinate fastest."""
 
 
-class Documented(NamedTuple):
-    """Facts about an environment that Gymnasium documents but no attribute holds.
-
-    Attributes:
-        actions: Their names, in the order of their numbers.
-        board: Meaning of the number of a state, if no attribute says so.
-    """
-
-    actions: tuple[str, ...]
-    board: Board | None = None
-
-
 _STANDS = ("red", "green", "yellow", "blue")
 
-DOCUMENTED: Mapping[str, Documented] = {
-    "gymnasium.envs.toy_text.frozen_lake:FrozenLakeEnv": Documented(
-        ("left", "down", "right", "up")
-    ),
-    "gymnasium.envs.toy_text.cliffwalking:CliffWalkingEnv": Documented(
-        ("up", "right", "down", "left")
-    ),
-    "gymnasium.envs.toy_text.taxi:TaxiEnv": Documented(
+DOCUMENTED: Mapping[str, tuple[tuple[str, ...], Board]] = {
+    "gymnasium.envs.toy_text.frozen_lake:FrozenLakeEnv": (("left", "down", "right", "up"), {}),
+    "gymnasium.envs.toy_text.cliffwalking:CliffWalkingEnv": (("up", "right", "down", "left"), {}),
+    "gymnasium.envs.toy_text.taxi:TaxiEnv": (
         ("south", "north", "east", "west", "pick up", "drop off"),
         {
             "row": range(5),
@@ -75,7 +59,9 @@ DOCUMENTED: Mapping[str, Documented] = {
         },
     ),
 }
-"""Documented facts by ``module:class`` of the environment or of one of its base classes."""
+"""What Gymnasium documents but no attribute holds, by ``module:class`` of the environment or of one
+of its base classes: the names of actions, in the order of their numbers, and the board that the
+number of a state counts."""
 
 
 RESETS = 64
@@ -142,14 +128,13 @@ class GymnasiumTable(Words):
         start = getattr(env, "initial_state_distrib", None)
         spec = getattr(env, "spec", None)
         kinds = (f"{kind.__module__}:{kind.__qualname__}" for kind in type(env).__mro__)
-        documented = next(filter(None, map(DOCUMENTED.get, kinds)), Documented(()))
-        fits = len(documented.actions) == _width(env.P)
+        actions, board = next(filter(None, map(DOCUMENTED.get, kinds)), ((), {}))
         return cls(
             env.P,
             _reset_start(env) if start is None else start,
             name or (spec.id if spec else "gymnasium-table"),
-            documented.actions if fits else (),
-            _board(env, documented.board or {}),
+            actions if len(actions) == _width(env.P) else (),
+            _board(env, board),
             _picture(env),
         )
 

@@ -231,7 +231,12 @@ def spread(value: Spread, name: str, low: int, high: int) -> dict[int, Fraction]
             point = check_integer(int(key) if whole else key, name, low, high)
             if point in weights:
                 raise ValueError(f"{name} gives the value {point} twice")
-            weights[point] = _weight(weight, f"{name}[{shown(key)}]")
+            number = _fraction(weight)
+            if number is None or number <= 0:
+                raise ValueError(
+                    f"{name}[{shown(key)}] has weight {shown(weight)}; allowed are positive numbers"
+                )
+            weights[point] = number
         total = sum(weights.values())
         return {point: weights[point] / total for point in sorted(weights)}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -262,13 +267,6 @@ def _fraction(value: Any) -> Fraction | None:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         return None
-
-
-def _weight(value: Any, name: str) -> Fraction:
-    weight = _fraction(value)
-    if weight is not None and weight > 0:
-        return weight
-    raise ValueError(f"{name} has weight {shown(value)}; allowed are positive numbers")
 
 
 def as_options(parameters: Mapping[str, Any]) -> str:

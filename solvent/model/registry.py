@@ -62,22 +62,11 @@ FORMATS: Mapping[str, str] = {
 """Importers of the games of other programs, by name prefix or file ending. Each takes the rest of
 the name, or the file, and returns the maker of the game."""
 
-PUBLISHED = "solvent.model.gymnasium_table:maker"
-"""Reader of the game of another package's environment, by its id."""
-
-TABLE_OF_ENV = "solvent.model.gymnasium_table:GymnasiumTable.from_env"
-"""Reader of the game of an environment that is at hand."""
-
 MINIGRID = "minigrid"
 """The package whose environments are read by stepping through all their states."""
 
 MINIGRID_IDS = "MiniGrid-"
 """Prefix of the ids of that package, which it registers when it is imported."""
-
-OF_MINIGRID, GRID_OF_ENV = (
-    f"solvent.model.minigrid_game:{name}" for name in ("maker", "MiniGridGame.from_env")
-)
-"""Readers of an environment of that package, by its id and as an object."""
 
 ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 """Pattern of a Gymnasium id with a version."""
@@ -453,8 +442,8 @@ def find_spec(name: str) -> GameSpec:
             near = nearest(name, [*words, *gym.registry])
             hint = f"did you mean {near!r}?" if near else "`solvent list` shows all"
             raise ValueError(f"no game or environment {shown(name)}; {hint}")
-        reader = OF_MINIGRID if name.startswith(MINIGRID_IDS) else PUBLISHED
-        return GameSpec(name=name, make=load(reader)(name))
+        reader = "minigrid_game" if name.startswith(MINIGRID_IDS) else "gymnasium_table"
+        return GameSpec(name=name, make=load(f"solvent.model.{reader}:maker")(name))
     if (form := _format(name)) is not None:
         return GameSpec(name=name, make=load(FORMATS[form])(name.removeprefix(OPENSPIEL)))
     module, found = load_place(name, "game")
@@ -679,9 +668,9 @@ def game_of(subject: Any) -> Any:
         if hasattr(found, "info") and hasattr(found, "initial"):
             return found
     if any(kind.__module__.partition(".")[0] == MINIGRID for kind in type(native).__mro__):
-        return load(GRID_OF_ENV)(subject)
+        return load("solvent.model.minigrid_game:MiniGridGame.from_env")(subject)
     if hasattr(native, "P") or isinstance(native, gym.Env):
-        return load(TABLE_OF_ENV)(subject)
+        return load("solvent.model.gymnasium_table:GymnasiumTable.from_env")(subject)
     raise ValueError(
         f"game is {shown(subject)}; allowed are a name that `solvent list` shows, the id of an "
         f"environment such as 'FrozenLake-v1', an environment, rules, and a table"

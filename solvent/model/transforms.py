@@ -29,7 +29,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model.arrays import Bools, Floats, concatenated_ranges
+from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
 from solvent.model.game import (
     WINS,
     WINS_OR_TIES,
@@ -111,29 +111,16 @@ def undiscounted(game: TabularGame) -> TabularGame:
     if discount == 1:
         return game
     end = game.n_states - 1
-    kept = game.next_state != end
-    goes_on = kept & ~game.terminal[game.next_state]
-    before = np.concatenate(([0], np.cumsum(kept)))
+    goes_on = ~game.terminal[game.next_state]
     chance = np.where(goes_on, game.probability / float(discount), game.probability)
+    chance[game.next_state == end] = 0.0
     info = replace(
         game.info,
         parameters=tuple(pair for pair in game.info.parameters if pair[0] != PARAMETER),
         unit=game.info.unit.removeprefix(UNIT),
         discount=Fraction(1),
     )
-    return TabularGame(
-        info=info,
-        states=tuple(game.states[:-1]),
-        row_start=game.row_start[:-1],
-        outcome_start=before[game.outcome_start],
-        next_state=game.next_state[kept],
-        probability=chance[kept],
-        outcome_reward=game.outcome_reward[kept],
-        mask=(game.mask[0][:-1], game.mask[1][:-1]),
-        initial=game.initial[:-1],
-        observation=tuple(seen[:-1] for seen in game.observation),
-        turn=None if game.turn is None else game.turn[:-1],
-    )
+    return _part(replace(game, info=info, probability=chance), np.arange(end))
 
 
 def discounted_policy(policy: TabularPolicy, game: TabularGame) -> TabularPolicy:
@@ -451,10 +438,13 @@ def reachable(game: TabularGame) -> TabularGame:
         frontier = successors[~seen[successors]]
         seen[frontier] = True
 
-    kept = np.flatnonzero(seen)
-    if len(kept) == game.n_states:
-        return game
-    new_index = np.cumsum(seen) - 1
+    return game if seen.all() else _part(game, np.flatnonzero(seen))
+
+
+def _part(game: TabularGame, kept: Ints) -> TabularGame:
+    """The table of some states, in their order, which lead to no others."""
+    new_index = np.zeros(game.n_states, game.next_state.dtype)
+    new_index[kept] = np.arange(len(kept))
     row_count = np.diff(game.row_start)[kept]
     rows = concatenated_ranges(game.row_start[kept], row_count)
     outcome_count = np.diff(game.outcome_start)[rows]
@@ -464,7 +454,7 @@ def reachable(game: TabularGame) -> TabularGame:
         states=tuple(game.states[i] for i in kept.tolist()),
         row_start=np.concatenate(([0], np.cumsum(row_count))),
         outcome_start=np.concatenate(([0], np.cumsum(outcome_count))),
-        next_state=new_index.astype(game.next_state.dtype)[game.next_state[outcomes]],
+        next_state=new_index[game.next_state[outcomes]],
         probability=game.probability[outcomes],
         outcome_reward=game.outcome_reward[outcomes],
         mask=(game.mask[0][kept], game.mask[1][kept]),

@@ -125,7 +125,23 @@ class RayWorkers(Workers):
             ClusterError: If the cluster was lost, or has had no processor for a while.
         """
         with self._reached():
-            yield from self._solved(task)
+            if self._game is None or self._game[0] is not task.game:
+                self._game = task.game, self._ray.put(task.game)
+            game, reads = self._game[1], tuple(task.game.reads(task.layer))
+            build, number = this_build(type(task.game).__module__), next(self._numbers)
+            values = [self._kept[layer] for layer in reads]
+            size = -(-len(task.blocks) // (TASKS_PER_PROCESSOR * max(1, self.processors)))
+            of_ray = {}
+            for first in range(0, len(task.blocks), size):
+                part = task.blocks[first : first + size]
+                starts = [
+                    None if start is None else np.ascontiguousarray(start)
+                    for start in task.starts[first : first + size]
+                ]
+                asked = _Asked(build, number, task.layer, reads, part, starts)
+                of_ray[self._solve.remote(asked, game, *values)] = part
+            for done in self._done(list(of_ray)):
+                yield from zip(of_ray[done], self._ray.get(done), strict=True)
 
     def run(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Iterator[Any]:
         """Call a function with each of some arguments, one call to a processor.
@@ -175,25 +191,6 @@ class RayWorkers(Workers):
                 f"finished is kept"
             ) from error
 
-    def _solved(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
-        if self._game is None or self._game[0] is not task.game:
-            self._game = task.game, self._ray.put(task.game)
-        game, reads = self._game[1], tuple(task.game.reads(task.layer))
-        build, number = this_build(type(task.game).__module__), next(self._numbers)
-        values = [self._kept[layer] for layer in reads]
-        size = -(-len(task.blocks) // (TASKS_PER_PROCESSOR * max(1, self.processors)))
-        of_ray = {}
-        for first in range(0, len(task.blocks), size):
-            part = task.blocks[first : first + size]
-            starts = [
-                None if start is None else np.ascontiguousarray(start)
-                for start in task.starts[first : first + size]
-            ]
-            asked = _Asked(build, number, task.layer, reads, part, starts)
-            of_ray[self._solve.remote(asked, game, *values)] = part
-        for done in self._done(list(of_ray)):
-            yield from zip(of_ray[done], self._ray.get(done), strict=True)
-
     def _done(self, waiting: list[Any]) -> Iterator[Any]:
         """Yield each task when it is done; what is left before its end cancels the others."""
         lost = monotonic()
@@ -218,13 +215,12 @@ class RayWorkers(Workers):
 
         # It takes no processor, so that it need not wait for another's tasks.
         check = self._ray.remote(num_cpus=0, max_retries=RETRIES)(check_build)
-        asked = [
-            check.options(
-                scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            ).remote(this_build())
+        nodes = [
+            NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             for node in self._ray.nodes()
             if node["Alive"] and node["Resources"].get("CPU", 0) >= 1
         ]
+        asked = [check.options(scheduling_strategy=at).remote(this_build()) for at in nodes]
         answered = 0
         for answer in asked:
             try:

@@ -175,10 +175,6 @@ class LayerFolder(LayerStore):
         sample = self.samples.get(place)
         return super().value_at(place) if sample is None else sample.value
 
-    def _check_read(self, layer: Layer) -> None:
-        if self.keep != "compact" or not self.has(layer):
-            super()._check_read(layer)
-
     def _unpack(self, layer: Layer) -> Floats:
         """A layer's values from its compact file; all that can be checked is.
 

@@ -34,7 +34,7 @@ from solvent.exact.layered.game import Layer, LayeredGame, Place, Read
 from solvent.exact.layered.store import KEEPS, SLACK
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
-from solvent.model.parameters import shown
+from solvent.model.parameters import brief, shown
 
 STATES = 300
 """States that are chosen; folders of another number cannot be read."""
@@ -48,9 +48,6 @@ READ = (FORMAT, PARTIAL)
 
 MOST_BYTES = 64 << 20
 """A manifest is no larger, nor are the records so far."""
-
-LONGEST = 200
-"""Characters of a reason that are repeated in a message."""
 
 DTYPE = "<f8"
 """The type of the values on disk: 8 bytes, little-endian."""
@@ -112,8 +109,7 @@ def game_of(description: Mapping[str, Any], kind: type[LayeredGame], folder: Pat
     try:
         game = kind.from_identity(description)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        reason = reason if len(reason) <= LONGEST else f"{reason[:LONGEST]}..."
+        reason = f"{error} is missing" if isinstance(error, KeyError) else brief(str(error), 200)
         raise StoreError(f"{folder}: manifest.json is damaged ({reason})") from error
     check_same(description, game, folder)
     return game

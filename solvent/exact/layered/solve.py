@@ -124,31 +124,23 @@ def solve_layers(
             if needed not in kept:
                 workers.keep(needed, store.read(needed))
                 kept.add(needed)
-        record = _solve_layer(game, layer, store, workers)
+        blocks = game.blocks(layer)
+        start = game.start_of(layer, [store.start(at) for at in game.starts_from(layer)])
+        starts = [None if start is None else game.part_of(start, block) for block in blocks]
+        solved = dict(workers.solve(LayerTask(game, layer, blocks, starts, store.read)))
+        results = [solved[block] for block in blocks]
+        record = LayerRecord(
+            largest_gap=max(result.largest_gap for result in results),
+            games=sum(result.games for result in results),
+            constant=sum(result.constant for result in results),
+        )
+        store.write(layer, *game.join(layer, results), record)
         for passed in [at for at in kept if last_reader[at] == layer]:
             workers.forget(passed)
             kept.remove(passed)
         if on_layer is not None:
             on_layer(layer, record)
     store.finish()
-
-
-def _solve_layer(
-    game: LayeredGame, layer: Layer, store: LayerStore, workers: Workers
-) -> LayerRecord:
-    """Solve one layer, those that it reads being in the store, and write it."""
-    blocks = game.blocks(layer)
-    start = game.start_of(layer, [store.start(at) for at in game.starts_from(layer)])
-    starts = [None if start is None else game.part_of(start, block) for block in blocks]
-    solved = dict(workers.solve(LayerTask(game, layer, blocks, starts, store.read)))
-    results = [solved[block] for block in blocks]
-    record = LayerRecord(
-        largest_gap=max(result.largest_gap for result in results),
-        games=sum(result.games for result in results),
-        constant=sum(result.constant for result in results),
-    )
-    store.write(layer, *game.join(layer, results), record)
-    return record
 
 
 def proved_errors(store: LayerStore) -> dict[Layer, float]:

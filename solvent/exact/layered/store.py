@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
@@ -81,6 +80,9 @@ class LayerStore:
         self._starts: dict[Layer, WarmStart] = {}
         self._records: dict[Layer, LayerRecord] = {}
         self._largest: dict[Layer, float] = {}
+        # The layers in which the game may begin, those that read each, and are started from each.
+        self._opening = frozenset(game.opening)
+        self._readers, self._started = self._users(game.reads), self._users(game.starts_from)
 
     def has(self, layer: Layer) -> bool:
         """Return whether a layer is solved."""
@@ -213,21 +215,6 @@ class LayerStore:
         if missing is not None:
             raise ValueError(f"the solution is not complete: {missing} is not solved")
 
-    @cached_property
-    def _opening(self) -> frozenset[Layer]:
-        """The layers in which the game may begin."""
-        return frozenset(self.game.opening)
-
-    @cached_property
-    def _readers(self) -> dict[Layer, list[Layer]]:
-        """The layers that read each."""
-        return self._users(self.game.reads)
-
-    @cached_property
-    def _started(self) -> dict[Layer, list[Layer]]:
-        """The layers that are started from each."""
-        return self._users(self.game.starts_from)
-
     def _users(self, uses: Callable[[Layer], Sequence[Layer]]) -> dict[Layer, list[Layer]]:
         users: dict[Layer, list[Layer]] = {layer: [] for layer in self.game.layers}
         for layer in self.game.layers:
@@ -254,7 +241,7 @@ class LayerStore:
         """
         if not self.has(layer):
             raise KeyError(layer)
-        if not self.needs(layer):
+        if self.keep == "start" and not self.needs(layer):
             raise StoreError(
                 f"only the value of the start is kept, not {self.game.label(layer).strip()}; what "
                 f"is needed for other positions is kept by --keep compact and --keep all"
