@@ -17,12 +17,13 @@ import argparse
 import os
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from solvent.exact.layered.cluster import RayWorkers
 from solvent.exact.layered.game import Block, BlockResult, Layer
-from solvent.exact.layered.solve import LayerTask, Workers, solve_layers
+from solvent.exact.layered.solve import Workers, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart import load_chart
 from solvent.games.football.packed import pack_rules
@@ -47,8 +48,8 @@ class Counted(RayWorkers):
         self.sent += values.nbytes
         super().keep(layer, values)
 
-    def solve(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
-        for block, result in super().solve(task):
+    def solve(self, *task: Any) -> Iterator[tuple[Block, BlockResult]]:
+        for block, result in super().solve(*task):
             self.returned += result.values.nbytes
             self.returned += 0 if result.start is None else result.start.nbytes
             yield block, result

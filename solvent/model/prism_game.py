@@ -326,12 +326,9 @@ class _Reading:
         fits = (chance or formula.is_reward_operator_formula) and not formula.has_bound
         if not fits or path is None or not (path.is_eventually_formula or until):
             raise self._refused(f"is none that is read; {ALLOWED}")
-        if formula.has_optimality_type:
-            least = formula.optimality_type.name == "MINIMIZE"
-        else:
-            least = False
-            if self.model.model_type.name == "MDP":
-                raise self._refused(f"does not say whether it asks for max or min; {ALLOWED}")
+        if self.model.model_type.name == "MDP" and not formula.has_optimality_type:
+            raise self._refused(f"does not say whether it asks for max or min; {ALLOWED}")
+        least = formula.has_optimality_type and formula.optimality_type.name == "MINIMIZE"
         goal = self._holds(path.right_subformula if until else path.subformula)
         if chance:
             lost = ~goal & ~self._holds(path.left_subformula) if until else np.zeros_like(goal)

@@ -44,13 +44,13 @@ from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from solvent.exact.layered.game import Block, BlockResult, Layer, LayeredGame, WarmStart
-from solvent.exact.layered.solve import LayerTask, Workers
+from solvent.exact.layered.game import Block, BlockResult, Layer, LayeredGame, Read
+from solvent.exact.layered.solve import Starts, Workers
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 
@@ -118,28 +118,28 @@ class RayWorkers(Workers):
         """Take a layer out of the object store."""
         del self._kept[layer]
 
-    def solve(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
+    def solve(
+        self, game: LayeredGame, layer: Layer, starts: Starts, read: Read
+    ) -> Iterator[tuple[Block, BlockResult]]:
         """Solve the blocks of a layer, those first that are done first.
 
         Raises:
             ClusterError: If the cluster was lost, or has had no processor for a while.
         """
         with self._reached():
-            if self._game is None or self._game[0] is not task.game:
-                self._game = task.game, self._ray.put(task.game)
-            game, reads = self._game[1], tuple(task.game.reads(task.layer))
-            build, number = this_build(type(task.game).__module__), next(self._numbers)
-            values = [self._kept[layer] for layer in reads]
-            size = -(-len(task.blocks) // (TASKS_PER_PROCESSOR * max(1, self.processors)))
-            of_ray = {}
-            for first in range(0, len(task.blocks), size):
-                part = task.blocks[first : first + size]
-                starts = [
-                    None if start is None else np.ascontiguousarray(start)
-                    for start in task.starts[first : first + size]
-                ]
-                asked = _Asked(build, number, task.layer, reads, part, starts)
-                of_ray[self._solve.remote(asked, game, *values)] = part
+            if self._game is None or self._game[0] is not game:
+                self._game = game, self._ray.put(game)
+            reads, number = tuple(game.reads(layer)), next(self._numbers)
+            about = this_build(type(game).__module__), number, layer, reads
+            values = [self._kept[needed] for needed in reads]
+            size = -(-len(starts) // (TASKS_PER_PROCESSOR * max(1, self.processors)))
+            blocks, of_ray = list(starts), {}
+            for first in range(0, len(blocks), size):
+                part = blocks[first : first + size]
+                own = {
+                    b: None if (s := starts[b]) is None else np.ascontiguousarray(s) for b in part
+                }
+                of_ray[self._solve.remote(*about, own, self._game[1], *values)] = part
             for done in self._done(list(of_ray)):
                 yield from zip(of_ray[done], self._ray.get(done), strict=True)
 
@@ -235,41 +235,38 @@ class RayWorkers(Workers):
             raise ClusterError(f"the cluster at {self.address} has no processors")
 
 
-class _Asked(NamedTuple):
-    """Some blocks of a layer, for a process of the cluster.
-
-    Attributes:
-        build: The driver's.
-        number: A number that differs for every layer that a driver solves.
-        layer: The layer.
-        reads: The layers whose values are sent along, in their order.
-        blocks: The blocks to solve.
-        starts: The warm start of each block.
-    """
-
-    build: Build
-    number: int
-    layer: Layer
-    reads: tuple[Layer, ...]
-    blocks: Sequence[Block]
-    starts: Sequence[WarmStart | None]
-
-
 _latest: tuple[int, LayeredGame, Any] | None = None
 """In a process of the cluster, which serves one driver: the game and the problem at which it was
 last, with its number. A problem is prepared once for all the blocks that come to the process."""
 
 
-def _solve_blocks(asked: _Asked, game: LayeredGame, *values: Floats) -> list[BlockResult]:
-    """Solve some blocks in a process of the cluster."""
+def _solve_blocks(
+    build: Build,
+    number: int,
+    layer: Layer,
+    reads: tuple[Layer, ...],
+    starts: Starts,
+    game: LayeredGame,
+    *values: Floats,
+) -> list[BlockResult]:
+    """Solve some blocks in a process of the cluster.
+
+    Args:
+        build: The driver's.
+        number: A number that differs for every layer that a driver solves.
+        layer: The layer.
+        reads: The layers whose values are sent along, in their order.
+        starts: The warm start of each block.
+        game: The game.
+        values: Values of the layers that are read.
+    """
     global _latest
-    check_build(asked.build, type(game).__module__)
-    if _latest is None or _latest[0] != asked.number:
-        read = dict(zip(asked.reads, values, strict=True))
-        _latest = asked.number, game, game.problem(asked.layer, read.__getitem__)
+    check_build(build, type(game).__module__)
+    if _latest is None or _latest[0] != number:
+        read = dict(zip(reads, values, strict=True))
+        _latest = number, game, game.problem(layer, read.__getitem__)
     _, game, problem = _latest
-    pairs = zip(asked.blocks, asked.starts, strict=True)
-    return [game.solve_block(problem, block, start) for block, start in pairs]
+    return [game.solve_block(problem, block, start) for block, start in starts.items()]
 
 
 def check_build(drivers: Build, module: str = __name__) -> None:

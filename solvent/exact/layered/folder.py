@@ -475,8 +475,11 @@ class LayerFolder(LayerStore):
             raise ValueError(f"entries missing or unknown: {', '.join(map(shown, different))}")
         for name in sorted(known):
             value = entries[name]
-            fits = is_number(value) if name in largest else isinstance(value, str)
-            if not fits or not (0 <= value <= largest[name] if name in largest else _SHA256(value)):
+            if name in largest:
+                fits = is_number(value) and 0 <= value <= largest[name]
+            else:
+                fits = isinstance(value, str) and _SHA256(value) is not None
+            if not fits:
                 raise ValueError(f"{name} is {shown(value)}, in a layer of {states} states")
         entry = dict(entries)
         if "samples" in entry:

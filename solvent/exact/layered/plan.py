@@ -13,6 +13,7 @@ Blocks are compressed by themselves, which takes some more room than a layer in 
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from collections import defaultdict
@@ -314,17 +315,11 @@ def free_disk(folder: Path) -> int:
 
 def free_memory() -> int | None:
     """Bytes that are available to this process; None if the system does not say, as Linux does."""
-    found = [bytes_ for bytes_ in (_of_system(), _of_control_group()) if bytes_ is not None]
-    return min(found, default=None)
-
-
-def _of_system() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    [available] = (line.split()[1] for line in lines if line.startswith("MemAvailable:"))
-    return int(available) * 1024
+    found = [_of_control_group()]
+    with contextlib.suppress(OSError):
+        told = Path("/proc/meminfo").read_text(encoding="ascii")
+        found.append(1024 * int(told.partition("MemAvailable:")[2].split()[0]))
+    return min((available for available in found if available is not None), default=None)
 
 
 def _of_control_group(group: Path = Path("/sys/fs/cgroup")) -> int | None:

@@ -25,12 +25,12 @@ what is worked out from such values is no worse.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -49,26 +49,11 @@ from solvent.model.arrays import Floats
 from solvent.model.cache import OnProgress, Packed, Teller, entry_path, kept
 from solvent.model.parameters import shown
 
+Starts = Mapping[Block, WarmStart | None]
+"""The warm start of each block of a layer."""
+
 OnLayer = Callable[[Layer, LayerRecord], None]
 """Called with every layer when the store has it."""
-
-
-class LayerTask(NamedTuple):
-    """A layer that is to be solved, those that it reads being solved.
-
-    Attributes:
-        game: The game to which it belongs.
-        layer: The layer.
-        blocks: All its blocks.
-        starts: The warm start of each block.
-        read: Returns the values of the layers that it reads.
-    """
-
-    game: LayeredGame
-    layer: Layer
-    blocks: Sequence[Block]
-    starts: Sequence[WarmStart | None]
-    read: Read
 
 
 class Workers:
@@ -87,16 +72,21 @@ class Workers:
     def forget(self, layer: Layer) -> None:
         """Note that a layer will be read no more."""
 
-    def solve(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
-        """Solve the blocks of a layer; they may come in any order, each once."""
-        problem = task.game.problem(task.layer, task.read)
+    def solve(
+        self, game: LayeredGame, layer: Layer, starts: Starts, read: Read
+    ) -> Iterator[tuple[Block, BlockResult]]:
+        """Solve the blocks of a layer; they may come in any order, each once.
+
+        Args:
+            game: The game to which the layer belongs.
+            layer: The layer.
+            starts: The warm start of each of its blocks.
+            read: Returns the values of the layers that it reads.
+        """
+        problem = game.problem(layer, read)
         with ThreadPoolExecutor(self.threads) as pool:
-            results = pool.map(
-                lambda block, start: task.game.solve_block(problem, block, start),
-                task.blocks,
-                task.starts,
-            )
-            yield from zip(task.blocks, results, strict=True)
+            results = pool.map(partial(game.solve_block, problem), starts, starts.values())
+            yield from zip(starts, results, strict=True)
 
 
 def solve_layers(
@@ -126,8 +116,8 @@ def solve_layers(
                 kept.add(needed)
         blocks = game.blocks(layer)
         start = game.start_of(layer, [store.start(at) for at in game.starts_from(layer)])
-        starts = [None if start is None else game.part_of(start, block) for block in blocks]
-        solved = dict(workers.solve(LayerTask(game, layer, blocks, starts, store.read)))
+        starts = {b: None if start is None else game.part_of(start, b) for b in blocks}
+        solved = dict(workers.solve(game, layer, starts, store.read))
         results = [solved[block] for block in blocks]
         record = LayerRecord(
             largest_gap=max(result.largest_gap for result in results),
