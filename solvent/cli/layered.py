@@ -199,7 +199,7 @@ def _check_disk(layered: LayeredGame, out: Path, store: LayerStore) -> None:
         if store.keep != "compact":
             raise
         with working("solving a sample"):
-            packed = measure(layered).packed
+            _, packed = measure(layered)
         check_disk(layered, out, store, packed)
 
 
@@ -256,9 +256,8 @@ def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_js
         report = {
             "game": game.info.name,
             "parameters": dict(game.info.parameters),
-            **{name: value for name, value in vars(plan).items() if name not in ("kept", "sample")},
+            **vars(plan),
             "kept": {keep: room._asdict() for keep, room in plan.kept.items()},
-            "sample": plan.sample._asdict(),
         }
         typer.echo(json.dumps(report, indent=2))
         return
@@ -268,7 +267,6 @@ def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_js
 def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
     threads = options.threads or os.cpu_count() or 1
     memory = free_memory()
-    core_seconds = plan.sample.core_seconds
     folder = options.out
     disk = "none, since it is kept in memory; --out DIR keeps it in a folder"
     if folder is not None:
@@ -289,11 +287,9 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
         **kept,
         "traffic": f"on a cluster {gigabytes(plan.traffic / plan.layers)} a layer to each other "
         f"machine, {gigabytes(plan.traffic)} in all; {gigabytes(plan.traffic)} come back from them",
-        "processor": f"{_duration(core_seconds)}, {core_seconds / 3600:.2f} core-hours; on "
-        f"{threads} thread{'s' * (threads > 1)} about {_duration(core_seconds / threads)}",
-        "measured on": f"{plan.sample.games:,} {'games' if both else 'states'} in "
-        f"{plan.sample.seconds:.1f} s, in layers from all over the game whose values are "
-        "made up to be like the real ones",
+        "processor": f"{_duration(plan.core_seconds)}, {plan.core_seconds / 3600:.2f} core-hours; "
+        f"on {threads} thread{'s' * (threads > 1)} about {_duration(plan.core_seconds / threads)}, "
+        "estimated from blocks whose values are made up to be like the real ones",
     }
 
 

@@ -215,10 +215,8 @@ def _opened(
         raise StoreError(f"{path}: {error}") from error
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except (ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-        raise StoreError(f"{path}: not {what}, or damaged") from error
     except Exception as error:  # zlib and zipfile raise many kinds for damaged archives.
-        raise StoreError(f"{path}: damaged ({type(error).__name__})") from error
+        raise StoreError(f"{path}: not {what}, or damaged") from error
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, _Member]:

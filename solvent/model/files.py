@@ -62,20 +62,13 @@ def open_file(path: str | Path) -> BufferedReader:
         OSError: If there is none, or it cannot be read; a directory, a device and a pipe are
             none.
     """
-    # Without this flag a pipe would be waited for until somebody writes into it.
-    descriptor = os.open(
-        path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    )
-    try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
-        return open(descriptor, "rb")  # noqa: PTH123  # There is no such method of a descriptor.
-    except BaseException:
-        os.close(descriptor)
-        raise
+    # Looked at before it is opened: a pipe would be waited for until somebody writes into it.
+    mode = Path(path).stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return Path(path).open("rb")
 
 
 def read_file(path: str | Path, largest: int) -> bytes:

@@ -587,23 +587,20 @@ def to_storm(table: TabularGame) -> Any:
         )
     starts = np.flatnonzero(table.initial)
     extra = int(len(starts) > 1)
-    entries: list[tuple[int, int, float]] = [
-        (0, int(s) + 1, float(table.initial[s])) for s in starts if extra
-    ]
-    rewards = [0.0] * extra
-    groups = [0] * extra
+    # Storm's rows: the probabilities of what they lead to, and their rewards.
+    leads = [{s + 1: float(table.initial[s]) for s in starts.tolist()}] * extra
+    rewards, groups = [0.0] * extra, [0] * extra
     for state in range(table.n_states):
-        groups.append(len(rewards))
+        groups.append(len(leads))
         for row in range(*table.row_start[state : state + 2].tolist()):
-            into: dict[int, float] = {}
+            leads.append({})
             for n in range(*table.outcome_start[row : row + 2].tolist()):
                 target = int(table.next_state[n]) + extra
-                into[target] = into.get(target, 0.0) + float(table.probability[n])
-            entries += [(len(rewards), target, into[target]) for target in sorted(into)]
-            rewards.append(float(table.reward[row]))
+                leads[-1][target] = leads[-1].get(target, 0.0) + float(table.probability[n])
         if table.terminal[state]:
-            entries.append((len(rewards), state + extra, 1.0))
-            rewards.append(0.0)
+            leads.append({state + extra: 1.0})
+        rewards += table.reward[slice(*table.row_start[state : state + 2])].tolist() or [0.0]
+    entries = [(row, t, lead[t]) for row, lead in enumerate(leads) for t in sorted(lead)]
     builder = datastructures.SparseMatrixBuilder[float](
         rows=len(rewards),
         columns=len(groups),

@@ -209,12 +209,9 @@ class GameSpec:
             value, kind = getattr(self, one.name), str(one.type)
             if kind.startswith("Mapping"):
                 fits, expected = isinstance(value, Mapping), "a mapping"
-            elif kind.startswith("Reference"):
-                fits, expected = _is_reference(value), "a text 'module:name'"
-                fits |= callable(value) and "Callable" in kind
             else:
-                fits = isinstance(value, str) or one.name != "name"
-                expected = "a text"
+                fits, expected = _is_reference(value), "a text 'module:name'"
+                fits |= not kind.startswith("Reference") or ("Callable" in kind and callable(value))
             if not fits and not (value is None and kind.endswith("None")):
                 raise ValueError(
                     f"{one.name} of the game {self.name} is {shown(value)}; expected {expected}"

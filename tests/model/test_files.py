@@ -96,7 +96,6 @@ def file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"name": 3}, r"name of the game 3 is 3; expected a text"),
         ({"make": "mine"}, r"make of .* is 'mine'; expected a text 'module:name'"),
         ({"baselines": {"a": 1}}, r"baselines of .* is {'a': 1}; expected a text 'module:"),
         ({"solver": len}, r"solver of .* is <built-in function len>; expected a text 'module:"),

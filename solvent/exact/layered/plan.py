@@ -42,22 +42,6 @@ class ResourceError(OSError):
     """Too little disk or memory for a solve; the message is one line with figures."""
 
 
-class Sample(NamedTuple):
-    """The measurements.
-
-    Attributes:
-        games: Matrix games that were solved for it.
-        seconds: Processor time that they took, in seconds.
-        core_seconds: Processor time that the whole game will take, by that, in seconds.
-        packed: Bytes that a value takes in a compact file, by that.
-    """
-
-    games: int
-    seconds: float
-    core_seconds: float
-    packed: float
-
-
 class Room(NamedTuple):
     """The disk and memory that a solve takes.
 
@@ -83,7 +67,7 @@ class Plan:
         kept: Disk and memory for each of :data:`~.store.KEEPS` that can be chosen.
         traffic: Bytes that each other machine of a cluster gets, and that all of them together
             give back.
-        sample: The sample from which the time is estimated.
+        core_seconds: Processor time, estimated from a sample, in seconds.
     """
 
     states: int
@@ -93,7 +77,7 @@ class Plan:
     memory: int
     kept: dict[str, Room]
     traffic: int
-    sample: Sample
+    core_seconds: float
 
 
 def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -> Plan:
@@ -104,10 +88,10 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
         in_folder: Whether layers are to be kept in a folder, not in memory.
         keep: The values to keep, one of :data:`~.store.KEEPS`.
     """
-    sample = measure(game)
+    core_seconds, packed = measure(game)
     kept = {
         each: Room(
-            disk_bytes(game, keep=each, packed=sample.packed) if in_folder else 0,
+            disk_bytes(game, keep=each, packed=packed) if in_folder else 0,
             memory_bytes(game, in_folder=in_folder, keep=each),
         )
         for each in KEEPS
@@ -121,31 +105,31 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
         memory=kept[keep].memory,
         kept=kept,
         traffic=values_bytes(game) + sum(start_bytes(game, layer) for layer in game.layers),
-        sample=sample,
+        core_seconds=core_seconds,
     )
 
 
-def measure(game: LayeredGame) -> Sample:
-    """Solve some blocks of some layers, and conclude from them what all will take."""
-    found = [(sample, *_cost(game, sample)) for sample in game.samples()]
-    sizes = [sample.stands_for * prod(game.shape(sample.layer)) for sample, *_ in found]
-    return Sample(
-        games=sum(solved for *_, solved, _ in found),
-        seconds=sum(once + of_blocks for _, once, of_blocks, *_ in found),
-        core_seconds=sum(
-            sample.stands_for * (once + of_blocks / sample.share)
-            for sample, once, of_blocks, *_ in found
-        ),
-        packed=sum(n * of[-1] for n, of in zip(sizes, found, strict=True)) / sum(sizes),
-    )
+def measure(game: LayeredGame) -> tuple[float, float]:
+    """Solve some blocks of some layers, and conclude from them what all will take.
+
+    Returns:
+        Seconds of processor time for the whole game, and bytes of a value in a compact file.
+    """
+    seconds, size, packed = 0.0, 0.0, 0.0
+    for sample in game.samples():
+        once, of_blocks, of_value = _cost(game, sample)
+        values = sample.stands_for * prod(game.shape(sample.layer))
+        seconds += sample.stands_for * (once + of_blocks / sample.share)
+        size, packed = size + values, packed + values * of_value
+    return seconds, packed / size
 
 
-def _cost(game: LayeredGame, sample: LayerSample) -> tuple[float, float, int, float]:
+def _cost(game: LayeredGame, sample: LayerSample) -> tuple[float, float, float]:
     """Measure a layer's blocks when they start from those of the layers before.
 
     Returns:
-        Seconds of processor time, once for the layer and for its blocks; the matrix games solved;
-        and the bytes of a value when it is packed.
+        Seconds of processor time, once for the layer and for its blocks; and the bytes of a value
+        when it is packed.
     """
     left: list[list[WarmStart | None]] = []  # Of each of those layers, the blocks' parts.
     for before in game.starts_from(sample.layer):
@@ -161,13 +145,11 @@ def _cost(game: LayeredGame, sample: LayerSample) -> tuple[float, float, int, fl
     problem = game.problem(sample.layer, game.guess)
     prepared = time.process_time()
     pairs = zip(sample.blocks, starts, strict=True)
-    solved = [game.solve_block(problem, *pair) for pair in pairs]
+    solved = [game.solve_block(problem, *pair).values for pair in pairs]
     seconds = time.process_time() - prepared
-    largest = max(float(np.abs(block.values).max()) for block in solved)
-    packed = sum(len(pack(block.values, largest)) for block in solved)
-    values = sum(block.values.size for block in solved)
-    games = sum(block.games for block in solved)
-    return prepared - began, seconds, games, packed / values
+    largest = max(float(np.abs(values).max()) for values in solved)
+    packed = sum(len(pack(values, largest)) for values in solved)
+    return prepared - began, seconds, packed / sum(values.size for values in solved)
 
 
 def layer_bytes(game: LayeredGame, layer: Layer) -> int:

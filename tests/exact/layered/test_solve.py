@@ -132,8 +132,7 @@ def test_a_plan_counts_what_is_then_solved(tmp_path: Path) -> None:
     assert plan.disk >= largest - 20_000  # What the manifest has besides records.
     assert values_bytes(layers) < plan.disk
     assert plan.traffic >= values_bytes(layers)
-    assert plan.sample.games == 3 * 301
-    assert 0 < plan.sample.seconds < plan.sample.core_seconds
+    assert plan.core_seconds > 0
 
 
 def test_a_disk_that_is_too_small_is_said_with_figures(

@@ -284,8 +284,7 @@ def test_a_plan_counts_what_is_then_solved(
     assert plan.disk >= largest - 20_000  # What the manifest has besides records.
     assert values_bytes(layers) < plan.disk
     assert plan.traffic >= values_bytes(layers)
-    assert 0 < plan.sample.games <= plan.games * 3
-    assert plan.sample.core_seconds > 0
+    assert plan.core_seconds > 0
 
 
 def test_a_plan_knows_how_far_values_can_be_compressed(tmp_path: Path) -> None:
