@@ -74,9 +74,8 @@ def found(*arguments: Any) -> Any:
     return object()
 
 
-@pytest.mark.parametrize("way", ["simulator", "layered"])
-def test_a_game_without_a_table_has_no_discount(registered: Any, way: str) -> None:
-    registered(nim_spec(**{way: f"{__name__}:found"}, discount=0.5))
+def test_a_game_without_a_table_has_no_discount(registered: Any) -> None:
+    registered(nim_spec(simulator=f"{__name__}:found", discount=0.5))
     assert make_game(NIM.info.name, discount=1) is not None
     with pytest.raises(ValueError, match=r"^discount is 0\.9; .* with these parameters has too"):
         make_game(NIM.info.name, discount=0.9)
@@ -237,3 +236,11 @@ def test_the_command_says_what_is_unbounded(tmp_path: Path) -> None:
     found = answer("score", str(tmp_path / "left.npz"), "CliffWalking-v1", "--json")
     assert found["unbounded"] is True
     assert found["value"] is None
+
+
+def test_a_game_that_is_solved_in_layers_has_a_discount_if_it_has_a_table() -> None:
+    plain = make_game("inventory")
+    assert solve(make_game("inventory", discount=0.9)).value == pytest.approx(
+        solve(discounted(compile_game(plain), 0.9)).value
+    )
+    assert answer("solve", "inventory", "--discount", "0.9", "--json")["discount"] == 0.9

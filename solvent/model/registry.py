@@ -637,7 +637,7 @@ def make_game(
         from solvent.model.context import with_modifier
 
         game = with_modifier(game, check, modifier)
-    if factor != 1 and any(spec.ask(way, game) is not None for way in ("simulator", "layered")):
+    if factor != 1 and spec.ask("simulator", game) is not None:
         raise ValueError(
             f"discount is {shown(discount)}; {name} with these parameters has too many states for "
             f"a table, and its own solver knows no discount"
