@@ -91,6 +91,9 @@ NEAR_OPTIMAL = 1e-4
 """The distance of a normalized score from 1 below which a policy counts as optimal: the optimum
 itself, rounded as policies are here, is as far away."""
 
+MOST_STEPS = 1.1
+"""Steps of a run, in units of its budget, above which one asks: the last rollout is finished."""
+
 
 CARD = "card.json"
 """The name of the file in the folder of a submission."""
@@ -479,6 +482,13 @@ def _doubts(task: TaskRecord, runs: Mapping[int, Sequence[Learned]]) -> Iterator
     scores = [a.normalized if task.for_two else a.mode_normalized for a in task.agents]
     if optimal := sum(score > 1 - NEAR_OPTIMAL for score in scores):
         yield f"{task.name}: {optimal} of {len(scores)} policies are optimal"
+    budget = inf if task.task is None else task.task.timesteps or inf
+    steps = [agent.timesteps for agent in task.agents]
+    if over := sum(taken > MOST_STEPS * budget for taken in steps):
+        yield (
+            f"{task.name}: {over} of {len(steps)} runs took more steps than the budget of "
+            f"{budget:,}, up to {max(steps):,}"
+        )
 
 
 def _scored(game: TaskGame, policies: Sequence[Learned], where: str) -> dict[str, Any]:

@@ -587,7 +587,9 @@ def score_rows(info: GameInfo, result: Score, player: int = 0) -> dict[str, str]
 
 
 def _normalized(share: float) -> str:
-    """A normalized score with what it means."""
+    """A normalized score with what it means; none if that of uniform play is not known or 1."""
+    if math.isnan(share):
+        return "–  (uniform play is optimal or has no value)"
     return f"{share:z.6f}  (0 uniform play, 1 the optimum)".replace("-inf", "−∞")
 
 

@@ -477,6 +477,9 @@ def score(
     value, optimum = sign * game.at_start(values), sign * solution.value
     floor = sign * _value_of_uniform(game, policy.player, tolerance)
     span = optimum - floor if np.isfinite(floor) else np.nan
+    # Differences that rounding explains are none.
+    sizes = (np.abs(numbers).max(initial=1) for numbers in (solution.values, game.outcome_reward))
+    rounding = 1e-12 * max(sizes)
 
     starts = np.flatnonzero(game.initial > 0)
     gaps = sign * (solution.values - values)[starts]
@@ -493,7 +496,7 @@ def score(
         optimum=optimum,
         optimality_gap=optimum - value,
         exploitability=optimum - value if game.info.players == 2 else None,
-        normalized=(value - floor) / span if span > 1e-12 else float("nan"),
+        normalized=(value - floor) / span if span > rounding else float("nan"),
         illegal_mass=mass,
         worst_start_gap=float(gaps[worst]),
         worst_start=game.states[int(starts[worst])],

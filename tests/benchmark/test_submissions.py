@@ -562,12 +562,18 @@ def test_the_optimum_packed_as_if_learned_is_proved_doubted_and_found_out(
     for agent in task.agents:
         for name in ("policy.npz", "policy_mode.npz"):
             save_policy(tmp_path / "bench" / agent.folder / name, game.solution.policies[0])
+    budget = task.agents[0].timesteps
+    agents = (replace(task.agents[0], timesteps=5 * budget), *task.agents[1:])
+    record = read_bench(tmp_path / "bench")
+    write_results(tmp_path / "bench", replace(record, tasks=(replace(task, agents=agents),)))
     pack_submission(tmp_path / "bench", "mine", tmp_path / "super", suite, authors="A. Author")
     checked = check_submission(tmp_path / "super", suite)
     assert [agent.mode_gap for agent in checked.tasks[0].agents] == pytest.approx([0] * 3, abs=1e-9)
     assert checked.doubts == (
         f"FFCombat-v0: the policies of the seeds {list(checked.card.seeds)} are equal",
         "FFCombat-v0: 3 of 3 policies are optimal",
+        f"FFCombat-v0: 1 of 3 runs took more steps than the budget of {budget:,}, up to "
+        f"{5 * budget:,}",
     )
     with pytest.raises(StoreError, match="trained again, it ends with other policies or steps"):
         next(train_again(checked, 1, place, suite))

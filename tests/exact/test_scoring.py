@@ -33,7 +33,15 @@ from solvent.exact import (
 from solvent.exact.scoring import comparable_score, response_values, solve_with_nonterminating_play
 from solvent.games import FightingFantasy, Pig
 from solvent.games.greed.rules import Greed
-from solvent.model import Game, GymnasiumTable, TabularGame, TabularPolicy, against, compile_game
+from solvent.model import (
+    Game,
+    GymnasiumTable,
+    TabularGame,
+    TabularPolicy,
+    against,
+    compile_game,
+    from_arrays,
+)
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +156,15 @@ def test_the_optimum_scores_one_and_uniform_play_zero(combat: Any, pig: Any) -> 
             assert floor.optimality_gap > 0.01
             best = score(table, solution.policies[player], solution)
             assert best.normalized == pytest.approx(1, abs=1e-9)
+
+
+def test_where_no_action_matters_nothing_is_normalized_however_large_rewards_are() -> None:
+    chances = np.full((2, 2, 2), 0.5)
+    chances[:, 0] = 0.1, 0.9
+    for scale in (1, 1e4, 1e6, 1e9):
+        for reward in np.random.default_rng(0).normal(size=(20, 2)) * scale:
+            game = from_arrays(chances, reward, discount=0.95, actions_first=True)
+            assert np.isnan(score(game, TabularPolicy.uniform(game)).normalized), (scale, reward)
 
 
 def test_exploitability_is_the_gap_of_a_game_for_two(combat: Any, pig: Any) -> None:
