@@ -149,7 +149,7 @@ class LayerFolder(LayerStore):
             game = manifest.game_of(description, game, folder)
         else:
             manifest.check_same(description, game, folder)
-        store = cls(folder, game, manifest.kept(description))
+        store = cls(folder, game, description.get("keep", "all"))
         if description["sheets"] is None:
             raise StoreError(
                 f"{folder}: the solution is not finished; the command that began it goes on with it"
@@ -354,7 +354,7 @@ class LayerFolder(LayerStore):
         """Take what is solved from a folder that was begun, to keep what is given in it."""
         description = _read_manifest(self.folder, self.game)
         manifest.check_same(description, self.game, self.folder)
-        self.keep = manifest.kept(description)
+        self.keep = description.get("keep", "all")
         if keep not in (None, self.keep):
             raise StoreError(f"{self.folder}: was begun with --keep {self.keep}, not {keep}")
         if description["sheets"] is not None:

@@ -59,11 +59,6 @@ def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:
     return {"kind": game.kind, **kept, **game.identity, "dtype": DTYPE}
 
 
-def kept(description: Mapping[str, Any]) -> str:
-    """Return the one of :data:`~.store.KEEPS` that a manifest states, which has been checked."""
-    return str(description["keep"]) if description["format"] == PARTIAL else "all"
-
-
 def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: Path) -> None:
     """Raise unless a manifest is one that this version reads, of a game of a certain class.
 
@@ -85,7 +80,7 @@ def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: 
         )
     fits = {
         "sheets": isinstance(description.get("sheets", 0), (Mapping, type(None))),
-        "keep": version == FORMAT or description.get("keep") in KEEPS[1:],
+        "keep": description.get("keep", "all") in (KEEPS[1:] if version == PARTIAL else KEEPS[:1]),
         "dtype": description.get("dtype") == DTYPE,
     }
     for name in fits:
