@@ -37,7 +37,7 @@ import re
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -74,7 +74,7 @@ class ClusterError(ConnectionError):
     """A cluster cannot be used, or was lost; the message is one line."""
 
 
-class RayWorkers(Workers):
+class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
     """Solves blocks on a Ray cluster; to be used in a ``with`` statement.
 
     Args:
@@ -165,9 +165,6 @@ class RayWorkers(Workers):
     def close(self) -> None:
         """Leave the cluster."""
         self._ray.shutdown()
-
-    def __enter__(self) -> RayWorkers:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

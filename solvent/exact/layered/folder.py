@@ -42,7 +42,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property, lru_cache
 from math import prod
 from pathlib import Path
@@ -80,7 +80,7 @@ _checked: set[tuple[object, ...]] = set()
 """The files that this process has found sound, each as it is on the disk and as it should be."""
 
 
-class LayerFolder(LayerStore):
+class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
     """The layers of a game in a folder; made by :meth:`create` and :meth:`open`.
 
     It may be used in a ``with`` statement, which lets go of the folder at its end.
@@ -329,9 +329,6 @@ class LayerFolder(LayerStore):
     def close(self) -> None:
         """Let go of the folder; what is solved stays."""
         self._held.close()
-
-    def __enter__(self) -> LayerFolder:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
