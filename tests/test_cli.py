@@ -783,7 +783,25 @@ def test_a_solution_and_a_score_fit(tmp_path: Path) -> None:
             check_fits(told_by("score", str(tmp_path / f"{game}.npz"), game, *words.split()))
 
 
-def test_a_table_that_is_too_wide_is_laid_out_in_another_way() -> None:
+def test_pages_of_one_section_are_told_apart_by_the_fields_of_the_book(tmp_path: Path) -> None:
+    book = tmp_path / "purse.yaml"
+    book.write_text(
+        """
+format: solvent-gamebook
+version: 1
+title: The purse
+variables: {gold: {initial: 1d6, max: 6}}
+endings: {win: {score: 1}, loss: {score: 0}}
+sections:
+  1:
+    choices:
+      - {label: pay, branch: [{when: gold > 3, ending: win}, {when: 1, ending: loss}]}
+      - {label: leave, ending: loss}
+"""
+    )
+    for words in (["score", "uniform", "book"], ["solve", "book"]):
+        told = told_by(*words, str(book))(WIDTH)
+        assert re.search(r"\bplace +gold\b", told), told
     names = [f"column-{n}" for n in range(8)]
     rows = [[f"{n}.123456789" for n in range(8)] for _ in range(2)]
     check_fits(printed(show_blocks, names, rows), 40)

@@ -60,7 +60,7 @@ from solvent.exact import Solution, cached_solution
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.files import find_data, read_data
 from solvent.model.parameters import check_integer, is_number, shown
-from solvent.model.registry import check_registered, declared_names, make_game, names_a_place
+from solvent.model.registry import declared_names, game_specs, make_game, names_a_place
 
 GROUP = "solvent.suites"
 """The group of entry points under which packages declare their suites."""
@@ -358,7 +358,18 @@ def _task_game(task: Task) -> TaskGame:
             raise ValueError(
                 f"environment is {shown(task.environment)}; self-play needs a game for two"
             )
-        rules = make_game(check_registered(task.environment, "environment"), **task.env_kwargs)
+        if names_a_place(task.environment) and task.environment not in game_specs():
+            raise ValueError(
+                f"environment is {shown(task.environment)}, the place of a game; allowed are "
+                f"registered names: install the game with its spec (docs, Your own game)"
+            )
+        rules = make_game(task.environment, **task.env_kwargs)
+        if rules.info.players == 2:
+            known = [name for name, one in ENVIRONMENTS.items() if one.game == rules.info.name]
+            raise ValueError(
+                f"environment is {shown(task.environment)}, a game for two without an opponent; "
+                f"allowed are its environments: {', '.join(known) or 'none'}"
+            )
         table = cached_table(rules)
         return TaskGame(task, rules, table, table, (0,))
     entry = ENVIRONMENTS[task.environment]

@@ -418,7 +418,16 @@ def _fields(game: Game, shown: Sequence[Any], states: Sequence[Any]) -> dict[str
         if len(set(columns["place"])) == len(shown):
             return columns
         # Several states are at one place: their fields tell which.
-        return columns | _columns(shown, varying_fields(shown))
+        from solvent.report.state_map import leaves
+
+        entries = words(game).entry_names()
+        named = {name for names in entries.values() for name in names}
+        told = [dict(leaves(state, entries)) for state in shown]
+        return columns | {
+            name: [str(one.get(name, "")) for one in told]
+            for name in told[0]
+            if name in (named or told[0]) and len({one.get(name) for one in told}) > 1
+        }
     places = [words(game).coordinates(state) for state in shown]
     if places[0]:
         return {name: [str(place[name]) for place in places] for name in places[0]}
@@ -519,9 +528,8 @@ def _show_losses(
         "visits": [small(one.visits) for one in worst],
         "per visit": [small(one.loss) for one in worst],
     }
-    if rules and words(rules).place(worst[0].state):
-        columns["place"] = [words(rules).place(one.state) for one in worst]
-    elif rules and words(rules).coordinates(worst[0].state):
+    first = worst[0].state
+    if rules and (words(rules).place(first) or words(rules).coordinates(first)):
         columns |= _fields(rules, [one.state for one in worst], ())
     else:
         shown = varying_fields(game.states)

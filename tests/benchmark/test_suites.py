@@ -15,6 +15,7 @@ from solvent.benchmark.suites import (
     read_settings,
     suite_hash,
     suite_seeds,
+    task_game,
     tuning_seed,
 )
 from solvent.model.registry import declared_names
@@ -81,6 +82,14 @@ def test_what_is_no_suite_is_refused(old: str, new: str, message: str, tmp_path:
     with pytest.raises(ValueError, match=r"mine\.toml") as caught:
         find_suite(str(file))
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("my_game.py:Mine", "registered names"), ("nim", "solvent/Nim-v0")]
+)
+def test_a_task_without_a_registered_environment_says_what_to_name(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"environment is '{name}'.*{message}"):
+        task_game(Task(environment=name, timesteps=1))
 
 
 def test_the_hash_covers_what_is_compared_and_no_more() -> None:
