@@ -120,14 +120,14 @@ class ExpectedPoints:
         Raises:
             ExpectedPointsError: If a hash differs, or there are more or fewer values than lines.
         """
-        wanted = [
-            (f"the chart {chart.name!r}", self.chart_hash, chart.hash),
-            ("the ruleset", self.ruleset_hash, ruleset.hash),
-        ]
+        wanted = {
+            f"the chart {chart.name!r}": (self.chart_hash, chart.hash),
+            "the ruleset": (self.ruleset_hash, ruleset.hash),
+        }
         if other_chart is not None:
-            what = f"the other side's chart {other_chart.name!r}"
-            wanted.append((what, self.other_side.chart_hash, other_chart.hash))
-        for what, ours, theirs in wanted:
+            hashes = self.other_side.chart_hash, other_chart.hash
+            wanted[f"the other side's chart {other_chart.name!r}"] = hashes
+        for what, (ours, theirs) in wanted.items():
             if ours != theirs:
                 named = self.chart + (f" against {self.other.chart}" if self.other else "")
                 raise ExpectedPointsError(

@@ -362,14 +362,14 @@ def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> O
 
 
 @lru_cache(maxsize=2)
-def agent_player(game: TimedFootball) -> AgentPlayer:
-    """The paper's agent in a game."""
+def agent_player(game: TimedFootball, solution: str | Path | None = None) -> AgentPlayer:
+    """The paper's agent in a game, which needs no solution."""
     return AgentPlayer(FootballLayers.of(game))
 
 
 PLAYERS: Mapping[str, Callable[[TimedFootball, str | Path | None], OptimalPlayer | AgentPlayer]] = {
     "optimal": optimal_player,
-    "paper-agent": lambda game, _: agent_player(game),
+    "paper-agent": agent_player,
 }
 """Opponents by name, from the game and the folder of its solution."""
 

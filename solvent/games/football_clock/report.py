@@ -209,19 +209,16 @@ class LastHalf:
             digits=4,
         ).figure()
 
-    def gain_map(
-        self, title: str, gain: Floats, told: Mapping[str, Floats], largest: float | None = None
-    ) -> str:
+    def gain_map(self, title: str, gain: Floats, told: Mapping[str, Floats]) -> str:
         """Return a map of gains, white where nothing is gained or nothing is known.
 
         Args:
             title: Title of the map.
             gain: [T, leads] what is drawn.
             told: Values shown for the cell that is pointed at.
-            largest: The gain at the end of the colours; the largest in the map if None.
         """
         shown = np.where(gain > NEGLIGIBLE, gain, np.nan)
-        end = float(np.nanmax(shown, initial=0.0)) if largest is None else largest
+        end = float(np.nanmax(shown, initial=0.0))
         return self.map(title, shaded(shown, CIVIDIS, max(end, 1e-6)), told)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from solvent.games.football.calls import chart_text
-from solvent.games.football.rules import ChartFootball, FootballStrategy
+from solvent.games.football.rules import ChartFootball
 from solvent.games.football.situation import situation_text
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
@@ -140,8 +140,13 @@ def _ball(game: TimedFootball, state: TimedPosition) -> str:
 # In the terminal
 
 
-class FootballCalls(Session):
-    """A session in which both sides call from a chart."""
+class FootballSession(Session):
+    """A session in which both sides call from a chart.
+
+    With a clock it tells the score, the plays in words, and the person's value after each of them.
+    """
+
+    points = (0, 0)
 
     @property
     def rules(self) -> ChartFootball:
@@ -175,14 +180,10 @@ class FootballCalls(Session):
 
         return {"chart": ("what comes of every call", chart)}
 
-
-class FootballSession(FootballCalls):
-    """A game with its score, its plays in words, and the person's value after each of them."""
-
-    points = (0, 0)
-
-    def follow(self, state: TimedPosition, joint: JointAction) -> Outcome:
+    def follow(self, state: Any, joint: JointAction) -> Outcome:
         """Return the outcome of both sides' actions, told."""
+        if not isinstance(self.rules, TimedFootball):
+            return super().follow(state, joint)
         outcome = self.roll(self.rules.transition(state, joint))
         words, points = self.rules.told(state, joint, outcome, self._teller)
         if words:
@@ -201,6 +202,4 @@ class FootballSession(FootballCalls):
 
 def session_of(game: Game) -> type[Session] | None:
     """Return the type of session for a form of the game."""
-    if isinstance(game, TimedFootball):
-        return FootballSession
-    return FootballCalls if isinstance(game, FootballStrategy) else None
+    return FootballSession if isinstance(game, ChartFootball) else None
