@@ -105,11 +105,10 @@ def table_of(game: TimedFootball, lines: tuple[Line, ...]) -> list[tuple[str, ..
 def transcript_text(game: TimedFootball, lines: tuple[Line, ...]) -> str:
     """A transcript as text for people; the arguments are those of :func:`table_of`."""
     rows = table_of(game, lines)
-    last = len(rows[0]) - 1
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if column in (0, last) else cell.ljust(width)
+            cell.rjust(width) if column in (0, len(row) - 1) else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
