@@ -106,6 +106,7 @@ def test_a_policy_that_pays_for_ever_is_scored_among_others(player: int, toll: i
     assert comparable_score(game, policy, solution).value == found.value
     assert exploitability(game, policy, solution) == np.inf
     assert (found.value, found.optimality_gap, found.exploitability) == (-np.inf, np.inf, np.inf)
+    assert found.worst_start_gap == np.inf
     assert found.optimum == (1 - 2 * player) * solution.value
     other = TabularPolicy.deterministic(game, np.full(3, 1), player=player)
     assert comparable_score(game, other, solution) == score(game, other, solution)
