@@ -20,7 +20,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components
 
 PACKAGE = Path(__file__).parents[1] / "solvent"
 
@@ -222,31 +224,12 @@ def arrows(package: Path) -> dict[str, set[str]]:
 
 
 def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """The strongly connected components of more than one file (Tarjan 1972)."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[list[str]] = []
-
-    def visit(node: str) -> None:
-        index[node] = low[node] = len(index)
-        stack.append(node)
-        for target in graph[node]:
-            if target not in index:
-                visit(target)
-                low[node] = min(low[node], low[target])
-            elif target in stack:
-                low[node] = min(low[node], index[target])
-        if low[node] == index[node]:
-            members = stack[stack.index(node) :]
-            del stack[stack.index(node) :]
-            if len(members) > 1:
-                found.append(sorted(members))
-
-    for node in graph:
-        if node not in index:
-            visit(node)
-    return found
+    """The strongly connected components of more than one file."""
+    names = list(graph)
+    arrows = np.array([[target in graph[one] for target in names] for one in names])
+    _, component = connected_components(arrows, connection="strong")
+    members = [[n for n, own in zip(names, component, strict=True) if own == c] for c in component]
+    return [own for own in members if len(own) > 1]
 
 
 def is_face(path: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from commands import answer, refusal, said
 from parlour_games import parlour
-from typer.testing import CliRunner
 
 import solvent
 from solvent.baselines import Baseline, baseline_names, baselines_of, make_baseline
-from solvent.cli.app import app
 from solvent.exact import save_policy, score, solve
 from solvent.model import (
     DISCOUNT_END,
@@ -31,16 +29,6 @@ from solvent.model.registry import Environment, GameSpec, make_game, spec_of
 NIM = parlour().Nim()
 COMBAT = {"stamina": 5, "opponent_stamina": 6, "luck": 5}
 WORDS = ["ff-combat", "--stamina", "5", "--opponent-stamina", "6", "--luck", "5"]
-
-
-def run(*words: str) -> Any:
-    return CliRunner().invoke(app, list(words), prog_name="solvent")
-
-
-def answer(*words: str) -> Any:
-    result = run(*words)
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
 
 
 @pytest.fixture
@@ -113,7 +101,6 @@ def test_what_knows_no_discount_is_not_asked(registered: Any) -> None:
     spec = nim_spec(solver=this, play=this, sections=this, untabled=this)
     registered(spec)
     left = spec_of(discounted(NIM, 0.5))
-    assert left is not None
     assert (left.solver, left.simulator, left.play, left.sections) == (None,) * 4
     assert spec_of(NIM) == spec
     solved = solve(discounted(NIM, 0.5))
@@ -218,19 +205,25 @@ def test_the_command_takes_a_discount_of_any_game(tmp_path: Path) -> None:
     lake = answer("solve", "FrozenLake-v1", "--discount", ".99", "--json")
     assert lake["value"] == pytest.approx(0.542026, abs=5e-7)
     assert answer("solve", "FrozenLake-v1", "--json")["discount"] == 1
-    text = run("solve", "pig", "--target", "6", "--discount", "0.9").stdout
+    # A policy of the game without a discount is scored for the objective that is asked for.
+    save_policy(
+        tmp_path / "plain.npz",
+        TabularPolicy.uniform(compile_game(make_game("ff-combat", **COMBAT))),
+    )
+    scored = answer("score", str(tmp_path / "plain.npz"), *WORDS, "--discount", "0.9", "--json")
+    assert scored["value"] == pytest.approx(score(table, TabularPolicy.uniform(table)).value)
+    text = said("solve", "pig", "--target", "6", "--discount", "0.9")
     assert "discounted by 0.9 a move" in text
     assert "discounted wins" in text
-    wrong = run("solve", "FrozenLake-v1", "--discount", "1.5")
-    assert wrong.exit_code == 2
-    assert "discount is 1.5; allowed are numbers above 0 and up to 1" in wrong.stderr
+    wrong = refusal("solve", "FrozenLake-v1", "--discount", "1.5")
+    assert "discount is 1.5; allowed are numbers above 0 and up to 1" in wrong
 
 
 def test_the_command_says_what_is_unbounded(tmp_path: Path) -> None:
     table = cliff()
     left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")
     save_policy(tmp_path / "left.npz", left)
-    text = run("score", str(tmp_path / "left.npz"), "CliffWalking-v1").stdout
+    text = said("score", str(tmp_path / "left.npz"), "CliffWalking-v1")
     assert "−∞  (play need not end, and costs for ever)" in text
     assert "gap          unbounded" in text
     found = answer("score", str(tmp_path / "left.npz"), "CliffWalking-v1", "--json")

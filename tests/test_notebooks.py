@@ -85,7 +85,8 @@ def test_a_notebook_runs_and_says_what_it_computes_but_no_solution(
     assert all(one.points < one.out_of for one in grades)
     assert all(one.exercise in one.text for one in grades)
     monkeypatch.setattr(solvent, "grade", grade)
-    CLAIMS[file.stem](names, " ".join(" ".join(cells(file, "markdown")).split()))
+    if file.stem in CLAIMS:
+        CLAIMS[file.stem](names, " ".join(" ".join(cells(file, "markdown")).split()))
 
 
 def test_the_points_that_a_notebook_states_are_those_of_the_exercise() -> None:

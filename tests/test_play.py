@@ -77,26 +77,6 @@ def test_every_decision_is_priced_by_the_exact_values_and_the_review_adds_up() -
     assert start + choices + chance == pytest.approx(result, abs=0.02)
 
 
-def test_the_review_fits_the_terminal() -> None:
-    session = Session(["0"] * 30)
-    session.play("gamebook", seed=3)
-    assert "\n  " in session.text.partition("Decision 1")[2]
-    assert max(map(len, session.text.splitlines())) <= 80
-
-
-def test_advice_is_the_exact_worth_of_every_action() -> None:
-    session = Session(["?"])
-    session.play(SMALL, seed=3)
-    table = compile_game(SMALL)
-    solution = solve(table)
-    round_ = re.search(r"This round is (\w+)", session.text)
-    [state] = [s for s in np.flatnonzero(table.initial) if table.states[s].round == round_[1]]
-    advice = dict(re.findall(r"^  (keep|test luck) +([\d.]+)%", session.text, re.MULTILINE))
-    for action, name in enumerate(("keep", "test luck")):
-        worth = solution.action_values[table.row(state, (action, 0))]
-        assert advice[name] == f"{100 * worth:.2f}"
-
-
 def test_the_dice_are_those_of_the_model() -> None:
     """By chi-squared, the first rolls of Pig; after a 1 it is the other player's turn."""
     pig = solve(Pig(target=20))
@@ -140,13 +120,6 @@ def test_a_play_can_be_left() -> None:
         assert (record.result, len(record.decisions)) == (None, decided)
         assert "You leave the game." in session.shown
         assert session.shown[-1].startswith(f"{decided} decision")
-
-
-def test_without_hints_no_advice_is_given() -> None:
-    session = Session(["?", "q"])
-    session.play(SMALL, seed=1, hints=False)
-    assert "There is no advice in this game." in session.shown
-    assert "%" not in session.text
 
 
 def test_where_there_is_no_choice_nothing_is_asked_and_that_is_said_once() -> None:

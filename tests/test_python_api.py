@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from pathlib import Path
+from typing import cast
 from xml.etree import ElementTree
 
 import gymnasium as gym
@@ -22,9 +23,7 @@ LAKE = "FrozenLake-v1"
 
 @pytest.fixture(scope="module")
 def lake() -> SolvedTable:
-    found = solvent.solve(LAKE, tolerance=1e-9)
-    assert isinstance(found, SolvedTable)
-    return found
+    return cast(SolvedTable, solvent.solve(LAKE, tolerance=1e-9))
 
 
 def test_arrays_of_a_solution_are_its_values_by_state(lake: SolvedTable) -> None:
@@ -35,7 +34,6 @@ def test_arrays_of_a_solution_are_its_values_by_state(lake: SolvedTable) -> None
     )
     for game in games:
         solved = solvent.solve(game)
-        assert isinstance(solved, SolvedTable)
         for s, state in enumerate(solved.table.states):
             assert solved.v[s] == solved.value_of(state)
             if solved.table.terminal[s]:
@@ -67,8 +65,6 @@ def test_an_optimum_plays_as_a_model_of_stable_baselines3_does(lake: SolvedTable
         with pytest.raises(ValueError, match="no state"):
             lake.predict(wrong)
     pig = solvent.solve(solvent.make_game("pig", target=8))
-    turn = pig.by_state[0].turn
-    assert turn is not None
     for player in (0, 1):
         assert len(pig.to_dict(player)) == (pig.by_state[0].on_turn(player)).sum()
     module = LookupNetwork(table, combat.by_state[1].policies[0])
@@ -154,11 +150,10 @@ def test_curves_of_runs_are_drawn_with_the_optimum(tmp_path: Path) -> None:
         assert picture._repr_svg_() == picture.svg
         assert ("optimum 0.8" in picture.svg) == (quantity == "value")
     # A policy that never ends at a cost has no value; the optimum is known from the other points.
-    endless = [Evaluation(0, -inf, inf, -inf, inf, 1.0), *rows]
-    write_curve(tmp_path / "endless" / "curve.csv", endless)
-    for quantity in ("value", "gap"):
-        picture = solvent.plot(tmp_path / "endless", quantity=quantity)
-        assert "nan" not in picture.svg
-        assert ("optimum 0.8" in picture.svg) == (quantity == "value")
+    write_curve(
+        tmp_path / "endless" / "curve.csv", [Evaluation(0, -inf, inf, -inf, inf, 1.0), *rows]
+    )
+    picture = solvent.plot(tmp_path / "endless", quantity="value")
+    assert ("nan" in picture.svg, "optimum 0.8" in picture.svg) == (False, True)
     with pytest.raises(ValueError, match="no runs are given"):
         solvent.plot()

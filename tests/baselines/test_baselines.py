@@ -11,7 +11,7 @@ import pytest
 from bad_files import bad_files, forge
 from two_players import random_policy
 
-from solvent.baselines import all_baselines, baseline_names, baseline_policies, make_baseline
+from solvent.baselines import baseline_names, baseline_policies, make_baseline
 from solvent.baselines.environments import make_env, make_opponents
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
 from solvent.exact import StoreError, exploitability, save_policy, solve
@@ -48,14 +48,6 @@ def test_either_player_has_baselines(player: int) -> None:
     assert losses["first-legal"] == pytest.approx(0, abs=1e-9)
 
 
-def test_every_baseline_says_in_a_line_what_it_does() -> None:
-    """The report and the list of a game explain a baseline where they name it."""
-    for name, baseline in all_baselines().items():
-        assert 10 < len(baseline.description) <= 90, name
-        assert baseline.description.endswith("."), name
-        assert "\n" not in baseline.description, name
-
-
 def test_uniform_and_first_legal_are_what_their_names_say() -> None:
     for game, player in ((COMBAT, 0), (PIG, 1)):
         uniform, first = (
@@ -81,7 +73,6 @@ def test_names_are_those_of_the_game() -> None:
 register_envs()
 SMALL = {"limit": 12, "sides": 4}
 GAME = compile_game(Greed(**SMALL))
-SEATS: list[Any] = [0, 1, "random"]
 
 
 def make(**arguments: Any) -> Any:
@@ -92,17 +83,6 @@ def saved(folder: Path, player: int, seed: int = 0, game: Any = GAME) -> Path:
     path = folder / f"policy-{player}-{seed}.npz"
     save_policy(path, random_policy(game, player, seed))
     return path
-
-
-@pytest.mark.parametrize("seat", SEATS)
-def test_a_name_is_the_baseline_of_the_other_seat(seat: Any) -> None:
-    [opponent], weights = make_opponents(GAME, "stand-at-80", seat)
-    players = {0: [1], 1: [0], "random": [1, 0]}[seat]
-    assert [policy.player for policy in opponent] == players
-    for policy in opponent:
-        wanted = make_baseline("stand-at-80", GAME, policy.player)
-        assert (policy.probabilities == wanted.probabilities).all()
-    assert weights == [1.0]
 
 
 def test_a_file_is_the_policy_that_was_saved(tmp_path: Path) -> None:

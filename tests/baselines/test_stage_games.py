@@ -99,7 +99,6 @@ def test_the_page_says_how_close_sweeps_come(name: str) -> None:
     row = re.search(
         rf"^\| 20, 4 \| {re.escape(name)} \| ([\d.]+) \| ([\d.]+) \|", PAGE, re.MULTILINE
     )
-    assert row is not None
     learner = LEARNERS[name](compile_game(Greed(20, 4)))
     for stated in map(float, row.groups()):
         learner.learn(10 if learner.sweeps == 0 else 90)
@@ -115,13 +114,6 @@ def test_more_moves_leave_a_smaller_gap_and_ten_million_less_than_a_thousandth()
     )
     assert few > 3 * more > 9 * most
     assert most < 0.001
-
-
-def test_equal_seeds_give_equal_policies() -> None:
-    game = compile_game(FightingFantasy())
-    first, again, other = (q_learning(game, steps=20_000, seed=s).probabilities for s in (5, 5, 6))
-    assert (first == again).all()
-    assert (first != other).any()
 
 
 def test_the_other_player_learns_to_minimize() -> None:

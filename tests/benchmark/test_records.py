@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from solvent.benchmark import progress
-from solvent.benchmark.progress import BenchProgress, Moment, bar_for
+from solvent.benchmark.progress import BenchProgress, Moment
 from solvent.benchmark.records import (
     AgentRecord,
     BaselineRecord,
@@ -78,16 +78,6 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert read_bench(tmp_path) == BENCH
     assert read_bench(tmp_path).tasks == BENCH.tasks
     assert json.loads((tmp_path / "results.json").read_text())["format"] == 2
-
-
-def test_files_of_the_first_format_are_read(results: Path) -> None:
-    assert "format" not in json.loads((results / "results.json").read_text())
-    bench = read_bench(results)
-    assert (bench.suite, bench.failures) == (None, ())
-    assert [task.name for task in bench.tasks] == [
-        task.env.rpartition("/")[2] for task in bench.tasks
-    ]
-    assert all(agent.budget_timesteps is None for task in bench.tasks for agent in task.agents)
 
 
 @pytest.mark.parametrize(
@@ -178,21 +168,6 @@ def test_a_bench_tells_what_happens_and_the_time_that_is_left(
         "[0:00:25] finished  B-v0 dqn 0: gap 0.010000, 40.0 CPU-s, 0:01:18 left",
         "[0:00:25] failed    A-v0 ppo 1: ValueError: no",
     ]
-
-
-def test_a_training_without_a_terminal_tells_of_each_tenth(
-    clock: Clock, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with bar_for("A-v0 ppo seed 0") as report:
-        report(Moment(0, 1000, None))
-        for done in range(10, 1001, 10):
-            clock.now = done / 10
-            report(at(done, done / 10))
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 11
-    assert lines[0] == "[0:00:00] A-v0 ppo seed 0: 0% of 1,000 steps"
-    assert lines[3] == ("[0:00:30] A-v0 ppo seed 0: 30% of 1,000 steps, gap 0.1000, 0:01:10 left")
-    assert lines[-1].endswith("100% of 1,000 steps, gap 0.1000, 0:00:00 left")
 
 
 def test_work_goes_on_when_nobody_reads_its_output(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import said
 from submitted import SUITE, WORDS, bench_here
-from typer.testing import CliRunner
 
 from solvent.benchmark import submissions
 from solvent.benchmark.bench import bench
@@ -32,7 +32,6 @@ from solvent.benchmark.submissions import (
     write_card,
 )
 from solvent.benchmark.suites import Setting, Suite, find_suite, suite_seeds, task_game
-from solvent.cli.app import app
 from solvent.exact import StoreError, save_policy
 from solvent.exact.archive import read_archive, write_archive
 from solvent.model import TabularPolicy
@@ -582,6 +581,4 @@ def test_the_optimum_packed_as_if_learned_is_proved_doubted_and_found_out(
 def test_the_command_trains_runs_again(honest: Path, suite_file: Path, place: str) -> None:
     words = ["submit", "check", str(honest), "--suite", str(suite_file)]
     words += ["--rerun", "2", "--algorithm", place]
-    told = CliRunner().invoke(app, words)
-    assert told.exit_code == 0, told.output
-    assert told.stdout.count("trained again: FFCombat-v0, seed ") == 2
+    assert said(*words).count("trained again: FFCombat-v0, seed ") == 2

@@ -7,18 +7,15 @@ import io
 import json
 import math
 import re
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from scipy.stats import mannwhitneyu
 from submitted import NOISE, SUITE
 
-from solvent import __version__
-from solvent.benchmark.records import BenchRecord, SuiteRecord, read_bench
+from solvent.benchmark.records import BenchRecord, read_bench
 from solvent.benchmark.statistics import (
     Band,
     CensoredTime,
@@ -62,7 +59,6 @@ def test_an_interval_is_that_of_a_bootstrap_within_tasks(statistic) -> None:  # 
     random = np.random.default_rng(7)
     tasks = [random.random(12), 0.5 + random.random(10), 0.1 * random.random(11)]
     found = estimate([scores.tolist() for scores in tasks], statistic)
-    assert found is not None
     assert found.is_interval
     assert estimate([scores.tolist() for scores in tasks], statistic) == found
     # Drawn here once more, in a loop, task by task.
@@ -81,8 +77,6 @@ def test_an_interval_about_tasks_draws_them_too() -> None:
     tasks = [level + 0.1 * random.random(10) for level in (0.0, 0.3, 0.8, 0.9)]
     scores = [own.tolist() for own in tasks]
     within, over = (estimate(scores, mean_over_tasks, over_tasks=o) for o in (False, True))
-    assert within is not None
-    assert over is not None
     assert over.mean == within.mean
     # Drawn here once more, in a loop.
     drawn = [
@@ -92,20 +86,14 @@ def test_an_interval_about_tasks_draws_them_too() -> None:
     low, high = np.percentile(drawn, [2.5, 97.5])
     assert (over.low, over.high) == pytest.approx((low, high), abs=0.1 * (high - low))
     assert over.high - over.low > 5 * (within.high - within.low)
-    better = [(own + 0.05).tolist() for own in tasks]
-    pair = [probability_of_improvement(better, scores, over_tasks=o) for o in (False, True)]
-    assert [found.is_interval for found in pair if found] == [True, True]
     uneven = estimate([*scores[:3], scores[3] * 2], over_tasks=True)
-    assert uneven is not None
     assert not uneven.is_interval
 
 
 def test_a_run_that_loses_without_bound_counts() -> None:
     one = estimate([[-math.inf, *[0.5] * 11]])
-    assert one is not None
     assert (one.mean, one.low, one.high, one.is_interval) == (0.5, -math.inf, 0.5, False)
     four = estimate([[-math.inf] * 4 + [0.5] * 8])
-    assert four is not None
     assert four.mean == -math.inf
     assert estimate([[math.nan, 0.5]]) is None
 
@@ -125,8 +113,6 @@ def test_the_probability_of_improvement_is_that_of_mann_and_whitney() -> None:
         probability_of_improvement(x.tolist(), y.tolist())
         for x, y in ((first, second), (second, first))
     )
-    assert found is not None
-    assert back is not None
     expected = [mannwhitneyu(x, y).statistic / 144 for x, y in zip(first, second, strict=True)]
     assert found.mean == pytest.approx(np.mean(expected))
     assert found.mean + back.mean == pytest.approx(1)
@@ -163,11 +149,12 @@ def test_a_band_of_few_runs_is_their_range() -> None:
     assert band.mean.tolist() == [6.0, 6.0, 5.0, 1.0]
     assert ends(band) == [(4.0, 8.0), (4.0, 8.0), (2.0, 8.0), (0.0, 2.0)]
     assert not band.is_interval
+    # Of four runs the best and the worst are left out; of the others none ends at first.
+    endless = [[(0.0, math.inf), (1.0, gap)] for gap in (math.inf, 4.0, 2.0, 1.0)]
+    assert curve_band(endless, np.array([0.0, 1.0])).mean.tolist() == [math.inf, 3.0]
 
 
 def ends(band: Band) -> list[tuple[float, float]]:
-    assert band.low is not None
-    assert band.high is not None
     return list(zip(band.low.tolist(), band.high.tolist(), strict=True))
 
 
@@ -208,7 +195,6 @@ def test_the_rows_are_the_statistics_of_the_records(read: BenchRecord, summary: 
                 for prefix, agents in zip(prefixes, own, strict=True)
             ]
             row = summary.row(algorithm, policy=policy)
-            assert row is not None
             assert row.runs == 20
             assert row.iqm == estimate(scores)
             assert row.median == estimate(scores, median_over_tasks)
@@ -216,7 +202,6 @@ def test_the_rows_are_the_statistics_of_the_records(read: BenchRecord, summary: 
             assert row.gap is None
             assert row.iqm_over_tasks == estimate(scores, over_tasks=True)
             of_task = summary.row(algorithm, GREED, policy)
-            assert of_task is not None
             assert of_task.iqm == estimate(scores[1:])
             assert of_task.gap == estimate([[getattr(a, f"{prefixes[1]}gap") for a in own[1]]])
             worst = [getattr(a, f"{prefixes[1]}worst_start_gap") for a in own[1]]
@@ -224,7 +209,6 @@ def test_the_rows_are_the_statistics_of_the_records(read: BenchRecord, summary: 
             gaps = [getattr(a, f"{prefixes[1]}gap") for a in own[1]]
             assert of_task.log_gap == estimate([[math.log10(max(gap, 1e-9)) for gap in gaps]])
             constant = read.tasks[1].constant
-            assert constant is not None
             assert of_task.over_constant == estimate([[1 - gap / constant.gap for gap in gaps]])
     [one, other] = summary.improvements
     assert (one.first, one.second) == (other.second, other.first) == tuple(NOISE)
@@ -242,7 +226,6 @@ def test_a_run_without_a_score_does_not_take_its_task_away(read: BenchRecord) ->
     scores = normalized_scores(tasks, name)
     assert [len(own) for own in scores] == [10, 10]
     row = summarize(tasks).row(name)
-    assert row is not None
     assert row.iqm is None
     # On a task on which uniform play is optimal nobody has a score, and the others count.
     nothing = replace(
@@ -260,13 +243,9 @@ def test_csv_has_every_row(summary: Summary) -> None:
     assert len(rows) == 2 * 3 * 3
     assert [row["task"] for row in rows] == [COMBAT] * 6 + [GREED] * 6 + [""] * 6
     last, found = rows[12], summary.rows[12].iqm
-    assert found is not None
-    assert (last["algorithm"], last["policy"]) == ("steady", "judged")
-    assert (last["told"], last["tuning"]) == ("samples", "default settings")
+    told = [last[name] for name in ("algorithm", "policy", "told", "tuning", "iqm_ends", "gap")]
+    assert told == ["steady", "judged", "samples", "default settings", "interval", ""]
     assert float(last["iqm"]) == found.mean
-    assert last["iqm_ends"] == "interval"
-    assert rows[0]["reached 10%"].isdecimal()
-    assert last["gap"] == ""
 
 
 def test_json_is_strict_and_complete(summary: Summary) -> None:
@@ -274,8 +253,6 @@ def test_json_is_strict_and_complete(summary: Summary) -> None:
         raise ValueError(name)
 
     content = json.loads(as_json(summary), parse_constant=refuse)
-    assert content["solvent"] == __version__
-    assert content["suite"]["name"] == "small"
     assert len(content["rows"]) == len(summary.rows)
     assert content["rows"][0]["iqm"]["mean"] == summary.rows[0].iqm.mean  # type: ignore[union-attr]
     assert content["citation"] == bibtex(summary.suite)
@@ -286,22 +263,8 @@ def test_latex_has_tables_that_add_up(summary: Summary) -> None:
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
     for tabular, rows in zip(re.findall(r"\\begin.*?\\end", text, re.DOTALL), (2, 2), strict=True):
         columns = re.search(r"{(l+)}", tabular)
-        assert columns is not None
         lines = [line for line in tabular.splitlines() if line.endswith(r"\\")]
         assert len(lines) == 1 + rows
         assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
     assert r"wild\_one & samples & default settings & 20" in text
     assert latex("a_b%{c}\\~") == r"a\_b\%\{c\}\textbackslash{}\textasciitilde{}"
-
-
-def test_the_citation_has_the_facts_of_the_file() -> None:
-    facts = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    text = bibtex(SuiteRecord("core", "ab" * 32))
-    assert f"{{{{{facts['title']}}}}}" in text
-    assert facts["authors"] == [{"name": "The Solvent authors"}]
-    assert "author = {{The Solvent authors}}" in text
-    assert f"version = {{{facts['version']}}}" in text
-    assert "suite core abababababababab" in text
-    assert text.count("{") == text.count("}")
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert facts["version"] == version == __version__

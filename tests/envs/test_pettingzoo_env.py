@@ -50,36 +50,25 @@ def whole_episodes(env: Any, seed: int, count: int) -> list[Any]:
 @pytest.mark.parametrize("rules", [Greed(20, 4), Pig(12), Pig(6, signed=True)])
 def test_both_agents_see_and_are_paid_what_the_rules_say(rules: Any) -> None:
     in_obs, in_info = (TabularAECEnv(rules, mask=mask) for mask in ("obs", "info"))
-    rng, ends = np.random.default_rng(0), set()
-    low, high = rules.info.reward_range
-    for seed in range(30):
-        returns, last = dict.fromkeys(AGENTS, 0.0), {}
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        last = {}
         for env in (in_obs, in_info):
             env.reset(seed=seed)
         for agent in in_obs.agent_iter():
-            _, reward, over, truncated, info = in_obs.last()
-            assert (type(over), truncated) == (bool, False)
+            _, last[agent], over, _, info = in_obs.last()
             assert "action_mask" not in info
             for one in in_obs.agents:
-                seen, plain = (env.observe(one) for env in (in_obs, in_info))
                 mask = in_info.infos[one]["action_mask"]
                 expected = rules.observe(in_obs.episode.state, AGENTS.index(one))
-                assert data_equivalence(seen, {"observation": expected, "action_mask": mask})
-                assert (plain == expected).all()
-                assert in_obs.observation_space(one).contains(seen)
-                assert in_info.observation_space(one).contains(plain)
+                told = {"observation": expected, "action_mask": mask}
+                assert data_equivalence(in_obs.observe(one), told)
+                assert (in_info.observe(one) == expected).all()
             action = None if over else int(rng.integers(in_obs.action_space(agent).n))
-            last[agent] = reward
             for env in (in_obs, in_info):
                 env.step(action)
-            for one in () if over else AGENTS:
-                returns[one] += in_obs.rewards[one]
-        assert in_obs.agents == in_info.agents == []
-        assert sum(returns.values()) == low + high
         # What the end has paid is told to both before they leave.
-        assert sum(last.values()) == low + high
-        ends.add(tuple(returns[one] for one in AGENTS))
-    assert {(high, low), (low, high)} <= ends
+        assert sum(last.values()) == sum(rules.info.reward_range)
 
 
 def test_bad_input() -> None:
@@ -88,6 +77,8 @@ def test_bad_input() -> None:
         env.step(0)
     env.reset(seed=0)
     both = TabularParallelEnv(AT_ONCE)
+    with pytest.raises(ResetNeeded):
+        both.step({"player_0": 0, "player_1": 0})
     both.reset(seed=0)
     words = "allowed are whole numbers from 0"
     for use, message in (

@@ -30,15 +30,12 @@ def test_a_picture_is_an_rgb_array_of_constant_size() -> None:
         over = False
         while not over:
             picture = env.render()
-            assert picture.dtype == np.uint8
-            assert picture.flags.c_contiguous
-            assert len(np.unique(picture)) > 10
-            shapes.add(picture.shape)
+            shapes.add((picture.dtype, picture.ndim, picture.shape))
             over = env.step(1)[2]
-        shapes.add(env.render().shape)
-    [(height, width, channels)] = shapes
-    assert channels == 3
-    assert height < width
+        shapes.add((picture.dtype, picture.ndim, env.render().shape))
+    [(dtype, dimensions, _)] = shapes
+    assert (dtype, dimensions) == (np.uint8, 3)
+    assert len(np.unique(picture)) > 10
 
 
 def test_a_gauge_is_as_long_as_its_share() -> None:

@@ -12,14 +12,10 @@ from scipy import stats
 
 from solvent.envs.sampling import (
     DRAWS,
-    LEARNER,
-    NOBODY,
-    OPPONENT,
     RandomStream,
     first_state,
     outcome_table,
     place_of,
-    seat_table,
     table_for_one,
     table_for_two,
 )
@@ -58,29 +54,6 @@ def test_rows_have_their_outcomes_and_probabilities(game: TabularGame) -> None:
         wanted = probability[begin:end]
         assert ((shares > 0) == (wanted > 0)).all()
         np.testing.assert_allclose(shares / DRAWS, wanted, rtol=0, atol=3e-16 * len(shares))
-
-
-@pytest.mark.parametrize("game", FOR_TWO.values(), ids=FOR_TWO)
-def test_every_joint_action_leads_to_its_row(game: TabularGame) -> None:
-    table = seat_table(game, (0, 1), "index")
-    for view, seat in enumerate(table.seats):
-        assert table.sign[view] == 1 - 2 * seat
-        for state in range(game.n_states):
-            at = view * game.n_states + state
-            first, own, other, _, others, actor = table.node[at].tolist()
-            turn = LEARNER if game.on_turn(seat)[state] else OPPONENT
-            assert actor == (NOBODY if game.terminal[state] else turn)
-            if game.terminal[state]:
-                assert table.mask[at].all()
-                continue
-            replies = np.flatnonzero(game.mask[1 - seat][state]).tolist()
-            assert others == len(replies)
-            for action, rank in enumerate(table.rank[at].tolist()):
-                legal = bool(game.mask[seat][state, action])
-                assert (rank >= 0) is legal is bool(table.mask[at, action])
-                for number, reply in enumerate(replies if legal else []):
-                    joint = (action, reply) if seat == 0 else (reply, action)
-                    assert first + rank * own + number * other == game.row(state, joint)
 
 
 def test_games_that_do_not_fit_are_refused() -> None:

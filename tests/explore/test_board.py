@@ -27,7 +27,6 @@ from solvent.explore.decision import (
     exploit,
     knobs_of,
     locked,
-    results,
     sweep,
     why_tied,
 )
@@ -118,6 +117,17 @@ def test_a_line_is_its_address(name: str) -> None:
         )
         assert [ply.after for ply in again.plies] == [ply.after for ply in line.plies]
         assert [ply.story for ply in again.plies] == [ply.story for ply in line.plies]
+
+
+def test_a_line_that_leaves_something_open_is_refused() -> None:
+    own = explorer("lake")
+    for text, message in (
+        ("0", "does not say what came of it"),
+        ("9:0", r"allowed are 0 \(left\)"),
+        ("0:7", "allowed are 0 to 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            own.line("", text)
 
 
 def test_a_tie_says_why() -> None:
@@ -355,18 +365,6 @@ def test_all_panels_open() -> None:
             assert answer.status_code == 200, panel
             shown = f'class="panel-{panel}"' in answer.text
             assert shown == (panel != "lock" or solved(name).game.info.players == 2)
-
-
-def test_results_are_links_to_what_follows() -> None:
-    game = solved("lake")
-    page = client("lake").get("/board?panel=results&why=2").text
-    links = [unescape(one) for one in re.findall(r'href="(/board[^"]*to=\d+[^"]*)"', page)]
-    found = results(game, game.game.initial()[0].state, (2,))
-    assert len(links) == len(found)
-    for link, one in zip(links, found, strict=True):
-        address = client("lake").get(link).headers["Location"]
-        line = line_at(explorer("lake"), address)
-        assert line.state == one.state
 
 
 @pytest.mark.parametrize("name", ["greed", "greed without a table"])

@@ -16,10 +16,8 @@ import pytest
 from chromium import errors_of, wait_until
 from explored import served, solved
 
-from solvent.exact import SolvedTable
 from solvent.explore import Explorer
 from solvent.explore.decision import choice_in
-from solvent.explore.learning import MOST_SWEEPS, Course
 from solvent.explore.line import Line
 from solvent.explore.panels import PANELS
 from solvent.model import ValueScale
@@ -132,49 +130,6 @@ def test_a_drill_by_keys_alone(page: Any) -> None:
         assert css(page, ".verdict").text.startswith("Right" if right else "Stand loses")
         css(page, "body").send_keys("?")
         wait_until(page, lambda d: css(d, ".keys[open] dl").is_displayed())
-
-
-def test_the_map_shows_the_value_of_the_cell_with_the_focus(page: Any) -> None:
-    from selenium.webdriver.common.keys import Keys
-
-    with served("lake") as address:
-        page.get(f"{address}/board?panel=maps")
-        told = wait_until(page, lambda d: css(d, ".state-map .pointed").text)
-        assert "column 0" in told
-        css(page, ".state-map svg.values").send_keys(Keys.ARROW_RIGHT)
-        told = wait_until(
-            page,
-            lambda d: (
-                "column 1" in css(d, ".state-map .pointed").text
-                and css(d, ".state-map .pointed").text
-            ),
-        )
-        game = solved("lake").game
-        state = next(s for s in _states("lake") if game.coordinates(s) == {"row": 0, "column": 1})
-        shown = float(re.search(r"value ([\d.]+);", told)[1])
-        assert shown == pytest.approx(solved("lake").value_of(state), abs=1e-6)
-
-
-def _states(name: str) -> list[Any]:
-    game = solved(name)
-    assert isinstance(game, SolvedTable)
-    return list(game.table.states)
-
-
-def test_value_iteration_runs_to_its_end(page: Any) -> None:
-    game = solved(GREED)
-    assert isinstance(game, SolvedTable)
-    course = Course(game, "value_iteration", 0)
-    course.frame(MOST_SWEEPS)
-    with served(GREED) as address:
-        page.get(f"{address}/learn")
-        wait_until(page, lambda d: css(d, "#next"))
-        assert exact(page, "#distance") == course.frames[0].distance
-        css(page, "body").send_keys("n")
-        wait_until(page, lambda d: exact(d, "#distance") == course.frames[1].distance)
-        css(page, "#run").click()
-        wait_until(page, lambda d: "It has converged." in css(d, "#frame").text)
-        assert exact(page, "#distance") == course.frames[-1].distance
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

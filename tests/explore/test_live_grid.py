@@ -6,10 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import refusal, said
 
 from solvent import compile_game, make_game, solve
-from solvent.cli.app import app
 from solvent.explore import drawn_grid
 from solvent.explore.explorer import SCRIPTS, live_grid_page, write_live_grid
 from solvent.model import check_game
@@ -51,11 +50,9 @@ def test_an_exported_file_works_in_the_command(tmp_path: Path) -> None:
 
 def test_the_command_writes_the_page(tmp_path: Path) -> None:
     file = tmp_path / "grid.html"
-    done = CliRunner().invoke(app, ["explore", "--live-grid", str(file)])
-    assert done.output.strip().endswith("written")
+    assert said("explore", "--live-grid", file).strip().endswith("written")
     assert file.read_text(encoding="utf-8") == live_grid_page()
     file.unlink()
     for words, named in (("greed", "greed"), ("--port 0", "--port"), ("--no-browser", "--browser")):
-        done = CliRunner().invoke(app, ["explore", *words.split(), "--live-grid", str(file)])
-        assert (done.exit_code, file.exists()) == (2, False)
-        assert f"drop {named}" in done.output
+        assert f"drop {named}" in refusal("explore", *words.split(), "--live-grid", file)
+        assert not file.exists()

@@ -18,7 +18,7 @@ from solvent import make_game
 from solvent.cli.app import app
 from solvent.exact import solve
 from solvent.explore import Explorer
-from solvent.explore.server import make_page_server, serve
+from solvent.explore.server import is_loopback, make_page_server, serve
 
 GAME = {"limit": 8, "sides": 2}
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -49,6 +49,11 @@ def test_nothing_but_the_loopback_address_is_listened_on_and_refusals_name_it(
     for host in ("203.0.113.7", "x" * 300):
         with pytest.raises(ValueError, match="cannot listen on"):
             make_page_server(explorer, host=host)
+
+
+def test_which_addresses_only_this_machine_can_reach() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "127.9.9.9", "::1", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "192.168.0.5", "lab.example")))
 
 
 def test_a_host_that_others_can_reach_is_warned_of(

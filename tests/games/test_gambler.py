@@ -34,14 +34,6 @@ def test_heads_pays_the_stake_and_tails_loses_it() -> None:
     )
 
 
-def test_only_the_goal_pays() -> None:
-    won, lost = GAME.transition(Capital(5), (4,))
-    assert (won.reward, lost.reward) == (1, 0)
-    assert GAME.is_terminal(won.state)
-    assert GAME.is_terminal(lost.state)
-    assert not GAME.is_terminal(Capital(9))
-
-
 @pytest.mark.parametrize("heads", [0.1, 0.25, 0.4])
 def test_bold_play_is_optimal_against_the_odds(heads: float) -> None:
     """Dubins and Savage 1965: of s < 1/2 the value is heads x that of 2 s, and so on."""

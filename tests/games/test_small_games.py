@@ -15,6 +15,7 @@ from solvent.games import (
     Corridor,
     DynaMaze,
     EquipmentReplacement,
+    FightingFantasy,
     Gambler,
     Goofspiel,
     Gridworld,
@@ -96,6 +97,13 @@ SEEN: list[tuple[Any, Any, list[list[float]]]] = [
     (Corridor(rooms=3), (3,), [[1, 1, 1]]),
     (DynaMaze(), (1, 4), [[0.2, 0.5]]),
     (EquipmentReplacement(horizon=3, worst=3), (2, 1), [[2 / 3, 1 / 3]]),
+    (
+        FightingFantasy(stamina=8, opponent_stamina=10, luck=4),
+        (5, 4, 5, 3, "won"),
+        [[0.25, 0.5, 0.5, 0.75, 1]],
+    ),
+    # Without any luck there is nothing to divide by.
+    (FightingFantasy(luck=0), (0, 12, 0, 0, "over"), [[0, 1, 0, 0, 0]]),
     (Gambler(goal=10), (3,), [[0.3]]),
     (
         Goofspiel(3),
@@ -105,6 +113,7 @@ SEEN: list[tuple[Any, Any, list[list[float]]]] = [
     (Gridworld(), (1, 4), [[0.25, 1]]),
     (Inventory(), (2, 1), [[2 / 3, 1 / 3]]),
     (Nim([1, 3]), Heaps((1, 3), 1), [[1 / 15, 3 / 15, 0], [1 / 15, 3 / 15, 1]]),
+    (Pig(20), (1, (10, 4), 6), [[0, 0.5, 0.2, 0.3], [1, 0.2, 0.5, 0.3]]),
     (Racetrack("bend"), Car(3, 4, 1, 2), [[3 / 7, 0.5, 0.25, 0.5]]),
     (RandomWalk(), (3,), [[0.5]]),
     (RockPaperScissors(), (1, 0), [[2 / 3, 1 / 3], [1 / 3, 2 / 3]]),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import runpy
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -16,90 +14,14 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from soccer_trials import Trials, odds
 
 import solvent
-from solvent import best_response, make_game, policy_value, solve
-from solvent.exact import Solution, state_visitation
+from solvent import best_response, make_game, solve
+from solvent.exact import Solution
 from solvent.games.blackjack import OVER, STICK, Blackjack, Hand, dealers_natural
 from solvent.games.racetrack import FINISHED, Car, Racetrack
 from solvent.model import GymnasiumTable, Outcome, TabularGame, TabularPolicy, compile_game
-from solvent.model.arrays import Floats
-
-WON, LOST, STEPS = np.eye(3)
-"""What is counted: goals of player 0, goals of player 1, and steps."""
-
-
-def maximin_corners(payoffs: Floats, value: float) -> Floats:
-    """[V, A] the corners of the set of all maximin strategies of a matrix with a value."""
-    size = len(payoffs)
-    sides = np.concatenate((np.eye(size), payoffs.T))
-    least = np.concatenate((np.zeros(size), np.full(payoffs.shape[1], value)))
-    met = np.array(list(combinations(range(len(sides)), size - 1)))
-    systems = np.concatenate((sides[met], np.ones((len(met), 1, size))), axis=1)
-    known = np.concatenate((least[met], np.ones((len(met), 1))), axis=1)
-    regular = np.abs(np.linalg.det(systems)) > 1e-9
-    points = np.linalg.solve(systems[regular], known[regular][..., None])[..., 0]
-    inside = points[(points @ sides.T >= least - 1e-9).all(axis=1)]
-    return np.unique(inside.round(9), axis=0)
-
-
-class Counts:
-    """Episodes of a game in which player 0 chooses against a fixed policy.
-
-    Args:
-        table: The game; every action is legal everywhere, and a reward is a goal.
-        opponent: The policy of player 1.
-    """
-
-    def __init__(self, table: TabularGame, opponent: TabularPolicy) -> None:
-        self.live = np.flatnonzero(~table.terminal)
-        place = np.full(table.n_states, -1)
-        place[self.live] = np.arange(len(self.live))
-        rows = np.repeat(np.arange(table.n_rows), np.diff(table.outcome_start))
-        state, own = table.row_state[rows], table.row_action[0][rows]
-        chance = table.probability * opponent.probabilities[state, table.row_action[1][rows]]
-        shape = len(self.live), table.mask[0].shape[1]
-        self.next = np.zeros((*shape, table.n_states))
-        np.add.at(self.next, (place[state], own, table.next_state), chance)
-        self.next = self.next[:, :, self.live]
-        self.counted = np.zeros((*shape, 3))
-        self.counted[:, :, 2] = 1
-        for kind, sign in enumerate((1, -1)):
-            goal = chance * (table.outcome_reward * sign > 0)
-            np.add.at(self.counted[:, :, kind], (place[state], own), goal)
-        self.start = table.initial[self.live]
-
-    def totals(self, strategies: Floats) -> Floats:
-        """[S, 3] the expected counts from each state on; `strategies` is [S, A]."""
-        move = (strategies[:, None] @ self.next)[:, 0]
-        now = (strategies[:, None] @ self.counted)[:, 0]
-        return np.asarray(np.linalg.solve(np.eye(len(move)) - move, now))
-
-    def extreme(self, corners: Sequence[Floats], top: Floats, bottom: Floats, sign: int) -> float:
-        """The largest (`sign` 1) or least (-1) ratio of two sums of counts.
-
-        Args:
-            corners: [V, A] of each state, the corners of its optimal choices.
-            top: The weights of the numerator.
-            bottom: Those of the denominator.
-            sign: 1 or -1.
-        """
-        every = np.concatenate(corners)
-        state = np.repeat(np.arange(len(corners)), [len(one) for one in corners])
-        first = np.searchsorted(state, np.arange(len(corners)))
-        chosen, ratio = first, np.inf
-        while True:
-            totals = self.totals(every[chosen])
-            begun = self.start @ totals
-            before, ratio = ratio, float((begun @ top) / (begun @ bottom))
-            gain = sign * (top - ratio * bottom)
-            value = (every * ((self.counted + self.next @ totals) @ gain)[state]).sum(axis=1)
-            better = np.maximum.reduceat(value, first) > value[chosen] + 1e-13
-            if not better.any() or abs(ratio - before) < 1e-14:
-                return ratio
-            ranked = np.lexsort((-value, state))
-            chosen = np.where(better, ranked[first], chosen)
-
 
 # Every number and figure on the pages of the textbooks' problems is the solver's
 
@@ -123,7 +45,6 @@ def rows(page: str, heading: str) -> list[list[str]]:
 def number(text: str) -> float:
     """The number with which a cell begins."""
     found = re.match(r"−?[\d./]+", text)
-    assert found is not None
     return float(Fraction(found[0].replace("−", "-")))
 
 
@@ -189,107 +110,38 @@ def test_the_figures_are_what_the_script_draws(script: str) -> None:
         assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
 
 
-def test_the_map_of_orders_shows_an_s_s_policy() -> None:
-    script = runpy.run_path(str(DOCS / "scripts" / "puterman.py"))
-    shop = script["SHOP"]
-    assert f"room for {shop.capacity} and a demand of up to {len(shop.demand) - 1}" in " ".join(
-        PAGES["puterman"].split()
-    )
-    orders = script["decisions"](shop)
-    levels = {}
-    for left in range(1, shop.horizon + 1):
-        row = {stock: order for (periods, stock), order in orders.items() if periods == left}
-        ordering = [stock for stock in sorted(row) if row[stock]]
-        assert ordering == list(range(len(ordering))), "from some stock on nothing is ordered"
-        [levels[left]] = {stock + row[stock] for stock in ordering}
-    assert levels[1] < levels[2] < levels[12]
-
-
-def test_the_limits_of_the_machine_are_those_of_the_page() -> None:
-    script = runpy.run_path(str(DOCS / "scripts" / "puterman.py"))
-    replaced = script["decisions"](script["MACHINE"])
-    limit = {
-        left: min(
-            wear for (periods, wear), action in replaced.items() if action and periods == left
-        )
-        for left in range(1, 12)
-    }
-    assert limit == {1: 5} | dict.fromkeys(range(2, 12), 3)
-    assert "3 steps of wear, and 5 in the last period" in PAGES["puterman"]
-
-
-def test_the_bids_of_the_page() -> None:
-    script = runpy.run_path(str(DOCS / "scripts" / "games_for_two.py"))
-    for_three = script["first_bids"](5)[3]
-    assert int(np.argmax(for_three)) + 1 == 4
-    assert for_three[2] == pytest.approx(0, abs=1e-9)
-
-
-def odds(game: TabularGame, first: TabularPolicy, second: TabularPolicy) -> tuple[float, float]:
-    """The share of decided games that are won, and how many are decided in 100,000 steps."""
-    chances = []
-    for sign in (1, -1):
-        counted = replace(game, outcome_reward=1.0 * (game.outcome_reward * sign > 0))
-        both = [
-            TabularPolicy.of(counted, policy.probabilities, player=k)
-            for k, policy in enumerate((first, second))
-        ]
-        chances.append(counted.at_start(policy_value(counted, *both)))
-    steps = float(state_visitation(game, first, second)[~game.terminal].sum())
-    return chances[0] / sum(chances), 1e5 * sum(chances) / steps
-
-
 def test_the_trials_of_soccer() -> None:
-    table = table_of("soccer")
-    solution = solve(table)
-    random = TabularPolicy.uniform(table, player=1)
-    response = best_response(table, random)
-    episodes, live = Counts(table, random), ~table.terminal
-    played = WON + LOST
-    matrices = solution.action_values.reshape(-1, 5, 5)
-    optimal = list(map(maximin_corners, matrices, solution.values[live]))
-    after = np.zeros((table.n_states, 3))
-    after[live] = episodes.totals(response.policies[0].probabilities[live])
-    goals = (episodes.counted + episodes.next @ after[live]) @ (WON - LOST)
-    tied = [np.eye(5)[values >= values.max() - 1e-9] for values in goals]
-
-    def printed(corners: list[Any]) -> list[str]:
-        shares = [episodes.extreme(corners, WON, played, sign) for sign in (-1, 1)]
-        counts = [episodes.extreme(corners, 1e5 * played, STEPS, sign) for sign in (-1, 1)]
-        texts = [f"{share:.2%}" for share in shares], [f"{count:,.0f}" for count in counts]
-        return [" to ".join(dict.fromkeys(pair)) for pair in texts]
-
+    trials = Trials()
+    table, live = trials.table, ~trials.table.terminal
     first, second = rows("games-for-two", "games against a random player")
     # The published numbers of the optimal policy are within the range over all of them.
-    assert first[3:] == printed(optimal)
+    assert first[3:] == trials.printed(trials.optimal)
     for cell, bounds in zip(first[1:3], first[3:], strict=True):
         low, high = (number(bound.replace(",", "")) for bound in bounds.split(" to "))
         assert low < number(cell.replace(",", "")) < high
     # The corners are optimal: none loses more than the value to a best response.
     corner = np.zeros((table.n_states, 5))
-    corner[live], corner[~live, 0] = [one[-1] for one in optimal], 1
+    corner[live], corner[~live, 0] = [one[-1] for one in trials.optimal], 1
     policy = TabularPolicy.of(table, corner / corner.sum(axis=1, keepdims=True))
     assert best_response(table, policy).value == pytest.approx(0, abs=1e-8)
     # All best responses win as often, and as soon.
-    assert second[3:] == printed(tied)
+    assert second[3:] == trials.printed(trials.responses)
     published = [number(cell.replace(",", "")) for cell in second[1:3]]
     # Within four standard deviations of so many games, and its length of 2%.
-    won, decided = odds(table, response.policies[0], random)
+    won, decided = odds(table, trials.response, trials.random)
     spread = 100 * np.sqrt(won * (1 - won) / published[1])
     assert abs(100 * won - published[0]) < 4 * spread
     assert decided == pytest.approx(published[1], rel=0.02)
     [challenged] = rows("games-for-two", "games against the best response")
-    optimum = solution.policies[0]
-    won, _ = odds(table, optimum, best_response(table, optimum).policies[1])
-    assert challenged[2] == f"{won:.2%}"
+    assert challenged[2] == trials.challenged()
 
 
 # The page on Sutton and Barto's problems: its numbers and figures are the solver's
 
 PAGE = (DOCS / "textbook" / "sutton-barto.md").read_text(encoding="utf-8")
 SCRIPT = runpy.run_path(str(DOCS / "scripts" / "sutton_barto.py"))
-LEARNED = {"cliff-walking", "dyna-learning", "n-step", "off-policy", "random-walk"}
-"""Figures of what learners have learned in some runs."""
+LONG = {"car-rental", "cliff-walking", "dyna-learning", "n-step", "off-policy", "random-walk"}
+"""Figures of what learners have learned in some runs, and of five sweeps of policies."""
 ROWS = re.findall(
     r"^\| (.+?) \| (.+?) \| (.+?) \| (−?\d+\.\d{4}) \| (1e-\d+) \|$", PAGE, re.MULTILINE
 )
@@ -477,7 +329,6 @@ def test_policy_iteration_of_the_car_rental_ends_as_in_figure_4_2() -> None:
     assert last[1] == pytest.approx(solution.values[:441].reshape(21, 21), abs=1e-6)
     assert (last[0].min(), last[0].max()) == (-4, 5)
     stated = re.search(r"no cars is ([\d.]+), of having all 40, ([\d.]+)\.", PAGE)
-    assert stated is not None
     assert stated.groups() == (f"{last[1][0, 0]:.2f}", f"{last[1][20, 20]:.2f}")
 
 
@@ -488,7 +339,6 @@ def test_the_errors_of_the_walk_are_near_the_stated_ones() -> None:
     """The first runs of those that are drawn, in four standard errors."""
     numbers = SCRIPT["walk_curves"](runs=12).numbers
     stated = STATED_ERRORS.search(PAGE)
-    assert stated is not None
     for name, error in zip(("TD 0.05", "MC 0.02"), stated.groups(), strict=True):
         ends = numbers[name][:, -1]
         assert abs(ends.mean() - float(error)) < 4 * ends.std() / np.sqrt(len(ends)), name
@@ -507,7 +357,6 @@ def test_the_errors_of_the_walk_have_the_shape_of_the_book() -> None:
     assert (np.diff(td[:, -1]) > 0).all()  # but end higher.
     assert mc[1:, -1].tolist() == sorted(mc[1:, -1])
     stated = STATED_ERRORS.search(PAGE)
-    assert stated is not None
     assert stated.groups() == (f"{td[0, -1]:.3f}", f"{mc[1, -1]:.3f}")
     assert mc[:, -1].argmin() == 1
 
@@ -528,7 +377,6 @@ def test_the_least_errors_of_three_n_are_the_stated_ones() -> None:
         r"mean error is ([\d.]+) with n = 4, ([\d.]+) with n = 1 and ([\d.]+) with n = 32\.",
         PAGE,
     )
-    assert stated is not None
     assert list(stated.groups()) == [f"{error:.2f}" for error in least]
 
 
@@ -539,7 +387,6 @@ def test_the_hand_of_figure_5_3_has_the_value_that_was_simulated() -> None:
     assert value == pytest.approx(-0.27726, abs=2e-4)
     assert table.at_start(solvent.policy_value(table, policy)) == value
     stated = re.search(r"The exact value is −([\d.]+);", PAGE)
-    assert stated is not None
     assert stated.group(1) == f"{-value:.5f}"
 
 
@@ -551,36 +398,13 @@ def test_weighted_importance_sampling_has_less_error_at_first() -> None:
     for line in (ordinary, weighted):
         assert line[-1] < 0.011 < line[99]
     stated = re.search(r"After five episodes it is ([\d.]+) and ([\d.]+), after 1,000", PAGE)
-    assert stated is not None
     assert stated.groups() == (f"{ordinary[4]:.1f}", f"{weighted[4]:.1f}")
-
-
-def test_from_the_right_of_the_line_the_car_begins_anew_on_purpose() -> None:
-    table, solution = solved("racetrack")
-    line = [table.index[31, column, 0, 0] for column in range(3, 9)]
-    from solvent.games.racetrack import ACTIONS
-
-    for state in line[:-1]:
-        [best] = SCRIPT["best_actions"](table, solution.values, state)
-        assert ACTIONS[best] == (1, 0)
-    off = {ACTIONS[a] for a in SCRIPT["best_actions"](table, solution.values, line[-1])}
-    assert off == {(0, 1), (1, 1)}
-
-
-def test_a_ninth_move_is_no_help() -> None:
-    for stochastic in (False, True):
-        eight, nine = (
-            from_the_start("windy-gridworld", moves=moves, stochastic=stochastic)[0]
-            for moves in ("king", "nine")
-        )
-        assert eight == pytest.approx(nine, abs=1e-9)
 
 
 @pytest.mark.slow
 def test_q_learning_finds_the_better_way_and_earns_less_on_it() -> None:
     found = {name: numbers[0, -1] for name, numbers in SCRIPT["cliff_curves"]().numbers.items()}
     stated = re.search(r"Q-learning ends\s+at (−[\d.]+) and Sarsa at (−[\d.]+);", PAGE)
-    assert stated is not None
     for name, shown in zip(
         ("Q-learning, ε-greedy", "Sarsa, ε-greedy"), stated.groups(), strict=True
     ):
@@ -600,7 +424,7 @@ def test_planning_needs_fewer_episodes() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow if name in LEARNED else [])
+        pytest.param(name, marks=pytest.mark.slow if name in LONG else [])
         for name in SCRIPT["PICTURES"]
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from solvent import make_game, solve
 from solvent.games import TicTacToe
-from solvent.games.tic_tac_toe import LINES, Board, winner
+from solvent.games.tic_tac_toe import Board, winner
 from solvent.model import TabularGame, compile_game
 
 GAME = TicTacToe()
@@ -33,32 +33,6 @@ def test_crosses_begin_and_marks_are_set_in_turns() -> None:
     assert GAME.legal_actions(board("X........")) == ((0,), tuple(range(1, 9)))
     [after] = GAME.transition(board("X........"), (0, 4))
     assert (after.state, after.reward) == (board("X...O...."), 0)
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_three_in_a_row_win_at_once(line: tuple[int, ...]) -> None:
-    # Two of the line are there, and the others have two squares that are no line.
-    others = [k for k in range(9) if k not in line][:2]
-    for player, reward in ((0, 1), (1, -1)):
-        squares = [0] * 9
-        for square in line[:2]:
-            squares[square] = 1 + player
-        for square in (others + [k for k in range(9) if k not in (*line, *others)])[: 2 + player]:
-            squares[square] = 2 - player
-        state = Board(tuple(squares))
-        if winner(state) is not None:
-            continue  # The three others happen to be a line themselves.
-        joint = (line[2], 0) if player == 0 else (0, line[2])
-        [after] = GAME.transition(state, joint)
-        assert (after.reward, winner(after.state)) == (reward, player)
-        assert GAME.is_terminal(after.state)
-
-
-def test_a_full_board_without_three_in_a_row_is_a_draw() -> None:
-    full = board("XXOOOXXOX")
-    assert winner(full) is None
-    assert GAME.is_terminal(full)
-    assert not GAME.is_terminal(board("XXOOOXXO."))
 
 
 def symmetric(state: Board) -> set[tuple[int, ...]]:

@@ -14,11 +14,10 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from commands import refusal, run, said
 from handed_in import LAKE, policy_files
-from typer.testing import CliRunner
 
 import solvent
-from solvent.cli.app import app
 from solvent.grading import Exercise, find_exercise, grade_files, read_answer, write_grades
 from solvent.grading.grades import Graded, largest_file
 from solvent.model.files import StoreError
@@ -45,8 +44,7 @@ def test_a_class_is_graded(lake: Path, handed_in: Path, tmp_path: Path) -> None:
     expected = policy_files()
     assert len(expected) > 50
     grades = tmp_path / "grades.csv"
-    words = ["grade", str(lake), *(str(handed_in / name) for name in expected)]
-    result = CliRunner().invoke(app, [*words, "--csv", str(grades)])
+    result = run("grade", lake, *(str(handed_in / name) for name in expected), "--csv", grades)
     assert result.exit_code == 1, result.exception
     with grades.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -81,18 +79,14 @@ def test_reading_takes_no_more_memory_than_the_exercise_asks(handed_in: Path) ->
 
 
 def test_one_file_is_explained_and_an_exercise_is_shown(lake: Path, handed_in: Path) -> None:
-    result = CliRunner().invoke(app, ["grade", str(lake), str(handed_in / "uniform.npz")])
-    assert result.exit_code == 0
-    told = " ".join(result.output.split())
+    told = " ".join(said("grade", lake, handed_in / "uniform.npz").split())
     assert "lake: 0 of 10 points, for a gap of 0.8096 (10 for at most 1e-06, 6 for" in told
     assert "state 1 (row 0, column 1): left 25%, down 25%, right 25%, up 25%, where up" in told
-    result = CliRunner().invoke(app, ["grade", str(lake)])
-    assert "0 left, 1 down, 2 right, 3 up" in " ".join(result.output.split())
-    assert "(16,) or (16, 4)" in result.output
+    shown = said("grade", lake)
+    assert "0 left, 1 down, 2 right, 3 up" in " ".join(shown.split())
+    assert "(16,) or (16, 4)" in shown
     for options in (["--json"], ["--csv", str(lake.parent / "grades.csv")]):
-        result = CliRunner().invoke(app, ["grade", str(lake), *options])
-        assert (result.exit_code, result.stdout) == (2, ""), options
-        assert "name the files to grade" in result.stderr, options
+        assert "name the files to grade" in refusal("grade", lake, *options)
 
 
 def test_no_name_of_a_file_is_taken_for_markup(lake: Path, handed_in: Path) -> None:
@@ -101,16 +95,13 @@ def test_no_name_of_a_file_is_taken_for_markup(lake: Path, handed_in: Path) -> N
     for name in names:
         (lake.parent / name).write_bytes(best)
     with chdir(lake.parent):
-        result = CliRunner().invoke(app, ["grade", lake.name, *names])
-    assert result.exit_code == 0, result.exception
-    assert [line.split()[:2] for line in result.output.splitlines()[1:]] == [
-        [name, "10"] for name in names
-    ]
+        shown = said("grade", lake.name, *names)
+    assert [line.split()[:2] for line in shown.splitlines()[1:]] == [[name, "10"] for name in names]
 
 
 def test_programs_are_answered_in_json(lake: Path, handed_in: Path) -> None:
     files = [str(handed_in / name) for name in ("near.npz", "for-ever.npz", "missing.npz")]
-    result = CliRunner().invoke(app, ["grade", str(lake), *files, "--json"])
+    result = run("grade", lake, *files, "--json")
     near, for_ever, missing = json.loads(result.output)
     assert near["file"] == files[0]
     assert (near["grade"]["points"], near["grade"]["out_of"]) == (6, 10)
@@ -274,9 +265,7 @@ def test_what_is_no_exercise_is_refused(lake: Path, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=message):
             find_exercise(name)
     lake.write_text(LAKE.replace("FrozenLake-v1", "FrozenLake-v7"))
-    result = CliRunner().invoke(app, ["grade", str(lake)])
-    assert result.exit_code == 2
-    assert "exercise lake: task FrozenLake-v7: no game or environment" in result.stderr
+    assert "exercise lake: task FrozenLake-v7: no game or environment" in refusal("grade", lake)
 
 
 def test_answers_of_another_shape_name_what_is_expected(lake: Path) -> None:

@@ -12,8 +12,6 @@ _PATH = Path(__file__).parents[2] / "docs" / "scripts" / "fighting_fantasy.py"
 
 def _load() -> Any:
     spec = spec_from_file_location("combat_paper_script", _PATH)
-    assert spec is not None
-    assert spec.loader is not None
     module = sys.modules[spec.name] = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -7,13 +7,11 @@ that a sentence states is asserted to be the computed one, and to stand in the t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 import solvent
-from solvent import tabular
 from solvent.grading import find_exercise
 
 Names = Mapping[str, Any]
@@ -32,47 +30,10 @@ def optimum(names: Names, text: str) -> None:
     solution = names["solution"]
     assert solution.lower <= solution.value <= solution.upper
     assert names["game"].info.acyclic  # No state is met twice.
-    # Where no test has been made, STAMINA is even: all that the picture shows.
-    untested = [s for s in names["game"].states if s.luck == 9 and s.round in ("won", "lost")]
-    assert all(s.hero % 2 == s.opponent % 2 == 0 for s in untested)
-
-
-def sweeps(names: Names, text: str) -> None:
-    lake, best = names["lake"], names["optimum"]
-
-    def errors(steps: Any) -> list[float]:
-        return [float(np.abs(step.V - best).max()) for step in steps]
-
-    value = errors(tabular.value_iteration(lake, discount=0.99))
-    policy = errors(tabular.policy_iteration(lake, discount=0.99))
-    modified = errors(tabular.modified_policy_iteration(lake, sweeps=10, discount=0.99))
-    assert "multiplies the largest error by at most 0.99" in text
-    assert all(after <= 0.99 * before + 1e-12 for before, after in pairwise(value))
-    assert value[300] < 0.98 * value[299]
-    assert len(policy) < 10 < len(modified) < len(value)
-
-
-def temporal_differences(names: Names, text: str) -> None:
-    measured = names["measured"]
-    late = measured.at >= 10
-    means = {name: mean[late] for name, mean in measured.means.items()}
-    assert "From the tenth walk on, TD with any of" in text
-    worst = np.max([mean for name, mean in means.items() if "TD" in name], axis=0)
-    best = np.min([mean for name, mean in means.items() if "TD" not in name], axis=0)
-    assert (worst < best).all()
-    # One walk changes one estimate, that of the last state before the end.
-    env, walk = names["env"], names["walk"]
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        first = next(tabular.td(env, walk, alpha=0.1, initial=0.5, rng=rng))
-        changed = names["inside"][first.V[names["inside"]] != 0.5]
-        assert len(changed) == 1
-        assert changed[0] in names["inside"][[0, -1]]
 
 
 def q_learning(names: Names, text: str) -> None:
-    acting, greedy = names["medians"]["behaviour"], names["medians"]["greedy"]
-    assert (acting["SARSA"][-20:] > acting["Q-learning"][-20:]).all()
+    greedy = names["medians"]["greedy"]
     assert "17 steps instead of 13" in text
     assert (greedy["SARSA"][-1], greedy["Q-learning"][-1]) == (-17, -13)
     errors = names["errors"]
@@ -82,14 +43,11 @@ def q_learning(names: Names, text: str) -> None:
     assert "with 0.5 the error stalls at about 0.24, with 0.3 at about 0.12" in text
     for name, level in (("0.5", 0.24), ("0.3", 0.12)):
         assert abs(np.mean(last[name][late]) - level) < 0.015
-        assert last[name].min() < level - 0.05  # It has been lower, and does not fall any more.
     assert "with 0.1 the error is 0.21 after 4,000 episodes" in text
     assert "hardly moves, and the error is 0.36" in text
     assert "settles: the error is 0.07, the lowest" in text
     for name, error in (("0.1", 0.21), ("1/n", 0.36), ("1/n^0.6", 0.07)):
         assert round(float(last[name][-1]), 2) == error
-        assert last[name][-1] < last[name][errors.at > 2000][0]
-    assert min(last, key=lambda name: last[name][-1]) == "1/n^0.6"
     # The way round the cliff with a row to spare: two steps up, along, and two down.
     safe = np.ones(48, int)
     safe[[36, 24]] = 0
@@ -101,18 +59,6 @@ def q_learning(names: Names, text: str) -> None:
 
 
 def function_approximation(names: Names, text: str) -> None:
-    best = names["solution"].value
-    values = {
-        name: np.array([point.mode_value for point in result.curve])
-        for name, result in names["results"].items()
-    }
-    assert "both end below the optimum" in text
-    assert all(one[-1] < best - 0.005 for one in values.values())
-    # PPO dips first, and then rises nearly to the end; DQN hardly moves in its second half.
-    ppo, dqn = values["ppo"], values["dqn"]
-    assert ppo[1:3].min() < ppo[0] < ppo[-1]
-    assert (np.diff(ppo[ppo.argmin() : -1]) > 0).all()
-    assert np.ptp(dqn[len(dqn) // 2 :]) < 0.02
     for field, gap in (("luck", "0.004"), ("round", "0.086")):
         assert f"{names['scores'][f'does not see {field}'].optimality_gap:.3f}" == gap
         assert f"more than {gap}" in text
@@ -154,16 +100,6 @@ def two_players(names: Names, text: str) -> None:
         got_points, got_gap = points("pig-response", policy)
         assert (got_points, f"{got_gap:.3f}") == (got, gap)
         assert gap in text
-    # The dynamics do not settle; the averages come nearer.
-    rock_paper_scissors = names["rock_paper_scissors"]
-    for name, run in {
-        "now": tabular.replicator_dynamics(rock_paper_scissors, start=names["start"]),
-        "fictitious": tabular.fictitious_play(rock_paper_scissors),
-        "regret": tabular.regret_matching(rock_paper_scissors),
-    }.items():
-        x = [estimate.pi[0][0].copy() for _, estimate in zip(range(400), run, strict=False)]
-        worst = -(np.array(x) @ rock_paper_scissors).min(axis=1)
-        assert (worst[-80:].max() > 0.5) == (name == "now")
 
 
 def simultaneous_moves(names: Names, text: str) -> None:
@@ -227,8 +163,6 @@ def microscope(names: Names, text: str) -> None:
 
 CLAIMS: Mapping[str, Callable[[Names, str], None]] = {
     "01-what-is-an-optimum": optimum,
-    "02-value-and-policy-iteration": sweeps,
-    "03-monte-carlo-and-td": temporal_differences,
     "04-q-learning": q_learning,
     "05-function-approximation": function_approximation,
     "06-where-is-the-gap-lost": gap_attribution,
@@ -238,4 +172,4 @@ CLAIMS: Mapping[str, Callable[[Names, str], None]] = {
     "10-write-your-own-game": own_game,
     "11-the-microscope": microscope,
 }
-"""By the notebook."""
+"""By the notebook, where it states numbers."""

@@ -177,7 +177,6 @@ def _payoff(rows: list[Row], start: int, *, endless: bool) -> Fraction | float |
     if gains:
         return gains.pop() if len(gains) == 1 else None
     found = evaluate(rows, start, on_the_way=True)
-    assert isinstance(found, tuple)
     value, ends = found
     return value if ends or endless else None
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from solvent import make_game
 from solvent.benchmark.algorithms import Budget, Run, perform
-from solvent.benchmark.policies import task_record
+from solvent.benchmark.policies import score_baselines, task_record
 from solvent.benchmark.records import (
     AgentRecord,
+    BaselineRecord,
     BenchRecord,
     SuiteRecord,
     TaskRecord,
@@ -27,10 +30,10 @@ from solvent.benchmark.suites import (
     suite_seeds,
     task_game,
 )
-from solvent.exact import Solution, save_policy
+from solvent.exact import Solution, save_policy, solve
 from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.exact.scoring import LEARNED, comparable_score
-from solvent.model import TabularPolicy
+from solvent.model import TabularGame, TabularPolicy, compile_game
 
 SUITE = Suite(
     "small",
@@ -80,48 +83,117 @@ def with_agents(folder: Path, game: TaskGame, seeds: int) -> TaskRecord:
 
 
 def agent_record(folder: Path, game: TaskGame, algorithm: str, seed: int) -> AgentRecord:
-    solution = game.solution
-    place = f"{game.task.name}/{algorithm}-{seed}"
-    (folder / place).mkdir(parents=True)
     random = np.random.default_rng([seed, *algorithm.encode()])
     sampled = []
     for seat in game.seats:
         noise = random.random(game.table.mask[seat].shape) ** 4 * game.table.mask[seat]
-        mixed = solution.policies[seat].probabilities + NOISE[algorithm] * (seed + 1) / 10 * noise
+        mixed = game.solution.policies[seat].probabilities
+        mixed = mixed + NOISE[algorithm] * (seed + 1) / 10 * noise
         mixed /= np.maximum(mixed.sum(axis=1, keepdims=True), 1e-300)
         sampled.append(TabularPolicy.of(game.table, mixed, player=seat))
+    steps = game.task.timesteps or 0
+    solved = game.table, game.solution
+    return write_agent(folder, game.task.name, (algorithm, seed), solved, sampled, steps)
+
+
+def write_agent(
+    folder: Path,
+    task: str,
+    run: tuple[str, int],
+    solved: tuple[TabularGame, Solution],
+    sampled: list[TabularPolicy],
+    steps: int,
+) -> AgentRecord:
+    """Write the files of an agent and return its record.
+
+    Args:
+        folder: That of the results.
+        task: The name of the task.
+        run: The algorithm and the seed.
+        solved: The game and its solution.
+        sampled: The policy, or those of both seats.
+        steps: Of the training, whose curve has three points.
+    """
+    place = "{}/{}-{}".format(task, *run)
+    (folder / place).mkdir(parents=True)
     greedy = [policy.mode() for policy in sampled]
-    for seat, (own, mode) in enumerate(zip(sampled, greedy, strict=True)):
-        ending = f"_{seat}" if len(game.seats) == 2 else ""
+    for own, mode in zip(sampled, greedy, strict=True):
+        ending = f"_{own.player}" if len(sampled) == 2 else ""
         save_policy(folder / place / f"policy{ending}.npz", own)
         save_policy(folder / place / f"policy_mode{ending}.npz", mode)
-    one, other = scored(game, solution, sampled), scored(game, solution, greedy)
-    steps = game.task.timesteps or 0
-    worst = 3.0 * one["gap"], 3.0 * other["gap"]
-    write_curve(
-        folder / place / "curve.csv",
-        [
-            Evaluation(0, one["value"] + one["gap"] - worst[0], worst[0],
-                       one["value"] + one["gap"] - worst[1], worst[1], 0.0),
-            Evaluation(steps, one["value"], one["gap"], other["value"], other["gap"], 2.0 + seed),
-        ],
+    one, other = (
+        figures([
+            comparable_score(solved[0], own, solved[1], tolerance=LEARNED) for own in policies
+        ])
+        for policies in (sampled, greedy)
     )  # fmt: skip
+    seconds, points = 2.0 + run[1], []
+    for part in (0, 1, 2):
+        gaps = [(3 - part) * found["gap"] for found in (one, other)]
+        values = [
+            found["value"] + found["gap"] - gap
+            for found, gap in zip((one, other), gaps, strict=True)
+        ]
+        numbers = values[0], gaps[0], values[1], gaps[1]
+        points.append(Evaluation(part * steps // 2, *numbers, part * seconds / 2))
+    write_curve(folder / place / "curve.csv", points)
     return AgentRecord(
-        name=f"{algorithm} {seed}",
-        algorithm=algorithm,
-        seed=seed,
+        name="{} {}".format(*run),
+        algorithm=run[0],
+        seed=run[1],
         **one,
         **{f"mode_{name}": figure for name, figure in other.items()},
         timesteps=steps,
-        cpu_seconds=2.0 + seed,
+        cpu_seconds=seconds,
         folder=place,
     )
 
 
-def scored(game: TaskGame, solution: Solution, policies: list[TabularPolicy]) -> dict[str, object]:
-    return figures(
-        [comparable_score(game.table, own, solution, tolerance=LEARNED) for own in policies]
-    )
+def write_tasks(
+    folder: Path, *tasks: tuple[str, str, dict[str, Any], list[tuple[str, int]]]
+) -> Path:
+    """Write results in the first format, of agents that mistake action values a little.
+
+    Args:
+        folder: Where to.
+        tasks: The environment, the game and its parameters, and the seeds of each algorithm.
+    """
+    records = []
+    for env, name, parameters, algorithms in tasks:
+        game = make_game(name, **parameters)
+        table = compile_game(game)
+        solution = solve(table)
+        agents = []
+        for run in [(name, seed) for name, seeds in algorithms for seed in range(seeds)]:
+            random, sampled = np.random.default_rng(len(agents)), []
+            for player in range(table.info.players):
+                mask = table.mask[player]
+                noise = np.where(mask, random.random(mask.shape), 0)
+                best = solution.policies[player].probabilities + 0.1 * noise
+                weights = np.where(random.random((len(mask), 1)) < 0.3, noise, best)
+                weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+                sampled.append(TabularPolicy.of(table, weights, player=player))
+            task = env.partition("/")[2]
+            agents.append(write_agent(folder, task, run, (table, solution), sampled, 1000))
+        baselines = score_baselines(table, solution, ["uniform", "first-legal", "optimal"])
+        records.append({
+            "env": env,
+            "game": name,
+            "parameters": dict(game.info.parameters),
+            "optimum": solution.value,
+            "bracket": [solution.lower, solution.upper],
+            "agents": [plain(one) for one in agents],
+            "baselines": [plain(one) for one in baselines],
+        })  # fmt: skip
+    (folder / "results.json").write_text(json.dumps({"tasks": records}))
+    return folder
+
+
+def plain(record: AgentRecord | BaselineRecord) -> dict[str, Any]:
+    """What the first format has of a record."""
+    later = {"budget_timesteps", "uses_model", "masked", "hyperparameters", "setting", "system"}
+    found = asdict(record).items()
+    return {name: value for name, value in found if value is not None and name not in later}
 
 
 def bench_here(

@@ -18,7 +18,6 @@ FOLDERS = sorted((Path(__file__).parents[2] / "docs" / "evidence").glob("footbal
 def opened(folder: Path) -> LayeredSolution:
     """The evidence in a folder, which has to be of the game as it is played by default."""
     found = LayerFolder.open(folder, FootballLayers, manifest_only=True).game
-    assert isinstance(found, FootballLayers)
     game = make_game("football-strategy", form=found.form, timeouts=found.clock.timeouts)
     store = LayerFolder.open(folder, FootballLayers.of(game), manifest_only=True)
     return LayeredSolution(store, game)

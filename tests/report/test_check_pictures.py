@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import runpy
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from solvent.model.context import modified
+from solvent.model.context import modified, modifier_between
 from solvent.report import panel
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -47,3 +48,16 @@ def test_the_pictures_in_the_documentation_are_those_of_the_function(tmp_path: P
         assert f"]({path.name})" in (DOCS / "checks.md").read_text(encoding="utf-8")
         assert path.stat().st_size < 20_000
         assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_a_ruler_from_the_base_through_the_modifier_ends_at_the_probability_in_context() -> None:
+    """The middle scale is half-way, so that the ends of the ruler average to the modifier."""
+    height, from_even = SCRIPT["height"], SCRIPT["from_even"]
+    for base, size in product(SCRIPT["MARKS"], [-80, -30, 0, 60]):
+        ends = height(-from_even(base)) + height(from_even(100 * modified(base / 100, size / 100)))
+        assert ends / 2 == pytest.approx(height(size / 2), abs=1e-9)
+
+
+def test_the_abacus_is_the_inverse_of_the_function() -> None:
+    for x, y in curves(SCRIPT["abacus_picture"]())["the modifier"]:
+        assert 2 * y - 1 == pytest.approx(modifier_between(0.5, x), abs=0.03)

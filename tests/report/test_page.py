@@ -73,8 +73,11 @@ def test_every_element_is_closed_and_links_lead_somewhere(page: Page) -> None:
 
 
 def test_the_numbers_of_agents_are_those_of_the_results(
-    page: Page, tasks: list[dict[str, Any]]
+    page: Page, text: str, tasks: list[dict[str, Any]]
 ) -> None:
+    assert "<h3>Learning curves, as recorded</h3>" in text
+    heads = re.findall(r'<th class="n">([^<]+),<br>recorded</th>', text)
+    assert heads[:2] == ["steps", "CPU s"]
     for task in tasks:
         anchor = task["env"].partition("/")[2]
         for agent in task["agents"]:

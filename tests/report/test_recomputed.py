@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bad_files import no_files
+from submitted import write_tasks
 
 from solvent import make_game
 from solvent.benchmark.records import read_bench
@@ -35,17 +36,9 @@ FOUR = ("value", "gap", "normalized", "worst_start_gap")
 
 
 @pytest.fixture(scope="module")
-def written(
-    tmp_path_factory: pytest.TempPathFactory, task_maker: Callable[..., dict[str, Any]]
-) -> dict[str, Path]:
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A folder of results for a game for one and one for a game for two."""
-    folders = {}
-    for name, arguments in GAMES.items():
-        folder = folders[name] = tmp_path_factory.mktemp(name)
-        (folder / "results.json").write_text(
-            json.dumps({"tasks": [task_maker(folder, *arguments)]})
-        )
-    return folders
+    return {name: write_tasks(tmp_path_factory.mktemp(name), task) for name, task in GAMES.items()}
 
 
 @pytest.fixture

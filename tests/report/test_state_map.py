@@ -22,7 +22,6 @@ from solvent.games.windy_gridworld import WIND
 from solvent.model import TabularPolicy
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.report import state_map
-from solvent.report.page import render
 from solvent.report.solved import ScoredAgent, SolvedTask
 from solvent.report.state_map import NONE, signs, state_map_section
 
@@ -225,6 +224,14 @@ def test_a_large_game_is_shown_in_part_and_says_so() -> None:
     assert (part.value[: len(part.states)] == taxi.solution.values[part.states]).all()
 
 
+def test_of_many_values_every_kth_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_map, "MOST_VALUES", 2)
+    found = state_map.state_map(solved_task(lake()))
+    assert found.omitted == ("Of row one value in 2 is shown. Of column one value in 2 is shown.")
+    assert [field.values for field in found.fields] == [(0, 2), (0, 2)]
+    assert len(found.value) == 4
+
+
 def test_what_an_agent_chooses_and_loses_is_there() -> None:
     solved = solved_task(lake())
     policy = TabularPolicy.deterministic(solved.table, np.full(solved.table.n_states, 2))
@@ -240,15 +247,7 @@ def test_what_an_agent_chooses_and_loses_is_there() -> None:
     assert found.read(seat["loss"], "<f4").tolist() == location.loss[live].astype("f4").tolist()
     assert (found.read(seat["loss"], "<f4") > 0.1).any()
     assert all(found.data["colours"])
-
-
-def test_every_game_without_sections_of_its_own_has_the_page() -> None:
-    text = render(OneShot())
-    assert text.count("<h3>Values and policy</h3>") == 1
-    assert text == render(OneShot())
-    assert "http" not in text.split("Values and policy")[1].replace(
-        "http://www.w3.org/2000/svg", ""
-    )
+    assert len(set(state_map.action_colours([np.arange(30)], 30))) == 30
 
 
 class Overlaid(GymnasiumTable):

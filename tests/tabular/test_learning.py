@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -23,7 +22,6 @@ from tabular_runs import (
     random_walk,
 )
 
-from solvent.baselines.q_learning import QLearning
 from solvent.baselines.stage_games import (
     FictitiousPlay,
     MirrorDescentSweeps,
@@ -38,7 +36,6 @@ from solvent.tabular import (
     curves,
     double_q_learning,
     dyna_q,
-    epsilon_greedy,
     expected_sarsa,
     fictitious_play,
     importance_sampling,
@@ -160,7 +157,6 @@ def test_a_time_limit_is_no_end() -> None:
 
     for n in (1, 2, 4):
         V = after(n_step_td(limited(), pi, n=n, alpha=slow, rng=np.random.default_rng(0)), 2000).V
-        assert V is not None
         assert -10 < V[0] < -6  # The value is -9; three steps cost 2.71 on the average.
     learners: list[Any] = [
         partial(monte_carlo_prediction, pi=pi),
@@ -207,8 +203,6 @@ def test_ordinary_and_weighted_importance_sampling_by_hand() -> None:
             after(importance_sampling(environment(game), pi, b, weighted=mean, rng=rng), 3).V
             for mean, rng in zip((False, True), rngs, strict=True)
         )
-        assert ordinary is not None
-        assert weighted is not None
         pairs.add((round(float(ordinary.max()), 9), round(float(weighted.max()), 9)))
     # The mean of 2 * 3 in k episodes and of 0 in the others; the weighted one is 3 once it is seen.
     assert pairs == {(0, 0), (2, 3), (4, 3), (6, 3)}
@@ -255,7 +249,6 @@ def test_a_discount_and_a_trace_in_the_first_episode() -> None:
     for name, (learn, expected) in ONE_EPISODE.items():
         run = learn(environment(game), pi, discount=0.5, rng=np.random.default_rng(0))
         values = after(run, 1).values
-        assert values is not None
         assert values[[game.index["A"], game.index["B"]]] == pytest.approx(expected), name
 
 
@@ -276,7 +269,6 @@ def test_what_follows_counts_by_the_discount() -> None:
         run = learn(environment(game), discount=0.5, rng=np.random.default_rng(0))
         # Both tables of double Q-learning are met within 50 episodes.
         values = after(run, 50).values
-        assert values is not None
         assert values[[game.index["A"], game.index["B"]]] == pytest.approx((2, 2)), name
 
 
@@ -288,7 +280,6 @@ def test_reinforce_discounts_the_steps_of_an_episode_too() -> None:
     for seed in range(10):
         run = reinforce(environment(game), alpha=0.1, discount=0.5, rng=np.random.default_rng(seed))
         pi = after(run, 1).pi
-        assert isinstance(pi, np.ndarray)
         first, second = np.log(pi[game.index["B"]])
         grown.add(round(float(second - first), 9))
     # If it was taken, its preference grew by 0.1 * 0.5 * 4 * 1/2, and the other's fell by that.
@@ -318,7 +309,6 @@ def test_what_first_and_every_visit_make_of_one_episode(first_visit: bool, value
         ),
         1,
     )
-    assert estimate.V is not None
     assert estimate.V.tolist() == [value, 0]
 
 
@@ -389,22 +379,6 @@ def test_the_maximum_is_biased_and_two_tables_are_not() -> None:
     assert np.mean(left["double"]) < 0.75 * np.mean(left["single"])
 
 
-def test_planning_with_a_model_needs_fewer_episodes() -> None:
-    game = cliff()
-    drawn = curves(
-        game,
-        {
-            "0": lambda rng: dyna_q(environment(game), n=0, alpha=0.5, rng=rng),
-            "20": lambda rng: dyna_q(environment(game), n=20, alpha=0.5, rng=rng),
-        },
-        "rms",
-        until=20,
-        runs=3,
-        states=solve(game).policies[0].probabilities.any(axis=1) & (game.initial > 0),
-    ).means
-    assert drawn["20"][-1] < drawn["0"][-1] / 4
-
-
 def test_sarsa_takes_the_safe_path_and_q_learning_the_optimal_one() -> None:
     """Sutton and Barto (2018), Example 6.6, without noise: the value of what each of them does."""
     game = cliff()
@@ -447,38 +421,15 @@ def test_what_has_no_numbered_states_is_refused() -> None:
             next(learn(rng=np.random.default_rng(0)))
 
 
-def test_a_seat_against_a_fixed_opponent_is_an_environment_like_any_other() -> None:
-    both = random_table(1, "simultaneous")
-    env = Env(both, TabularPolicy.uniform(both, player=1), observation="index", illegal="raise")
-    estimate = after(q_learning(env, alpha=slow, rng=np.random.default_rng(0)), 300)
-    assert estimate.Q is not None
-    assert (np.isneginf(estimate.Q) == ~(both.mask[0] | both.terminal[:, None])).all()
-
-
 def test_gymnasiums_own_environments_are_learned_as_they_are() -> None:
     env = gym.make("FrozenLake-v1", is_slippery=False)
     estimate = after(q_learning(env, alpha=0.5, epsilon=0.5, rng=np.random.default_rng(0)), 1000)
     # Six steps to the goal, without a discount worth 1.
-    assert estimate.values is not None
     assert estimate.values[0] == pytest.approx(1, abs=0.01)
 
 
 Plan = Callable[..., Iterator[Estimate]]
 PLANS = [value_iteration, policy_iteration, modified_policy_iteration]
-
-
-def ends_at_random(game: TabularGame, discount: float) -> TabularGame:
-    """The same game, which ends after each move with the probability that a discount leaves."""
-    n, end = len(game.next_state), int(np.flatnonzero(game.terminal)[0])
-    twice = np.repeat(np.arange(n), 2)
-    stops = np.arange(2 * n) % 2 == 1
-    return replace(
-        game,
-        outcome_start=2 * game.outcome_start,
-        next_state=np.where(stops, end, game.next_state[twice]),
-        probability=np.where(stops, 1 - discount, discount) * game.probability[twice],
-        outcome_reward=game.outcome_reward[twice],
-    )
 
 
 @pytest.mark.parametrize("kind", ["single", "opponent"])
@@ -492,31 +443,11 @@ def test_plans_end_at_the_solution(plan: Plan, kind: str, cyclic: bool) -> None:
         np.testing.assert_allclose(last.V, sign * solve(game).values, atol=1e-8)
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_the_policy_that_is_planned_is_optimal(plan: Plan) -> None:
-    game = random_table(4)
-    *_, last = plan(game)
-    pi = epsilon_greedy(last.Q) if last.Q is not None else last.pi
-    assert isinstance(pi, np.ndarray)
-    value = game.at_start(policy_value(game, TabularPolicy.of(game, pi)))
-    assert value == pytest.approx(solve(game).value, abs=1e-8)
-
-
-@pytest.mark.parametrize("plan", PLANS)
-def test_a_discount_is_a_game_that_ends_at_random(plan: Plan) -> None:
-    game = random_table(3)
-    *_, last = plan(game, discount=0.8)
-    exact = solve(ends_at_random(game, 0.8)).values
-    np.testing.assert_allclose(last.V, exact, atol=1e-8)
-    assert np.abs(exact - solve(game).values).max() > 0.05
-
-
 def test_each_policy_of_policy_iteration_is_better_than_the_last() -> None:
     for seed in range(5):
         game = random_table(seed)
         values = [estimate.V for estimate in policy_iteration(game)]
         assert len(values) >= 2
-        assert values[0] is not None
         np.testing.assert_allclose(
             values[0], policy_value(game, TabularPolicy.uniform(game)), atol=1e-8
         )
@@ -527,9 +458,7 @@ def test_each_policy_of_policy_iteration_is_better_than_the_last() -> None:
 def test_a_policy_that_stays_for_ever_for_nothing_has_the_value_0() -> None:
     game = compile_game(Finite({"here": [[(1, "here", 0)], [(1, "end", -1)]]}, "here"))
     *_, last = policy_iteration(game, theta=1e-6)
-    assert isinstance(last.pi, np.ndarray)
     assert last.pi[0].tolist() == [1, 0]
-    assert last.V is not None
     assert last.V[0] == 0
 
 
@@ -579,11 +508,10 @@ def test_nothing_is_discounted_twice() -> None:
     env = Env(game, observation="index")
     with pytest.raises(ValueError, match=twice):
         next(q_learning(env, discount=0.9, rng=np.random.default_rng(0)))
-    *_, once = value_iteration(plain, discount=0.8)
-    *_, last = value_iteration(game)
-    assert once.V is not None
-    assert last.V is not None
-    np.testing.assert_allclose(last.V[: plain.n_states], once.V, atol=1e-8)
+    for plan in PLANS:
+        *_, once = plan(plain, discount=0.8)
+        *_, last = plan(game)
+        np.testing.assert_allclose(last.V[: plain.n_states], once.V, atol=1e-8)
 
 
 # Learning in games for two: as the theorems say, and step by step as the compiled twins
@@ -595,7 +523,6 @@ UNEVEN = np.array([[0.5, 0.3, 0.2], [0, 0, 0]]), np.array([[0.2, 0.3, 0.5], [0, 
 
 def strategies(estimate: Estimate) -> tuple[np.ndarray, np.ndarray]:
     """Both players' in a matrix game."""
-    assert isinstance(estimate.pi, tuple)
     return estimate.pi[0][0], estimate.pi[1][0]
 
 
@@ -676,97 +603,8 @@ def test_sweeps_are_those_of_the_compiled_twin(name: str, game: str) -> None:
     fast = compiled(GAMES[game])
     for estimate in islice(read(GAMES[game]), 30):
         fast.learn(1)
-        assert isinstance(estimate.pi, tuple)
         np.testing.assert_allclose(estimate.V, fast.values, atol=1e-9)
         for player in (0, 1):
             np.testing.assert_allclose(
                 estimate.pi[player], fast.policy(player).probabilities, atol=1e-9
             )
-
-
-class Move(NamedTuple):
-    """One move of a compiled learner: what was done and what followed."""
-
-    state: int
-    ranks: tuple[int, int]
-    reward: float
-    following: int
-
-
-def told_apart(game: TabularGame) -> TabularGame:
-    """The game with rewards that state, action and next state decide, so that a move tells them."""
-    rewards = (7 * game.outcome_row + 3 * game.next_state) % 5 - 2.0
-    return replace(game, outcome_reward=rewards)
-
-
-def moves_of(learner: Any, game: TabularGame, moves: int) -> list[Move]:
-    """What a compiled learner does, read off its counts."""
-    made = []
-    for _ in range(moves):
-        before = learner._tried.copy()
-        learner.learn(1)
-        [row] = np.flatnonzero(learner._tried != before)
-        state, following = int(game.row_state[row]), int(learner._state)
-        here = slice(*game.outcome_start[row : row + 2])
-        outcome = here.start + int((game.next_state[here] == following).argmax())
-        rank = divmod(int(row - game.row_start[state]), int(game.action_count[1][state]))
-        made.append(Move(state, rank, float(game.outcome_reward[outcome]), following))
-    return made
-
-
-class Replayed(gym.Env[Any, Any]):
-    """An environment in which what has been happens again."""
-
-    def __init__(self, game: TabularGame, moves: list[Move]) -> None:
-        self.game, self.moves, self.at = game, moves, 0
-        self.observation_space = spaces.Discrete(game.n_states)
-        self.action_space = spaces.Discrete(game.mask[0].shape[1])
-
-    def reset(self, **options: Any) -> tuple[int, dict[str, Any]]:
-        return self.moves[self.at].state, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        move = self.moves[self.at]
-        assert action == np.flatnonzero(self.game.mask[0][move.state])[move.ranks[0]]
-        self.at += 1
-        return move.following, move.reward, bool(self.game.terminal[move.following]), False, {}
-
-
-class Chosen:
-    """Random numbers with which uniform draws are what has been."""
-
-    def __init__(self, numbers: list[float]) -> None:
-        self.numbers = iter(numbers)
-
-    def integers(self, *limits: int) -> int:
-        return 0
-
-    def random(self) -> float:
-        return next(self.numbers)
-
-
-def whole_episodes(game: TabularGame, moves: list[Move]) -> tuple[list[Move], int]:
-    """The moves up to the last end of an episode, and how many episodes they are."""
-    ends = [n for n, move in enumerate(moves) if game.terminal[move.following]]
-    return moves[: ends[-1] + 1], len(ends)
-
-
-def test_q_learning_learns_from_the_same_moves_what_its_twin_does() -> None:
-    game = told_apart(random_table(4))
-    fast = QLearning(game, seed=3)
-    moves, episodes = whole_episodes(game, moves_of(fast, game, 400))
-    assert episodes > 100
-    again = QLearning(game, seed=3)
-    again.learn(len(moves))
-    counts = game.action_count[0]
-    chosen = Chosen([(move.ranks[0] + 0.5) / counts[move.state] for move in moves])
-    # All actions are drawn uniformly: Q-learning learns the same from whatever acts.
-    run = q_learning(
-        Replayed(game, moves),
-        alpha=lambda n: n**-0.8,
-        epsilon=1.0,
-        rng=chosen,  # type: ignore[arg-type]
-    )
-    Q = after(run, episodes).Q
-    assert Q is not None
-    np.testing.assert_allclose(Q[game.row_state, game.row_action[0]], again._q, atol=1e-12)

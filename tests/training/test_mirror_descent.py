@@ -16,6 +16,7 @@ from solvent.envs import VectorEnv
 from solvent.envs.batches import BothSeats
 from solvent.envs.sampling import observations
 from solvent.exact import exploitability
+from solvent.games import Nim
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import MirrorDescent, TrainingResult, load_model, train
 from solvent.training.environments import NativeVecEnv, with_roles
@@ -153,6 +154,13 @@ def test_the_critic_learns_what_a_pair_of_actions_pays_and_nothing_after_the_end
 
 def uniform_exploitability(game: TabularGame) -> float:
     return sum(exploitability(game, TabularPolicy.uniform(game, player=p)) for p in (0, 1)) / 2
+
+
+def test_it_learns_both_seats_where_players_take_turns(tmp_path: Path) -> None:
+    game = compile_game(Nim([1, 2, 2]))
+    few = {"n_envs": 256, "n_steps": 4, "batch_size": 64}
+    found = start(game, tmp_path, timesteps=32_768, refresh=2048, hyperparameters=few)
+    assert found.exploitability < 0.5 * uniform_exploitability(game)
 
 
 def test_self_play_becomes_harder_to_exploit(

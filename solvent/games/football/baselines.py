@@ -71,6 +71,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -391,7 +392,9 @@ def _strategies(rules: PackedRules, calls: Floats, defence: Floats, goes: Bools)
     return Strategies(offence, np.broadcast_to(defence, (len(offence), defence.shape[1])), choices)
 
 
-STRATEGIES: Mapping[str, Callable[[PackedRules], Strategies]] = {
+Maker: TypeAlias = Callable[[PackedRules], Strategies]
+
+STRATEGIES: Mapping[str, Maker] = {
     "paper-agent": agent_strategies,
     "fitted-agent": lambda rules: agent_strategies(rules, fit_constants(rules)),
     "run-heavy": partial(run_or_pass_strategies, 0.8),

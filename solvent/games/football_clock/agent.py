@@ -141,8 +141,9 @@ class AverageNeeded:
 
         before = average(needed, np.full(1, ticks), waits)[self.start]
         falls = before - average(remaining, left, waits[self.next])
-        size = rules.n_situations * rules.arrays.results
-        return grouped_sum(self.row, self.probability * falls, size)
+        return grouped_sum(
+            self.row, self.probability * falls, rules.n_situations * rules.arrays.results
+        )
 
     def _needed(self, *, has_ball: bool, kick: bool) -> Floats:
         """[S] the yards that the side that is behind needs."""
@@ -288,7 +289,8 @@ class AgentPlayer:
 
     def _decides(self, half: Ints | int) -> Bools:
         """Return whether a half decides the game."""
-        return np.asarray(np.asarray(half) == 2 * (not self.layout.for_points))
+        decides: Bools = np.asarray(half) == 2 * (not self.layout.for_points)
+        return decides
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         assert isinstance(simulation, TimedFootballPlays)

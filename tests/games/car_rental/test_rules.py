@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import exp, factorial
@@ -113,47 +112,3 @@ def test_only_cars_that_are_there_are_moved() -> None:
     assert game.info.actions[0][NONE] == "move none"
     assert game.info.actions[0][NONE + 2] == "2 to the second"
     assert game.info.actions[0][NONE - 3] == "3 to the first"
-
-
-def rent(first: int, second: int, capacity: int = 20) -> Fraction:
-    """What a morning lets expect."""
-    return Fraction(day(capacity, 3, 3).rent[first] + day(capacity, 4, 2).rent[second], PARTS)
-
-
-def reward(game: CarRental, state: Cars, moved: int) -> Fraction:
-    [found] = {outcome.reward for outcome in game.transition(state, (NONE + moved,))}
-    return found
-
-
-def test_a_moved_car_costs_2_and_is_there_in_the_morning() -> None:
-    game = CarRental()
-    assert reward(game, Cars(4, 7), 0) == rent(4, 7)
-    assert reward(game, Cars(4, 7), 3) == rent(1, 10) - 6
-    assert reward(game, Cars(4, 7), -2) == rent(6, 5) - 4
-
-
-def test_cars_beyond_the_capacity_leave() -> None:
-    assert reward(CarRental(), Cars(5, 18), 5) == rent(0, 20) - 10
-    assert reward(CarRental(8), Cars(8, 8), -1) == rent(8, 7, 8) - 2
-
-
-def test_the_shuttle_takes_one_car_to_the_second_location() -> None:
-    game = CarRental(shuttle=True)
-    for moved, cost in ((3, 4), (1, 0), (0, 0), (-2, 4)):
-        assert reward(game, Cars(8, 8), moved) == rent(8 - moved, 8 + moved) - cost
-
-
-def test_more_than_10_cars_need_a_second_lot() -> None:
-    game = CarRental(parking=True)
-    assert reward(game, Cars(10, 10), 0) == rent(10, 10)
-    assert reward(game, Cars(10, 10), 1) == rent(9, 11) - 2 - 4
-    assert reward(game, Cars(12, 12), 0) == rent(12, 12) - 8
-
-
-def test_both_locations_are_independent() -> None:
-    game = CarRental()
-    found = {o.state: o.probability for o in game.transition(Cars(6, 4), (NONE,))}
-    one, other = day(20, 3, 3).parts[6], day(20, 4, 2).parts[4]
-    for state, p in found.items():
-        assert p * PARTS**4 == one[state.first] * other[state.second]
-    assert sum(found.values()) == 1

@@ -248,7 +248,6 @@ def test_gaps_and_overlaps_are_those_of_all_states(texts: list[str]) -> None:
         holding.append([bool(evaluate(c, state)) for c in conditions])
     verdict = look_at(SMALL, conditions)
     always = [all(row[i] for row in holding) for i in range(len(conditions))]
-    assert verdict is not None
     assert (verdict.gap is not None) == any(not any(row) for row in holding)
     assert verdict.never == [
         i for i in range(len(conditions)) if not any(row[i] for row in holding)

@@ -6,20 +6,14 @@ import json
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
+from commands import answer, refusal, run, said
 from gamebooks import MILL, changed, line_of
-from typer.testing import CliRunner
 
-from solvent.cli.app import app
 from solvent.games.gamebook.loader import load_book
 
 PAGE = (Path(__file__).parents[3] / "docs" / "gamebook-format.md").read_text(encoding="utf-8")
-
-
-def run(*words: str | Path) -> Any:
-    return CliRunner().invoke(app, ["book", *map(str, words)], prog_name="solvent")
 
 
 @pytest.fixture
@@ -33,7 +27,7 @@ def faulty(tmp_path: Path) -> Path:
 
 
 def test_every_fault_is_a_line(faulty: Path) -> None:
-    result = run("check", faulty)
+    result = run("book", "check", faulty)
     assert result.exit_code == 2
     text, missing = faulty.read_text("utf-8"), "write it, or lead somewhere else"
     first, second = line_of(text, "leave: 20"), line_of(text, "goto: 66")
@@ -42,6 +36,8 @@ def test_every_fault_is_a_line(faulty: Path) -> None:
         f"{faulty}:{second}, section 5: error: branch.1.goto: there is no section 66; {missing}",
     ]
     assert result.stderr == f"solvent: {faulty} has 2 errors\n"
+    told = json.loads(run("book", "check", faulty, "--json").stdout)
+    assert [(one["line"], one["section"]) for one in told] == [(first, 1), (second, 5)]
 
 
 FERRY = """\
@@ -67,9 +63,7 @@ def ferry(tmp_path: Path) -> Path:
 
 
 def test_a_book_is_solved(ferry: Path) -> None:
-    result = run("solve", ferry, "--exact")
-    assert result.exit_code == 0
-    assert result.stdout.splitlines() == [
+    assert said("book", "solve", ferry, "--exact").splitlines() == [
         "The Ferry: 6 states",
         "Winning probability: 0.6666666666666666 [2 / 3]",
         "0.6667  over (score 1)",
@@ -82,14 +76,14 @@ def test_a_book_is_solved(ferry: Path) -> None:
 
 
 def test_a_book_is_solved_in_floats_for_programs(ferry: Path) -> None:
-    found = json.loads(run("solve", ferry, "--json").stdout)
+    found = answer("book", "solve", ferry, "--json")
     assert found["value"] == pytest.approx(2 / 3)
     assert "value_exact" not in found
     assert found["ends"][0] == {"ending": "over", "section": 2, "probability": found["value"]}
     [decision] = found["decisions"]
     assert (decision["section"], decision["choices"]) == (1, {"Row.": 1.0})
     assert decision["stake"] == pytest.approx(1 / 6)
-    exact = json.loads(run("solve", ferry, "--json", "--exact", "--decisions", "0").stdout)
+    exact = answer("book", "solve", ferry, "--json", "--exact", "--decisions", "0")
     assert (exact["value_exact"], exact["decisions"]) == ("2 / 3", [])
 
 
@@ -100,7 +94,7 @@ def test_the_page_on_the_format_shows_what_the_command_prints(
 ) -> None:
     monkeypatch.chdir(MILL.parent)
     prompt, *shown = block.splitlines()
-    result = run(*shlex.split(prompt.removeprefix("$ solvent book ")))
+    result = run(*shlex.split(prompt.removeprefix("$ solvent ")))
     # The last digit of the value depends on the machine's arithmetic.
     assert [re.sub(r"(\.\d{14})\d+$", r"\1", line) for line in result.stdout.splitlines()] == [
         re.sub(r"(\.\d{14})\d+$", r"\1", line) for line in shown
@@ -110,9 +104,7 @@ def test_the_page_on_the_format_shows_what_the_command_prints(
 def test_import_makes_a_book(tmp_path: Path) -> None:
     story, out = tmp_path / "s.twee", tmp_path / "new" / "s.yaml"
     story.write_text(":: Start\n(set: $x to 1)Here. [[On]]\n:: On\nDone.\n", encoding="utf-8")
-    result = run("import", story, "--out", out)
-    assert result.exit_code == 0
-    assert result.stdout.splitlines() == [f"{out}: 2 sections"]
+    assert said("book", "import", story, "--out", out) == f"{out}: 2 sections\n"
     assert load_book(out).targets[1] == (2,)
 
 
@@ -120,6 +112,5 @@ def test_import_overwrites_nothing(tmp_path: Path) -> None:
     story, out = tmp_path / "s.twee", tmp_path / "s.yaml"
     story.write_text(":: Start\nDone.\n", encoding="utf-8")
     out.write_text("mine", encoding="utf-8")
-    result = run("import", story, "--out", out)
-    assert result.exit_code == 2
+    refusal("book", "import", story, "--out", out)
     assert out.read_text(encoding="utf-8") == "mine"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import pickle
 import re
@@ -12,11 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from gamebooks import MILL, changed, mill, refused, small
+from gamebooks import MILL, changed, mill, refused
 
 from solvent.games.gamebook import loader
-from solvent.games.gamebook.book import WAYS_ON, Book, Fight, Node, Roll
-from solvent.games.gamebook.expressions import parse
+from solvent.games.gamebook.book import WAYS_ON, Book, Fight, Node
 from solvent.games.gamebook.hero import read_rational
 from solvent.games.gamebook.loader import (
     LARGEST_FILE,
@@ -37,50 +35,12 @@ def root(book: Book, section: int) -> Node:
     return book.nodes[section, 0]
 
 
-def test_fields_of_the_example(book: Book) -> None:
-    dice = parse("1d6 + 6")
-    found = {n: (f.kind, f.low, f.high, f.initial, f.slot) for n, f in book.fields.items()}
-    assert found == {
-        "skill": ("variable", 0, 12, 9, ""),
-        "endurance": ("variable", 0, 14, dice, ""),
-        "luck": ("variable", 0, 12, 7, ""),
-        "gold": ("variable", 0, 20, 6, ""),
-        "rested": ("flag", 0, 1, 0, ""),
-        "axe": ("item", 0, 1, 0, "belt"),
-        "meal": ("item", 0, 3, 1, "bag"),
-        "rope": ("item", 0, 1, 0, "bag"),
-        "hunting": ("discipline", 0, 1, 0, ""),
-        "tracking": ("discipline", 0, 1, 0, ""),
-        "swimming": ("discipline", 0, 1, 1, ""),
-    }
-    assert (book.disciplines.pick, book.picked) == (1, ("hunting", "tracking"))
-    assert book.endings["escape"].score == Fraction(1, 2)
-    assert (book.checks.c, book.checks.denominator, book.start) == (Fraction(21, 5), 10**9, 1)
-    assert book.digest == hashlib.sha256(MILL.read_bytes()).hexdigest()
-
-
 def test_sections_lead_where_the_example_says(book: Book) -> None:
     assert book.targets == {
         1: (2,), 2: (3, 5), 3: (4, 5), 4: (9, 5), 5: (7, 6), 6: (7,), 7: (8,), 8: (9,), 9: (),
     }  # fmt: skip
     order, _ = book.in_order
     assert all(order.index(n) < order.index(to) for n in order for to in book.targets[n])
-
-
-def test_texts_labels_and_rows(book: Book) -> None:
-    choices = root(book, 2).exit
-    assert [choice.when for choice in choices] == [1, 1, parse("gold >= 3")]
-    assert choices[1].label == "Go on in the dark."
-    assert root(book, 5).inner[0].block.text == "The rope holds."
-    roll = root(book, 7).inner[0].exit
-    assert isinstance(roll, Roll)
-    assert tuple(roll.results) == ((1, 3), (4, 5), (6, 6))
-    assert [roll.row(result) for result in (1, 5, 6)] == [0, 1, 2]
-    # Texts may look like numbers.
-    like = small("  1: {title: 1984, text: 12, choices: [{label: 7, ending: won}]}\n")
-    block = like.sections[1]
-    assert (block.title, block.text) == ("1984", "12")
-    assert root(like, 1).exit[0].label == "7"
 
 
 def test_a_rational_of_many_digits_is_read_exactly() -> None:
@@ -114,6 +74,10 @@ def test_a_book_with_errors_is_not_loaded(tmp_path: Path) -> None:
     assert [p.section for p in error.value.problems] == [2, 5]
     with pytest.raises(FileNotFoundError):
         load_book(tmp_path / "none.yaml")
+    with pytest.raises(BookError) as error:
+        parse_source(b"a: {b: 1, c: 2, b: 3}\nd: 4\na: 5\nd: {a: 6}\n", "book.yaml")
+    named = [(p.line, p.message.split()[0]) for p in error.value.problems]
+    assert named == [(1, "'b'"), (3, "'a'"), (4, "'d'")]
 
 
 def test_what_is_no_book_at_all() -> None:

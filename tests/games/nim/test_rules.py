@@ -24,21 +24,6 @@ def test_a_move_takes_any_number_from_one_heap() -> None:
     assert (after.state, after.reward) == (Heaps((0, 3), 0), 0)
 
 
-def test_no_more_are_taken_than_are_there() -> None:
-    assert GAME.legal_actions(Heaps((0, 2), 0)) == ((1, 2), (0,))
-    assert GAME.legal_actions(Heaps((1, 1), 1)) == ((0,), (0, 1))
-
-
-@pytest.mark.parametrize(("misere", "sign"), [(False, 1), (True, -1)])
-def test_the_last_object_wins_or_in_misere_play_loses(misere: bool, sign: int) -> None:
-    game = Nim([1, 3], misere)
-    for player, own in ((0, 1), (1, -1)):
-        joint = (2, 0) if player == 0 else (0, 2)
-        [after] = game.transition(Heaps((0, 2), player), joint)
-        assert (after.state, after.reward) == (Heaps((0, 0), 1 - player), sign * own)
-        assert game.is_terminal(after.state)
-
-
 def lost(heaps: tuple[int, ...], misere: bool) -> bool:
     """Bouton's theorem: whether the player on turn loses."""
     balanced = reduce(xor, heaps) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from functools import cache
@@ -12,8 +13,9 @@ import pytest
 
 from solvent.exact import SolvedTable, solve
 from solvent.games import Pig
-from solvent.games.pig.report import HoldSurface, hold_surface
+from solvent.games.pig.report import HoldSurface, hold_surface, pig_sections
 from solvent.games.pig.rules import HOLD, ROLL, Turn
+from solvent.report.solved import SolvedTask
 
 SMALL = Pig(target=14, sides=3)
 """Where a 1 is so likely that holding pays."""
@@ -96,3 +98,17 @@ def test_holding_needs_no_die_and_the_end_has_a_winner() -> None:
     [outcome] = GAME.transition(state, (ROLL, HOLD))
     assert GAME.tell(state, (ROLL, HOLD), outcome, random.Random(1)) == ""
     assert GAME.draw(Turn(1, (4, 10), 0)).endswith("player B wins.")
+
+
+def test_the_page_says_where_the_policy_holds() -> None:
+    found = solved(SMALL)
+    task = SolvedTask(cast(Any, None), SMALL, found.table, found.solution, ())
+    [section] = pig_sections(task)
+    [text] = re.findall(r'<script type="application/json">(.*?)</script>', section.html, re.DOTALL)
+    holds = json.loads(text)["holds"]
+    for state in cast("tuple[Turn, ...]", found.table.states):
+        if state.player == 0 and max(state.scores) < SMALL.target:
+            ends = holds[state.scores[0]][state.scores[1]]
+            inside = any(a <= state.total <= b for a, b in zip(ends[::2], ends[1::2], strict=True))
+            chosen = found.policy(state, 0)
+            assert inside == (max(chosen, key=lambda a: chosen[a]) == HOLD), state

@@ -62,9 +62,3 @@ def test_who_reaches_the_target_wins_at_once(signed: bool, loss: int) -> None:
         assert game.is_terminal(won.state)
         assert not game.is_terminal(short.state)
     assert game.info.reward_range == (loss, 1)
-
-
-def test_a_player_sees_whose_turn_it_is_and_fractions_of_the_target() -> None:
-    state = Turn(1, (10, 4), 6)
-    assert Pig(target=20).observe(state, 0).tolist() == pytest.approx([0, 0.5, 0.2, 0.3])
-    assert Pig(target=20).observe(state, 1).tolist() == pytest.approx([1, 0.2, 0.5, 0.3])

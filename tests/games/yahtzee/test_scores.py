@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from functools import cache
 from itertools import pairwise
@@ -11,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from commands import answer, run, said
 
 import solvent
 from solvent.baselines import make_baseline
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
-from solvent.cli.app import app
 from solvent.games.yahtzee.layers import solved_yahtzee
 from solvent.games.yahtzee.rules import Turn, Yahtzee
 from solvent.games.yahtzee.scores import score_policy
@@ -116,23 +114,22 @@ def test_the_distribution_of_points_is_that_of_every_way_to_play() -> None:
 def test_the_command_scores_networks_folders_and_policies_by_name(tmp_path: Path) -> None:
     words = ["--boxes", GAME.boxes, "--faces", "2", "--bonus-at", "8"]
     out = str(tmp_path / "solved")
-    assert CliRunner().invoke(app, ["solve", "yahtzee", *words, "--out", out]).exit_code == 0
-    run = CliRunner().invoke(app, ["score", "optimal", "yahtzee", "--solution", out, "--json"])
-    found = json.loads(run.stdout)
+    said("solve", "yahtzee", *words, "--out", out)
+    found = answer("score", "optimal", "yahtzee", "--solution", out, "--json")
     assert found["gap"] == pytest.approx(0, abs=1e-10)
     request = {"environment": "solvent/Yahtzee-v0", "env_kwargs": dict(GAME.info.parameters)}
     file = tmp_path / "network.npz"
     player = network(GAME, "sampled", masked=True)
     save_network(file, player, {"request": request})
-    run = CliRunner().invoke(app, ["score", str(file), "--mode", "--json"])
+    told = answer("score", file, "--mode", "--json")
     expected = score_policy(solved_yahtzee(GAME), network(GAME, "mode", masked=True))
-    assert json.loads(run.stdout)["value"] == pytest.approx(expected.value, abs=1e-12)
-    for words_of, said in (
+    assert told["value"] == pytest.approx(expected.value, abs=1e-12)
+    for words_of, message in (
         (["score", str(file), "--out", out], "nothing of it is kept; leave --out out"),
         (["score", "uniform", "yahtzee", *words], "proved to within"),
         (["score", "greed", "yahtzee", *words], "'greed'; allowed are greedy, optimal, uniform"),
     ):
-        assert said in CliRunner().invoke(app, words_of).output
+        assert message in run(*words_of).output
 
 
 def test_a_network_is_trained_without_a_table_and_scored(tmp_path: Path) -> None:

@@ -146,8 +146,9 @@ class Backup:
 
     def leads(self, situations: Ints) -> Sparse:
         """[n R, U] the probability that a result in some situations leads to a successor."""
-        results = self.rules.arrays.results
-        rows = situations[:, None] * results + np.arange(results)
+        rows = situations[:, None] * self.rules.arrays.results + np.arange(
+            self.rules.arrays.results
+        )
         return self.branches[rows.ravel()]
 
     def results(
