@@ -36,7 +36,8 @@ estimates: what it comes closer is the part of the gap that estimation has. The 
 trained with another observation, too (`with_levels`). With --out the numbers, with the microscope's
 last readings, are written to that file, beside those of other environments. The changes were chosen
 by exact scores on seeds from 2^24 on, which are not trained here. With --tried as well, those
-trials are run instead: settings, observations, and learners that are told one thing exactly.
+trials are run instead: settings, observations, a bonus for entropy that falls to 0, and learners
+that are told one thing exactly.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -72,14 +73,18 @@ from solvent.envs.sampling import observations
 from solvent.exact import Solution, cached_solution, score, solve
 from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, ExactAdvantages, Microscope, TrainingResult, train
-from solvent.training.algorithms import Learner, tuned
+from solvent.training.algorithms import EntropyCallback, Learner, tuned
 from solvent.training.train import one_thread
 
 EARLIER = {
     "n_envs": 512, "n_steps": 32, "batch_size": 2048, "n_epochs": 5, "clip_range": "lin_0.2",
 }  # fmt: skip
 """The settings that --plain compares with: combat's settings when the comparison was first made."""
-GOALS = {"solvent/FFCombat-v0": 0.0003}
+GOALS = {
+    "solvent/FFCombat-v0": 0.0003,
+    "solvent/FFCombatRandom-v0": 0.001,
+    "solvent/FootballDrive-v0": 0.005,
+}
 """Mean gaps of the mode that --goals is about."""
 CHANGED: Mapping[str, Mapping[str, Any]] = {
     "solvent/FFCombat-v0": {
@@ -89,20 +94,58 @@ CHANGED: Mapping[str, Mapping[str, Any]] = {
 }  # fmt: skip
 """The settings that --goals compares the tuned ones with, chosen for half a million steps."""
 TRIALS = range(2**24, 2**24 + 7)
-"""The seeds of --tried."""
+"""The seeds of --tried, of which other environments than combat take three."""
+
+
+class Trial(NamedTuple):
+    """What --tried changes, and what the learner sees or is told besides.
+
+    Attributes:
+        settings: In place of the changed settings, or of the tuned ones where there are none.
+        levels: Whether it observes levels (`with_levels`).
+        part: ``"critic"`` or ``"dice"``: what is exact; ``"entropy"``: the bonus falls to 0.
+        timesteps: Of each training.
+    """
+
+    settings: Mapping[str, Any] = {}
+    levels: bool = False
+    part: str = ""
+    timesteps: int = 500_000
+
+
 SMALL = {"n_envs": 256, "n_steps": 8, "batch_size": 2048, "n_epochs": 6}
-TRIED: Mapping[str, tuple[Mapping[str, Any], str]] = {
-    "changed settings": ({}, ""),
-    "256 environments, 8 steps, 6 epochs": (SMALL, ""),
-    "the same, learning rate 0.004": (SMALL | {"learning_rate": "lin_0.004"}, ""),
-    "the same, learning rate 0.008": (SMALL | {"learning_rate": "lin_0.008"}, ""),
-    "changed settings, learning rate 0.006": ({"learning_rate": "lin_0.006"}, ""),
-    "changed settings, levels observed": ({}, "levels"),
-    "changed settings, exact values for the critic's": ({}, "critic"),
-    "the same, λ of 0": ({"gae_lambda": 0.0}, "critic"),
-    "changed settings, expectations for the dice": ({}, "dice"),
+LARGE = {"n_envs": 512, "n_steps": 32, "batch_size": 8192, "n_epochs": 10, "ent_coef": 0.05}
+TRIED: Mapping[str, Mapping[str, Trial]] = {
+    "solvent/FFCombat-v0": {
+        "changed settings": Trial(),
+        "256 environments, 8 steps, 6 epochs": Trial(SMALL),
+        "the same, learning rate 0.004": Trial(SMALL | {"learning_rate": "lin_0.004"}),
+        "the same, learning rate 0.008": Trial(SMALL | {"learning_rate": "lin_0.008"}),
+        "changed settings, learning rate 0.006": Trial({"learning_rate": "lin_0.006"}),
+        "changed settings, levels observed": Trial(levels=True),
+        "changed settings, exact values for the critic's": Trial(part="critic"),
+        "the same, λ of 0": Trial({"gae_lambda": 0.0}, part="critic"),
+        "changed settings, expectations for the dice": Trial(part="dice"),
+    },
+    "solvent/FFCombatRandom-v0": {
+        "tuned settings": Trial(timesteps=4_000_000),
+        "tuned settings, levels observed": Trial(levels=True, timesteps=4_000_000),
+        "larger rollouts, entropy bonus from 0.05 to 0, levels": Trial(
+            LARGE, levels=True, part="entropy", timesteps=4_000_000
+        ),
+    },
+    "solvent/FootballDrive-v0": {
+        "tuned settings": Trial(timesteps=3_000_000),
+        "tuned settings, levels observed": Trial(levels=True, timesteps=3_000_000),
+        "entropy bonus from 0.05 to 0": Trial(
+            {"ent_coef": 0.05}, part="entropy", timesteps=10_000_000
+        ),
+        "entropy bonus from 0.05 to 0, levels": Trial(
+            {"ent_coef": 0.05}, levels=True, part="entropy", timesteps=10_000_000
+        ),
+    },
 }
-"""What --tried changes in the changed settings, and what the learner sees or is told besides."""
+"""The learners that --tried trains."""
 FIGURES = "bias", "value_error", "bellman_residual"
 OF_GRADIENT = "cosine", "exact_advantages", "exact_states", "unclipped", "no_entropy", "noise"
 """What --goals keeps of a reading of the microscope."""
@@ -156,16 +199,13 @@ def main() -> None:
         compare(console, env or "solvent/FFCombat-v0", seeds, arguments.timesteps)
         return
     if arguments.goals:
-        if env not in GOALS:
-            parser.error(f"--goals needs --env with one of {', '.join(GOALS)}")
+        known = TRIED if arguments.tried else CHANGED
+        if env not in known:
+            parser.error(f"--goals needs --env with one of {', '.join(known)}")
         first = arguments.first_seed
         chosen = range(first, first + seeds)
         steps = arguments.timesteps or 500_000
-        found = (
-            {"tried": try_out(console, env, steps)}
-            if arguments.tried
-            else pursue(console, env, chosen, steps)
-        )
+        found = try_out(console, env) if arguments.tried else pursue(console, env, chosen, steps)
         if arguments.out:
             keep(arguments.out, env, found)
         return
@@ -415,10 +455,12 @@ def trained(
     if levels:
         table = with_levels(task_game(Task(environment=env)).table)
         known = {"game": table, "env_kwargs": {"observation": "vector"}}
+    own = dict(tuned("ppo", env) | settings)
+    starts = own.pop("exploring_starts", 0.0)
     with tempfile.TemporaryDirectory() as folder:
         return train(
             **known, algorithm="ppo", seed=seed, timesteps=timesteps, folder=Path(folder) / "run",
-            hyperparameters=tuned("ppo", env) | settings, evaluations=1, progress=False,
+            hyperparameters=own, exploring_starts=starts, evaluations=1, progress=False,
             callback=callback,
         )  # fmt: skip
 
@@ -511,38 +553,46 @@ def with_levels(game: TabularGame) -> TabularGame:
     return replace(game, observation=(np.hstack(columns).astype(np.float32),))
 
 
-def try_out(console: Console, env: str, timesteps: int) -> dict[str, Any]:
+def try_out(console: Console, env: str) -> dict[str, Any]:
     """Train the learners of TRIED; return the gaps of their modes, seed by seed."""
     game = task_game(Task(environment=env)).table
-    found: dict[str, Any] = {}
-    for name, (settings, part) in TRIED.items():
-        told = OneExact(game, part) if part in ("critic", "dice") else None
-        found[name] = []
-        for seed in TRIALS:
-            own = CHANGED[env] | settings
-            result = trained(env, seed, timesteps, own, told, levels=part == "levels")
-            found[name].append(result.mode_score.optimality_gap)
+    gaps: dict[str, Any] = {}
+    worst: dict[str, Any] = {}
+    for name, trial in TRIED[env].items():
+        told = {"critic": OneExact(game, "critic"), "dice": OneExact(game, "dice")}
+        callback = EntropyCallback() if trial.part == "entropy" else told.get(trial.part)
+        gaps[name], worst[name] = [], []
+        for seed in TRIALS if env in CHANGED else TRIALS[:3]:
+            own = CHANGED.get(env, {}) | trial.settings
+            result = trained(env, seed, trial.timesteps, own, callback, levels=trial.levels)
+            gaps[name].append(result.mode_score.optimality_gap)
+            worst[name].append(result.mode_score.worst_start_gap)
             gc.collect()
-        console.print(name, *(f"{gap:.5f}" for gap in found[name]))
-    return found
+        console.print(name, *(f"{gap:.5f}" for gap in gaps[name]))
+    return {"tried": gaps, "worst": worst}
 
 
-def tried_lines(results: Mapping[str, Any]) -> list[str]:
-    """Return the rows of the page's second table, of what --goals --tried has kept."""
-    told = {"critic": "yes", "dice": "yes"}
-    return [
-        f"| {name} | {np.mean(gaps):.4f} ({min(gaps):.4f} to {max(gaps):.4f}) | "
-        f"{np.median(gaps):.4f} | {told.get(TRIED[name][1], 'no')} |"
-        for found in results.values()
-        for name, gaps in found["tried"].items()
-    ]
+def tried_lines(results: Mapping[str, Any], env: str) -> list[str]:
+    """Return the rows of a table of the page, of what --goals --tried has kept."""
+    lines = []
+    for name, gaps in results[env]["tried"].items():
+        trial = TRIED[env][name]
+        cells = [name, f"{np.mean(gaps):.4f} ({min(gaps):.4f} to {max(gaps):.4f})"]
+        if env in CHANGED:
+            told = "yes" if trial.part in ("critic", "dice") else "no"
+            cells += [f"{np.median(gaps):.4f}", told]
+        else:
+            worst = max(results[env]["worst"][name])
+            cells = [f"`{env}`", cells[0], f"{trial.timesteps / 1e6:g}", cells[1], f"{worst:.3f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
 
 
 def goal_lines(results: Mapping[str, Any]) -> list[str]:
     """Return the rows of the page's table, of what --goals has kept."""
     lines = []
-    for name, found in results.items():
-        cells, means = [], []
+    for name in CHANGED:
+        found, cells, means = results[name], [], []
         for rows in (found["before"], found["after"], found["levels"]):
             gaps = [row[0] for row in rows.values()]
             means.append(np.mean(gaps))
