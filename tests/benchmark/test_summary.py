@@ -7,15 +7,18 @@ import io
 import json
 import math
 import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from scipy.stats import mannwhitneyu
 from submitted import NOISE, SUITE
 
-from solvent.benchmark.records import BenchRecord, read_bench
+from solvent import __version__
+from solvent.benchmark.records import BenchRecord, SuiteRecord, read_bench
 from solvent.benchmark.statistics import (
     Band,
     CensoredTime,
@@ -268,3 +271,16 @@ def test_latex_has_tables_that_add_up(summary: Summary) -> None:
         assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
     assert r"wild\_one & samples & default settings & 20" in text
     assert latex("a_b%{c}\\~") == r"a\_b\%\{c\}\textbackslash{}\textasciitilde{}"
+
+
+def test_the_citation_has_the_facts_of_the_file() -> None:
+    facts = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    text = bibtex(SuiteRecord("core", "ab" * 32))
+    assert f"{{{{{facts['title']}}}}}" in text
+    assert facts["authors"] == [{"name": "The Solvent authors"}]
+    assert "author = {{The Solvent authors}}" in text
+    assert f"version = {{{facts['version']}}}" in text
+    assert "suite core abababababababab" in text
+    assert text.count("{") == text.count("}")
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert facts["version"] == version == __version__

@@ -434,3 +434,39 @@ def test_the_figures_are_those_of_the_script(name: str) -> None:
     assert f"]({name}.svg)" in PAGE
     assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
     assert len(text) < 100_000
+
+
+def test_the_map_of_orders_shows_an_s_s_policy() -> None:
+    script = runpy.run_path(str(DOCS / "scripts" / "puterman.py"))
+    shop = script["SHOP"]
+    assert f"room for {shop.capacity} and a demand of up to {len(shop.demand) - 1}" in " ".join(
+        PAGES["puterman"].split()
+    )
+    orders = script["decisions"](shop)
+    levels = {}
+    for left in range(1, shop.horizon + 1):
+        row = {stock: order for (periods, stock), order in orders.items() if periods == left}
+        ordering = [stock for stock in sorted(row) if row[stock]]
+        assert ordering == list(range(len(ordering))), "from some stock on nothing is ordered"
+        [levels[left]] = {stock + row[stock] for stock in ordering}
+    assert levels[1] < levels[2] < levels[12]
+
+
+def test_the_limits_of_the_machine_are_those_of_the_page() -> None:
+    script = runpy.run_path(str(DOCS / "scripts" / "puterman.py"))
+    replaced = script["decisions"](script["MACHINE"])
+    limit = {
+        left: min(
+            wear for (periods, wear), action in replaced.items() if action and periods == left
+        )
+        for left in range(1, 12)
+    }
+    assert limit == {1: 5} | dict.fromkeys(range(2, 12), 3)
+    assert "3 steps of wear, and 5 in the last period" in PAGES["puterman"]
+
+
+def test_the_bids_of_the_page() -> None:
+    script = runpy.run_path(str(DOCS / "scripts" / "games_for_two.py"))
+    for_three = script["first_bids"](5)[3]
+    assert int(np.argmax(for_three)) + 1 == 4
+    assert for_three[2] == pytest.approx(0, abs=1e-9)
