@@ -259,13 +259,24 @@ def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
         tried = results[env]["tried"]
         assert tried.keys() == script.TRIED[env].keys()
         assert min(map(np.mean, tried.values())) > goal, "it is reached; the page says it is not"
+    drive = results["solvent/FootballDrive-v0"]
+    seen, means = drive["microscope"], [np.mean(gaps) for gaps in drive["tried"].values()]
+    assert seen["gap"] == drive["tried"]["tuned settings, levels observed"][0]
+    words = " ".join(page.split())
+    assert (
+        f"levels has a gap of {seen['gap']:.4f}, and of {seen['with_exact_advantages']:.4f}"
+        in words
+    )
+    assert f"leave {means[3]:.4f} with levels and {means[2]:.4f} without" in words
+    tuned_gaps, *_, falling, with_levels = drive["tried"].values()
+    assert max(falling + with_levels) < min(tuned_gaps)
     found = results[combat]
     assert (found["tuned"], found["changed"]) == (tuned("ppo", combat), script.CHANGED[combat])
     assert found["before"].keys() == found["after"].keys() == found["levels"].keys()
     faster = found["tried"]["the same, learning rate 0.004"]
     first, every = np.mean(faster[:3]), np.mean(faster)
     said = f"a mean of {first:.4f} on the first three seeds and of {every:.4f} on all seven"
-    assert said in " ".join(page.split())
+    assert said in words
     assert max(map(int, found["after"])) < 2**24, "a seed that settings were chosen with"
     assert found["microscope"]["saw"] == ["exact advantages"]
 
