@@ -25,12 +25,12 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
+from football_policies import strategies_of
 from learned_model import learned_model
 from rich.console import Console
 from rich.table import Table
@@ -204,10 +204,7 @@ def tables(
             begin = time.process_time()
             learner.learn(sweeps - learner.sweeps)
             seconds += time.process_time() - begin
-            first, second = (
-                football.strategies(replace(learner.policy(p), model_hash=game.model_hash))
-                for p in (0, 1)
-            )
+            first, second = (strategies_of(football, learner.policy(p)) for p in (0, 1))
             figures = pair([losses.of_offence(first)[start], losses.of_defence(second)[start]])
             total = f"{samples * game.n_rows:,}" if samples else "told the model"
             table.add_row(

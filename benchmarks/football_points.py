@@ -27,7 +27,7 @@ from solvent.games.football.chart import SHIPPED, load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
-from solvent.games.football.situation import first_down_at
+from solvent.games.football.situation import first_down_at, situation_at
 from solvent.games.football.solver.points import call_sheet, solve_drive, solve_points
 from solvent.model import compile_game
 
@@ -68,7 +68,7 @@ def main() -> None:
 
     random = np.random.default_rng(0)
     sample = random.choice(rules.n_situations, min(options.sample, rules.n_situations), False)
-    sheets = [call_sheet(rules, points, rules.situation_at(int(s))) for s in sample]
+    sheets = [call_sheet(rules, points, situation_at(rules.ruleset, int(s))) for s in sample]
     for sheet in sheets:
         error = abs(solve_matrix_game(sheet.payoff).value - sheet.value)
         if not error <= ACCURACY:

@@ -18,6 +18,7 @@ equilibrium: 1 answers the estimate in full, 0 never leaves the equilibrium.
 from __future__ import annotations
 
 import numpy as np
+from football_policies import strategies_of
 from numba import njit
 
 from solvent.baselines.q_learning import draw_outcome, draw_start, draw_weighted
@@ -184,7 +185,9 @@ def main() -> None:
             careful = TendencyLearner(football, opponent, trust=trust)
             careful.watch(1000)
             policy = careful.policy()
-            lost = (losses.of_defence if player else losses.of_offence)(football.strategies(policy))
+            lost = (losses.of_defence if player else losses.of_offence)(
+                strategies_of(football, policy)
+            )
             print(
                 f"  trust {trust}            {value(policy):6.2f}, exploitable by {lost[start]:.2f}"
             )

@@ -62,13 +62,16 @@ def open_file(path: str | Path) -> BufferedReader:
         OSError: If there is none, or it cannot be read; a directory, a device and a pipe are
             none.
     """
-    # Looked at before it is opened: a pipe would be waited for until somebody writes into it.
-    mode = Path(path).stat().st_mode
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return Path(path).open("rb")
+    file = open(path, "rb", opener=_at_once)  # noqa: SIM115
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file without waiting: a pipe would wait until somebody writes into it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def read_file(path: str | Path, largest: int) -> bytes:

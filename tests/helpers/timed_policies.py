@@ -11,6 +11,7 @@ import numpy as np
 from solvent.exact.layered.game import Block, WarmStart
 from solvent.exact.layered.solve import Workers, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
+from solvent.games.football.situation import situation_at
 from solvent.games.football_clock.backup import RoleStrategies
 from solvent.games.football_clock.layout import (
     Asked,
@@ -66,7 +67,7 @@ class LayersOfTable:
         width = rules.legal.shape[1] if attacks else rules.chart.defences
         calls, choices = [], []
         for row in rows.tolist():
-            situation = rules.situation_at(row)
+            situation = situation_at(rules.ruleset, row)
             for column in range(columns):
                 at = self._position(layer, column, offence)
                 at = at._replace(phase="call", **situation._asdict())
@@ -95,7 +96,7 @@ class LayersOfTable:
             offence = player if mine else 1 - player
             follows: dict[str, Any] = {"follows": "kickoff"}
             if row < layout.kickoff_row:
-                follows = {"follows": "call", **layout.rules.situation_at(row)._asdict()}
+                follows = {"follows": "call", **situation_at(layout.rules.ruleset, row)._asdict()}
             elif row > layout.kickoff_row:
                 follows = {"follows": "free kick"}
             for c, column in enumerate(asked.column[u].tolist()):

@@ -71,7 +71,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 
@@ -392,9 +391,7 @@ def _strategies(rules: PackedRules, calls: Floats, defence: Floats, goes: Bools)
     return Strategies(offence, np.broadcast_to(defence, (len(offence), defence.shape[1])), choices)
 
 
-Maker: TypeAlias = Callable[[PackedRules], Strategies]
-
-STRATEGIES: Mapping[str, Maker] = {
+STRATEGIES: Mapping[str, Callable[[PackedRules], Strategies]] = {
     "paper-agent": agent_strategies,
     "fitted-agent": lambda rules: agent_strategies(rules, fit_constants(rules)),
     "run-heavy": partial(run_or_pass_strategies, 0.8),

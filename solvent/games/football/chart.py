@@ -76,14 +76,7 @@ from string import ascii_uppercase
 from typing import Any, TypeAlias
 
 from solvent.model.files import read_file
-from solvent.model.parameters import (
-    brief,
-    check_choice,
-    check_integer,
-    check_rational,
-    nearest,
-    shown,
-)
+from solvent.model.parameters import brief, check_choice, check_integer, nearest, shown
 
 LONGEST = 99
 """No gain, loss, return, penalty or kick is longer than the field between the goal lines."""
@@ -359,10 +352,7 @@ def _listed(cell: str | Mapping[str, str]) -> Cell:
     """A cell of a table: a code, or the probabilities of several."""
     if isinstance(cell, str):
         return parse_cell(cell)
-    return ordered_cell(
-        (check_rational(chance, "probability", 0, 1), parse_result(code))
-        for code, chance in cell.items()
-    )
+    return ordered_cell((Fraction(chance), parse_result(code)) for code, chance in cell.items())
 
 
 def _weight(text: str) -> int:

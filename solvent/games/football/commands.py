@@ -13,12 +13,7 @@ from rich.console import Console
 from solvent.cli.groups import GameCommand
 from solvent.cli.parameters import parse_parameters, parse_value
 from solvent.cli.printing import facts, show_blocks, show_rows
-from solvent.games.football.chart import (
-    KICK_COLUMNS,
-    cell_text,
-    csv_text,
-    load_chart,
-)
+from solvent.games.football.chart import KICK_COLUMNS, cell_text, csv_text, load_chart
 from solvent.games.football.chart_model import ChartParameters, make_chart
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation, check_situation, situation_text

@@ -37,9 +37,6 @@ from solvent.model.parameters import brief, is_number, shown
 LARGEST_FILE = 50_000_000
 """Bytes of a file that is read."""
 
-FOLDER = resources.files("solvent.games.football") / "charts"
-
-
 FORMAT = {"format": "solvent-expected-points", "version": 1}
 
 
@@ -120,25 +117,24 @@ class ExpectedPoints:
         Raises:
             ExpectedPointsError: If a hash differs, or there are more or fewer values than lines.
         """
-        wanted = [
-            (f"the chart {chart.name!r}", self.chart_hash, chart.hash),
-            ("the ruleset", self.ruleset_hash, ruleset.hash),
-        ]
+        wanted = {
+            f"the chart {chart.name!r}": (self.chart_hash, chart.hash),
+            "the ruleset": (self.ruleset_hash, ruleset.hash),
+        }
         if other_chart is not None:
-            what = f"the other side's chart {other_chart.name!r}"
-            wanted.append((what, self.other_side.chart_hash, other_chart.hash))
-        for what, ours, theirs in wanted:
+            hashes = self.other_side.chart_hash, other_chart.hash
+            wanted[f"the other side's chart {other_chart.name!r}"] = hashes
+        for what, (ours, theirs) in wanted.items():
             if ours != theirs:
                 named = self.chart + (f" against {self.other.chart}" if self.other else "")
                 raise ExpectedPointsError(
                     f"expected points of {named!r} are not for {what}: made for {ours[:12]}, this "
                     f"is {theirs[:12]}; {HOW_TO_MAKE}"
                 )
-        for side in (self, self.other_side):
-            if len(side.first_down) != (size := ruleset.field - 1):
-                raise ExpectedPointsError(
-                    f"first_down has {len(side.first_down)} values; expected {size}"
-                )
+        lines = ruleset.field - 1
+        for count in (len(self.first_down), len(self.other_side.first_down)):
+            if count != lines:
+                raise ExpectedPointsError(f"first_down has {count} values; expected {lines}")
 
     def json_text(self) -> str:
         """The file's text."""
@@ -193,7 +189,7 @@ def shipped_expected_points(
     against = ""
     if other_chart is not None and other_chart.hash != chart.hash:
         against = f" against chart {other_chart.name!r}"
-    for file in FOLDER.iterdir():
+    for file in (resources.files("solvent.games.football") / "charts").iterdir():
         if file.name.endswith(".json") and not against:
             points = parse_expected_points(file.read_bytes(), file.name)
             if (points.chart_hash, points.ruleset_hash) == (chart.hash, ruleset.hash):

@@ -17,7 +17,7 @@ GRASS = ((47, 122, 66), (42, 111, 60))
 END_ZONE = (38, 70, 124)
 LINE = (226, 232, 226)
 TO_GAIN = (250, 204, 60)
-BALL, LACES = (134, 76, 42), (240, 234, 226)
+BALL = (134, 76, 42)
 
 STRIPE = 5
 """Characters between two yard lines."""
@@ -81,7 +81,3 @@ def paint_pitch(surface: pygame.Surface, cells: pygame.Rect, text: str) -> None:
         ball = pygame.Rect(0, 0, 22, 14)
         ball.center = part(column, 1).midleft
         pygame.draw.ellipse(surface, BALL, ball)
-        pygame.draw.ellipse(surface, LACES, ball, 1)
-        pygame.draw.line(
-            surface, LACES, (ball.left + 7, ball.centery), (ball.right - 8, ball.centery)
-        )

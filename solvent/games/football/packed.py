@@ -46,7 +46,6 @@ from solvent.games.football.situation import (
     check_situation,
     chooser,
     kick,
-    situation_at,
     situation_index,
 )
 from solvent.model.arrays import Bools, Floats, Ints
@@ -177,10 +176,6 @@ class PackedRules:
         """
         check_situation(self.ruleset, situation)
         return situation_index(self.ruleset, situation)
-
-    def situation_at(self, index: int) -> Situation:
-        """The situation of a number."""
-        return situation_at(self.ruleset, index)
 
 
 @lru_cache(maxsize=4)

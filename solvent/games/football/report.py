@@ -31,7 +31,6 @@ from solvent.games.football.expected_points import ExpectedPointsError, shipped_
 from solvent.games.football.fourth_down import WAYS, everywhere, fourth_downs, maps
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.rules import FootballStrategy
-from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation, ordinal
 from solvent.games.football.solver.backup import FootballLosses, backup_of
 from solvent.games.football.solver.solved import SolvedFootball, solve_football, starts_of
@@ -282,33 +281,21 @@ def state_sections(solved: SolvedGame, state: Any, hints: bool) -> list[Section]
     if state.phase != "call":
         return []
     game: Any = solved.game
-    ruleset: Ruleset = game.loaded_ruleset
     chart: Chart = game.charts[state.offence]
-    sections: list[Section] = []
-    if hints and state.down == ruleset.downs and not state.punting:
-        sections += _last_down(solved, state, chart)
-    return [*sections, Section("The chart", _chart_table(solved, state, chart, hints=hints))]
+    sections = [Section("The chart", _chart_table(chart))]
+    if hints and state.down == game.loaded_ruleset.downs and not state.punting:
+        return [*_last_down(solved, state, chart), *sections]
+    return sections
 
 
-def _chart_table(solved: SolvedGame, state: Any, chart: Chart, *, hints: bool) -> str:
-    """Return the results of every call, with optimal probabilities of both sides if `hints`."""
-    mine: dict[int, float] = {}
-    theirs: dict[int, float] = {}
-    if hints:
-        own, other = (solved.policy(state, side) for side in (state.offence, 1 - state.offence))
-        # A punt that is declared now, or called from the formation, is the line after the kicks.
-        mine = {n: chance for n, chance in own.items() if n <= chart.plays}
-        mine[chart.plays + 1] = own.get(chart.plays + 2, 0.0)
-        theirs = {n - min(other): chance for n, chance in other.items()}
+def _chart_table(chart: Chart) -> str:
+    """Return the results of every call."""
     names = [*map(str, range(1, chart.plays + 1)), "quick kick", "punt"]
-    rows = []
-    for n, (name, row) in enumerate(zip(names, chart.columns.values(), strict=True)):
-        cells = [
-            (short_text(cell), cell_text(cell), bool(mine.get(n) and theirs.get(d)))
-            for d, cell in enumerate(row)
-        ]
-        rows.append((name, mine.get(n), cells))
-    return filled("chart", chart.letters, rows, theirs.values(), hints, " ".join(LEGEND.split()))
+    rows = {
+        name: [(short_text(cell), cell_text(cell)) for cell in row]
+        for name, row in zip(names, chart.columns.values(), strict=True)
+    }
+    return filled("chart", chart.letters, rows, " ".join(LEGEND.split()))
 
 
 def _last_down(solved: SolvedGame, state: Any, chart: Chart) -> list[Section]:

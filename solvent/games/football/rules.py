@@ -366,8 +366,7 @@ class FootballStrategy(ChartFootball):
     @property
     def two_charts(self) -> bool:
         """True if the players' charts differ."""
-        first, second = self.charts
-        return first.hash != second.hash
+        return len({chart.hash for chart in self.charts}) > 1
 
     @cached_property
     def loaded_points(self) -> ExpectedPoints:
@@ -511,8 +510,7 @@ class FootballStrategy(ChartFootball):
 
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:
         """Return the down and the distances, each divided by its maximum, and flags."""
-        seen: NDArray[np.float32] = self.observations([state], player)[0]
-        return seen
+        return np.asarray(self.observations([state], player)[0])
 
     def observations(self, states: Sequence[Position], player: int) -> NDArray[np.float32]:
         """Return a player's observations of some states, a row for each."""

@@ -460,8 +460,7 @@ def line_name(ruleset: Ruleset, to_goal: int) -> str:
 def situation_index(ruleset: Ruleset, situation: Situation) -> int:
     """The number of a situation, see the module."""
     down, to_go, to_goal, punting = situation
-    number: int = number_of(ruleset, down - 1 + punting, to_go, to_goal)
-    return number
+    return int(number_of(ruleset, down - 1 + punting, to_go, to_goal))
 
 
 def number_of(ruleset: Ruleset, block: Any, to_go: Any, to_goal: Any) -> Any:

@@ -141,9 +141,8 @@ class AverageNeeded:
 
         before = average(needed, np.full(1, ticks), waits)[self.start]
         falls = before - average(remaining, left, waits[self.next])
-        return grouped_sum(
-            self.row, self.probability * falls, rules.n_situations * rules.arrays.results
-        )
+        size = rules.n_situations * rules.arrays.results
+        return grouped_sum(self.row, self.probability * falls, size)
 
     def _needed(self, *, has_ball: bool, kick: bool) -> Floats:
         """[S] the yards that the side that is behind needs."""
@@ -289,8 +288,7 @@ class AgentPlayer:
 
     def _decides(self, half: Ints | int) -> Bools:
         """Return whether a half decides the game."""
-        decides: Bools = np.asarray(half) == 2 * (not self.layout.for_points)
-        return decides
+        return np.asarray(np.asarray(half) == 2 * (not self.layout.for_points))
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         assert isinstance(simulation, TimedFootballPlays)

@@ -68,7 +68,6 @@ from solvent.games.football_clock.layout import (
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.game import Game
-from solvent.model.parameters import shown
 
 NEVER, BEST = 0.0, -1.0
 """Probabilities that a side calls a time-out: it cannot, and it calls if that is better for it."""
@@ -382,9 +381,8 @@ class FootballLayers(FormLayout):
 
     def label(self, layer: Layer) -> str:
         """A layer's moment, such as ``first half 12:30``."""
-        minutes, seconds = divmod(layer.ticks * self.clock.tick, 60)
         half = "second" if layer.half == 2 else "first"
-        return f"{half} half {minutes:2}:{seconds:02}"
+        return f"{half} half {self.clock.text(layer.ticks):>5}"
 
     # How they are solved
 
@@ -483,7 +481,7 @@ class FootballLayers(FormLayout):
         else:
             chart = read_csv(held["csv"].encode(), "the chart")
         if chart.hash != held["hash"]:
-            raise ValueError(f"the hash of the chart is {chart.hash}, not {shown(held['hash'])}")
+            raise ValueError(f"the hash of the chart is {chart.hash}")
         ruleset = Ruleset.of(identity["ruleset"]["parameters"])
         clock = ClockRules(**identity["clock"])
         return cls(pack_rules(chart, ruleset), clock, identity["form"], identity["ticks"])

@@ -61,6 +61,7 @@ import numpy as np
 from solvent.exact.layered.game import Block, LayeredGame, Place, WarmStart
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.ruleset import ClockRules
+from solvent.games.football.situation import situation_at
 from solvent.games.football_clock.backup import RoleStrategies
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedPosition
 from solvent.model.arrays import Bools, Floats, Ints
@@ -234,8 +235,7 @@ class FormLayout(LayeredGame):
         points = np.arange(-self.rules.most_points, self.rules.most_points + 1)[:, None]
         if self.for_points:
             return np.zeros((len(points), 1), np.int64)
-        after: Ints = np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin
-        return after
+        return np.asarray(np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin)
 
     def final(self, half: int, mine: Floats | None = None, others: Floats | None = None) -> Floats:
         """Return the values of a half's end to a side, whoever has the ball, [C].
@@ -307,7 +307,7 @@ class FormLayout(LayeredGame):
             state = state._replace(receiver=1 - int(self.receives(half)[column]))
         if row >= self.kickoff_row:
             return state._replace(phase=("kickoff", "free kick")[row - self.kickoff_row])
-        return state._replace(**self.rules.situation_at(row)._asdict())
+        return state._replace(**situation_at(self.rules.ruleset, row)._asdict())
 
     def value(self, state: TimedPosition, stored: float) -> float:
         value = stored if state.offence == 0 else 0.0 - stored

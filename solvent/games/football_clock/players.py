@@ -35,7 +35,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -256,8 +256,7 @@ class PairLayers(FootballLayers):
         answers: Answers = {}
 
         def values_of(k: int, at: Layer, side: int) -> Floats:
-            values: Floats = known[at][k, side]
-            return values
+            return np.asarray(known[at][k, side])
 
         moments = [
             Moment(self, layer, partial(values_of, k), players, answers)
@@ -362,16 +361,18 @@ def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> O
 
 
 @lru_cache(maxsize=2)
-def agent_player(game: TimedFootball) -> AgentPlayer:
-    """The paper's agent in a game."""
+def agent_player(game: TimedFootball, solution: str | Path | None = None) -> AgentPlayer:
+    """The paper's agent in a game, which needs no solution."""
     return AgentPlayer(FootballLayers.of(game))
 
 
 PLAYERS: Mapping[str, Callable[[TimedFootball, str | Path | None], OptimalPlayer | AgentPlayer]] = {
     "optimal": optimal_player,
-    "paper-agent": lambda game, _: agent_player(game),
+    "paper-agent": agent_player,
 }
 """Opponents by name, from the game and the folder of its solution."""
+
+Scored: TypeAlias = PlayerLayers | OptimalPlayer | AgentPlayer
 
 SCORED_AGAINST = tuple(PLAYERS)
 """The players that others are scored against."""
@@ -434,7 +435,7 @@ def score_player(
     """
     from solvent.cli.layered import layer_bar  # Playing needs no extra; its bar does.
 
-    policy: PlayerLayers | OptimalPlayer | AgentPlayer
+    policy: Scored
     if isinstance(player, str):
         policy = PLAYERS[check_choice(player, "opponent", PLAYERS)](game, solution)
         opponents = SCORED_AGAINST[: SCORED_AGAINST.index(player)]
@@ -464,9 +465,7 @@ def score_player(
     return TimedScore(policy.name, against, even=0.0 if game.for_points else 0.5, bounds=bounds)
 
 
-def _identity(
-    policy: PlayerLayers | OptimalPlayer | AgentPlayer, solved: TimedSolution | None
-) -> dict[str, str | dict[str, float | str]]:
+def _identity(policy: Scored, solved: TimedSolution | None) -> dict[str, Any]:
     """Return the data that a score depends on besides the game."""
     parts: list[Any] = [policy.name]
     if isinstance(policy, PlayerLayers):
@@ -475,9 +474,7 @@ def _identity(
         parts += (array.tolist() for array in (*network.weights, *network.biases))
     elif isinstance(policy, AgentPlayer):
         parts += policy.constants, policy.management
-    identity: dict[str, str | dict[str, float | str]] = {
-        "scored": hashlib.sha256(repr(parts).encode()).hexdigest()
-    }
+    identity: dict[str, Any] = {"scored": hashlib.sha256(repr(parts).encode()).hexdigest()}
     if solved is not None:
         store = solved.store
         identity["solution"] = {"value": solved.value, "gap": store.largest_gap, "keep": store.keep}

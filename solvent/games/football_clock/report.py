@@ -57,6 +57,7 @@ class LastHalf:
         columns: The columns of the leads that are drawn.
         even: The number added to a stored value to make it a chance of winning; 0 for points.
         standard: The yards to the goal of the first down that stands for all.
+        next_down: The situation after a play about which a time-out is asked for.
     """
 
     def __init__(self, solution: TimedSolution) -> None:
@@ -68,6 +69,9 @@ class LastHalf:
         self.columns = [layout.column(2, lead) for lead in range(-self.lead, self.lead + 1)]
         self.even = 0.0 if layout.for_points else 0.5
         self.standard = self.scaled(PLACES[0])
+        down, to_go, yards = NEXT_DOWN
+        to_goal, downs = self.scaled(yards), layout.rules.ruleset.downs
+        self.next_down = Situation(min(down, downs), min(to_go, to_goal), to_goal)
 
     def moment(self, ticks: int, spent: tuple[int, int] = (0, 0)) -> Layer:
         """The layer with a time left, some time-outs of the offence and the defence being spent."""
@@ -96,13 +100,6 @@ class LastHalf:
     def place_name(self, to_goal: int) -> str:
         """A line of the field."""
         return line_name(self.layout.rules.ruleset, to_goal)
-
-    @property
-    def next_down(self) -> Situation:
-        """The situation after a play about which a time-out is asked for."""
-        down, to_go, yards = NEXT_DOWN
-        to_goal = self.scaled(yards)
-        return Situation(min(down, self.layout.rules.ruleset.downs), min(to_go, to_goal), to_goal)
 
     def following(self, ticks: int) -> Floats:
         """[U, C] the values of what may follow with a time left, both having all time-outs."""
@@ -209,19 +206,16 @@ class LastHalf:
             digits=4,
         ).figure()
 
-    def gain_map(
-        self, title: str, gain: Floats, told: Mapping[str, Floats], largest: float | None = None
-    ) -> str:
+    def gain_map(self, title: str, gain: Floats, told: Mapping[str, Floats]) -> str:
         """Return a map of gains, white where nothing is gained or nothing is known.
 
         Args:
             title: Title of the map.
             gain: [T, leads] what is drawn.
             told: Values shown for the cell that is pointed at.
-            largest: The gain at the end of the colours; the largest in the map if None.
         """
         shown = np.where(gain > NEGLIGIBLE, gain, np.nan)
-        end = float(np.nanmax(shown, initial=0.0)) if largest is None else largest
+        end = float(np.nanmax(shown, initial=0.0))
         return self.map(title, shaded(shown, CIVIDIS, max(end, 1e-6)), told)
 
 

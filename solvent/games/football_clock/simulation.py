@@ -47,7 +47,7 @@ from solvent.envs.batches import SimulatedSeatBatch
 from solvent.envs.kernels import advance, draw_actions, draw_of, pick
 from solvent.envs.sampling import inverse_cdf
 from solvent.games.football.packed import Arrays, PackedRules, pack_rules
-from solvent.games.football.situation import Situation
+from solvent.games.football.situation import Situation, situation_at
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model import Game
 from solvent.model.arrays import Bools, Floats, Ints
@@ -385,8 +385,6 @@ def observe(
                 out[e, d] = rules.share[rules.first[d] + entry[d]]
 
 
-OBSERVATIONS = ("vector", "onehot")
-
 PHASES = ("call", "choice", "time-out", "kickoff", "free kick", "over")
 """The phases of a position, numbered as the kernel does."""
 
@@ -470,7 +468,7 @@ class TimedFootballSampler:
         phase, row, choice = PHASES[at.pop("phase")], at.pop("row"), at.pop("choice")
         situations = self.packed.n_situations
         on_field = phase != "over" and row < situations
-        situation = self.packed.situation_at(row) if on_field else Situation(0, 0, 0)
+        situation = situation_at(self.packed.ruleset, row) if on_field else Situation(0, 0, 0)
         comes = "call" if row < situations else PHASES[KICKOFF + row - situations]
         return TimedPosition(
             phase,
@@ -501,7 +499,7 @@ class TimedFootballPlays(Simulation):
         self._share()
         self.entry = np.zeros(len(sampler.most), np.int64)
         self.n_actions = len(self.rules.info.actions[0])
-        self.form = check_choice(observation, "observation", OBSERVATIONS)
+        self.form = check_choice(observation, "observation", ("vector", "onehot"))
         low = -1.0 if (sampler.least < 0).any() and observation == "vector" else 0.0
         self.observation_space = spaces.Box(low, 1.0, (self._width(observation),), np.float32)
 
@@ -524,12 +522,10 @@ class TimedFootballPlays(Simulation):
         step(chosen, first, second, self.records, self.sampler.arrays, paid)
 
     def acts(self, chosen: Ints, player: Ints) -> Bools:
-        acts: Bools = self._menus(chosen, player) > NOTHING
-        return acts
+        return np.asarray(self._menus(chosen, player) > NOTHING)
 
     def over(self) -> Bools:
-        over: Bools = self.records["phase"] == OVER
-        return over
+        return np.asarray(self.records["phase"] == OVER)
 
     def observe(
         self, chosen: Ints, player: Ints, observation: str | None = None

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from solvent.games.football.calls import chart_text
-from solvent.games.football.rules import ChartFootball, FootballStrategy
+from solvent.games.football.rules import ChartFootball
 from solvent.games.football.situation import situation_text
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
@@ -105,11 +105,10 @@ def table_of(game: TimedFootball, lines: tuple[Line, ...]) -> list[tuple[str, ..
 def transcript_text(game: TimedFootball, lines: tuple[Line, ...]) -> str:
     """A transcript as text for people; the arguments are those of :func:`table_of`."""
     rows = table_of(game, lines)
-    last = len(rows[0]) - 1
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if column in (0, last) else cell.ljust(width)
+            cell.rjust(width) if column in (0, len(row) - 1) else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
@@ -140,8 +139,13 @@ def _ball(game: TimedFootball, state: TimedPosition) -> str:
 # In the terminal
 
 
-class FootballCalls(Session):
-    """A session in which both sides call from a chart."""
+class FootballSession(Session):
+    """A session in which both sides call from a chart.
+
+    With a clock it tells the score, the plays in words, and the person's value after each of them.
+    """
+
+    points = (0, 0)
 
     @property
     def rules(self) -> ChartFootball:
@@ -175,14 +179,10 @@ class FootballCalls(Session):
 
         return {"chart": ("what comes of every call", chart)}
 
-
-class FootballSession(FootballCalls):
-    """A game with its score, its plays in words, and the person's value after each of them."""
-
-    points = (0, 0)
-
-    def follow(self, state: TimedPosition, joint: JointAction) -> Outcome:
+    def follow(self, state: Any, joint: JointAction) -> Outcome:
         """Return the outcome of both sides' actions, told."""
+        if not isinstance(self.rules, TimedFootball):
+            return super().follow(state, joint)
         outcome = self.roll(self.rules.transition(state, joint))
         words, points = self.rules.told(state, joint, outcome, self._teller)
         if words:
@@ -201,6 +201,4 @@ class FootballSession(FootballCalls):
 
 def session_of(game: Game) -> type[Session] | None:
     """Return the type of session for a form of the game."""
-    if isinstance(game, TimedFootball):
-        return FootballSession
-    return FootballCalls if isinstance(game, FootballStrategy) else None
+    return FootballSession if isinstance(game, ChartFootball) else None

@@ -27,6 +27,7 @@ from solvent.games.football.situation import (
     kick,
     legal_actions,
     ordinal,
+    situation_at,
     situation_text,
 )
 
@@ -304,7 +305,7 @@ def test_the_full_field_has_19800_situations_and_4950_in_punt_formation() -> Non
     assert packed.n_situations == 24_750
     assert packed.situation[:, 3].sum() == 4_950
     for situation in (Situation(1, 10, 80), Situation(3, 17, 99), Situation(4, 1, 1, True)):
-        assert packed.situation_at(packed.index(situation)) == situation
+        assert situation_at(packed.ruleset, packed.index(situation)) == situation
 
 
 def test_a_ruleset_goes_through_json() -> None:
@@ -359,7 +360,7 @@ def test_the_arrays_of_all_situations_say_what_a_single_one_says() -> None:
         )
         end = packed.n_situations
         for s in range(packed.n_situations):
-            situation = packed.situation_at(s)
+            situation = situation_at(packed.ruleset, s)
             assert packed.index(situation) == s
             for r, result in enumerate(chart.results):
                 k = s * packed.arrays.results + r

@@ -43,7 +43,7 @@ from solvent.games.football.solver.points import (
     solve_two_charts,
 )
 from solvent.games.football.solver.solved import FootballTable, solve_football
-from solvent.model import TabularPolicy, compile_game
+from solvent.model import compile_game
 from solvent.model.arrays import Bools, Floats
 from tests.helpers.football_charts import chart_of
 
@@ -341,21 +341,6 @@ def test_a_predictable_defence_that_fouls_at_its_goal_can_be_kept_there_for_ever
     points = reduced("drive", chart).loaded_points
     with pytest.raises(ImproperGameError, match="play need not end"):
         respond(rules, points, backup_of(rules).uniform, ATTACK)
-
-
-def test_strategies_made_of_a_policy_make_the_policy() -> None:
-    for form in ("drive", "points"):
-        strategy = reduced(form)
-        table = FootballTable.of(compile_game(strategy), strategy)
-        states = np.array([state.phase != "kickoff" for state in table.game.states])
-        for player, mask in enumerate(table.game.mask):
-            weight = np.random.default_rng(player).random(mask.shape) * mask
-            total = np.where(table.game.terminal, 1.0, weight.sum(axis=1))
-            policy = TabularPolicy.of(table.game, weight / total[:, None], player=player)
-            again = table.policy(table.strategies(policy), player)
-            assert again.probabilities[states] == pytest.approx(
-                policy.probabilities[states], abs=1e-15
-            )
 
 
 @pytest.mark.parametrize(

@@ -146,9 +146,8 @@ class Backup:
 
     def leads(self, situations: Ints) -> Sparse:
         """[n R, U] the probability that a result in some situations leads to a successor."""
-        rows = situations[:, None] * self.rules.arrays.results + np.arange(
-            self.rules.arrays.results
-        )
+        results = self.rules.arrays.results
+        rows = situations[:, None] * results + np.arange(results)
         return self.branches[rows.ravel()]
 
     def results(

@@ -260,9 +260,9 @@ class FootballTable:
         """
         actions = self.strategy.actions[player]
         probabilities = np.zeros(self.game.mask[player].shape)
-        for states, columns, part in self._parts(strategies, player):
+        for states, columns, part in self.parts(strategies, player):
             probabilities[np.ix_(states, columns)] = part[self.situation[states]]
-        chosen = self._choices_of(player)
+        chosen = self.choices_of(player)
         penalty = strategies.choices[self.situation[chosen], self.choice[chosen]]
         probabilities[chosen, actions.choice] = penalty
         probabilities[chosen, actions.choice + 1] = 1 - penalty
@@ -272,17 +272,6 @@ class FootballTable:
         waits = ~self.game.terminal & ~probabilities.any(axis=1)
         probabilities[waits, 0] = 1.0
         return TabularPolicy.of(self.game, probabilities, player=player, name=name)
-
-    def strategies(self, policy: TabularPolicy) -> Strategies:
-        """A policy as strategies; where the table has no state, uniform, and no penalty taken."""
-        found = backup_of(self.rules).uniform
-        found.choices[:] = 0.0
-        for states, columns, part in self._parts(found, policy.player):
-            part[self.situation[states]] = policy.probabilities[np.ix_(states, columns)]
-        chosen = self._choices_of(policy.player)
-        taken = policy.probabilities[chosen, self.strategy.actions[policy.player].choice]
-        found.choices[self.situation[chosen], self.choice[chosen]] = taken
-        return found
 
     @cached_property
     def optimal(self) -> tuple[TabularPolicy, TabularPolicy] | None:
@@ -294,7 +283,7 @@ class FootballTable:
         first, second = (self.policy(own, p, name="optimal", kick=kick) for p in (0, 1))
         return first, second
 
-    def _parts(self, strategies: Strategies, player: int) -> Iterator[tuple[Ints, Ints, Floats]]:
+    def parts(self, strategies: Strategies, player: int) -> Iterator[tuple[Ints, Ints, Floats]]:
         """The states in which a player calls, its columns there, and its strategies: by side."""
         calls, mine = (self.situation >= 0) & (self.choice < 0), self.offence == player
         defence = self.strategy.actions[player].defence
@@ -305,7 +294,7 @@ class FootballTable:
             if states.any():
                 yield np.flatnonzero(states), first + np.arange(part.shape[1]), part
 
-    def _choices_of(self, player: int) -> Ints:
+    def choices_of(self, player: int) -> Ints:
         """The states in which a player takes a penalty or the play."""
         on_offence = np.append(self.rules.arrays.chooser, -1)[self.choice] == OFFENCE
         takes = on_offence == (self.offence == player)
