@@ -98,7 +98,7 @@ TRIALS = range(2**24, 2**24 + 7)
 
 
 class Trial(NamedTuple):
-    """What --tried changes, and what the learner sees or is told besides.
+    """A learner that --tried trains.
 
     Attributes:
         settings: In place of the changed settings, or of the tuned ones where there are none.
@@ -559,8 +559,9 @@ def try_out(console: Console, env: str) -> dict[str, Any]:
     gaps: dict[str, Any] = {}
     worst: dict[str, Any] = {}
     for name, trial in TRIED[env].items():
-        told = {"critic": OneExact(game, "critic"), "dice": OneExact(game, "dice")}
-        callback = EntropyCallback() if trial.part == "entropy" else told.get(trial.part)
+        callback: Any = None
+        if trial.part:
+            callback = EntropyCallback() if trial.part == "entropy" else OneExact(game, trial.part)
         gaps[name], worst[name] = [], []
         for seed in TRIALS if env in CHANGED else TRIALS[:3]:
             own = CHANGED.get(env, {}) | trial.settings

@@ -20,7 +20,7 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 
 WON, LOST, STEPS = np.eye(3)
-"""What is counted: goals of player 0, goals of player 1, and steps."""
+"""Unit vectors that count the goals of player 0, those of player 1, and the steps."""
 
 
 def maximin_corners(payoffs: Floats, value: float) -> Floats:

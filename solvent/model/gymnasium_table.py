@@ -59,9 +59,9 @@ DOCUMENTED: Mapping[str, tuple[tuple[str, ...], Board]] = {
         },
     ),
 }
-"""What Gymnasium documents but no attribute holds, by ``module:class`` of the environment or of one
-of its base classes: the names of actions, in the order of their numbers, and the board that the
-number of a state counts."""
+"""Names of actions, in the order of their numbers, and the board whose cells a state's number
+counts, by ``module:class`` of the environment or of one of its base classes. Gymnasium documents
+them, but no attribute holds them."""
 
 
 RESETS = 64

@@ -204,7 +204,7 @@ READ: Mapping[str, Callable[[str], Any]] = {
     "Fraction": Fraction,
     "NoneType": lambda text: None,
 }
-"""How values that are kept as texts are read, by the name of their class."""
+"""Readers of values that are kept as texts, by the name of the values' class."""
 
 
 class UnpackableError(ValueError):

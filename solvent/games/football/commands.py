@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from solvent.games.football.solver.points import PointsSolution
 
 CALL_FIGURES = ("probability", "points lost")
-"""The columns of numbers in a call sheet."""
+"""Numeric columns of a call sheet."""
 
 chart_commands = typer.Typer(
     no_args_is_help=True,
