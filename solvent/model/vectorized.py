@@ -132,8 +132,9 @@ class VectorizedGame:
 
         Raises:
             ValueError: If the weights of a legal action do not sum to `total`, one is negative, a
-                next state is out of range, or an array does not broadcast to its shape; the message
-                names the action, and the state if it is about one.
+                next state is out of range, a state that is not terminal has no legal action, or an
+                array does not broadcast to its shape; the message names the action, and the state
+                if it is about one.
         """
         if prod(self.sizes) > LARGEST:
             raise ValueError(
@@ -187,6 +188,10 @@ class VectorizedGame:
             alive = self.state_type(*(column[live] for column in states))
             parts = [self._expanded(alive, actions) for actions in joint]
             legal[live] = np.stack([part[0] for part in parts], axis=1)
+            stuck = live[~legal[live].any(axis=1)]
+            if len(stuck):
+                state = self.state_type(*(int(column[stuck[0]]) for column in states))
+                raise ValueError(f"{self.info.name}: state {state!r} has no legal action")
             widest = max(part[1].shape[1] for part in parts)
             weights, codes, rewards = (
                 np.stack([_padded(part[k], widest) for part in parts], axis=1) for k in (1, 2, 3)

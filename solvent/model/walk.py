@@ -117,24 +117,39 @@ class _Choices(dict[Any, int]):
 
     def __init__(self, game: Game) -> None:
         super().__init__()
-        self._players = game.info.players
+        self._info = game.info
         self._widths = [*(len(names) for names in game.info.actions), 1]
         self.legal: list[tuple[Sequence[int], ...]] = [((), ())]
         self.joint: list[list[tuple[int, ...]]] = [[]]
 
-    def __missing__(self, legal: Any) -> int:
-        both = legal + ((0,),) * (2 - self._players)
-        self.legal.append(both)
-        self.joint.append([pair[: self._players] for pair in product(*both)])
-        self[legal] = len(self.legal) - 1
-        return len(self.legal) - 1
+    def number(self, legal: Any, state: State) -> int:
+        """Return the number of a state's legal actions, a tuple of them for each player.
 
-    def number(self, legal: Any) -> int:
-        """Return the number of a state's legal actions, a tuple of them for each player."""
+        Raises:
+            ValueError: If they are not ascending numbers of actions, at least one for each player.
+        """
         try:
-            return self[legal]
+            found = self.get(legal)
         except TypeError:  # Lists have no hash.
-            return self[tuple(map(tuple, legal))]
+            return self.number(tuple(map(tuple, legal)), state)
+        if found is None:
+            self._check(legal, state)
+            both = legal + ((0,),) * (2 - self._info.players)
+            self.legal.append(both)
+            self.joint.append([pair[: self._info.players] for pair in product(*both)])
+            found = self[legal] = len(self.legal) - 1
+        return found
+
+    def _check(self, legal: Any, state: State) -> None:
+        where = f"{self._info.name}: state {state!r}"
+        if len(legal) != self._info.players:
+            raise ValueError(f"{where}: {len(legal)} tuples of legal actions")
+        for player, (own, names) in enumerate(zip(legal, self._info.actions, strict=True)):
+            if not own or list(own) != sorted({*own} & {*range(len(names))}):
+                raise ValueError(
+                    f"{where}: legal actions {own} of player {player}; expected ascending indices "
+                    f"of {names}"
+                )
 
     def masks(self, chosen: NDArray[Any]) -> tuple[Bools, Bools]:
         """Return the masks of states by the numbers of their legal actions, [S]."""
@@ -179,8 +194,8 @@ def walk(game: Game, max_states: int, progress: OnProgress | None) -> dict[str, 
 
     Raises:
         TooManyStatesError: If more than `max_states` states are reachable.
-        ValueError: If a distribution does not sum to 1, or a probability is not positive; the
-            message names the state and the action.
+        ValueError: If a distribution does not sum to 1, a probability is not positive, or legal
+            actions are not ascending; the message names the state.
     """
     start = game.initial()
     chances = [_rational(outcome.probability) for outcome in start]
@@ -251,7 +266,7 @@ class _Walk:
         lengths: list[int] = []
         outcomes: list[Outcome] = []
         for state in block:
-            number = 0 if is_terminal(state) else number_of(legal_actions(state))
+            number = 0 if is_terminal(state) else number_of(legal_actions(state), state)
             chosen.append(number)
             for actions in joint[number]:
                 branches = transition(state, actions)

@@ -156,7 +156,7 @@ class Floating(Pig):
 
 HALF = Fraction(1, 2)
 THIRD = Fraction(1, 3)
-ASCENDING = "; expected ascending indices of ('toss', 'pass')"
+LEGAL = "coin: state 'toss': legal actions {} of player 0; expected ascending indices of {}"
 TWICE = wrong(
     observation={"toss": 0.0, "again": 0.5, "won": 1.0},
     branches={"toss": sure("again", 1), "again": sure("won", 1)},
@@ -195,10 +195,10 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
         ),
     ],
     checks.check_actions: [
-        (wrong(legal=((),)), f"state 'toss': legal actions () of player 0{ASCENDING}"),
-        (wrong(legal=((1, 0),)), f"state 'toss': legal actions (1, 0) of player 0{ASCENDING}"),
-        (wrong(legal=((-1, 0),)), f"state 'toss': legal actions (-1, 0) of player 0{ASCENDING}"),
-        (wrong(legal=((0,), (0,))), "state 'toss': 2 tuples of legal actions"),
+        (wrong(legal=((),)), LEGAL.format("()", ("toss", "pass"))),
+        (wrong(legal=((1, 0),)), LEGAL.format("(1, 0)", ("toss", "pass"))),
+        (wrong(legal=((-1, 0),)), LEGAL.format("(-1, 0)", ("toss", "pass"))),
+        (wrong(legal=((0,), (0,))), "coin: state 'toss': 2 tuples of legal actions"),
         (
             BothChoose(target=3, sides=2),
             "state Turn(player=0, scores=(0, 0), total=2): "

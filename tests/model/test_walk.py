@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -130,6 +131,26 @@ def test_a_wrong_distribution_is_named_by_state_and_action() -> None:
         with pytest.raises(ValueError, match=expected):
             compile_game(game)
         assert gc.isenabled()
+
+
+def test_legal_actions_that_are_not_ascending_are_refused() -> None:
+    """The rows of a state follow its actions in ascending order: others would change places."""
+
+    class Odd(Line):
+        info = replace(INFO, actions=(("go", "stay"),))
+
+    class Stuck(Ring):
+        def expand(self, states: Any, joint_action: tuple[int, ...]) -> Expansion:
+            return super().expand(states, joint_action)._replace(legal=False)
+
+    sure = {0: (Outcome(Fraction(1), 1),)}
+    for legal in ((1, 0), (-1, 0), (0, 2), (0, 0), ()):
+        odd: Any = Odd(sure)
+        odd.__dict__["legal_actions"] = lambda state, legal=legal: (legal,)
+        with pytest.raises(ValueError, match=re.escape(f"state 0: legal actions {legal}")):
+            compile_game(odd)
+    with pytest.raises(ValueError, match=r"state Place\(place=3, player=0\) has no legal action"):
+        compile_game(Stuck())
 
 
 def test_a_float_is_the_decimal_that_it_prints() -> None:
