@@ -287,15 +287,7 @@ def explore(
         file_option(
             metavar="FILE",
             dir_okay=False,
-            help="Write the maps (.html, .svg) or the episode of --replay (.html) instead of "
-            "serving.",
-        ),
-    ] = None,
-    replay: Annotated[
-        str | None,
-        file_option(
-            metavar="EPISODE",
-            help="Episode for --export, as in the URL of its board: 'line=1:3,4'.",
+            help="Write the maps (.html) instead of serving.",
         ),
     ] = None,
     live_grid: Annotated[
@@ -328,7 +320,7 @@ def explore(
     from solvent.cli.work import explore as explore_named
 
     address = host, port
-    explore_named(game, ctx.args, address, solution, policy, export, replay, browser=browser)
+    explore_named(game, ctx.args, address, solution, policy, export, browser=browser)
 
 
 @app.command(**TAKES_PARAMETERS)

@@ -46,6 +46,7 @@ from solvent.model.text import (
     ROUNDING,
     UNBOUNDED,
     exact,
+    field_names,
     interval,
     precise,
     small,
@@ -56,7 +57,7 @@ from solvent.model.text import (
 if TYPE_CHECKING:
     from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
     from solvent.exact import GapLocation, Score
-    from solvent.report.gap_attribution import GapAttribution
+    from solvent.report.gap_attribution import LosingState
     from solvent.training import TrainingResult
 
 LEAST_TEXT = 16
@@ -494,7 +495,7 @@ def show_score(
         top: The number of states to show.
         rules: The rules of the table, for words that only they know.
     """
-    from solvent.report.gap_attribution import attribute_gap
+    from solvent.report.gap_attribution import losing_states
 
     rows = {"policy": policy.name, "game": game_text(game.info)}
     if game.info.players == 2:
@@ -507,13 +508,15 @@ def show_score(
     elif location is None:
         console.print("\nPlay need not end, so nothing is counted by state.")
     else:
-        losses = attribute_gap(game, policy, solution, location, top, actions=OF_A_STRATEGY)
-        _show_losses(console, losses, game, rules, (policy, solution.policies[policy.player]))
+        worst = losing_states(game, policy, solution, location, top, actions=OF_A_STRATEGY)
+        both = policy, solution.policies[policy.player]
+        _show_losses(console, worst, location, game, rules, both)
 
 
 def _show_losses(
     console: Console,
-    losses: GapAttribution,
+    worst: Sequence[LosingState],
+    location: GapLocation,
     game: TabularGame,
     rules: Game | None,
     policies: tuple[TabularPolicy, TabularPolicy],
@@ -521,7 +524,6 @@ def _show_losses(
     """The states in which a policy loses most, with its choices and the optimal ones."""
     meaning = ValueScale(game.info).meaning
     console.print(f"\n[bold]Where the gap is lost[/]{meaning and f'  ({meaning})'}")
-    worst = losses.worst
     columns = {
         "share": [f"{100 * one.share:.1f}%" for one in worst],
         "lost": [small(one.contribution) for one in worst],
@@ -537,7 +539,7 @@ def _show_losses(
         alike = [k for k in shown if len(worst) > 1 and len({one.fields[k] for one in worst}) == 1]
         alike = alike if len(alike) < len(shown) else []
         columns |= _columns([one.state for one in worst], [k for k in shown if k not in alike])
-        told = [(losses.field_names[k], worst[0].fields[k]) for k in alike]
+        told = [(field_names(game)[k], worst[0].fields[k]) for k in alike]
         if told:
             same = ", ".join(f"{name} {'none' if it == '' else it}" for name, it in told)
             note(console, f"in each of these: {same}")
@@ -547,16 +549,16 @@ def _show_losses(
         for name, policy in zip(("chooses", "best"), policies, strict=True):
             columns[name] = [_in_words(rules, policy, one.state, game) for one in worst]
     show_columns(console, columns, numbers=numbers)
-    share = sum(one.share for one in worst)
+    share, losing = sum(one.share for one in worst), (location.contribution > 0).sum()
     note(
         console,
-        f"{len(worst)} of {losses.losing:,} losing states, {100 * share:.1f}% of the loss; "
-        f"the total is {precise(losses.total)}",
+        f"{len(worst)} of {losing:,} losing states, {100 * share:.1f}% of the loss; "
+        f"the total is {precise(location.contribution.sum())}",
     )
-    if losses.given_up > ROUNDING:
+    if location.given_up > ROUNDING:
         note(
             console,
-            f"The best response gives up {precise(losses.given_up)} elsewhere to get there; the "
+            f"The best response gives up {precise(location.given_up)} elsewhere to get there; the "
             f"rest is the gap.",
         )
 
@@ -616,9 +618,9 @@ def score_json(
     top: int,
 ) -> str:
     """The value of a policy, and the states in which it loses most unless episodes have no end."""
-    from solvent.report.gap_attribution import attribute_gap
+    from solvent.report.gap_attribution import losing_states
 
-    losses = location and attribute_gap(game, policy, solution, location, top)
+    worst = losing_states(game, policy, solution, location, top) if location else ()
     return strict_json(
         {
             "policy": policy.name,
@@ -629,8 +631,8 @@ def score_json(
             "worst_start": repr(result.worst_start),
             # JSON has no infinite numbers.
             "unbounded": result.value == -math.inf,
-            "gap_sum": losses and losses.total,
-            "given_up": losses and losses.given_up,
+            "gap_sum": location and float(location.contribution.sum()),
+            "given_up": location and location.given_up,
             "losses": [
                 {
                     "state": repr(state.state),
@@ -641,7 +643,7 @@ def score_json(
                     "visits": state.visits,
                     "loss": state.loss,
                 }
-                for state in (losses.worst if losses else ())
+                for state in worst
             ],
         }
     )

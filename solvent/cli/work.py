@@ -157,7 +157,6 @@ def explore(
     solution: Path | None,
     policy: Path | None,
     export: Path | None,
-    replay: str | None,
     *,
     browser: bool,
 ) -> None:
@@ -169,26 +168,23 @@ def explore(
         address: The address and the port to listen on.
         solution: The folder of the game's solution; solved now if None.
         policy: The file of a policy that is compared with the optimum.
-        export: The file to write; None to serve the pages.
-        replay: The episode to write there; None for the maps.
+        export: The file of the maps to write; None to serve the pages.
         browser: Whether the page is opened in a browser.
 
     Raises:
         ValueError: If there is no such game, or the options do not fit together.
     """
-    from solvent.explore import Explorer, Library, serve, write_map, write_replay
-    from solvent.explore.explorer import read_export
+    from solvent.explore import Explorer, Library, serve, write_map
+    from solvent.explore.explorer import page_file
 
     if not game:
-        if words or solution or policy or export or replay:
+        if words or solution or policy or export:
             raise ValueError("which game? Name one before its options")
         serve(Library(), host=address[0], port=address[1], browser=browser, tell=typer.echo)
         return
 
-    if replay is not None and export is None:
-        raise ValueError("--replay is for --export FILE, the page to be written")
     if export is not None:
-        read_export(export, replay)
+        page_file(export)
     if solution is None and meaning(game)[0] not in game_specs() and Path(game).is_dir():
         solved = open_solution(Path(game), words=words)
     elif solution is not None:
@@ -202,10 +198,8 @@ def explore(
         if policy is not None:
             explorer.load_file(policy)
         serve(explorer, host=address[0], port=address[1], browser=browser, tell=typer.echo)
-    elif replay is None:
-        typer.echo(f"{write_map(solved, export)} written")
     else:
-        typer.echo(f"{write_replay(solved, export, replay)} written")
+        typer.echo(f"{write_map(solved, export)} written")
 
 
 def train(

@@ -3,9 +3,6 @@
 The address determines everything on a page: a line of play, a panel, two fields. All that is kept
 besides are a policy that was loaded, the games that were played, and work that took long.
 
-As a file, a map is a page with all that the maps show, for any browser, or one picture (``.svg``)
-of the value over the two fields with which the map begins. A replay is a page on one episode.
-
 **The live gridworld** needs neither a server nor any other file. Its scripts stand beside this
 module: the grid (``live_grid_model.js``), the exact solver, the learners and the page itself. The
 page turns each grid into a Python file that defines it as a game, by the rules of
@@ -44,13 +41,12 @@ from solvent.exact.scoring import LEARNED
 from solvent.explore import panels
 from solvent.explore.decision import choice_in, drill_position, why_tied
 from solvent.explore.learning import watched
-from solvent.explore.line import Query, View, link, number, read_moves
+from solvent.explore.line import Query, View, link, number
 from solvent.explore.panels import graded, read_games, summary
 from solvent.explore.states import NearestError
-from solvent.explore.subject import LoadedPolicy, Subject, drawn, slice_cells, span_of
+from solvent.explore.subject import LoadedPolicy, Subject
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, shown
-from solvent.report import panel as chart_panel
 from solvent.report.sections import Section, beside, script_json, templates
 
 SCRIPTS = (
@@ -223,27 +219,16 @@ class Explorer(Subject):
         sections = (*sections, *(panel["sections"] if panel else ()))
         return Page("board.html.j2", self.name, values, sections, 400 if message else 200)
 
-    def replay(self, query: Query) -> Page:
-        """Return a line from its start to its end, as a self-contained page.
-
-        Args:
-            query: The query of :meth:`view`.
-
-        Raises:
-            ValueError: If it is not allowed.
-        """
-        view = self.view(query)
-        values = {"view": view, **panels.replay_values(self, view)}
-        return Page("replay.html.j2", f"A game of {self.name}", values)
-
     def maps(self, query: Query) -> Page:
         """Return the maps, as a self-contained page.
 
         Args:
-            query: The query of :func:`~solvent.explore.subject.ranged`, for a game without a table.
+            query: Nothing.
+
+        Raises:
+            ValueError: If there are none, since the game has no table.
         """
-        ranged = None if self.table is not None else self.ranged(query)
-        return Page("map.html.j2", "Maps", {"ranged": ranged}, self.map_sections())
+        return Page("map.html.j2", "Maps", {}, self.map_sections())
 
     def load(self, data: bytes, file: str) -> Page:
         """Load a policy from the bytes of a file, and go to the panel that compares it.
@@ -293,7 +278,8 @@ class Explorer(Subject):
             ValueError: If it is not allowed, or the game is too large.
         """
         table = self.tabled("watching an algorithm")
-        return Page("learn.html.j2", *watched(table, self.state_map, query))
+        title, values = watched(table, self.state_map, query)
+        return Page("learn.html.j2", title, {**values, "states": self.states})
 
     def grade(self, data: bytes, file: str) -> Page:
         """Grade the games of a file.
@@ -418,94 +404,37 @@ def message_page(message: str, status: int, address: str = "") -> Page:
     return Page("message.html.j2", title, {"message": message, "address": address}, (), status)
 
 
-def map_picture(explorer: Explorer) -> str:
-    """Return the first map on the page of the maps, as a self-contained SVG.
-
-    Args:
-        explorer: The explorer of the game.
-
-    Raises:
-        ValueError: If there is no table, and no two fields of a state are numbers.
-    """
-    meaning = ValueScale(explorer.solved.game.info).meaning
-    title = f"{explorer.name}: value" + (f", {meaning}" if meaning else "")
-    if explorer.table is None:
-        picture = explorer.ranged({}, title)["picture"]
-    else:
-        found = explorer.state_map
-        cells, _ = slice_cells(found, found.value)
-        picture = drawn(cells, title, *span_of([found.value[: len(found.states)]]))
-    head, _, inside = picture.removesuffix("</svg>").partition(">")
-    width, height = head.split('viewBox="0 0 ')[1].split('"')[0].split()
-    return chart_panel.alone(inside, int(width), int(height)) + "\n"
-
-
-def read_export(file: str | Path, episode: str | None = None) -> tuple[Path, Query]:
-    """Read the file and the episode to write; refuse all that can be refused before solving.
-
-    Args:
-        file: The file, as for :func:`write_map` or :func:`write_replay`.
-        episode: The episode, as for :func:`write_replay`; None for the maps.
-
-    Raises:
-        ValueError: If one of them is not allowed.
-    """
-    place, endings = Path(file), (".html",) if episode is not None else (".html", ".svg")
-    if place.suffix not in endings:
-        raise ValueError(
-            f"the file is {shown(str(file))}; allowed are names that end in {' or '.join(endings)}"
-        )
-    asked = dict(part.partition("=")[::2] for part in (episode or "").split("&") if part)
-    unknown = set(asked) - {"s", "line", "me"}
-    if unknown:
-        raise ValueError(f"the episode has {shown(sorted(unknown)[0])}; allowed are s, line and me")
-    read_moves(asked.get("line", ""))
-    return place, asked
-
-
 def write_map(solved: SolvedGame, file: str | Path) -> Path:
-    """Write the maps of a game.
-
-    Args:
-        solved: The game with its optimum.
-        file: The file to write, ending in ``.html`` or ``.svg``.
-
-    Returns:
-        The file.
-
-    Raises:
-        ValueError: If it ends otherwise.
-        StoreError: If it cannot be written.
-    """
-    place, query = read_export(file)
-    explorer = Explorer(solved)
-    if place.suffix == ".svg":
-        text = map_picture(explorer)
-    else:
-        text = render(explorer, explorer.maps(query), alone=True)
-    write_atomically(place, text.encode())
-    return place
-
-
-def write_replay(solved: SolvedGame, file: str | Path, episode: str) -> Path:
-    """Write a page on an episode.
+    """Write the maps of a game as a page that needs no server.
 
     Args:
         solved: The game with its optimum.
         file: The file to write, ending in ``.html``.
-        episode: The query of the episode's page, such as ``"line=1:3,4"``.
 
     Returns:
         The file.
 
     Raises:
-        ValueError: If the file ends otherwise, or there is no such episode.
+        ValueError: If it ends otherwise, or the game has neither a table nor maps of its own.
         StoreError: If it cannot be written.
     """
-    place, query = read_export(file, episode)
-    explorer = Explorer(solved)
-    write_atomically(place, render(explorer, explorer.replay(query), alone=True).encode())
+    place, explorer = page_file(file), Explorer(solved)
+    write_atomically(place, render(explorer, explorer.maps({}), alone=True).encode())
     return place
+
+
+def page_file(file: str | Path) -> Path:
+    """Return the path of a page to be written.
+
+    Args:
+        file: The path, ending in ``.html``.
+
+    Raises:
+        ValueError: If it ends otherwise.
+    """
+    if Path(file).suffix != ".html":
+        raise ValueError(f"the file is {shown(str(file))}; allowed are names that end in .html")
+    return Path(file)
 
 
 def live_grid_page(*, nonce: str = "") -> str:
@@ -540,8 +469,6 @@ def write_live_grid(file: str | Path) -> Path:
         ValueError: If it ends otherwise.
         StoreError: If it cannot be written.
     """
-    place = Path(file)
-    if place.suffix != ".html":
-        raise ValueError(f"the file is {shown(str(file))}; allowed are names that end in .html")
+    place = page_file(file)
     write_atomically(place, live_grid_page().encode())
     return place

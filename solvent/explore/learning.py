@@ -9,8 +9,8 @@ plays optimally while an algorithm for one player learns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
 from itertools import islice
 from math import isfinite
 from typing import Any, NamedTuple
@@ -22,15 +22,15 @@ from solvent.baselines.q_learning import EPSILON, STEP_SIZE_EXPONENT
 from solvent.envs import Env
 from solvent.exact import SolvedTable
 from solvent.exact.evaluation import policy_value
-from solvent.explore.line import Query, number, one_of
-from solvent.explore.subject import Cells, drawn, slice_cells, span_of
+from solvent.explore.line import Query, number
 from solvent.model import TabularGame, TabularPolicy, against
-from solvent.model.arrays import Floats
+from solvent.model.arrays import Floats, Ints
 from solvent.model.game import words
 from solvent.model.parameters import check_choice, shown
 from solvent.model.text import small
-from solvent.report.panel import Axis, Panel, gap_axis
-from solvent.report.state_map import BOARD, StateMap, signs
+from solvent.report.panel import VIRIDIS, Axis, Panel, bar, gap_axis, hatching, keys, shade
+from solvent.report.sections import templates
+from solvent.report.state_map import BOARD, ROW, StateMap, axes, field_text, signs
 from solvent.report.state_map import action_names as unique_names
 from solvent.tabular import ALGORITHMS, Estimate, TabularAlgorithm, epsilon_greedy, measure
 from solvent.tabular.exact_curves import QUANTITIES
@@ -60,6 +60,18 @@ MOST_STATES = 100_000
 
 WIDEST = 10
 """The most columns in whose cells a number is written beside the arrow."""
+
+WIDE, HIGH = 440, 360
+"""Most room for the cells of a picture, in pixels."""
+
+LARGEST, SIGNED = 44.0, 13.0
+"""The largest cell, and the smallest in which a sign can be read."""
+
+LETTER = 7
+TOP, BELOW, LEGEND = 6, 40, 40
+
+END_COLOUR = "#d3d9de"
+"""The colour of a state in which the episode ends, which has no value; no quantity has it."""
 
 
 class Setting(NamedTuple):
@@ -343,19 +355,15 @@ course_of = lru_cache(maxsize=4)(Course)
 """Make a course, or return the kept one for the same arguments of `Course`."""
 
 
-def watched(
-    solved: SolvedTable,
-    found: StateMap,
-    query: Query,
-) -> tuple[str, dict[str, Any]]:
+def watched(solved: SolvedTable, found: StateMap, query: Query) -> tuple[str, dict[str, Any]]:
     """Return the title of the page on an algorithm, and the variables of its template.
 
     Args:
         solved: The game with its table and its optimum.
         found: The map of its states.
         query: The address: ``method``; the settings of :func:`read_settings`, and ``of``, the
-            algorithm that they are for; ``seed``; ``frame``, a number; ``x`` and ``y``, the numbers
-            of two fields, and ``o0`` and so on, the numbers of the values of the others.
+            algorithm that they are for; ``seed``; ``frame``, a number; ``o0`` and so on, the
+            numbers of the values of the fields that the pictures fix.
 
     Raises:
         ValueError: If a setting is not allowed, or the game is too large.
@@ -366,31 +374,27 @@ def watched(
     own = query.get("of", method) == method
     seed = number(query, "seed", 0, 0, LARGEST_SEED)
     asked = number(query, "frame", 1, 1, MOST_SWEEPS + 1)
-    fields = range(len(found.fields))
-    places = one_of(query, "x", fields), one_of(query, "y", fields)
     chosen = {
-        n: number(query, f"o{n}", 0, 0, len(found.fields[n].values) - 1)
-        for n in fields
+        n: number(query, f"o{n}", 0, 0, len(one.values) - 1)
+        for n, one in enumerate(found.fields)
         if f"o{n}" in query
     }
     chosen_settings = read_settings(query if own else {}, method)
     course = course_of(solved, method, seed, tuple(chosen_settings.items()))
     frame = course.frame(asked)
-    live = found.states
     best = solved.solution.policies[0].probabilities
     target = course.given["pi"].probabilities if "pi" in course.algorithm.policies else best
-    pictures = []
-    low, high = span_of([frame.values[live], course.exact[live]])  # One scale for both pictures.
-    for caption, values, pi in (
-        ("estimated value", frame.values, frame.pi),
-        ("exact value", course.exact, target),
-    ):
-        everything = np.concatenate((values[live], found.value[len(live) :]))
-        cells, chosen = slice_cells(found, everything, *places, chosen)
-        order = np.arange(len(everything), dtype=float)
-        states, _ = slice_cells(found, order, *places, chosen)
-        signed = replace(cells, signs=_signs(found, cells, states.value, pi))
-        pictures.append((caption, drawn(signed, caption, low, high)))
+    part = slice_of(found, chosen)
+    both = np.concatenate((frame.values[found.states], course.exact[found.states]))
+    finite = both[np.isfinite(both)]
+    scale = float(finite.min()), float(finite.max())  # One scale for both pictures.
+    pictures = [
+        (caption, part.drawn(found, caption, values, pi, scale))
+        for caption, values, pi in (
+            ("estimated value", frame.values, frame.pi),
+            ("exact value", course.exact, target),
+        )
+    ]
     return course.algorithm.title, {
         "game": query.get("game", ""),
         "method": method,
@@ -406,32 +410,134 @@ def watched(
         "curve": course.curve(frame),
         "pictures": pictures,
         "fields": found.fields,
-        "across": cells.across,
-        "up": cells.up,
-        "x": "" if places[0] is None else places[0],
-        "y": "" if places[1] is None else places[1],
-        "chosen": chosen,
+        "fixed": part.fixed,
         "omitted": found.omitted,
     }
 
 
-def _signs(found: StateMap, cells: Cells, order: Floats, pi: Floats) -> dict[tuple[int, int], str]:
-    """The most probable actions in the cells, and the numbers if there is room."""
-    info = found.table.info
-    names = unique_names(info)
-    by_name = dict(zip(names, signs(names, (cells.across, cells.up) == BOARD), strict=True))
-    marks = [by_name[name] for name in info.actions[0]]
-    legal = found.table.mask[0]
-    written = {}
-    for row, column in np.argwhere(np.isfinite(order)).tolist():
-        at = int(order[row, column])
-        if at >= len(found.states):
-            continue
-        state = found.states[at]
-        taken = np.flatnonzero(pi[state] > pi[state].max() - 1e-9)
-        text = "".join(marks[a] for a in taken) if len(taken) < legal[state].sum() else ""
-        value = cells.value[row, column]
-        if len(cells.columns) <= WIDEST and isfinite(value):
-            text = f"{value:.2f}{text}".replace("-", "−")
-        written[row, column] = text
-    return written
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """The part of a map in which all fields but two have one value each.
+
+    Attributes:
+        across: The field along the columns.
+        up: The field along the rows; empty if there is one row only.
+        columns: The values of `across`.
+        rows: The values of `up`, from the bottom, but rows of a board from the top.
+        cells: [R, C] the number of a cell of the map, -1 where there is none.
+        fixed: The number of the value of each other field.
+    """
+
+    across: str
+    up: str
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    cells: Ints
+    fixed: Mapping[int, int]
+
+    def drawn(
+        self, found: StateMap, title: str, values: Floats, pi: Floats, scale: tuple[float, float]
+    ) -> str:
+        """Return values and policy as SVG; ends have a colour of their own.
+
+        Args:
+            found: The map.
+            title: The name of the values.
+            values: [S] the value of each state.
+            pi: [S, A] the probabilities of player 0's actions.
+            scale: The values of the darkest and the brightest colour.
+        """
+        low, high = scale
+        rows, columns = self.cells.shape
+        left = 30 + LETTER * max(len(one[:16]) for one in self.rows) if self.up else 12
+        wide = min(LARGEST, (WIDE - left) / columns)
+        tall = min(LARGEST, HIGH / rows, 4 * wide)
+        wide = min(wide, 4 * tall)
+        height = TOP + rows * tall + BELOW + LEGEND
+        colours = [shade(VIRIDIS, n / 23) for n in range(24)]
+        middle = left + max(columns * wide, 120) / 2
+        numbers = {low: 0.0, high: 120.0} if high > low else {low: 0.0}
+        legend = bar(colours, numbers, middle - 60, height - LEGEND, 120)
+        if (self.cells >= len(found.states)).any():
+            key = "the end, with its reward"
+            legend += keys([key], [END_COLOUR], left, height, LETTER * len(key))
+            height += 18
+        everything = np.concatenate((values[found.states], found.value[len(found.states) :]))
+        shares = (everything - low) / (high - low or 1.0)
+        texts = self._texts(found, everything, pi)
+        names = LETTER * max(len(one[:16]) for one in self.columns) + 8
+        template = templates("solvent.explore").get_template("cells.html.j2")
+        return template.render(
+            slice=self,
+            from_top=self.up == ROW,
+            title=title,
+            left=left,
+            top=TOP,
+            wide=wide,
+            tall=tall,
+            width=max(left + columns * wide + 14, left + 180),
+            height=height,
+            drawn=[
+                (row, column, at >= len(found.states), everything[at], shares[at], texts[at])
+                for row, column in np.argwhere(self.cells >= 0).tolist()
+                for at in [int(self.cells[row, column])]
+                if at >= len(found.states) or isfinite(everything[at])
+            ],
+            every=(_step(wide, names), _step(tall, 15)),
+            legend=legend,
+            shade=partial(shade, VIRIDIS),
+            hatching=hatching,
+            END_COLOUR=END_COLOUR,
+            SIGNED=SIGNED,
+        ).strip()
+
+    def _texts(self, found: StateMap, values: Floats, pi: Floats) -> dict[int, str]:
+        """The text in each cell: the reward of an end, or the value and the best actions."""
+        info, legal = found.table.info, found.table.mask[0]
+        names = unique_names(info)
+        by_name = dict(zip(names, signs(names, (self.across, self.up) == BOARD), strict=True))
+        marks = [by_name[name] for name in info.actions[0]]
+        texts = {}
+        for at in self.cells[self.cells >= 0].tolist():
+            if at >= len(found.states):
+                text = f"{values[at]:g}" if isfinite(values[at]) else ""
+            else:
+                state = found.states[at]
+                taken = np.flatnonzero(pi[state] > pi[state].max() - 1e-9)
+                text = "".join(marks[a] for a in taken) if len(taken) < legal[state].sum() else ""
+                if len(self.columns) <= WIDEST and isfinite(values[at]):
+                    text = f"{values[at]:.2f}{text}"
+            texts[at] = text.replace("-", "−")
+        return texts
+
+
+def slice_of(found: StateMap, chosen: Mapping[int, int]) -> Slice:
+    """Return a slice over the two fields with which a map begins.
+
+    Args:
+        found: The map.
+        chosen: The numbers of the values of some other fields; the rest have those of the slice
+            with most cells, of the slices with a start if there are any.
+    """
+    begin, told = axes(found), found.fields
+    across, up = begin[0], begin[-1]
+    inside = np.ones(len(found.value), bool)
+    fixed: dict[int, int] = {}
+    others = (n for n in range(len(told)) if n not in (across, up))
+    for n in sorted(others, key=lambda n: n not in chosen):
+        begins = inside & found.start
+        places = told[n].place[begins if begins.any() else inside]
+        fixed[n] = chosen.get(n, int(np.bincount(places, minlength=1).argmax()))
+        inside &= told[n].place == fixed[n]
+    one_row = across == up
+    rows = ("",) if one_row else tuple(map(field_text, told[up].values))
+    columns = tuple(map(field_text, told[across].values))
+    cells = np.full((len(rows), len(columns)), -1)
+    at = np.flatnonzero(inside)
+    cells[0 if one_row else told[up].place[at], told[across].place[at]] = at
+    return Slice(told[across].name, "" if one_row else told[up].name, columns, rows, cells, fixed)
+
+
+def _step(size: float, room: float) -> int:
+    """Every how many-th value of an axis is written, for each to have room."""
+    return next((k for k in (1, 2, 5, 10, 20, 25, 50, 100) if k * size >= room), 200)

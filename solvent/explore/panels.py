@@ -39,7 +39,7 @@ from solvent.model.parameters import check_choice, shown
 from solvent.model.scene import Cell, Grid, Scene
 from solvent.model.text import action_names
 from solvent.play.session import ActionValue
-from solvent.report.gap_attribution import attribute_gap
+from solvent.report.gap_attribution import losing_states
 from solvent.report.panel import Axis
 from solvent.report.panel import Panel as Chart
 from solvent.report.sections import templates
@@ -342,8 +342,8 @@ def _told(explorer: Subject, view: View) -> list[str]:
     ]
 
 
-def _curve(view: View, scale: ValueScale, *, linked: bool = True) -> str:
-    """Return the value after each move, as SVG; a click goes back to the move if `linked`."""
+def _curve(view: View, scale: ValueScale) -> str:
+    """Return the value after each move, as SVG; a click goes back to the move."""
     totals = [scale.of(total) for total in view.line.totals]
     low, high = (0.0, 1.0) if scale.is_chance else (min(totals), max(totals))
     room = 0.0 if scale.is_chance else max((high - low) * 0.1, 0.5)
@@ -352,8 +352,6 @@ def _curve(view: View, scale: ValueScale, *, linked: bool = True) -> str:
     chart = Chart(f"{quantity} after each move", quantity.split(",")[0], x, y, "moves")
     xs = range(len(totals))
     chart.line(xs, totals, "var(--series-0)", quantity, dashed=False, wide=True)
-    if not linked:
-        return chart.drawn()
     dot = "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"
     chart.line(
         [view.at], [totals[view.at]], "var(--series-1)", "the position", dashed=False, shape=dot
@@ -617,16 +615,7 @@ def summary(explorer: Subject, games: Sequence[Values]) -> list[Values]:
 def _maps_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     """The maps of value and policy, and the game's own sections."""
     values = _waited(explorer, "maps", work=explorer.map_sections)
-    sections = values["found"]
-    if sections is not None and explorer.table is None:
-        query = {name: view.query.get(name, "") for name in ("s", "x", "y", "x0", "x1", "y0", "y1")}
-        values = _waited(
-            explorer, "ranged", *query.values(), work=lambda tell: explorer.ranged(query, tell=tell)
-        )
-    # What has scripts of its own would be loaded again and again while something is waited for.
-    sections = () if "job" in values else sections
-    ranged = None if explorer.table is not None else values["found"]
-    return {**values, "ranged": ranged, "sections": sections}
+    return {**values, "sections": values["found"] or ()}
 
 
 def _agent_panel(explorer: Subject, view: View, choice: Choice) -> Values:
@@ -638,7 +627,7 @@ def _agent_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     losing: Sequence[Any] = ()
     if loaded.location is not None:
         given = table.table, loaded.policy, table.solution, loaded.location
-        losing = attribute_gap(*given, MOST_LOSING, 4).worst
+        losing = losing_states(*given, MOST_LOSING, 4)
     return {"loaded": loaded, "losing": losing}
 
 
@@ -720,38 +709,3 @@ def _read_move(line: Line, text: str) -> tuple[JointAction, int | None]:
         acted = own if "." in own else ".".join(joint)
     [move] = read_moves(f"{acted}{colon}{outcome}") or [((), None)]
     return move
-
-
-def replay_values(explorer: Subject, view: View) -> Values:
-    """Return a line move by move, for a page that stands alone.
-
-    Args:
-        explorer: The explorer of the game.
-        view: The view of the board.
-    """
-    line, eye = view.line, view.me or 0
-    scale = ValueScale(explorer.solved.game.info, eye)
-    steps = []
-    for count, total in enumerate(line.totals):
-        ply = line.plies[count - 1] if count else None
-        scene, facts = scene_of(explorer, line.upto(count))
-        cost = sum(ply.costs) if ply else 0.0
-        steps.append(
-            {
-                "number": count,
-                "words": explorer.states.named(ply.words) if ply else "",
-                "story": explorer.states.named(ply.story) if ply else "",
-                "total": scale.of(total),
-                "cost": cost,
-                "lost": scale.difference(cost),
-                "picture": drawn(scene),
-                "facts": facts,
-            }
-        )
-    return {
-        "steps": steps,
-        "scale": scale,
-        "side": explorer.sides[eye],
-        "account": line.account(eye),
-        "curve": _curve(view, scale, linked=False),
-    }

@@ -165,7 +165,6 @@ GUARDS = {
 
 FILES: tuple[tuple[str, Callable[[Explorer, Query], Page | str]], ...] = (
     ("map.html", Explorer.maps),
-    ("replay.html", Explorer.replay),
     ("games.txt", Explorer.games_text),
 )
 """Pages and texts that are saved as files: their names, and what makes them."""

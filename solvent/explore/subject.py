@@ -2,339 +2,38 @@
 
 Work that takes longer than a request has a thread of its own, and its result is kept.
 
-**Maps** of numbers over two fields are drawn here and not by a script in the page. A game without a
-table has a map over two ranges of whole numbers. Maps that take long are kept on disk
-(:mod:`solvent.model.cache`), so that they are there at once when the explorer starts again.
+Maps that take long are kept on disk (:mod:`solvent.model.cache`), so that they are there at once
+when the explorer starts again.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable
 from dataclasses import astuple, dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from math import isfinite
 from threading import Lock, Thread
-from types import MappingProxyType
-from typing import Any, TypeVar, cast
-
-import numpy as np
+from typing import Any
 
 from solvent.exact import GapLocation, Score, SolvedGame, SolvedTable, with_table
-from solvent.explore.decision import who_acts
 from solvent.explore.line import QUIZZES, Line, Query, View, number, one_of, read_moves
 from solvent.explore.states import States
-from solvent.model import TabularPolicy, cache, text
-from solvent.model.arrays import Bools, Floats
+from solvent.model import TabularPolicy, cache
 from solvent.model.cache import OnProgress, Progress
 from solvent.model.game import words
 from solvent.model.parameters import check_choice
 from solvent.model.registry import GameSpec, spec_of
 from solvent.model.table_cache import game_identity
-from solvent.report.panel import VIRIDIS, bar, hatching, keys, shade
-from solvent.report.sections import Section, templates
+from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask, game_record
-from solvent.report.state_map import (
-    BOARD,
-    ROW,
-    StateMap,
-    action_names,
-    axes,
-    field_text,
-    signs,
-    state_map,
-    state_map_section,
-)
-
-WIDE, HIGH = 440, 360
-"""Most room for the cells, in pixels of the picture."""
-
-LARGEST, SIGNED = 44.0, 13.0
-"""The largest cell, and the smallest in which a sign can be read."""
-
-MOST_MET = 200
-"""States of random episodes by which the fields and the ranges of a map are chosen."""
-
-MOST_STEPS = 40
-"""Values of a field in a map of a game without a table."""
-
-T = TypeVar("T")
-
-LETTER = 7
-TOP, BELOW, LEGEND = 6, 40, 40
-
-END_COLOUR = "#d3d9de"
-"""The colour of a state in which the episode ends, which has no value; no quantity has it."""
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """The contents of a map.
-
-    Attributes:
-        across: The field along the columns.
-        up: The field along the rows; empty if there is one row only.
-        columns: The values of `across`.
-        rows: The values of `up`, from the bottom, but rows of a board from the top.
-        value: [R, C] the numbers, NaN where there is none.
-        ends: [R, C] whether the episode ends there; the number is then the reward for it.
-        signs: Short texts on the cells, by row and column.
-    """
-
-    across: str
-    up: str
-    columns: tuple[str, ...]
-    rows: tuple[str, ...]
-    value: Floats
-    ends: Bools
-    signs: Mapping[tuple[int, int], str]
-
-
-def slice_cells(
-    found: StateMap,
-    value: Floats,
-    across: int | None = None,
-    up: int | None = None,
-    fixed: Mapping[int, int] = MappingProxyType({}),
-) -> tuple[Cells, dict[int, int]]:
-    """Return a slice of a map: two fields vary, the others are fixed.
-
-    Args:
-        found: The map.
-        value: [C] the number of each of its cells.
-        across: The field along the columns; the map's first choice, if left out.
-        up: The field along the rows; the map's first choice, if left out.
-        fixed: The number of the value of some of the others; in the rest it is that of the slice
-            with most cells.
-
-    Returns:
-        The slice, and the numbers of the values of all fields that are fixed.
-    """
-    begin = axes(found)
-    across = begin[0] if across is None else across
-    up = begin[-1] if up is None else up
-    told = found.fields
-    others = [n for n in range(len(told)) if n not in (across, up)]
-    inside = np.ones(len(found.value), bool)
-    chosen: dict[int, int] = {}
-    for n in sorted(others, key=lambda n: n not in fixed):
-        if n in fixed:
-            chosen[n] = fixed[n]
-        elif inside.any():
-            # The value that most of the cells have, of those with a start if there are any.
-            begins = inside & found.start
-            places = told[n].place[begins if begins.any() else inside]
-            chosen[n] = int(np.bincount(places).argmax())
-        inside &= told[n].place == chosen.get(n, 0)
-    one_row = across == up
-    rows = ("",) if one_row else tuple(map(field_text, told[up].values))
-    columns = tuple(map(field_text, told[across].values))
-    grid = np.full((len(rows), len(columns)), np.nan)
-    ends = np.zeros(grid.shape, bool)
-    at = np.flatnonzero(inside)
-    where = 0 if one_row else told[up].place[at], told[across].place[at]
-    grid[where], ends[where] = value[at], at >= len(found.states)
-    cells = Cells(
-        told[across].name,
-        "" if one_row else told[up].name,
-        columns,
-        rows,
-        grid,
-        ends,
-        {},
-    )
-    return cells, chosen
-
-
-def drawn(cells: Cells, title: str, low: float, high: float) -> str:
-    """Return the map as SVG.
-
-    Args:
-        cells: The contents of the map; ends have a colour apart from the scale.
-        title: The name of the numbers.
-        low: The number with the darkest colour.
-        high: The number with the brightest colour.
-    """
-    rows, columns = cells.value.shape
-    left = 30 + LETTER * max(len(one[:16]) for one in cells.rows) if cells.up else 12
-    wide = min(LARGEST, (WIDE - left) / columns)
-    tall = min(LARGEST, HIGH / rows, 4 * wide)
-    wide = min(wide, 4 * tall)
-    height = TOP + rows * tall + BELOW + LEGEND
-    ends = {low: 0.0, high: 120.0} if high > low else {low: 0.0}
-    scale = [shade(VIRIDIS, n / 23) for n in range(24)]
-    legend = bar(scale, ends, left + max(columns * wide, 120) / 2 - 60, height - LEGEND, 120)
-    if cells.ends.any():
-        key = "the end, with its reward"
-        legend += keys([key], [END_COLOUR], left, height, LETTER * len(key))
-        height += 18
-    share = (cells.value - low) / (high - low or 1.0)
-    places = np.argwhere(np.isfinite(cells.value) | cells.ends).tolist()
-    names = LETTER * max(len(one[:16]) for one in cells.columns) + 8
-    template = templates("solvent.explore").get_template("cells.html.j2")
-    return template.render(
-        cells=cells,
-        from_top=cells.up == ROW,
-        title=title,
-        left=left,
-        top=TOP,
-        wide=wide,
-        tall=tall,
-        width=max(left + columns * wide + 14, left + 180),
-        height=height,
-        drawn=[(row, column, float(share[row, column])) for row, column in places],
-        every=(_step(wide, names), _step(tall, 15)),
-        legend=legend,
-        shade=partial(shade, VIRIDIS),
-        hatching=hatching,
-        isfinite=isfinite,
-        END_COLOUR=END_COLOUR,
-        SIGNED=SIGNED,
-    ).strip()
-
-
-def _step(size: float, room: float) -> int:
-    """Every how many-th value of an axis is written, for each to have room."""
-    return next((k for k in (1, 2, 5, 10, 20, 25, 50, 100) if k * size >= room), 200)
-
-
-def span_of(values: Sequence[Floats]) -> tuple[float, float]:
-    """Return the least and the largest finite number of several maps, for comparable colours.
-
-    Args:
-        values: The numbers of each map.
-    """
-    all_of = np.concatenate([np.ravel(one) for one in values])
-    finite = all_of[np.isfinite(all_of)]
-    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
-
-
-def ranged(states: States, query: Query, title: str = "", tell: OnProgress = lambda _: None) -> Any:
-    """Return a map of a game without a table: two fields over ranges of whole numbers.
-
-    Args:
-        states: The states of the solved game.
-        query: ``s``, the state that has the other fields, the start if left out; ``x`` and ``y``,
-            the numbers of the two fields; ``x0``, ``x1``, ``y0`` and ``y1``, their ranges.
-        title: The title of the picture; the value, if left out.
-        tell: Called after each row.
-
-    Raises:
-        ValueError: If fewer than two fields are numbers, or a field or a number is not allowed.
-    """
-    solved, game = states.solved, states.solved.game
-    state = states.at(query["s"]) if query.get("s") else states.starts[0]
-    fields = states.fields(state)
-    numbers = [n for n, one in enumerate(fields) if one.is_number]
-    if len(numbers) < 2:
-        raise ValueError("no two fields of a state are numbers, so there is no map of it")
-    # Those that vary most are shown first, over what some episodes come through.
-    known = _met(states)
-    met = {n: {int(fields[n].text), *known.get(fields[n].name, ())} for n in numbers}
-    first, second = sorted(sorted(numbers, key=lambda n: -len(met[n]))[:2])
-    across, up = one_of(query, "x", numbers), one_of(query, "y", numbers)
-    across = first if across is None else across
-    if up is None or up == across:
-        up = second if across == first else first
-    spans = {}
-    for axis, place in (("x", across), ("y", up)):
-        least = number(query, f"{axis}0", min(met[place]), -(10**9), 10**9)
-        most = max(least + 1, *met[place])
-        spans[axis] = least, number(query, f"{axis}1", most, least, 10**9)
-    columns, rows = (_steps(*spans[axis]) for axis in ("x", "y"))
-    value = np.full((len(rows), len(columns)), np.nan)
-    ends = np.zeros(value.shape, bool)
-    names = action_names(game.info)
-    axes_names = fields[across].name, fields[up].name
-    marks = dict(zip(names, signs(names, arrows=axes_names == BOARD), strict=True))
-    written = {}
-    for r, row in enumerate(rows):
-        tell(Progress(r, len(rows), "the map"))
-        for c, column in enumerate(columns):
-            texts = dict(zip(axes_names, (str(column), str(row)), strict=True))
-            with suppress(ValueError):
-                here = states.with_fields(state, texts)
-                ends[r, c] = game.is_terminal(here)
-                if not ends[r, c]:  # The reward of an end is not known.
-                    value[r, c], written[r, c] = _in_brief(solved, here, marks)
-    cells = Cells(
-        *axes_names, tuple(map(str, columns)), tuple(map(str, rows)), value, ends, written
-    )
-    of = f" to {words(game).player_name(0)}" if game.info.players == 2 else ""
-    return {
-        "fields": [(n, states.label(fields[n].name)) for n in numbers],
-        "across": across,
-        "up": up,
-        "spans": spans,
-        "key": states.key(state),
-        "words": states.words(state),
-        "picture": drawn(cells, title or f"value{of}", *span_of([value])),
-        "empty": not np.isfinite(value).any(),
-    }
-
-
-def _met(states: States) -> Mapping[str, set[int]]:
-    """The whole numbers that random episodes come through, by the field."""
-    game, dice = states.solved.game, random.Random(0)
-    found: dict[str, set[int]] = {}
-    state = states.starts[0]
-    for _ in range(MOST_MET):
-        if game.is_terminal(state):
-            state = dice.choice(game.initial()).state
-        for one in states.fields(state):
-            if one.is_number:
-                found.setdefault(one.name, set()).add(int(one.text))
-        joint = tuple(dice.choice(own) for own in game.legal_actions(state))
-        state = dice.choice(game.transition(state, joint)).state
-    return found
-
-
-def _in_brief(solved: SolvedGame, state: Any, marks: Mapping[str, str]) -> tuple[float, str]:
-    """The value of a state to player 0, and a sign for the most probable action."""
-    player = who_acts(solved.game, state)[0]
-    strategy = solved.policy(state, player)
-    best = max(strategy, key=lambda one: strategy[one])
-    name = text.action_names(solved.game, state, player)[best]
-    return solved.value_of(state), marks.get(name, "")
-
-
-def _steps(low: int, high: int) -> list[int]:
-    """Whole numbers from one to another, at most :data:`MOST_STEPS` of them."""
-    step = -(-(high - low + 1) // MOST_STEPS)
-    return list(range(low, high + 1, step))
-
-
-def kept_on_disk(solved: SolvedGame, what: Mapping[str, Any], make: Callable[[], T]) -> T:
-    """Return what was made of a solved game before, or else make it now.
-
-    Args:
-        solved: The game; what is made of another package's is not kept.
-        what: The maps that are meant, as JSON-able data.
-        make: Makes sections of a report, or JSON-able data.
-    """
-    identity = game_identity(solved.game)
-    if identity is None:
-        return make()
-
-    def pack(made: Any) -> cache.Packed:
-        plain = [astuple(one) for one in made] if isinstance(made, tuple) else made
-        return cache.Packed({"made": plain}, {})
-
-    def unpack(packed: cache.Packed) -> Any:
-        found = packed.header["made"]
-        return tuple(Section(*one) for one in found) if isinstance(found, list) else found
-
-    # The same game may be solved in a folder that keeps rounded values.
-    return cast(T, cache.kept({**what, "solved": solved.method, **identity}, make, pack, unpack))
-
+from solvent.report.state_map import StateMap, state_map, state_map_section
 
 LONGEST_LINE = 30_000
 """Characters of a line."""
 
 MOST_LINES = 300
 """Lines that are kept for quick answers."""
-
 
 PATIENCE = 0.1
 """Seconds that a request waits for a result."""
@@ -570,48 +269,44 @@ class Subject:
     def map_sections(self, tell: OnProgress = lambda _: None) -> tuple[Section, ...]:
         """Return the maps of value and policy, and the game's own sections of a report.
 
-        Those that took long are kept on disk (:mod:`solvent.model.cache`).
+        Those that took long are kept on disk (:mod:`solvent.model.cache`), unless the game is
+        another package's.
 
         Args:
             tell: Called before each of the two.
-        """
-        what = {"what": "sections", "table": self.table is not None}
-        return kept_on_disk(self.solved, what, lambda: self._sections(tell))
-
-    def _sections(self, tell: OnProgress) -> tuple[Section, ...]:
-        found: tuple[Section, ...] = ()
-        if self.table is not None:
-            tell(Progress(0, 2, "the map of all states"))
-            found = (state_map_section(self.task),)
-        tell(Progress(1, 2, "what else a report on this game shows"))
-        if self.spec is None:
-            return found
-        if self.table is not None:
-            return (*found, *(self.spec.ask("sections", self.task) or ()))
-        untabled = self.spec.ask("untabled", self.solved)
-        return () if untabled is None else tuple(untabled.sections)
-
-    def ranged(
-        self, query: Query, title: str = "", tell: OnProgress = lambda _: None
-    ) -> dict[str, Any]:
-        """Return a map of two fields of a game without a table (:func:`~.maps.ranged`).
-
-        Args:
-            query: The query of the page, with the fields and their ranges.
-            title: The title of the picture.
-            tell: Called after each row.
 
         Raises:
-            ValueError: If an entry of the query is not allowed.
+            ValueError: If there are none, since the game has no table.
         """
-        what = {"what": "ranged", "query": dict(query), "title": title}
-        found = kept_on_disk(self.solved, what, lambda: ranged(self.states, query, title, tell))
-        return dict(found)
+
+        def pack(sections: tuple[Section, ...]) -> cache.Packed:
+            return cache.Packed({"sections": [astuple(one) for one in sections]}, {})
+
+        def unpack(packed: cache.Packed) -> tuple[Section, ...]:
+            return tuple(Section(*one) for one in packed.header["sections"])
+
+        identity = game_identity(self.solved.game)
+        if identity is None:
+            return self._sections(tell)
+        # The same game may be solved in a folder that keeps rounded values.
+        what = {"what": "sections", "table": self.table is not None, "solved": self.solved.method}
+        return cache.kept({**what, **identity}, lambda: self._sections(tell), pack, unpack)
+
+    def _sections(self, tell: OnProgress) -> tuple[Section, ...]:
+        if self.table is None and self.spec is not None:
+            untabled = self.spec.ask("untabled", self.solved)
+            if untabled is not None and untabled.sections:
+                return tuple(untabled.sections)
+        tell(Progress(0, 2, "the map of all states"))
+        found = state_map_section(self.task)
+        tell(Progress(1, 2, "what else a report on this game shows"))
+        own = None if self.spec is None else self.spec.ask("sections", self.task)
+        return (found, *(own or ()))
 
     @cached_property
     def task(self) -> SolvedTask:
         """The game as a report has it, without baselines; of a table only."""
-        table = self.tabled("a map of all states")
+        table = self.tabled("a map")
         record = game_record(table, ())
         return SolvedTask(record, table.game, table.table, table.solution, ())
 

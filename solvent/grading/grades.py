@@ -81,7 +81,7 @@ from solvent.model.parameters import brief, check_choice, check_integer, shown
 from solvent.model.registry import check_registered, declared_names, make_game
 from solvent.model.text import state_text
 from solvent.model.transforms import DiscountedGame, discounted
-from solvent.report.gap_attribution import attribute_gap
+from solvent.report.gap_attribution import losing_states
 from solvent.scoring import policy_from
 
 GROUP = "solvent.exercises"
@@ -681,10 +681,10 @@ def _of_policy(exercise: Exercise, subject: Subject, policy: TabularPolicy) -> G
         location = locate_gap(table, policy, solution, tolerance=LEARNED)
     except ImproperGameError as error:
         return _told(exercise, gap, [*lines, f"An episode may never end: {brief(str(error))}"])
-    losses = attribute_gap(table, policy, solution, location, TOLD, NAMED)
-    if losses.worst and gap > exercise.points[0][0]:
+    losses = losing_states(table, policy, solution, location, TOLD, NAMED)
+    if losses and gap > exercise.points[0][0]:
         lines.append("Most is lost in")
-        for state, one in zip(location.ranked(TOLD), losses.worst, strict=True):
+        for state, one in zip(location.ranked(TOLD), losses, strict=True):
             lines.append(
                 f"- {_where(subject, state)}: {one.chosen}, where {one.best} is best. "
                 f"That costs {one.loss:.4g} each time, {one.contribution:.4g} in an episode, "

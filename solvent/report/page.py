@@ -32,6 +32,7 @@ from solvent.benchmark.summary import (
 from solvent.exact import SolvedGame, cross_play_matrix, solve, with_table, write_atomically
 from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
+from solvent.model.text import field_names
 from solvent.report.charts import (
     distances,
     ends,
@@ -43,7 +44,7 @@ from solvent.report.charts import (
     rows_of,
     tasks_chart,
 )
-from solvent.report.gap_attribution import attribute_gap
+from solvent.report.gap_attribution import losing_states
 from solvent.report.panel import (
     BASELINE_SHAPE,
     CIVIDIS,
@@ -217,6 +218,7 @@ def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None
     several_seeds = len(task.agents) > len(algorithms_of([task]))
     return view | {
         "states": solved.table.n_states,
+        "field_names": field_names(solved.table),
         "model_hash": solved.table.model_hash,
         "algorithms": [
             row
@@ -238,7 +240,8 @@ def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None
             (
                 item.agent,
                 f", seat {policy.player}" if task.for_two else "",
-                attribute_gap(solved.table, policy, solved.solution, location),
+                location,
+                losing_states(solved.table, policy, solved.solution, location),
             )
             for item in sorted(solved.agents, key=lambda item: _least_first(item.agent.mode_gap))
             for policy, location in zip(item.policies, item.locations, strict=True)

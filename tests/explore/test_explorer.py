@@ -7,7 +7,6 @@ import io
 import itertools
 import random
 import re
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,7 +28,6 @@ from solvent.explore import (
     decision,
     make_app,
     write_map,
-    write_replay,
 )
 from solvent.explore.decision import choice_in, expected, joint_action, matrix, results
 from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS
@@ -154,9 +152,7 @@ ASKED = {
     "/board?panel=results": ("why", "reply"),
     "/board?panel=disagree": ("of",),
     "/board?panel=lock": ("lock", "to", "act"),
-    "/board?panel=maps": ("x", "y", "x0", "x1", "y1"),
-    "/learn": ("method", "frame", "seed", "alpha", "n", "x", "y", "o0", "o2"),
-    "/replay.html": ("s", "line", "me"),
+    "/learn": ("method", "frame", "seed", "alpha", "n", "o0", "o2"),
     "/nothing": ("x",),
 }
 
@@ -348,40 +344,12 @@ def test_an_error_of_our_own_is_no_traceback(monkeypatch: pytest.MonkeyPatch) ->
     assert "Traceback" not in answer.text
 
 
-def test_a_map_and_a_replay_need_no_server(tmp_path: Path) -> None:
+def test_a_map_needs_no_server(tmp_path: Path) -> None:
     page = write_map(solved("greed"), tmp_path / "map.html").read_text("utf-8")
-    picture = write_map(solved("greed"), tmp_path / "map.svg").read_text("utf-8")
-    episode = "line=2.0:1"
-    replay = write_replay(solved("greed"), tmp_path / "replay.html", episode).read_text("utf-8")
-    for text in (page, replay):
-        assert not re.search(r'(src|href)="', text)
-        assert '<form class="controls fields"' not in text
-    root = ElementTree.fromstring(picture)
-    assert root.tag.endswith("svg")
-    titles = [title.text or "" for title in root.iter("{http://www.w3.org/2000/svg}title")]
-    start = solved("greed").value
-    assert f"scores 1 0, scores 2 0: {start:.6f}" in titles
-    places = re.findall(r"scores 1 (\d+), scores 2 (\d+): (\d[\d.]+)", "\n".join(titles))
-    assert len(places) > 100
-    for *scores, value in places:
-        state = solved("greed").table.states[0]._replace(scores=tuple(map(int, scores)))
-        assert float(value) == pytest.approx(solved("greed").value_of(state), abs=1e-6)
-    totals = explorer("greed").line("", "2.0:1").totals
-    told = re.findall(r'<div class="step"><p><b>[^<]*</b> <data value="([^"]+)"', replay)
-    assert list(map(float, told)) == totals
-
-
-def test_a_game_without_a_table_has_a_map_of_two_ranges_and_a_picture(tmp_path: Path) -> None:
-    game = solved("greed without a table")
-    page = Explorer(game).ranged({"x": "1", "y": "2", "x0": "0", "x1": "12", "y0": "0", "y1": "14"})
-    shown = re.findall(r"<title>scores 1 (\d+), scores 2 (\d+): ([\d.]+)<", page["picture"])
-    assert len(shown) == 13 * 13
-    for own, other, value in shown:
-        state = game.game.initial()[0].state._replace(scores=(int(own), int(other)))
-        assert f"{game.value_of(state):.6f}" == value
-    alone = write_map(game, tmp_path / "map.svg").read_text("utf-8")
-    assert ElementTree.fromstring(alone).tag.endswith("svg")
-    assert f"<title>scores 1 0, scores 2 0: {game.value:.6f}</title>" in alone
+    assert not re.search(r'(src|href)="', page)
+    assert "Values and policy" in page
+    with pytest.raises(ValueError, match="a map needs a table of all states"):
+        write_map(solved("greed without a table"), tmp_path / "none.html")
 
 
 @pytest.fixture(scope="module")
@@ -434,6 +402,5 @@ def test_a_folder_of_a_solved_game_is_explored_without_being_read(
 
 def test_the_command_explores_a_folder(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "game.html"
-    told = said("explore", folder, "--export", file, "--replay", "line=")
-    assert told == f"{file} written\n"
-    assert "Move by move" in file.read_text("utf-8")
+    assert said("explore", folder, "--export", file) == f"{file} written\n"
+    assert "<svg" in file.read_text("utf-8")

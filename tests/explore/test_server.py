@@ -98,7 +98,6 @@ def command(*words: str) -> Any:
 
 def test_the_command_says_what_is_wrong_in_a_line() -> None:
     for words, message in (
-        ("greed --replay line=1", "--replay is for --export FILE"),
         ("greed --limit=8 --policy no-file.npz", "no-file.npz"),
         ("greed --limit=8 --port 70000", "port"),
     ):
@@ -110,11 +109,8 @@ def test_the_command_says_what_is_wrong_in_a_line() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--export", "yahtzee.png"], "end in .html or .svg"),
+        (["--export", "yahtzee.png"], "end in .html"),
         (["--export", "."], "is a directory"),
-        (["--export", "a.svg", "--replay", "line=1"], "end in .html"),
-        (["--export", "a.html", "--replay", "line=x"], "allowed are numbers"),
-        (["--export", "a.html", "--replay", "lime=1"], "allowed are s, line and me"),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_the_game_is_solved(

@@ -74,6 +74,8 @@ def test_settings_are_used_and_kept_in_the_links() -> None:
     assert re.search(
         r'name="alpha"[^>]*value="0.1"', shown("lake", "method=td_lambda&of=sarsa&alpha=0")
     )
+    # A field with two values reads as yes and no.
+    assert ">yes</option>" in shown("blackjack", "frame=1")
     for wrong in ("alpha=2", "alpha=x", "n=0", "n=1e3"):
         assert client("lake").get(f"/learn?method=n_step_td&{wrong}").status_code == 400
 

@@ -22,11 +22,10 @@ from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.exact import locate_gap, solve
 from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy
-from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.text import brief, exact, interval, precise, small, tick, whole
 from solvent.report.charts import panels
-from solvent.report.gap_attribution import attribute_gap
+from solvent.report.gap_attribution import losing_states
 from solvent.report.panel import (
     LABEL,
     OWN_MARKS,
@@ -243,36 +242,16 @@ def test_other_numbers() -> None:
     ]  # fmt: skip
 
 
-def test_an_attribution_splits_the_whole_gap_by_each_field() -> None:
+def test_the_worst_states_are_those_that_lose_most() -> None:
     game = compile_game(FightingFantasy(skill_difference=[-1, 1], stamina=5, opponent_stamina=5))
     uniform, solution = TabularPolicy.uniform(game), solve(game)
-    losses = attribute_gap(game, uniform, solution, locate_gap(game, uniform, solution), most=7)
-    assert losses.total == pytest.approx(losses.gap, abs=1e-9)
-    assert [m.field for m in losses.marginals] == list(losses.field_names)
-    for marginal in losses.marginals:
-        assert sum(part for _, part in marginal.parts) == pytest.approx(losses.gap, abs=1e-9)
-    assert len(losses.worst) == 7
-    contributions = [state.contribution for state in losses.worst]
+    location = locate_gap(game, uniform, solution)
+    worst = losing_states(game, uniform, solution, location, most=7)
+    assert len(worst) == 7
+    contributions = [state.contribution for state in worst]
     assert contributions == sorted(contributions, reverse=True)
-    for state in losses.worst:
+    for state in worst:
         assert state.visits * state.loss == pytest.approx(state.contribution)
-        assert state.share == pytest.approx(state.contribution / losses.gap)
+        assert state.share == pytest.approx(state.contribution / location.gap)
         assert state.chosen == "keep 50%, test luck 50%"
         assert state.best in ("keep", "test luck")
-
-
-def test_attributions_without_a_loss_and_of_fields_that_matter_no_more() -> None:
-    game = compile_game(FightingFantasy(stamina=4, opponent_stamina=4, luck=2))
-    # States of a gamebook forget, so a field may be None here and a number there.
-    book = open_book("red-lamp").tabulate()
-    for table, policy in (
-        (game, solve(game).policies[0]),
-        (book, TabularPolicy.uniform(book)),
-    ):
-        solution = solve(table)
-        losses = attribute_gap(table, policy, solution, locate_gap(table, policy, solution))
-        assert (losses.total > 1e-9) == (table is book)
-        assert losses.total == pytest.approx(losses.gap, abs=1e-9)
-        assert losses.marginals
-        for marginal in losses.marginals:
-            assert sum(part for _, part in marginal.parts) == pytest.approx(losses.gap, abs=1e-9)
