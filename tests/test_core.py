@@ -52,6 +52,11 @@ for agent in both.agent_iter():
     seen, reward, ended, _, info = both.last()
     both.step(None if ended else both.action_space(agent).sample(seen["action_mask"]))
 
+from solvent.tabular import curves, value_iteration
+
+drawn = curves(table, {"sweeps": lambda rng: value_iteration(table)}, until=3)
+assert drawn.svg("gap").startswith("<svg")
+
 lines = []
 record = play(combat, seed=1, input=lambda question: "0", output=lines.append)
 assert record.result in (0, 1)

@@ -166,6 +166,10 @@ def render(
     return page
 
 
+TEMPLATES = templates("solvent.report")
+"""Those of this folder. If jinja2 is missing, the import fails, before any work for a page."""
+
+
 def template(name: str, **shown: Any) -> str:
     """Return a page of this folder as HTML.
 
@@ -173,16 +177,12 @@ def template(name: str, **shown: Any) -> str:
         name: The file of its template.
         shown: The variables of the template.
     """
-    return (
-        templates("solvent.report")
-        .get_template(name)
-        .render(
-            two_digits="{:.2f}".format,
-            least_seeds=LEAST_SEEDS,
-            style=beside(__file__, "page.css"),
-            version=__version__,
-            **shown | {"scripts": [*shown.get("scripts", ()), beside(__file__, "save.js")]},
-        )
+    return TEMPLATES.get_template(name).render(
+        two_digits="{:.2f}".format,
+        least_seeds=LEAST_SEEDS,
+        style=beside(__file__, "page.css"),
+        version=__version__,
+        **shown | {"scripts": [*shown.get("scripts", ()), beside(__file__, "save.js")]},
     )
 
 

@@ -12,14 +12,17 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from numpy.typing import NDArray
 
-from solvent.benchmark.records import BaselineRecord
 from solvent.exact import SolvedGame
 from solvent.model.text import brief, exact, small, whole
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from solvent.benchmark.records import BaselineRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ def templates(package: str) -> Environment:
     Args:
         package: The package whose folder contains them.
     """
+    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
     environment = Environment(
         loader=PackageLoader(package, "."),
         autoescape=select_autoescape(default=True, default_for_string=True),

@@ -25,7 +25,6 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-import yaml
 from sb3_contrib import QRDQN, TRPO, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -201,6 +200,8 @@ def _entries_of_game(file: str, env_id: str) -> dict[str, dict[str, Any]]:
 
 def _entries(path: Traversable) -> dict[str, dict[str, Any]]:
     """Return the entries of a file."""
+    import yaml
+
     entries: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return entries
 
