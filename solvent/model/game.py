@@ -118,6 +118,10 @@ class GameInfo:
                 f"actions names the actions of {len(self.actions)} player(s), "
                 f"but the game has {self.players}"
             )
+        for names in self.actions:
+            if len({*names}) < len(names):
+                twice = next(name for name in names if names.count(name) > 1)
+                raise ValueError(f"actions has two actions of a player named {shown(twice)}")
 
     def check_same(self, trained: GameInfo, what: str) -> None:
         """Refuse what was made for a game of another name or with other parameters than this.

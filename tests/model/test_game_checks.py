@@ -374,12 +374,13 @@ def test_every_part_of_a_table_is_compared(changes: dict[str, Any], message: str
 
 
 def test_an_info_whose_fields_do_not_fit_is_refused() -> None:
-    for players, message in (
-        (3, "players is 3; allowed are 1 and 2"),
-        (2, r"actions names the actions of 1 player\(s\), but the game has 2"),
+    for changes, message in (
+        ({"players": 3}, "players is 3; allowed are 1 and 2"),
+        ({"players": 2}, r"actions names the actions of 1 player\(s\), but the game has 2"),
+        ({"actions": (("go", "go"),)}, "actions has two actions of a player named 'go'"),
     ):
         with pytest.raises(ValueError, match=f"^{message}$"):
-            replace(Coin().info, players=players)
+            replace(Coin().info, **changes)
 
 
 def test_what_was_made_for_another_game_is_refused_by_what_differs() -> None:
