@@ -705,3 +705,17 @@ def shaded(numbers: Floats, scale: tuple[str, ...], most: float) -> tuple[Ints, 
     axis = Axis(0.0, most)
     places = {n: axis.share(n) * WIDE for n in axis.ticks()}
     return level, colours, bar(colours, places, MAP_LEFT, MAP_TOP + HIGH + 46, WIDE)
+
+
+def numbered(most: int, zero: str) -> tuple[list[str], str]:
+    """The colours and the legend of a map of whole numbers, of which 0 has a colour of its own.
+
+    Args:
+        most: The largest number.
+        zero: The colour of 0.
+    """
+    colours = [zero, *(shade(VIRIDIS, n / max(most, 1)) for n in range(1, most + 1))]
+    wide = WIDE / len(colours)
+    ticks = Axis(0, max(most, 1)).ticks()
+    places = {n: (n + 0.5) * wide for n in ticks if n == int(n) and n <= most}
+    return colours, bar(colours, places, MAP_LEFT, MAP_TOP + HIGH + 46, WIDE)

@@ -10,7 +10,6 @@ Beyond :data:`MOST_CELLS` cells to a side only every k-th score is drawn.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,23 +19,7 @@ from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import Greed, fits_a_table
 from solvent.model import Game
 from solvent.model.arrays import Floats
-from solvent.report import panel
-from solvent.report.panel import (
-    CIVIDIS,
-    HEIGHT,
-    HIGH,
-    LEFT,
-    TOP,
-    VIRIDIS,
-    WIDE,
-    WIDTH,
-    Axis,
-    CellMap,
-    bar,
-    map_script,
-    shade,
-    shaded,
-)
+from solvent.report.panel import CIVIDIS, Axis, CellMap, map_script, numbered, shaded
 from solvent.report.sections import Section, Untabled
 from solvent.report.solved import SolvedTask
 
@@ -65,11 +48,7 @@ def _maps(
     most = int(max(solution.normal_roll.max(), solution.last_roll.max()))
     ticks = Axis(0, max(scores[-1], 1)).ticks()
     labels = {round(score / step): f"{score:g}" for score in ticks if score == int(score)}
-    numbers = Axis(0, max(most, 1)).ticks()
-    wide = WIDE / (most + 1)
-    places = {n: (n + 0.5) * wide for n in numbers if n == int(n) and n <= most}
-    colours = dice_colours(most)
-    legend = bar(colours, places, LEFT, TOP + HIGH + 46, WIDE)
+    colours, legend = numbered(most, STAND)
     frame: dict[str, Any] = {
         "axes": ("score of the player on turn", "score of the other"),
         "labels": (labels, labels),
@@ -93,11 +72,6 @@ def _maps(
 def _step(solution: GreedSolution) -> int:
     """Return the difference between the scores of neighbouring cells."""
     return -(-(solution.game.limit + 1) // MOST_CELLS)
-
-
-def dice_colours(most: int) -> list[str]:
-    """Return a colour for each number of dice from 0 to `most`."""
-    return [STAND, *(shade(VIRIDIS, n / max(most, 1)) for n in range(1, most + 1))]
 
 
 def greed_sections(solved: SolvedTask) -> list[Section]:
@@ -133,26 +107,3 @@ def untabled_greed(subject: Game | GreedSolution) -> Untabled | None:
         return None
     solved = subject if isinstance(subject, GreedSolution) else solve_greed(game.limit, game.sides)
     return Untabled(solved, (maps_section(solved),))
-
-
-def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> list[Path]:
-    """Write ``greed-normal.svg`` and ``greed-last-turn.svg``, each with dice and rating.
-
-    Args:
-        folder: Output folder.
-        limit: Largest score that is not a bust.
-        sides: Sides of each die.
-
-    Returns:
-        The files.
-
-    Raises:
-        ValueError: If a parameter is out of its range.
-        StoreError: If a file cannot be written.
-    """
-    rules = f"Greed to {limit} with {sides}-sided dice"
-    pictures = {
-        f"{name}.svg": panel.side_by_side(rules, [one.svg() for one in both], WIDTH, HEIGHT)
-        for name, both in maps_of(solve_greed(limit, sides)).items()
-    }
-    return panel.write_pictures(folder, pictures)

@@ -52,7 +52,7 @@ from solvent.model import (
     dice_sum,
     probability_at_most,
 )
-from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
+from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.dice import dice_showing, ways_to_sum
 from solvent.model.parameters import check_integer
 from solvent.model.scene import Cell, Gauge, Pieces, Prose, Scene
@@ -255,62 +255,51 @@ def _tabulate(game: Greed) -> TabularGame:
     """Build the arrays block by block.
 
     A block holds the states that share phase, player on turn and that player's score: the same
-    rolls are legal in them and have the same sums, so that one template serves them all.
+    rolls are legal in them and have the same sums. Final scores are first numbered as pairs of any
+    two scores, in the end as those pairs that occur.
     """
-    top = game.limit + 1
+    top, size = game.limit + 1, game.limit + 2
     if not fits_a_table(game):
         raise TooManyStatesError(
             f"greed with limit {game.limit} and sides {game.sides} has more than {LARGEST_TABLE} "
             f"outcomes, too many for a table; solvent.games.greed.kernel solves it without one"
         )
     templates = [_template(game, score) for score in range(top)]
-    live = _live_positions(game)
-    final = _final_scores(game, live)
-    index = np.full(live.shape, -1, np.int32)
-    index[live] = np.arange(live.sum())
-    final_index = np.full(final.shape, -1, np.int32)
-    final_index[final] = np.arange(final.sum()) + live.sum()
-    payoff = _payoffs(game)
-
-    phase, player, mine, other = (part.astype(np.int64) for part in np.nonzero(live))
-    sums = np.array([len(template.scores) for template in templates])
-    size = int(sums[mine].sum())
-    probability = np.empty(size)
+    live, final = _live_positions(game), np.zeros((size, size), bool)
+    index = np.where(live, np.cumsum(live).reshape(live.shape) - 1, -1)
+    phase, player, mine, other = np.nonzero(live)
+    reached = np.append(np.arange(top), -1)  # The last score is a bust.
+    payoff = (np.sign(np.subtract.outer(reached, reached)) + 1) / 2
     # Narrow types, since there may be tens of millions.
-    next_state: NDArray[Any] = np.empty(size, np.int32)
-    outcome_reward: NDArray[Any] = np.empty(size, np.float32)
-    end = 0
-    for block in np.argwhere(live.any(axis=3)).tolist():
-        last, mover, score = block
+    next_state: NDArray[Any] = np.empty(
+        sum(len(templates[score][1]) for score in mine.tolist()), np.int32
+    )
+    reward: NDArray[Any] = np.empty(len(next_state), np.float32)
+    probability, lengths, end = np.empty(len(next_state)), [], 0
+    for last, mover, score in np.argwhere(live.any(axis=3)).tolist():
+        outcomes, scores, chances = templates[score]
         opponents = np.flatnonzero(live[last, mover, score])
-        template = templates[score]
-        begin, end = end, end + len(opponents) * len(template.scores)
-        shape = (len(opponents), len(template.scores))
-        at = np.ix_(opponents, template.scores)
-        ended = final_index.T[at] if mover == 0 else final_index[at]
-        end_reward = payoff.T[at] if mover == 0 else payoff[at]
-        target = next_state[begin:end].reshape(shape)
-        reward = outcome_reward[begin:end].reshape(shape)
-        probability[begin:end].reshape(shape)[:] = template.probability
-        if last:
-            target[:], reward[:] = ended, end_reward
-        else:
-            bust = template.scores == top
-            within = np.ix_(opponents, np.minimum(template.scores, game.limit))
-            target[:] = np.where(bust, ended, index[0, 1 - mover][within])
-            reward[:] = np.where(bust, end_reward, 0)
+        both = (scores, opponents[:, None])[:: 1 - 2 * mover]
+        over = (scores == top) | bool(last)
+        onward = index[0, 1 - mover][np.ix_(opponents, np.minimum(scores, game.limit))]
+        target = np.where(over, len(phase) + both[0] * size + both[1], onward)
+        if not last:
             target[:, 0] = index[1, 1 - mover, opponents, score]
+        final[both] |= over
+        begin, end = end, end + target.size
+        next_state[begin:end] = target.reshape(-1)
+        reward[begin:end] = np.where(over, payoff[both], 0).reshape(-1)
+        probability[begin:end] = np.tile(chances, len(opponents))
+        lengths.append(np.tile(outcomes, len(opponents)))
 
-    rolls = np.array([len(template.lengths) for template in templates])
-    lengths = np.concatenate([template.lengths for template in templates])
-    rows = concatenated_ranges((np.cumsum(rolls) - rolls)[mine], rolls[mine])
+    numbers: NDArray[Any] = np.append(np.arange(len(phase)), len(phase) - 1 + np.cumsum(final))
+    numbers = numbers.astype(np.int32)
     ends = np.argwhere(final)
     scores = np.concatenate((np.where(player == 0, (mine, other), (other, mine)).T, ends))
-    phases = np.concatenate((phase, np.full(len(ends), 2)))
-    turn = np.concatenate((player, np.zeros(len(ends), np.int64)))
-    row_count = np.concatenate((rolls[mine], np.zeros(len(ends), np.int64)))
-    initial = np.zeros(len(scores))
-    initial[0] = 1.0
+    phases, turn = np.full((2, len(scores)), [[2], [0]])
+    phases[: len(phase)], turn[: len(phase)] = phase, player
+    row_count = np.zeros(len(scores), np.int64)
+    row_count[: len(phase)] = np.array([len(outcomes) for outcomes, _, _ in templates])[mine]
     return TabularGame(
         info=game.info,
         states=tuple(
@@ -319,28 +308,23 @@ def _tabulate(game: Greed) -> TabularGame:
                 turn.tolist(), scores.tolist(), phases.tolist(), strict=True
             )
         ),
-        row_start=np.concatenate(([0], np.cumsum(row_count))),
-        outcome_start=np.concatenate(([0], np.cumsum(lengths[rows]))),
-        next_state=next_state,
+        row_start=np.append(0, np.cumsum(row_count)),
+        outcome_start=np.append(0, np.cumsum(np.concatenate(lengths))),
+        next_state=numbers[next_state],
         probability=probability,
-        outcome_reward=outcome_reward,
+        outcome_reward=reward,
         mask=_masks(row_count, turn),
-        initial=initial,
+        initial=(np.arange(len(scores)) == 0).astype(float),
         observation=_observations(turn, scores, phases, top),
         turn=turn,
     )
 
 
-class _Template(NamedTuple):
-    """All rolls from one score: their numbers of outcomes, the new scores, their chances."""
+def _template(game: Greed, score: int) -> tuple[Ints, Ints, Floats]:
+    """Return the rolls from a score: their numbers of outcomes, the new scores, their chances.
 
-    lengths: Ints
-    scores: Ints
-    probability: Floats
-
-
-def _template(game: Greed, score: int) -> _Template:
-    """Return the rolls from a score; probabilities are the floats nearest to the rationals."""
+    Chances are the floats nearest to the rationals.
+    """
     room = game.limit - score
     lengths: list[int] = []
     scores: list[int] = []
@@ -355,7 +339,22 @@ def _template(game: Greed, score: int) -> _Template:
             scores.append(game.limit + 1)
             probability.append(more[safe])
         lengths.append(safe + bust)
-    return _Template(np.array(lengths), np.array(scores), np.array(probability))
+    return np.array(lengths), np.array(scores), np.array(probability)
+
+
+def _live_positions(game: Greed) -> Bools:
+    """Return which nonterminal positions can occur: [last, player, own score, other's score].
+
+    Any score from 1 to the limit can be reached in one roll. When player 0 is on turn in
+    ordinary play both have rolled equally often; when player 1 is, player 0 has rolled once more.
+    """
+    live = np.zeros((2, 2, game.limit + 1, game.limit + 1), bool)
+    live[0, 0, 0, 0] = True
+    live[0, 0, 1:, 1:] = True
+    live[0, 1, 0, 1:] = True
+    live[0, 1, 1:, 2:] = True
+    live[1, 0], live[1, 1] = live[0, 1].T, live[0, 0].T
+    return live
 
 
 @cache
@@ -377,41 +376,6 @@ def fits_a_table(game: Greed) -> bool:
         if outcomes > LARGEST_TABLE:
             return False
     return True
-
-
-def _live_positions(game: Greed) -> Bools:
-    """Return which nonterminal positions can occur: [last, player, own score, other's score].
-
-    Any score from 1 to the limit can be reached in one roll. When player 0 is on turn in
-    ordinary play both have rolled equally often; when player 1 is, player 0 has rolled once more.
-    """
-    live = np.zeros((2, 2, game.limit + 1, game.limit + 1), bool)
-    live[0, 0, 0, 0] = True
-    live[0, 0, 1:, 1:] = True
-    live[0, 1, 0, 1:] = True
-    live[0, 1, 1:, 2:] = True
-    live[1, 0], live[1, 1] = live[0, 1].T, live[0, 0].T
-    return live
-
-
-def _final_scores(game: Greed, live: Bools) -> Bools:
-    """Return whether each pair of scores, of players 0 and 1, is a possible result."""
-    top = game.limit + 1
-    final = np.zeros((top + 1, top + 1), bool)
-    for player, view in enumerate((final, final.T)):
-        view[:top, :top] |= np.maximum.accumulate(live[1, player], axis=0)
-        if game.sides > 1:  # A one-sided die is never rolled beyond the limit.
-            view[top, :top] |= live[:, player, : game.limit].any(axis=(0, 1))
-    return final
-
-
-def _payoffs(game: Greed) -> NDArray[np.float32]:
-    """Return player 0's rating of all final scores, 0 for two busts, which cannot occur."""
-    scores = range(game.limit + 2)
-    rows = [
-        [game._payoff((a, b)) if min(a, b) <= game.limit else 0 for b in scores] for a in scores
-    ]
-    return np.array(rows, np.float32)
 
 
 def _masks(row_count: Ints, turn: Ints) -> tuple[Bools, Bools]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import re
 from functools import cache
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +17,7 @@ from solvent.exact import SolvedTable, solve
 from solvent.games import Pig
 from solvent.games.pig.report import HoldSurface, hold_surface, pig_sections
 from solvent.games.pig.rules import HOLD, ROLL, Turn
+from solvent.report.panel import UNKNOWN
 from solvent.report.solved import SolvedTask
 
 SMALL = Pig(target=14, sides=3)
@@ -64,7 +67,8 @@ def test_the_surface_is_that_of_value_iteration() -> None:
 def test_published_at_41_to_49() -> None:
     """Hold from 22 on, but roll at 27 (E. Farmer 2014); 21 is the most frequent total."""
     found = surface(Pig())
-    assert found.intervals(41, 49)[:3] == [22, 26, 28]
+    assert found.action[41, 49, [21, 22, 26, 27, 28]].tolist() == [0, 1, 1, 0, 1]
+    assert found.runs[41, 49] > 1
     at = found.hold_at
     assert np.bincount(at[at > 0]).argmax() == 21
 
@@ -100,15 +104,18 @@ def test_holding_needs_no_die_and_the_end_has_a_winner() -> None:
     assert GAME.draw(Turn(1, (4, 10), 0)).endswith("player B wins.")
 
 
-def test_the_page_says_where_the_policy_holds() -> None:
+def test_the_page_shows_the_smallest_totals_and_the_runs() -> None:
     found = solved(SMALL)
     task = SolvedTask(cast(Any, None), SMALL, found.table, found.solution, ())
     [section] = pig_sections(task)
-    [text] = re.findall(r'<script type="application/json">(.*?)</script>', section.html, re.DOTALL)
-    holds = json.loads(text)["holds"]
-    for state in cast("tuple[Turn, ...]", found.table.states):
-        if state.player == 0 and max(state.scores) < SMALL.target:
-            ends = holds[state.scores[0]][state.scores[1]]
-            inside = any(a <= state.total <= b for a, b in zip(ends[::2], ends[1::2], strict=True))
-            chosen = found.policy(state, 0)
-            assert inside == (max(chosen, key=lambda a: chosen[a]) == HOLD), state
+    data = json.loads(section.html.split('<script type="application/json">')[1].split("<")[0])
+    assert data["names"] == ["hold at", "runs of totals"]
+    shown = np.frombuffer(base64.b64decode(data["numbers"]), "<i2").reshape(2, 14, 14)
+    for own, other in np.ndindex(14, 14):
+        turns = [Turn(0, (own, other), total) for total in range(14 - own)]
+        holds = {t.total: found.policy(t, 0).get(HOLD) for t in turns if t in found.table.index}
+        first = next((total for total, held in holds.items() if held), UNKNOWN)
+        changes = pairwise(holds.values())
+        assert shown[0, own, other] == first
+        assert shown[1, own, other] == sum(bool(after and not before) for before, after in changes)
+    assert "in orange" in section.html
