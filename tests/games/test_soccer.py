@@ -10,8 +10,8 @@ import pytest
 from solvent import solve
 from solvent.exact.matrix_game import solve_matrix_game
 from solvent.games import Soccer
-from solvent.games.soccer import ACTIONS, DRAWN, OFF, PLAYING, STEPS, Pitch, moved
-from solvent.model import Outcome, TabularGame, check_game, compile_game
+from solvent.games.soccer import DRAWN, OFF, PLAYING, Pitch, moved
+from solvent.model import TabularGame, check_game, compile_game
 
 GAME = Soccer()
 SURE = Soccer("1/1000")
@@ -41,80 +41,37 @@ def test_there_are_760_positions_and_three_ends(table: TabularGame) -> None:
     assert table.n_states == 20 * 19 * 2 + 3
 
 
-def test_either_player_has_the_ball_at_first() -> None:
-    half = Fraction(1, 2)
-    assert GAME.initial() == (
-        Outcome(half, pitch((1, 3), (2, 1), 0)),
-        Outcome(half, pitch((1, 3), (2, 1), 1)),
-    )
+MOVED = [
+    ("each moves in its own directions", ((1, 3), (2, 1), 0), 0, FORWARD, ((1, 2), (2, 1), 0)),
+    ("each moves in its own directions", ((1, 3), (2, 1), 0), 1, FORWARD, ((1, 3), (2, 2), 0)),
+    ("each moves in its own directions", ((1, 3), (2, 1), 0), 0, BACK, ((1, 4), (2, 1), 0)),
+    ("each moves in its own directions", ((1, 3), (2, 1), 0), 1, BACK, ((1, 3), (2, 0), 0)),
+    ("each moves in its own directions", ((1, 3), (2, 1), 0), 0, LEFT, ((2, 3), (2, 1), 0)),
+    ("each moves in its own directions", ((1, 3), (2, 1), 0), 1, LEFT, ((1, 3), (1, 1), 0)),
+    ("each moves in its own directions", ((1, 3), (2, 1), 0), 0, RIGHT, ((0, 3), (2, 1), 0)),
+    ("each moves in its own directions", ((1, 3), (2, 1), 0), 1, RIGHT, ((1, 3), (3, 1), 0)),
+    ("who stands does not move", ((1, 3), (2, 1), 0), 0, STAND, ((1, 3), (2, 1), 0)),
+    ("nobody leaves the board", ((0, 4), (2, 1), 0), 0, BACK, ((0, 4), (2, 1), 0)),
+    ("nobody leaves the board", ((0, 4), (2, 1), 0), 0, RIGHT, ((0, 4), (2, 1), 0)),
+    ("beside the goal", ((0, 0), (2, 1), 0), 0, FORWARD, ((0, 0), (2, 1), 0)),
+    ("behind one's own goal", ((1, 4), (2, 1), 0), 0, BACK, ((1, 4), (2, 1), 0)),
+    ("the ball is needed to score", ((1, 0), (0, 0), 1), 0, FORWARD, ((1, 0), (0, 0), 1)),
+    ("who walks into the other leaves the ball", ((1, 2), (1, 1), 0), 0, FORWARD,
+     ((1, 2), (1, 1), 1)),
+    ("the ball stays with who is walked into", ((1, 2), (1, 1), 0), 1, FORWARD,
+     ((1, 2), (1, 1), 0)),
+    ("who walks into the other leaves the ball", ((1, 2), (1, 1), 1), 1, FORWARD,
+     ((1, 2), (1, 1), 0)),
+]  # fmt: skip
+"""A rule, a pitch, a player and its move, and the pitch after it."""
 
 
-def test_each_moves_in_its_own_directions() -> None:
-    state = pitch((1, 3), (2, 1), 0)
-    squares = {
-        FORWARD: ((1, 2), (2, 2)),
-        BACK: ((1, 4), (2, 0)),
-        LEFT: ((2, 3), (1, 1)),
-        RIGHT: ((0, 3), (3, 1)),
-        STAND: ((1, 3), (2, 1)),
-    }
-    for action, (first, second) in squares.items():
-        assert moved(state, 0, action).first == first
-        assert moved(state, 1, action).second == second
-    assert len(ACTIONS) == len(STEPS) == len(squares)
-
-
-def test_a_move_off_the_board_is_made_on_the_spot() -> None:
-    assert moved(pitch((0, 4), (2, 1), 0), 0, BACK) == pitch((0, 4), (2, 1), 0)
-    assert moved(pitch((0, 4), (2, 1), 0), 0, RIGHT) == pitch((0, 4), (2, 1), 0)
-    # Beside the goal, and behind one's own.
-    assert moved(pitch((0, 0), (2, 1), 0), 0, FORWARD) == pitch((0, 0), (2, 1), 0)
-    assert moved(pitch((1, 4), (2, 1), 0), 0, BACK) == pitch((1, 4), (2, 1), 0)
-
-
-@pytest.mark.parametrize("row", [1, 2])
-def test_the_player_with_the_ball_scores_through_the_middle(row: int) -> None:
-    assert moved(pitch((row, 0), (0, 0), 0), 0, FORWARD) == scored(0)
-    assert moved(pitch((0, 0), (row, 4), 1), 1, FORWARD) == scored(1)
-    assert moved(pitch((row, 0), (0, 0), 1), 0, FORWARD) == pitch((row, 0), (0, 0), 1)
-
-
-def test_who_walks_into_the_other_leaves_the_ball_there() -> None:
-    state = pitch((1, 2), (1, 1), 0)
-    assert moved(state, 0, FORWARD) == state._replace(ball=1)
-    assert moved(state, 1, FORWARD) == state
-    assert moved(state._replace(ball=1), 1, FORWARD) == state
-
-
-def test_the_order_of_the_moves_is_random() -> None:
-    # Both want the square between them: who is first has it, and the other walks into it.
-    state = pitch((1, 3), (1, 1), 1)
-    going = Fraction(9, 10) / 2
-    assert GAME.transition(state, (FORWARD, FORWARD)) == (
-        Outcome(going, pitch((1, 2), (1, 1), 0)),
-        Outcome(going, pitch((1, 3), (1, 2), 1)),
-        Outcome(Fraction(1, 10), scored(DRAWN)),
-    )
-
-
-def test_a_step_without_a_goal_may_end_the_game() -> None:
-    state = pitch((1, 0), (3, 4), 0)
-    assert GAME.transition(state, (FORWARD, STAND)) == (Outcome(Fraction(1), scored(0), 1),)
-    assert GAME.transition(state, (STAND, STAND)) == (
-        Outcome(Fraction(9, 10), state),
-        Outcome(Fraction(1, 10), scored(DRAWN)),
-    )
-    # The other loses the ball by walking back into the player at the goal.
-    steal = pitch((1, 0), (1, 1), 1)
-    assert GAME.transition(steal, (STAND, BACK)) == (
-        Outcome(Fraction(9, 10), steal._replace(ball=0)),
-        Outcome(Fraction(1, 10), scored(DRAWN)),
-    )
-    assert GAME.transition(steal, (FORWARD, BACK)) == (
-        Outcome(Fraction(9, 10) / 2, steal._replace(ball=0)),
-        Outcome(Fraction(1, 2), scored(0), 1),
-        Outcome(Fraction(1, 20), scored(DRAWN)),
-    )
+def test_a_move_leads_where_its_rule_says() -> None:
+    for rule, before, player, action, after in MOVED:
+        assert moved(pitch(*before), player, action) == pitch(*after), (rule, player, action)
+    for row in (1, 2):
+        assert moved(pitch((row, 0), (0, 0), 0), 0, FORWARD) == scored(0)
+        assert moved(pitch((0, 0), (row, 4), 1), 1, FORWARD) == scored(1)
 
 
 def turned(state: Pitch) -> Pitch:

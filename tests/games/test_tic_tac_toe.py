@@ -1,4 +1,4 @@
-"""The rules of tic-tac-toe, its published counts, and its value."""
+"""The published counts of tic-tac-toe, and its value."""
 
 from __future__ import annotations
 
@@ -15,24 +15,9 @@ from solvent.model import TabularGame, compile_game
 GAME = TicTacToe()
 
 
-def board(text: str) -> Board:
-    """A board as it is drawn, without blanks."""
-    return Board(tuple(".XO".index(mark) for mark in text))
-
-
 @pytest.fixture(scope="module")
 def table() -> TabularGame:
     return compile_game(GAME)
-
-
-def test_crosses_begin_and_marks_are_set_in_turns() -> None:
-    [start] = GAME.initial()
-    assert start.state == board(".........")
-    assert [GAME.turn(board(text)) for text in (".........", "X........", "XO.......")] == [0, 1, 0]
-    assert GAME.legal_actions(board("XO.......")) == (tuple(range(2, 9)), (0,))
-    assert GAME.legal_actions(board("X........")) == ((0,), tuple(range(1, 9)))
-    [after] = GAME.transition(board("X........"), (0, 4))
-    assert (after.state, after.reward) == (board("X...O...."), 0)
 
 
 def symmetric(state: Board) -> set[tuple[int, ...]]:

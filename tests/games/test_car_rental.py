@@ -1,4 +1,4 @@
-"""The rules of Jack's car rental, one by one."""
+"""The table of Jack's car rental, and its Poisson numbers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ import pytest
 
 from solvent.exact import solve
 from solvent.games import CarRental
-from solvent.games.car_rental.rules import PARTS, Cars, at_most, day
+from solvent.games.car_rental.rules import PARTS, at_most, day
 from solvent.model import compile_game, discounted
 from solvent.model.arrays import Floats
 from solvent.model.checks import check_table
-
-NONE = 5
-"""The action that moves none."""
 
 
 @pytest.mark.parametrize("game", [CarRental(6), CarRental(12, shuttle=True, parking=True)])
@@ -101,14 +98,3 @@ def test_the_bracket_holds_for_the_problem_as_it_is_described() -> None:
         solution = solve(discounted(game, 0.9))
         assert solution.upper - solution.lower < 1e-9, game
         assert solution.lower < poisson_optimum(game) < solution.upper, game
-
-
-def test_only_cars_that_are_there_are_moved() -> None:
-    game = CarRental()
-    assert game.legal_actions(Cars(0, 0)) == ((NONE,),)
-    assert game.legal_actions(Cars(2, 0)) == ((NONE, NONE + 1, NONE + 2),)
-    assert game.legal_actions(Cars(0, 1)) == ((NONE - 1, NONE),)
-    assert game.legal_actions(Cars(20, 20)) == (tuple(range(11)),)
-    assert game.info.actions[0][NONE] == "move none"
-    assert game.info.actions[0][NONE + 2] == "2 to the second"
-    assert game.info.actions[0][NONE - 3] == "3 to the first"

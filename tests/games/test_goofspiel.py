@@ -1,61 +1,13 @@
-"""The rules of Goofspiel, its symmetry, and Ross's theorem on bids at random."""
+"""Goofspiel's symmetry, and Ross's theorem on bids at random."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from solvent import best_response, exploitability, policy_value, solve
 from solvent.games import Goofspiel
-from solvent.games.goofspiel import Bidding
-from solvent.model import (
-    Outcome,
-    TabularGame,
-    TabularPolicy,
-    compile_game,
-)
-
-GAME = Goofspiel(3)
-
-
-def test_the_first_prize_is_any_of_them() -> None:
-    every = (1, 2, 3)
-    assert GAME.initial() == tuple(
-        Outcome(Fraction(1, 3), Bidding(prize, rest, every, every))
-        for prize, rest in ((1, (2, 3)), (2, (1, 3)), (3, (1, 2)))
-    )
-
-
-@pytest.mark.parametrize(("order", "prizes"), [("ascending", [1, 2, 3]), ("descending", [3, 2, 1])])
-def test_in_a_fixed_order_the_next_prize_is_known(order: str, prizes: list[int]) -> None:
-    game, came = Goofspiel(3, order), []
-    [outcome] = game.initial()
-    while not game.is_terminal(outcome.state):
-        came.append(outcome.state.prize)
-        first, second = game.legal_actions(outcome.state)
-        [outcome] = game.transition(outcome.state, (first[0], second[-1]))
-    assert came == prizes
-    assert outcome.state == Bidding(0, (), (), ())
-
-
-@pytest.mark.parametrize(("bids", "sign"), [((3, 1), 1), ((1, 3), -1), ((3, 3), 0)])
-def test_the_higher_card_takes_the_prize_and_both_cards_are_gone(
-    bids: tuple[int, int], sign: int
-) -> None:
-    state = Bidding(2, (1, 3), (1, 2, 3), (1, 2, 3))
-    outcomes = GAME.transition(state, (bids[0] - 1, bids[1] - 1))
-    first, second = (tuple(c for c in (1, 2, 3) if c != bid) for bid in bids)
-    half = Fraction(1, 2)
-    assert outcomes == (
-        Outcome(half, Bidding(1, (3,), first, second), 2 * sign),
-        Outcome(half, Bidding(3, (1,), first, second), 2 * sign),
-    )
-
-
-def test_only_cards_in_hand_are_bid() -> None:
-    assert GAME.legal_actions(Bidding(2, (3,), (1, 3), (2, 3))) == ((0, 2), (1, 2))
+from solvent.model import TabularGame, TabularPolicy, compile_game
 
 
 @pytest.fixture(scope="module", params=[(4, "random"), (5, "random"), (5, "descending")], ids=str)
