@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
-import pettingzoo
 import pytest
+from commands import answer, said
 from golden_streams import (
+    BOTH,
     CHANGED,
     CHANGED_IN_0_3,
     DRIVE,
@@ -22,57 +22,37 @@ from golden_streams import (
     GOLDEN,
     GREED,
     GREED_ID,
+    SLOW,
     STREAMS,
     TIMED,
     TRAININGS,
     TWO_MINUTES,
+    TWO_MINUTES_ID,
     Stream,
-    Training,
-    command,
     options,
     parameters_of,
     run_stream,
-    self_play,
-    train,
+    trained,
 )
 
 import solvent
-from solvent.benchmark.records import read_bench
+from solvent.exact import load_solution
+from solvent.games.football.chart import load_chart
 
 Figures = dict[str, Any]
 
-NARROW = {"policy_kwargs": "dict(net_arch=[8])"}
-PPO_RUN: dict[str, Any] = {
-    "hyperparameters": {
-        "n_envs": 8,
-        "n_steps": 16,
-        "batch_size": 64,
-        "n_epochs": 2,
-        "clip_range": "lin_0.2",
-        **NARROW,
-    }
-}
-DQN_RUN: dict[str, Any] = {
-    "hyperparameters": {
-        "n_envs": 8,
-        "batch_size": 32,
-        "buffer_size": 200,
-        "learning_starts": 64,
-        "train_freq": 1,
-        "gradient_steps": 1,
-        **NARROW,
-    }
+NARROW = {"n_envs": 8, "policy_kwargs": "dict(net_arch=[8])"}
+PPO_RUN = {**NARROW, "n_steps": 16, "batch_size": 64, "n_epochs": 2, "clip_range": "lin_0.2"}
+DQN_RUN = {
+    **NARROW,
+    "batch_size": 32,
+    "buffer_size": 200,
+    "learning_starts": 64,
+    "train_freq": 1,
+    "gradient_steps": 1,
 }
 BOARD: dict[str, Any] = {"limit": 6, "sides": 3}
-TWO_MINUTES_ID = "solvent/FootballTwoMinutes-v0"
-TWO_MINUTES_RUN: dict[str, Any] = {
-    "seed": 3,
-    "timesteps": 512,
-    "hyperparameters": {**PPO_RUN["hyperparameters"], "n_envs": 16},
-    "snapshots": 2,
-    "refresh": 128,
-    "evaluations": 2,
-}
+AGAINST_ITSELF: dict[str, Any] = {**TWO_MINUTES, "opponent": "self-play"}
 
 
 class TrainedOnError(Exception):
@@ -84,70 +64,23 @@ def no_more(moment: Any) -> None:
     raise TrainedOnError
 
 
-def ppo(folder: Path, **arguments: Any) -> Any:
-    """A training on combat."""
-    return train(folder, FF, "ppo", FIGHT, **(PPO_RUN | arguments))
-
-
-def dqn(folder: Path, **arguments: Any) -> Any:
-    """One with a replay buffer."""
-    return train(folder, FF, "masked_dqn", FIGHT, **(DQN_RUN | arguments))
-
-
-def both_seats(folder: Path, **arguments: Any) -> Any:
-    """A training by self-play."""
-    return self_play(
-        folder, GREED_ID, "maskable_ppo", BOARD, **(PPO_RUN | {"snapshots": 2} | arguments)
-    )
-
-
-def two_minutes(folder: Path, **arguments: Any) -> Any:
-    """A training by self-play in football with a clock."""
-    from solvent.training import train
-
-    fixed = {"env_kwargs": {**TWO_MINUTES, "opponent": "self-play"}, "progress": False}
-    return train(
-        TWO_MINUTES_ID, "maskable_ppo", folder=folder, **(TWO_MINUTES_RUN | fixed | arguments)
-    )
-
-
-def bench_again(folder: Path) -> list[Figures]:
-    """The agents of a small bench, each read back as the training that it was.
-
-    A task of a bench had parameters of its own in 0.1; now it is an environment id, and these
-    games have none.
-    """
-    from solvent.benchmark.records import figures
-
-    tuned = {"hyperparameters": None, "evaluations": None, "progress": no_more, "seed": 0}
-    # What was tuned in 0.1.
-    combat = {
-        "n_envs": 512, "n_steps": 32, "batch_size": 2048, "n_epochs": 5, "clip_range": "lin_0.2",
-    }  # fmt: skip
-    found = [
-        train(
-            folder / "bench" / "FFCombat-v0" / "ppo-0",
-            FF,
-            "ppo",
-            FIGHT,
-            **tuned | {"hyperparameters": combat},
-        ),
-        self_play(
-            folder / "bench" / "Greed-v0" / "maskable_ppo-0",
-            GREED_ID,
-            "maskable_ppo",
-            BOARD,
-            **tuned | {"timesteps": 512, "refresh": None},
-        ),
-    ]
-    return [
-        {
-            **figures(result.scores),
-            **{f"mode_{name}": figure for name, figure in figures(result.mode_scores).items()},
-            "timesteps": result.timesteps,
-        }
-        for result in found
-    ]
+RUNS: Mapping[str, Callable[..., Any]] = {
+    "ppo": partial(
+        trained, game=FF, algorithm="ppo", env_kwargs=FIGHT, hyperparameters=PPO_RUN
+    ),
+    "dqn": partial(
+        trained, game=FF, algorithm="masked_dqn", env_kwargs=FIGHT, hyperparameters=DQN_RUN
+    ),
+    "self-play": partial(
+        trained, game=GREED_ID, algorithm="maskable_ppo", env_kwargs=BOARD,
+        hyperparameters=PPO_RUN, snapshots=2, **BOTH,
+    ),
+    "two-minutes": partial(
+        trained, game=TWO_MINUTES_ID, algorithm="maskable_ppo", env_kwargs=AGAINST_ITSELF,
+        hyperparameters={**PPO_RUN, "n_envs": 16}, snapshots=2, refresh=128,
+    ),
+}  # fmt: skip
+"""What trained the networks in the folders of these names."""
 
 
 def table(name: str, parameters: Mapping[str, Any]) -> Any:
@@ -157,12 +90,9 @@ def table(name: str, parameters: Mapping[str, Any]) -> Any:
 
 def numbers(prefix: str, held: Any) -> Figures:
     """The numbers and texts in something of JSON, by the way that leads there."""
-    if isinstance(held, Mapping):
-        parts = held.items()
-    elif isinstance(held, list):
-        parts = enumerate(held)  # type: ignore[assignment]
-    else:
+    if not isinstance(held, (dict, list)):
         return {prefix: held}
+    parts = held.items() if isinstance(held, dict) else enumerate(held)
     return {
         name: figure
         for key, part in parts
@@ -187,15 +117,7 @@ def policy_of_player(player: int, folder: Path) -> Figures:
     }
 
 
-def policy_by_command(folder: Path) -> Figures:
-    words = ["score", str(folder / "policy_0.npz"), "ff-combat", *options(FIGHT), "--json"]
-    said = json.loads(command(*words))
-    return {name: said[name] for name in ("value", "optimality_gap", "optimum", "exploitability")}
-
-
 def solution(folder: Path) -> Figures:
-    from solvent.exact import load_solution
-
     found = load_solution(folder / "solution.npz", table("greed", BOARD))
     return {
         "value": found.value,
@@ -214,11 +136,6 @@ def normalization(folder: Path) -> Figures:
     return {"normalized": found(np.arange(4.0)).tolist(), "epsilon": found.epsilon}
 
 
-def chart(folder: Path) -> Figures:
-    said = command("chart", "check", str(folder / "mine.csv"))
-    return {"hash": re.search(r"\b[0-9a-f]{64}\b", said)[0]}  # type: ignore[index]
-
-
 def expected_points(folder: Path) -> Figures:
     drive = {**DRIVE, "expected_points": str(folder / "points.json")}
     return {"value": solvent.solve(table("football-strategy", drive)).value}
@@ -227,24 +144,23 @@ def expected_points(folder: Path) -> Figures:
 def half(name: str, folder: Path) -> Figures:
     """A solution of football with a clock, and if it is not finished, the rest of it."""
     words = ["solve", "football-strategy", "--form", "half", *options(TIMED)]
-    said = json.loads(command(*words, "--out", str(folder / name), "--json"))
+    told = answer(*words, "--out", folder / name, "--json")
     names = ("states", "value", "lower", "upper", "matrix_games")
     # Layers were called sheets.
-    counts = {"sheets": said["layers"], "sheets_solved_now": said["layers_solved_now"]}
-    return {**{key: said[key] for key in names}, **counts}
+    counts = {"sheets": told["layers"], "sheets_solved_now": told["layers_solved_now"]}
+    return {**{key: told[key] for key in names}, **counts}
 
 
 def players_of_half(folder: Path) -> Figures:
-    given = ("--solution", str(folder / "half"), "--json")
-    return {
-        **numbers("agent", json.loads(command("score", "paper-agent", *given))),
-        "optimal": json.loads(command("score", "optimal", *given))["exploitability"],
-    }
+    given = ("--solution", folder / "half", "--json")
+    agent, optimal = (answer("score", name, *given) for name in ("paper-agent", "optimal"))
+    return {**numbers("agent", agent), "optimal": optimal["exploitability"]}
 
 
-def training(run: Callable[..., Any], name: str, folder: Path, *, finished: bool = True) -> Figures:
+def training(name: str, folder: Path, *, unfinished: bool = False) -> Figures:
     """A training, read back or brought to its end."""
-    found = run(folder / name, **({"progress": no_more} if finished else {}))
+    place = folder / (f"{name}-unfinished" if unfinished else name)
+    found = RUNS[name](place, **({} if unfinished else {"progress": no_more}))
     # As the records of 0.1 name them: one score of one seat, pairs of self-play.
     results = {1: ("score", "mode_score"), 2: ("scores", "mode_scores", "average_scores")}
     scores = {part: getattr(found, part) for part in results.get(len(found.scores), ())}
@@ -257,38 +173,18 @@ def training(run: Callable[..., Any], name: str, folder: Path, *, finished: bool
         **{f"{part} gap": [score.optimality_gap for score in of] for part, of in pairs.items()},
         "points": len(found.curve),
         **{f"curve {key}": getattr(last, key) for key in names},
-        **network_figures(folder / name),
+        **parameters_of(place),
     }
 
 
-def network_figures(folder: Path) -> Figures:
-    """The parameters of a trained network."""
-    figures = parameters_of(folder)
-    del figures["bits"]
-    return figures
-
-
-def policy_of_training(folder: Path) -> Figures:
-    """The game is read from the file."""
-    said = json.loads(command("score", str(folder / "ppo" / "policy.npz"), "--json"))
-    return {"value": said["value"], "gap": said["optimality_gap"]}
-
-
-def zip_of_training(folder: Path) -> Figures:
-    words = ("score", str(folder / "ppo" / "model.zip"), "ff-combat", *options(FIGHT))
-    said = json.loads(command(*words, "--trust", "--json"))
-    return {"value": said["value"], "gap": said["optimality_gap"]}
-
-
 def network(name: str, folder: Path) -> Figures:
-    file = folder / "two-minutes" / f"{name}.npz"
-    return numbers("", json.loads(command("score", str(file), "--json")))
+    return numbers("", answer("score", folder / "two-minutes" / f"{name}.npz", "--json"))
 
 
 def results(folder: Path) -> Figures:
     """The results of a bench, and whether its page, which computes them again, says the same."""
     out = folder / "report.html"
-    command("report", "--in", str(folder / "bench"), "--out", str(out))
+    said("report", "--in", folder / "bench", "--out", out)
     held = json.loads((folder / "bench" / "results.json").read_text())
     page = out.read_text()
     agents = [agent for task in held["tasks"] for agent in task["agents"]]
@@ -303,33 +199,24 @@ def results(folder: Path) -> Figures:
 
 
 READERS: Mapping[str, Callable[[Path], Figures]] = {
-    "policy of player 0": lambda at: policy_of_player(0, at),
-    "policy of player 1": lambda at: policy_of_player(1, at),
-    "policy, by command": policy_by_command,
+    "policy of player 0": partial(policy_of_player, 0),
+    "policy of player 1": partial(policy_of_player, 1),
     "solution": solution,
     "normalization": normalization,
-    "chart.csv": chart,
+    "chart.csv": lambda at: {"hash": load_chart(at / "mine.csv").hash},
     "expected points": expected_points,
-    "layers": lambda at: half("half", at),
-    "layers, unfinished": lambda at: half("half-unfinished", at),
+    "layers": partial(half, "half"),
+    "layers, unfinished": partial(half, "half-unfinished"),
     "layers, players": players_of_half,
-    "training": lambda at: training(ppo, "ppo", at),
-    "training, policy": policy_of_training,
-    "training, zip": zip_of_training,
-    "training, unfinished": lambda at: training(ppo, "ppo-unfinished", at, finished=False),
-    "training with replay, unfinished": lambda at: training(
-        dqn, "dqn-unfinished", at, finished=False
-    ),
-    "self-play": lambda at: training(both_seats, "self-play", at),
-    "self-play, unfinished": lambda at: training(
-        both_seats, "self-play-unfinished", at, finished=False
-    ),
-    "two minutes": lambda at: training(two_minutes, "two-minutes", at),
-    "two minutes, unfinished": lambda at: training(
-        two_minutes, "two-minutes-unfinished", at, finished=False
-    ),
-    "network": lambda at: network("network", at),
-    "network, mode": lambda at: network("network_mode", at),
+    "training": partial(training, "ppo"),
+    "training, unfinished": partial(training, "ppo", unfinished=True),
+    "training with replay, unfinished": partial(training, "dqn", unfinished=True),
+    "self-play": partial(training, "self-play"),
+    "self-play, unfinished": partial(training, "self-play", unfinished=True),
+    "two minutes": partial(training, "two-minutes"),
+    "two minutes, unfinished": partial(training, "two-minutes", unfinished=True),
+    "network": partial(network, "network"),
+    "network, mode": partial(network, "network_mode"),
     "bench": results,
 }
 
@@ -339,9 +226,6 @@ READERS: Mapping[str, Callable[[Path], Figures]] = {
 FIGURES = json.loads((GOLDEN / "figures.json").read_text(encoding="utf-8"))
 for reader, changed in json.loads((CHANGED / "figures.json").read_text(encoding="utf-8")).items():
     FIGURES[reader] |= changed
-
-SLOW = {"bench"}
-"""A page with all its pictures is drawn."""
 
 
 @pytest.fixture
@@ -355,9 +239,12 @@ def test_every_figure_has_its_reader() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in READERS]
+    # A page with all its pictures is drawn.
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] if n == "bench" else []) for n in READERS],
 )
 def test_a_file_of_0_1_gives_what_it_gave(name: str, copy: Path) -> None:
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
     found = READERS[name](copy)
     assert set(found) == set(FIGURES[name])
     for figure, expected in FIGURES[name].items():
@@ -367,18 +254,14 @@ def test_a_file_of_0_1_gives_what_it_gave(name: str, copy: Path) -> None:
             pytest.approx(expected, **near) if isinstance(expected, (float, list)) else expected
         )
         assert found[figure] == wanted, figure
-
-
-def test_what_is_finished_is_only_read(copy: Path) -> None:
-    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
-    for name in ("layers", "training", "self-play", "two minutes"):
-        READERS[name](copy)
-    assert before == {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    # What is finished is only read.
+    if "unfinished" not in name and name != "bench":
+        assert before == {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
 
 
 def test_layers_that_are_gone_on_with_end_as_they_would_have(copy: Path) -> None:
     """But for rounding: matrix games are started from other supports than version 0.1 had."""
-    READERS["layers, unfinished"](copy)
+    half("half-unfinished", copy)
     whole, parts = (
         {path.relative_to(copy / name): np.load(path) for path in (copy / name).rglob("*.npy")}
         for name in ("half", "half-unfinished")
@@ -386,17 +269,6 @@ def test_layers_that_are_gone_on_with_end_as_they_would_have(copy: Path) -> None
     assert whole.keys() == parts.keys()
     for path, values in whole.items():
         assert parts[path] == pytest.approx(values, rel=0, abs=1e-12), path
-
-
-@pytest.mark.slow
-def test_the_trainings_of_a_finished_bench_are_only_read(copy: Path) -> None:
-    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
-    stated = [agent for task in read_bench(copy / "bench").tasks for agent in task.agents]
-    found = bench_again(copy)
-    assert len(found) == len(stated)
-    for agent, figures in zip(stated, found, strict=True):
-        assert {name: getattr(agent, name) for name in figures} == figures
-    assert before == {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
 
 
 # At equal seeds environments say, and trainings learn, what they did in version 0.1
@@ -409,40 +281,30 @@ SAID = {
 LEARNED = json.loads((GOLDEN / "trainings.json").read_text(encoding="utf-8"))
 
 
-def marked(case: Stream | Training) -> object:
-    return pytest.param(case, id=case.name, marks=[pytest.mark.slow] if case.slow else [])
-
-
 def test_every_case_has_been_run_under_0_1() -> None:
     assert [case.name for case in STREAMS] == list(SAID)
-    assert [case.name for case in TRAININGS] == list(LEARNED)
+    assert list(TRAININGS) == list(LEARNED)
 
 
-def test_every_environment_of_0_1_is_still_there() -> None:
-    registries = {
-        "gym": gym.registry,
-        "aec": pettingzoo.aec_registry,
-        "parallel": pettingzoo.parallel_registry,
-    }
-    assert all(case.id in registries[case.make] for case in STREAMS)
-
-
-@pytest.mark.parametrize("case", [*map(marked, STREAMS)])
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(c, id=c.name, marks=[pytest.mark.slow] if c.slow else []) for c in STREAMS],
+)
 def test_an_environment_says_bit_for_bit_what_it_said(case: Stream) -> None:
     assert run_stream(case) == SAID[case.name]
 
 
-@pytest.mark.parametrize("case", [*map(marked, TRAININGS)])
-def test_a_training_ends_with_the_network_that_it_ended_with(
-    case: Training, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in TRAININGS]
+)
+def test_a_training_ends_with_the_network_that_it_ended_with(name: str, tmp_path: Path) -> None:
     # With a tolerance, and not by the hash that is in the file too: torch and the matrix library
     # add up in an order that depends on the processor.
-    case.run(tmp_path / "run")
-    found, expected = parameters_of(tmp_path / "run"), dict(LEARNED[case.name])
-    del found["bits"], expected["bits"]
+    TRAININGS[name](tmp_path / "run")
+    found, expected = parameters_of(tmp_path / "run"), dict(LEARNED[name])
+    del expected["bits"]
     assert set(found) == set(expected)
-    for name, figures in expected.items():
+    for parameter, figures in expected.items():
         # Self-play on football makes most of it: 2e-5 from one processor to another.
-        near = 1e-4 if case.name.endswith("self-play on football") else 1e-5
-        assert found[name] == pytest.approx(figures, rel=near, abs=near), name
+        near = 1e-4 if name.endswith("self-play on football") else 1e-5
+        assert found[parameter] == pytest.approx(figures, rel=near, abs=near), parameter

@@ -13,7 +13,7 @@ from math import inf
 import numpy as np
 import pytest
 from extreme_tables import KINDS, random_rows
-from rational_tables import END, Row, conventional_values, table_of
+from rational_tables import END, Row, conventional_values, mirrored, table_of
 
 from solvent.exact import (
     CertificateError,
@@ -36,11 +36,9 @@ IN_TURN: list[list[Row]] = [
 OWNERS = [0, 1]
 
 
-def mirrored(rows: list[list[Row]], owners: list[int]) -> tuple[list[list[Row]], list[int]]:
+def exchanged(rows: list[list[Row]], owners: list[int]) -> tuple[list[list[Row]], list[int]]:
     """The same game with the players' names exchanged."""
-    return [[[(p, t, -r) for p, t, r in row] for row in own] for own in rows], [
-        1 - owner for owner in owners
-    ]
+    return mirrored(rows), [1 - owner for owner in owners]
 
 
 def solved(rows: list[list[Row]], owners: list[int]) -> Solution | None:
@@ -53,7 +51,7 @@ def solved(rows: list[list[Row]], owners: list[int]) -> Solution | None:
 
 def test_a_loop_that_either_player_may_stop_is_refused() -> None:
     assert conventional_values(IN_TURN, OWNERS) == (0, 1)
-    for rows, owners in ((IN_TURN, OWNERS), mirrored(IN_TURN, OWNERS)):
+    for rows, owners in ((IN_TURN, OWNERS), exchanged(IN_TURN, OWNERS)):
         game = table_of(rows, owners=owners)
         with pytest.raises(ImproperGameError, match=r"who has to end it.* with a discount"):
             solve(game)
@@ -115,7 +113,7 @@ def test_a_loop_that_either_player_may_stop_is_refused() -> None:
 def test_a_loop_that_decides_nothing_is_no_reason_to_refuse(
     rows: list[list[Row]], owners: list[int], value: float
 ) -> None:
-    for sign, (own_rows, own) in ((1, (rows, owners)), (-1, mirrored(rows, owners))):
+    for sign, (own_rows, own) in ((1, (rows, owners)), (-1, exchanged(rows, owners))):
         solution = solve(table_of(own_rows, owners=own))
         assert solution.lower <= sign * value <= solution.upper
         assert solution.upper - solution.lower < 1e-12
@@ -133,7 +131,7 @@ def check_conventions(kind: str, seeds: Iterable[int]) -> Counter[str]:
         owners = [(seed >> s) % 2 for s in range(len(rows))]
         if len(set(owners)) == 1:
             owners[seed % 3] ^= 1
-        solution, mirror = solved(rows, owners), solved(*mirrored(rows, owners))
+        solution, mirror = solved(rows, owners), solved(*exchanged(rows, owners))
         low, high = conventional_values(rows, owners)
         both = [conventional_values(rows, owners, s, endless=False) for s in range(len(rows))]
         if kind not in TOO_RARE and all(lost == won and abs(lost) < inf for lost, won in both):

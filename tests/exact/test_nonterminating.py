@@ -12,7 +12,7 @@ from example_counts import examples
 from extreme_tables import random_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rational_tables import END, Row, mixed_rows, table_of, truth
+from rational_tables import END, Row, mirrored, mixed_rows, solve_equations, table_of, truth
 
 from solvent.exact import (
     CertificateError,
@@ -169,10 +169,7 @@ def test_best_responses_are_those_of_rational_arithmetic_endless_play_counted(
         policy = TabularPolicy.deterministic(game, own, player=player)
         left = mixed_rows(rows, owners, policy)
         sign = -1 if player == 0 else 1
-        known = truth(
-            [[[(p, t, sign * r) for p, t, r in row] for row in own] for own in left],
-            on_the_way=True,
-        )
+        known = truth(mirrored(left) if player == 0 else left, on_the_way=True)
         try:
             answer = best_response(game, policy)
         except (ImproperGameError, CertificateError):
@@ -280,35 +277,22 @@ def test_the_value_is_where_discounted_values_go(moves: list[list[tuple[int, flo
 
 
 def discounted_value(moves: list[list[tuple[int, float]]], discount: Fraction) -> Fraction:
-    """The value from state 0 by Gaussian elimination, each of a state's moves equally likely."""
-    n = len(moves)
-    a = [[Fraction(int(i == j)) for j in range(n)] + [Fraction(0)] for i in range(n)]
-    for s, own in enumerate(moves):
-        for target, reward in own:
-            a[s][n] += Fraction(reward) / len(own)
-            if target != END:
-                a[s][target] -= discount / len(own)
-    for i in range(n):
-        pivot = next(j for j in range(i, n) if a[j][i])
-        a[i], a[pivot] = a[pivot], a[i]
-        for j in range(n):
-            if j != i and a[j][i]:
-                factor = a[j][i] / a[i][i]
-                a[j] = [x - factor * y for x, y in zip(a[j], a[i], strict=True)]
-    return a[0][n] / a[0][0]
-
-
-def choice() -> tuple[TabularGame, TabularPolicy]:
-    """Stay at 1 a move, or at nothing on the average, or leave; and a policy that stays."""
-    game = table_of(
-        [[[(1.0, 0, -1.0)], [(1.0, 1, 1.0)], [(1.0, END, 2.0)]], [[(1.0, 0, -1.0)]]], player=0
-    )
-    stays = TabularPolicy.deterministic(game, np.array([0, 0, 0]), name="stays")
-    return game, stays
+    """The value from state 0, each of a state's moves equally likely."""
+    onward = [
+        [sum(t == s for t, _ in own) * discount / len(own) for s in range(len(moves))]
+        for own in moves
+    ]
+    paid = [sum((Fraction(r) for _, r in own), Fraction(0)) / len(own) for own in moves]
+    return solve_equations(onward, paid)[0]
 
 
 def test_who_goes_round_for_nothing_is_not_scored_but_among_others() -> None:
-    game, _ = choice()
+    """To stay costs 1 a move, to go round nothing on the average, and leaving pays 2."""
+    rows: list[list[Row]] = [
+        [[(1.0, 0, -1.0)], [(1.0, 1, 1.0)], [(1.0, END, 2.0)]],
+        [[(1.0, 0, -1.0)]],
+    ]
+    game = table_of(rows)
     solution = solve(game)
     round_ = TabularPolicy.deterministic(game, np.array([1, 0, 0]))
     with pytest.raises(ImproperGameError):
@@ -335,22 +319,6 @@ def test_a_class_that_the_other_player_can_keep_a_policy_in_counts_by_its_averag
     assert exploitability(game, goes) == (np.inf if value < 0 else 0)
 
 
-def held_in_a_loop(unit: float) -> tuple[TabularGame, TabularPolicy]:
-    """Player 1 may lead out and back at a cost, beside ways to stay or go back with a gain."""
-    rows: list[list[Row]] = [
-        [[(1.0, 0, 2 * unit)], [(1.0, 1, unit)], [(1.0, END, 0.0)]],
-        [[(1.0, 2, 0.0)], [(1.0, END, 0.0)]],
-        [[(1.0, 0, -3 * unit)], [(1.0, 0, 2 * unit)], [(1.0, END, 3 * unit)]],
-    ]
-    game = table_of(rows, owners=[1, 0, 1])
-    return game, TabularPolicy.deterministic(game, np.array([0, 0, 0, 0]))
-
-
-@pytest.mark.parametrize("unit", [1.0, 1e-8, 2.0**-40, 2.0**40])
-def test_the_unit_of_reward_does_not_matter(unit: float) -> None:
-    assert score(*held_in_a_loop(unit)).value == -np.inf
-
-
 @settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_what_may_cost_for_ever_is_known_in_any_unit(data: st.DataObject) -> None:
@@ -366,29 +334,13 @@ def test_what_may_cost_for_ever_is_known_in_any_unit(data: st.DataObject) -> Non
         row = st.tuples(st.sampled_from([0.25, 0.5, 1.0]), outcomes, outcomes).map(split)
         rows += [data.draw(st.lists(row, min_size=1, max_size=2)) for _ in block]
     game = table_of(rows, player=1)
-    lost = [[[(p, t, -r) for p, t, r in row] for row in own] for own in rows]
+    lost = mirrored(rows)
     pays = np.array([*(truth(lost, s).infinite for s in range(len(rows))), False])
     expected = can_reach(game, np.ones(game.n_rows, bool), pays)
     assert costs_for_ever(game, 0).tolist() == expected.tolist()
-    mirrored = table_of(lost, player=0)
-    assert costs_for_ever(mirrored, 1).tolist() == expected.tolist()
+    assert costs_for_ever(table_of(lost), 1).tolist() == expected.tolist()
 
 
 def split(drawn: tuple[float, tuple[int, float], tuple[int, float]]) -> Row:
     p, first, second = drawn
     return [(p, *first)] if p == 1 else [(p, *first), (1 - p, *second)]
-
-
-def test_a_uniform_policy_that_pays_for_ever_normalizes_nothing() -> None:
-    """The other player may hold a player who stays with any probability at all, at a toll."""
-    game = table_of(
-        [[[(1.0, 1, 0.0)], [(1.0, END, 0.0)]], [[(1.0, 0, -1.0)], [(1.0, END, 3.0)]]],
-        owners=[0, 1],
-    )
-    solution = solve(game)
-    stays = TabularPolicy.deterministic(game, np.array([0, 0, 0]))
-    leaves = TabularPolicy.deterministic(game, np.array([1, 0, 0]))
-    assert score(game, stays, solution).value == -np.inf
-    assert score(game, leaves, solution).value == 0
-    held = TabularPolicy.deterministic(game, np.array([0, 0, 0]), player=1)
-    assert cross_play_matrix(game, [stays, leaves], [held]).tolist() == [[-np.inf], [0]]

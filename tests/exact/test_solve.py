@@ -161,24 +161,6 @@ def test_quantecon_agrees_on_frozen_lake() -> None:
     assert ours.value == pytest.approx(value, abs=1e-6)
 
 
-HALVES: Row = [(0.5, 1, 0.0), (0.5, END, 1.0)]
-TRAP: list[Row] = [[(1.0, 1, 0.0)]]
-IMPROPER: list[tuple[list[list[Row]], int, str]] = [
-    ([[HALVES], TRAP], 0, "from state 1 no end"),
-    ([[HALVES[::-1]], TRAP], 0, "from state 1 no end"),
-    ([[[(1.0, 1, 1.0)], [(1.0, END, 0.0)]], [[(1.0, 0, 0.0)]]], 0, "never ending"),
-    ([[[(1.0, 1, -1.0)], [(1.0, END, 0.0)]], [[(1.0, 0, 0.0)]]], 1, "never ending"),
-    # Every end costs 1 and waiting costs nothing: no proper policy is best.
-    ([[[(1.0, 0, 0.0)], [(1.0, END, -1.0)]]], 0, "0 it is best never to end"),
-]
-
-
-def test_games_without_a_proper_optimum_are_named() -> None:
-    for rows, player, message in IMPROPER:
-        with pytest.raises(ImproperGameError, match=message):
-            solve(table_of(rows, player=player))
-
-
 def test_an_action_may_be_the_only_one_and_not_the_first() -> None:
     table = table_of([[[(1.0, END, 1.0)]]])
     second = np.array([[False, True], [False, False]])

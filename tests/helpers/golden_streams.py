@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 import pettingzoo
+from commands import said
 
 import solvent
 
@@ -271,20 +272,6 @@ def _parallel(env: Any) -> dict[str, str]:
     return record.hex()
 
 
-class Training(NamedTuple):
-    """A short training.
-
-    Attributes:
-        name: How the case is called.
-        run: Trains into a folder.
-        slow: Whether it takes more than some seconds, or is quick and much like another one.
-    """
-
-    name: str
-    run: Callable[[Path], Any]
-    slow: bool = False
-
-
 PPO: dict[str, Any] = {"n_envs": 16, "n_steps": 16, "batch_size": 64, "n_epochs": 2}
 # As combat was tuned in 0.1.
 FF_PPO: dict[str, Any] = {**PPO, "clip_range": "lin_0.2"}
@@ -296,50 +283,23 @@ DQN: dict[str, Any] = {
     "train_freq": 1,
     "gradient_steps": 1,
 }
+MIRROR: dict[str, Any] = {"n_envs": 64, "n_steps": 4, "batch_size": 64}
+FF, GREED_ID, FOOTBALL = "solvent/FFCombat-v0", "solvent/Greed-v0", "solvent/FootballStrategy-v0"
+TWO_MINUTES_ID = "solvent/FootballTwoMinutes-v0"
 FIGHT: dict[str, Any] = {"stamina": 4, "opponent_stamina": 6, "luck": 3}
+BOARD: dict[str, Any] = {"limit": 8, "sides": 3}
+BOTH: dict[str, Any] = {"self_play": True, "timesteps": 1024, "refresh": 256}
 
 
-def train(
+def trained(
     folder: Path, game: Any, algorithm: str, env_kwargs: Mapping[str, Any], **arguments: Any
 ) -> Any:
-    """Train on an environment for one, or one seat, for 512 steps."""
+    """Train for 512 steps, evaluated twice, if the arguments do not say otherwise."""
     from solvent.training import train
 
-    ppo = FF_PPO if game == FF else PPO
-    tuned = {"hyperparameters": DQN if algorithm.endswith("dqn") else ppo}
-    arguments = {"seed": 3, "timesteps": 512, "evaluations": 2, "progress": False, **arguments}
-    return train(game, algorithm, folder=folder, env_kwargs=env_kwargs, **(tuned | arguments))
-
-
-def self_play(
-    folder: Path, game: Any, algorithm: str, env_kwargs: Mapping[str, Any], **arguments: Any
-) -> Any:
-    """Train both seats for 1024 steps."""
-    from solvent.training import train
-
-    fixed = {"seed": 3, "timesteps": 1024, "evaluations": 2, "refresh": 256, "progress": False}
-    arguments = {"hyperparameters": PPO, **fixed, **arguments}
-    return train(game, algorithm, self_play=True, folder=folder, env_kwargs=env_kwargs, **arguments)
-
-
-def by_command(folder: Path, *words: str) -> None:
-    """Train by ``solvent train``."""
-    command("train", *words, "--out", str(folder))
-
-
-def command(*words: str) -> str:
-    """What a command prints.
-
-    Raises:
-        AssertionError: If it fails.
-    """
-    from typer.testing import CliRunner
-
-    from solvent.cli.app import app
-
-    result = CliRunner().invoke(app, list(words), prog_name="solvent")
-    assert result.exit_code == 0, result.output
-    return result.stdout
+    usual = {"seed": 3, "timesteps": 512, "evaluations": 2, "hyperparameters": PPO}
+    arguments = {"progress": False, **usual, **arguments}
+    return train(game, algorithm, folder=folder, env_kwargs=env_kwargs, **arguments)
 
 
 def options(parameters: Mapping[str, Any]) -> Iterable[str]:
@@ -349,76 +309,55 @@ def options(parameters: Mapping[str, Any]) -> Iterable[str]:
         yield value if isinstance(value, str) else json.dumps(value)
 
 
-FF, GREED_ID, FOOTBALL = "solvent/FFCombat-v0", "solvent/Greed-v0", "solvent/FootballStrategy-v0"
-MIRROR: dict[str, Any] = {"n_envs": 64, "n_steps": 4, "batch_size": 64}
+def by_command(folder: Path, *words: str) -> None:
+    """Train on two minutes by ``solvent train``."""
+    steps = ["--algorithm", "maskable_ppo", "--seed", "3", "--timesteps", "512"]
+    said("train", TWO_MINUTES_ID, *steps, *words, *options(TWO_MINUTES), "--out", folder)
 
-TRAININGS = (
-    Training("ppo", lambda to: train(to, FF, "ppo", FIGHT)),
-    Training("maskable_ppo", lambda to: train(to, FF, "maskable_ppo", FIGHT), slow=True),
-    Training("dqn", lambda to: train(to, FF, "dqn", FIGHT), slow=True),
-    Training("masked_dqn", lambda to: train(to, FF, "masked_dqn", FIGHT)),
-    Training(
-        "ppo, stakes",
-        lambda to: train(
-            to, FF, "ppo", FIGHT, exploring_starts=0.5, start_weights="importance"
-        ),
+
+TRAININGS: dict[str, Callable[[Path], Any]] = {
+    "ppo": lambda to: trained(to, FF, "ppo", FIGHT, hyperparameters=FF_PPO),
+    "maskable_ppo": lambda to: trained(to, FF, "maskable_ppo", FIGHT, hyperparameters=FF_PPO),
+    "dqn": lambda to: trained(to, FF, "dqn", FIGHT, hyperparameters=DQN),
+    "masked_dqn": lambda to: trained(to, FF, "masked_dqn", FIGHT, hyperparameters=DQN),
+    "ppo, stakes": lambda to: trained(
+        to, FF, "ppo", FIGHT, hyperparameters=FF_PPO,
+        exploring_starts=0.5, start_weights="importance",
     ),
-    Training(
-        "ppo on a seat",
-        lambda to: train(to, GREED_ID, "ppo", {"limit": 8, "sides": 3}),
-        slow=True,
+    "ppo on a seat": lambda to: trained(to, GREED_ID, "ppo", BOARD),
+    "maskable_ppo on a seat, several opponents": lambda to: trained(
+        to, GREED_ID, "maskable_ppo",
+        {**BOARD, "seat": 1, "opponent": {"optimal": 1, "uniform": 2}},
     ),
-    Training(
-        "maskable_ppo on a seat, several opponents",
-        lambda to: train(
-            to,
-            GREED_ID,
-            "maskable_ppo",
-            {"limit": 8, "sides": 3, "seat": 1, "opponent": {"optimal": 1, "uniform": 2}},
-        ),
+    "ppo, self-play on greed": lambda to: trained(
+        to, GREED_ID, "ppo", BOARD, snapshots=2, **BOTH
     ),
-    Training(
-        "ppo, self-play on greed",
-        lambda to: self_play(to, GREED_ID, "ppo", {"limit": 8, "sides": 3}, snapshots=2),
-        slow=True,
+    "masked_dqn, self-play on greed": lambda to: trained(
+        to, GREED_ID, "masked_dqn", BOARD, hyperparameters=DQN, **BOTH
     ),
-    Training(
-        "masked_dqn, self-play on greed",
-        lambda to: self_play(
-            to, GREED_ID, "masked_dqn", {"limit": 8, "sides": 3}, hyperparameters=DQN
-        ),
+    "maskable_ppo, self-play on pig": lambda to: trained(
+        to, solvent.make_game("pig", target=5), "maskable_ppo", {}, evaluations=1, **BOTH
     ),
-    Training(
-        "maskable_ppo, self-play on pig",
-        lambda to: self_play(
-            to, solvent.make_game("pig", target=5), "maskable_ppo", {}, evaluations=1
-        ),
-        slow=True,
+    "maskable_ppo, self-play on football": lambda to: trained(
+        to, FOOTBALL, "maskable_ppo", DRIVE, **BOTH
     ),
-    Training(
-        "maskable_ppo, self-play on football",
-        lambda to: self_play(to, FOOTBALL, "maskable_ppo", DRIVE),
-        slow=True,
+    "mirror_descent, self-play on football": lambda to: trained(
+        to, FOOTBALL, "mirror_descent", DRIVE, hyperparameters=MIRROR, **BOTH
     ),
-    Training(
-        "mirror_descent, self-play on football",
-        lambda to: self_play(to, FOOTBALL, "mirror_descent", DRIVE, hyperparameters=MIRROR),
-    ),
-    Training(
-        "maskable_ppo, two minutes",
-        lambda to: by_command(
-            to, "solvent/FootballTwoMinutes-v0", "--algorithm", "maskable_ppo", "--seed", "3",
-            "--timesteps", "512", "--opponent", "uniform", *options(TWO_MINUTES),
-        ),
-    ),
-    Training(
-        "maskable_ppo, self-play on two minutes, 512 steps",
-        lambda to: by_command(
-            to, "solvent/FootballTwoMinutes-v0", "--algorithm", "maskable_ppo", "--seed", "3",
-            "--timesteps", "512", "--self-play", *options(TWO_MINUTES),
-        ),
-    ),
-)  # fmt: skip
+    "maskable_ppo, two minutes": lambda to: by_command(to, "--opponent", "uniform"),
+    "maskable_ppo, self-play on two minutes, 512 steps": lambda to: by_command(to, "--self-play"),
+}  # fmt: skip
+"""Short trainings, by the names under which version 0.1 ran them."""
+
+SLOW = {
+    "maskable_ppo",
+    "dqn",
+    "ppo on a seat",
+    "ppo, self-play on greed",
+    "maskable_ppo, self-play on pig",
+    "maskable_ppo, self-play on football",
+}
+"""Trainings that take more than some seconds, or are quick and much like another one."""
 
 
 def parameters_of(folder: Path) -> dict[str, Any]:
@@ -427,17 +366,14 @@ def parameters_of(folder: Path) -> dict[str, Any]:
     They are read from Stable-Baselines3's own file, so that no code of the project takes part.
 
     Returns:
-        Of each array its sum, the sum of its squares, and its first entry. ``"bits"`` is the
-        SHA-256 of all, which is equal on machines that compute alike only.
+        Of each array its sum, the sum of its squares, and its first entry.
     """
     import torch
 
     with zipfile.ZipFile(folder / "model.zip") as archive:
         state = torch.load(io.BytesIO(archive.read("policy.pth")), weights_only=True)
-    arrays = {name: value.double().numpy() for name, value in sorted(state.items())}
-    digest = hashlib.sha256(b"".join(array.tobytes() for array in arrays.values()))
-    figures = {
+    arrays = {name: value.double().numpy() for name, value in state.items()}
+    return {
         name: [round(float(x), 6) for x in (a.sum(), (a**2).sum(), a.flat[0])]
         for name, a in arrays.items()
     }
-    return {**figures, "bits": digest.hexdigest()[:24]}

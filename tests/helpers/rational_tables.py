@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import inf
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -56,6 +56,11 @@ def table_of(
         mask=(masks[0], masks[1]),
         initial=np.eye(n + 1)[0],
     )
+
+
+def mirrored(rows: list[list[Any]]) -> list[list[Any]]:
+    """The same rows with every reward's sign changed."""
+    return [[[(p, t, -r) for p, t, r in row] for row in own] for own in rows]
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ def evaluate(
     if not on_the_way and any(r for t in lost for p, _, r in rows[t] if p > 0):
         return None
     order = sorted((reach - looping if on_the_way else ends) - {END})
-    value = _solve(
+    value = solve_equations(
         [[_flow(rows, s, t) for t in order] for s in order],
         [sum((Fraction(p) * Fraction(r) for p, _, r in rows[s]), Fraction(0)) for s in order],
     )
@@ -227,12 +232,12 @@ def _gain(rows: list[Row], loop: list[int]) -> Fraction:
     # Visits between two visits of the first state: d = e_first P + d P on the others.
     others = loop[1:]
     into = [_flow(rows, loop[0], t) for t in others]
-    visits = _solve([[_flow(rows, s, t) for s in others] for t in others], into)
+    visits = solve_equations([[_flow(rows, s, t) for s in others] for t in others], into)
     rewards = [sum((Fraction(p) * Fraction(r) for p, _, r in rows[s]), Fraction(0)) for s in loop]
     return rewards[0] + sum((d * r for d, r in zip(visits, rewards[1:], strict=True)), Fraction(0))
 
 
-def _solve(moves: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
+def solve_equations(moves: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
     """Solve (I - moves) x = right."""
     n = len(right)
     a = [[Fraction(int(i == j)) - moves[i][j] for j in range(n)] + [right[i]] for i in range(n)]
