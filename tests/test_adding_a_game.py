@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -140,6 +141,40 @@ def test_a_game_may_be_imported_before_solvent(package: Path) -> None:
     assert "'parlour-nim'" in run(f"{first}solvent.register_envs()\n{EVERY_WAY}", package)
     warned = run("import sys; sys.stderr = sys.stdout; import parlour_games", package)
     assert "import solvent first, or call solvent.register_envs()" in warned
+
+
+ALONE = """
+import importlib, pkgutil, pathlib
+import solvent
+
+assert pathlib.Path(solvent.__file__).parent.parent == pathlib.Path({bare!r})
+for module in pkgutil.walk_packages(solvent.__path__, "solvent."):
+    assert not module.name.startswith("solvent.games")
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+import gymnasium as gym
+import pettingzoo
+from solvent.training import train
+
+table = solvent.compile_game(solvent.make_game("three-rolls"))
+assert abs(solvent.solve(table).value - 14 / 3) < 1e-12
+gym.make_vec("parlour/ThreeRolls-v0", num_envs=2).reset(seed=0)
+gym.make("parlour/Nim-v0").reset(seed=0)
+pettingzoo.make("aec", "solvent/parlour-nim-v0").reset(seed=0)
+result = train("parlour/ThreeRolls-v0", timesteps=256, folder="rolls", progress=False)
+assert result.score.optimality_gap >= 0
+both = train("parlour/Nim-v0", self_play=True, timesteps=256, folder="nim", progress=False)
+assert min(score.optimality_gap for score in both.scores) >= 0
+print(sorted(solvent.GAMES))
+"""
+
+
+def test_without_the_games_of_this_package_all_works(package: Path, tmp_path: Path) -> None:
+    # Kernels that are compiled already come along; what is just being written does not.
+    left_out = shutil.ignore_patterns("games", "*.tmp.*", "*.pyc.*")
+    shutil.copytree(SOURCE / "solvent", tmp_path / "solvent", ignore=left_out)
+    told = run(ALONE.format(bare=str(tmp_path)), package, tmp_path)
+    assert told == "['parlour-nim', 'three-rolls']\n"
 
 
 WRONG = """

@@ -9,11 +9,17 @@ several thousand; :data:`TINY_FORMS` are shapes of all forms that are tabulated 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from solvent.exact.layered.solve import Workers, solve_layers
+from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games.football.chart import Chart
 from solvent.games.football.ruleset import ClockRules, Ruleset
-from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.layout import FormLayout, Layer, Players
+from solvent.games.football_clock.players import PairEvaluation, PairLayers
+from solvent.games.football_clock.rules import TimedFootball, TimedPosition
+from solvent.model.arrays import Floats
 from tests.helpers.football_charts import chart_of
 
 RULES: dict[str, Any] = {
@@ -92,3 +98,22 @@ TINY_FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("full", {"half": 30, "chart": SMALL, "timeouts": 1}),
 )
 """Forms and their parameters, for tests that run over all of them: ``tiny(form, **parameters)``."""
+
+
+def evaluate_pairs(
+    layout: FormLayout,
+    start: TimedPosition,
+    pairs: Iterable[Players],
+    on_layer: Callable[[Layer, Floats], None] = lambda layer, values: None,
+) -> list[PairEvaluation]:
+    """The values of X against Y from a position, for some pairs of them."""
+    named = {str(k): pair for k, pair in enumerate(pairs)}
+    layers = PairLayers.of_pairs(layout, start=start, pairs=named)
+    store = LayerStore(layers, "start")
+
+    def tell(layer: Layer, record: LayerRecord) -> None:
+        if store.needs(layer):
+            on_layer(layer, store.read(layer))
+
+    solve_layers(layers, store, workers=Workers(2), on_layer=tell)
+    return [*layers.results(store).values()]

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from timed_football import RULES, SMALL, tiny
-from timed_policies import AlikeInRuns, LayersOfTable, evaluate, evaluate_pairs, random_policy
+from timed_football import RULES, SMALL, evaluate_pairs, tiny
 
 from solvent.baselines.network import Network, NetworkPlayer
-from solvent.envs.batch_simulator import Player
-from solvent.exact import best_response, nash_conv, policy_value
+from solvent.envs.batch_simulator import Player, Simulation
+from solvent.exact import nash_conv, policy_value
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.scoring import response_values
@@ -32,101 +31,10 @@ from solvent.games.football_clock.players import (
 )
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solution import OptimalPlayer, TimedSolution
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
-
-FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("two-minutes", {"timeouts": 1, "chart": SMALL}),
-    ("half", {"half": 30, "timeouts": 1}),
-    ("half", {"half": 60, "stops": [30], "untimed_down": False}),
-    ("second-half", {"half": 30, "timeouts": 1, "chart": SMALL, "margin": -3}),
-    ("full", {"half": 30, "chart": SMALL}),
-)
-NUMBERS = [
-    # Every form once, but for the second half, which is a part of the whole game.
-    pytest.param(
-        number, id=f"{form}-{number}", marks=[pytest.mark.slow] if number in (2, 3) else []
-    )
-    for number, (form, _) in enumerate(FORMS)
-]
-
-
-@lru_cache(maxsize=1)
-def tabulated(number: int) -> tuple[TimedFootball, TabularGame]:
-    form, parameters = FORMS[number]
-    football = tiny(form, **parameters)
-    return football, compile_game(football)
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_two_random_policies(number: int) -> None:
-    football, game = tabulated(number)
-    layout, start = FootballLayers.of(football), football.initial()[0].state
-    given = [[random_policy(game, player, seed) for player in (0, 1)] for seed in (1, 2)]
-    of_x, of_y = (
-        [LayersOfTable(football, game, policy, layout) for policy in seats] for seats in given
-    )
-    result = evaluate(layout, start, of_x[0], of_y[1])
-    expected = game.at_start(policy_value(game, given[0][0], given[1][1]))
-    assert result.first == pytest.approx(expected, abs=1e-12)
-    result = evaluate(layout, start, of_x[1], of_y[0])
-    expected = game.at_start(policy_value(game, given[1][0], given[0][1]))
-    even = 0.0 if layout.for_points else 1.0
-    assert result.second == pytest.approx(even - expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_best_response_to_a_random_policy(number: int) -> None:
-    football, game = tabulated(number)
-    layout, start = FootballLayers.of(football), football.initial()[0].state
-    for player in (0, 1):
-        policy = random_policy(game, player, 3)
-        given = LayersOfTable(football, game, policy, layout)
-        expected = game.at_start(best_response(game, policy).values)
-        result = evaluate(layout, start, given, None)
-        even = 0.0 if layout.for_points else 1.0
-        to_player_0 = result.first if player == 0 else even - result.second
-        assert to_player_0 == pytest.approx(expected, abs=1e-12)
-        swapped = evaluate(layout, start, None, given)
-        other = swapped.second if player == 0 else swapped.first
-        assert other == pytest.approx(even - to_player_0 if player == 0 else to_player_0, abs=1e-12)
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_optimal_player_gets_the_value(number: int) -> None:
-    football, _ = tabulated(number)
-    layout, start = FootballLayers.of(football), football.initial()[0].state
-    solution = TimedSolution.of(football)
-    optimal = OptimalPlayer(solution)
-    layers: dict[Layer, Floats] = {}
-    pairs = [(optimal, optimal)]
-    [result] = evaluate_pairs(layout, start, pairs, on_layer=layers.__setitem__)
-    assert result.first == pytest.approx(solution.value, abs=1e-12)
-    for layer, values in layers.items():
-        np.testing.assert_allclose(values[0], [solution.values(layer)] * 2, atol=1e-12)
-    answered = evaluate(layout, start, optimal, None)
-    assert answered.first == pytest.approx(solution.value, abs=1e-12)
-    assert answered.second == pytest.approx(result.second, abs=1e-12)
-
-
-def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once() -> None:
-    football = tiny("second-half", timeouts=1, half=30, chart=SMALL)
-    layout, start = FootballLayers.of(football), football.initial()[0].state
-    x, y, z = (AlikeInRuns(layout, seed, 4, True) for seed in (1, 2, 3))
-    pairs = [(x, y), (x, None), (z, x), (None, z)]
-    alone = [evaluate(layout, start, *pair) for pair in pairs]
-    x.asked.clear()
-    together = evaluate_pairs(layout, start, pairs)
-    assert [(one.first, one.second) for one in together] == [
-        (one.first, one.second) for one in alone
-    ]
-    # The tiny field is one block.
-    assert len(x.asked) == len(set(x.asked)) == len(layout.layers)
-
-
-# Players in play, and as they are scored.
 
 QUICK: tuple[tuple[str, dict[str, Any]], ...] = (
     ("half", {"half": 30, "timeouts": 1}),
@@ -135,6 +43,8 @@ QUICK: tuple[tuple[str, dict[str, Any]], ...] = (
     ("full", {"half": 30, "chart": SMALL}),
     # Its plays score more points than any usual one.
     ("half", {"half": 30, "rules": {**RULES, "touchdown": 20, "safety": 7}, "chart": SMALL}),
+    ("two-minutes", {"timeouts": 1, "chart": SMALL}),
+    ("half", {"half": 30, "untimed_down": False}),
     ("full", {"half": 30, "chart": SMALL, "timeouts": 1}),
 )
 IDS = [f"{form} {parameters.get('timeouts', 0)}" for form, parameters in QUICK]
@@ -149,6 +59,21 @@ def made(number: int) -> tuple[TimedFootballSampler, TabularGame]:
     form, parameters = QUICK[number]
     sampler = TimedFootballSampler(tiny(form, **parameters))
     return sampler, compile_game(sampler.rules)
+
+
+class Anyhow:
+    """Plays each state with probabilities of its own, which follow from what is seen there."""
+
+    name = "anyhow"
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def mixes(self, simulation: Simulation, chosen: Any, player: Any) -> Floats:
+        seen, legal = simulation.observe(chosen, player), simulation.legal(chosen, player)
+        weights = np.random.default_rng(self.seed).normal(size=(seen.shape[1], legal.shape[1]))
+        chances = legal * (1.01 + np.sin(30 * seen.astype(float) @ weights))
+        return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
 
 def tables_of(number: int, player: Player) -> tuple[TabularPolicy, TabularPolicy]:
@@ -206,31 +131,33 @@ KINDS = [(True, "sampled", "onehot"), (False, "sampled", "vector"), (False, "mod
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=IDS)
-def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(number: int) -> None:
+def test_players_on_layers_are_worth_what_they_are_worth_in_a_table(number: int) -> None:
+    """Against another player and against a best response, in both seats."""
     sampler, table = made(number)
-    masked, rule, observation = KINDS[number % len(KINDS)]
-    player = network_of(sampler, masked=masked, rule=rule, observation=observation)
-    first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
-    layout, layers = FootballLayers.of(sampler.rules), PlayerLayers(sampler.rules, player)
-    with_itself = evaluate(layout, begin.state, layers, layers).first
-    assert with_itself == pytest.approx(
-        table.at_start(policy_value(table, first, second)), abs=1e-6
-    )
-    answered = evaluate(layout, begin.state, layers, None).first
-    assert answered == pytest.approx(table.at_start(response_values(table, first)), abs=1e-6)
-
-
-@pytest.mark.parametrize("number", NUMBERS, ids=IDS)
-def test_the_agent_plays_as_it_is_scored(number: int) -> None:
-    sampler, table = made(number)
-    management = ClockManagement(threshold=(15, 300)[number % 2])
     layout = FootballLayers.of(sampler.rules)
-    player = AgentPlayer(layout, management=management)
-    first, second = tables_of(number, player)
-    [begin] = sampler.rules.initial()
-    value = evaluate(layout, begin.state, player, player).first
-    assert value == pytest.approx(table.at_start(policy_value(table, first, second)), abs=1e-12)
+    even = 0.0 if layout.for_points else 1.0
+    masked, rule, observation = KINDS[number % len(KINDS)]
+    network = network_of(sampler, masked=masked, rule=rule, observation=observation)
+    management = ClockManagement(threshold=(15, 300)[number % 2])
+    agent, anyhow = AgentPlayer(layout, management=management), Anyhow(1)
+    # A network computes in float32.
+    for x, y, near in ((network, anyhow, 1e-6), (agent, agent, 1e-12), (anyhow, Anyhow(2), 1e-12)):
+        mine, others = tables_of(number, x), tables_of(number, y)
+        first, second = (
+            one if one is agent else PlayerLayers(sampler.rules, one) for one in (x, y)
+        )
+        pairs = [(first, second), (first, None), (None, first)]
+        played, answered, answers = evaluate_pairs(layout, begin.state, pairs)
+        expected = [
+            policy_value(table, mine[0], others[1]),
+            policy_value(table, others[0], mine[1]),
+        ]
+        expected += [response_values(table, policy) for policy in mine]
+        values = [table.at_start(one) for one in expected]
+        assert (played.first, even - played.second) == pytest.approx(values[:2], abs=near)
+        assert (answered.first, even - answered.second) == pytest.approx(values[2:], abs=near)
+        assert (even - answers.second, answers.first) == pytest.approx(values[2:], abs=near)
 
 
 # Scores, kept in a folder and against rounded solutions.
@@ -244,6 +171,28 @@ def numbers(score: TimedScore) -> dict[str, tuple[float, float]]:
 @pytest.fixture(scope="module")
 def game() -> TimedFootball:
     return tiny("second-half", timeouts=1, half=30, chart=SMALL)
+
+
+def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once(
+    game: TimedFootball, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout, start = FootballLayers.of(game), game.initial()[0].state
+    x, y, z = (PlayerLayers(game, Anyhow(seed)) for seed in (1, 2, 3))
+    pairs = [(x, y), (x, None), (z, x), (None, z)]
+    alone = [evaluate_pairs(layout, start, [pair])[0] for pair in pairs]
+    asked, strategies = [], x.strategies
+
+    def counted(layer: Layer, *rest: Any) -> Any:
+        asked.append(layer)
+        return strategies(layer, *rest)
+
+    monkeypatch.setattr(x, "strategies", counted)
+    together = evaluate_pairs(layout, start, pairs)
+    assert [(one.first, one.second) for one in together] == [
+        (one.first, one.second) for one in alone
+    ]
+    # The tiny field is one block.
+    assert len(asked) == len(set(asked)) == len(layout.layers)
 
 
 def test_a_score_goes_on_where_it_was_interrupted(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from timed_policies import evaluate_pairs
+from timed_football import evaluate_pairs
 from whole_games import FOLDERS, opened
 
 from solvent.exact.layered.folder import LayerFolder
