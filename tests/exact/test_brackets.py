@@ -16,10 +16,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from extreme_tables import KINDS, random_rows
 from random_games import KINDS as RANDOM_KINDS
 from random_games import RandomGame
-from rational_tables import END, Row, Truth, mirrored, mixed_rows, table_of, truth
+from rational_tables import (
+    END,
+    KINDS,
+    Row,
+    Truth,
+    mirrored,
+    mixed_rows,
+    random_rows,
+    table_of,
+    truth,
+)
 
 from solvent.exact import (
     CertificateError,

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from extreme_tables import random_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rational_tables import table_of
+from rational_tables import random_rows, table_of
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 

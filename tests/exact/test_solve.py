@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import gymnasium as gym
@@ -12,13 +13,16 @@ import random_games
 from example_counts import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from layered_games import shop
 from rational_tables import END, Row, table_of
 
+from solvent import make_game
 from solvent.exact import (
     CertificateError,
     ImproperGameError,
     SolvedTable,
     best_response,
+    compilation,
     decomposition,
     exploitability,
     nash_conv,
@@ -28,8 +32,18 @@ from solvent.exact import (
     solve_linear_program,
 )
 from solvent.exact.decomposition import optimum, solve_values
+from solvent.exact.layered.solve import solve_in_memory
 from solvent.games import FightingFantasy, Pig
-from solvent.model import GymnasiumTable, TabularGame, TabularPolicy, against, compile_game
+from solvent.model import (
+    GymnasiumTable,
+    Progress,
+    TabularGame,
+    TabularPolicy,
+    against,
+    cache,
+    compile_game,
+    discounted,
+)
 
 games = st.builds(
     random_games.RandomGame,
@@ -334,3 +348,74 @@ def test_pig_and_the_game_that_is_left_of_it(parameters: dict[str, Any]) -> None
         assert_alike(against(table, TabularPolicy.uniform(table, player=player)))
         few, many = both_ways(left, solve_values)
         np.testing.assert_allclose(many, few, rtol=1e-12, atol=1e-12)
+
+
+# Loops give the same numbers whether Python runs them or Numba compiles them
+
+
+COMPILED = {
+    "no cycles": ("ff-combat", {"stamina": 6, "opponent_stamina": 6, "luck": 4}, 1),
+    "turns": ("pig", {"target": 4}, 1),
+    "one cycle": ("FrozenLake-v1", {}, 1),
+    "a discount": ("gridworld", {}, 1),
+    "both at once": ("rock-paper-scissors", {}, 1),
+}
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_python_and_compiled_loops_agree_to_the_last_bit(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, parameters, discount = COMPILED[name]
+    table = compile_game(discounted(make_game(game, **parameters), discount))
+    found = []
+    for way in ("function", "compiled"):
+        monkeypatch.setattr(
+            compilation._Loop, "__call__", lambda self, *given, way=way: getattr(self, way)(*given)
+        )
+        with np.errstate(all="ignore"):
+            solution = solve(table)
+        arrays = (solution.values, *(policy.probabilities for policy in solution.policies))
+        found.append((solution.lower, solution.upper, *(array.tobytes() for array in arrays)))
+    assert found[0] == found[1]
+
+
+# What `solve` tells while it works: phases in their order, rising to their totals
+
+
+def assert_rises_to(moments: list[Progress], total: int) -> None:
+    assert {moment.total for moment in moments} == {total}
+    done = [moment.done for moment in moments]
+    assert (done[0], done[-1]) == (0, total)
+    assert done == sorted(done)
+    assert len(set(done)) > 3
+
+
+def test_phases_are_told_in_their_order_and_rise_to_their_totals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cache, "INTERVAL", 0.0)
+    game, moments = Pig(target=6), list[Progress]()
+    solve(game, progress=moments.append)
+    phases = {what: list(told) for what, told in groupby(moments, lambda moment: moment.what)}
+    assert list(phases) == ["compiling", "solving", "proving"]
+    assert sum(map(len, phases.values())) == len(moments)
+    states, compiled = compile_game(game).n_states, [m.done for m in phases["compiling"]]
+    assert compiled == sorted(set(compiled))
+    assert compiled[-1] <= states
+    assert {m.total for m in phases["compiling"]} == {None}
+    assert_rises_to(phases["solving"], states)
+    # Either player's policy is folded into chance, and the other one's gain is bounded.
+    assert_rises_to(phases["proving"], 4 * states)
+
+    layers = shop()
+    moments.clear()
+    solve_in_memory(layers, progress=moments.append)
+    assert {moment.what for moment in moments} == {"solving"}
+    assert_rises_to(moments, sum(map(layers.states, layers.layers)))
+
+    def stop(moment: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        solve(game, progress=stop)

@@ -6,14 +6,26 @@ import json
 import random
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
 import pytest
+from random_games import RandomGame
 
 import solvent
 from solvent.envs import Env
-from solvent.model import PrismGame, check_game, game_from_prism
+from solvent.games import FightingFantasy, Pig
+from solvent.model import (
+    GymnasiumTable,
+    PrismGame,
+    TabularPolicy,
+    against,
+    check_game,
+    compile_game,
+    game_from_prism,
+    to_storm,
+)
 from solvent.model.prism_game import SUFFIXES, read_model
 from solvent.model.registry import FORMATS
 
@@ -494,3 +506,44 @@ def test_on_the_command_line() -> None:
     assert "the property is missing" in missing.stderr
     assert "--constants" in CliRunner().invoke(app, ["list", model]).stdout
     assert {ending for ending in FORMATS if ending.startswith(".")} == set(SUFFIXES)
+
+
+# Storm, which shares no code and no method with the solver here, on games of this project
+
+
+PIG = Pig(target=10)
+TABLES = {
+    "FrozenLake": lambda: compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1"))),
+    "combat": lambda: compile_game(FightingFantasy(luck=5)),
+    "pig": lambda: against(compile_game(PIG), TabularPolicy.uniform(compile_game(PIG), player=1)),
+}
+
+
+@pytest.mark.parametrize("method", ["INTERVAL_ITERATION", "OPTIMISTIC_VALUE_ITERATION"])
+@pytest.mark.parametrize("name", TABLES)
+def test_brackets_of_storm_and_ours_meet(name: str, method: str) -> None:
+    from stormpy import environments
+
+    table = TABLES[name]()
+    model = to_storm(table)
+    environment = environments.Environment()
+    solver: Any = environment.solver().min_max()
+    solver.method = getattr(environments.MinMaxMethod, method)
+    solver.precision = stormpy.Rational(1e-9)
+    solver.relative_termination_criterion = False
+    wanted = stormpy.parse_property('R{"reward"}max=? [C]')
+    result = stormpy.model_checking(model, wanted, environment=environment)
+    [start] = model.initial_states
+    low, high = result.get_lower_bound(start), result.get_upper_bound(start)
+    ours = solvent.solve(table)
+    assert high - low < 1e-8
+    assert low - 1e-14 <= ours.value <= high + 1e-14
+    assert max(low, ours.lower) <= min(high, ours.upper) + 1e-14
+
+
+def test_only_games_for_one() -> None:
+    table = compile_game(RandomGame(1, "simultaneous", False, 3))
+    with pytest.raises(ValueError, match="player 1 has a choice"):
+        to_storm(table)
+    model = to_storm(against(table, TabularPolicy.uniform(table, player=1)))
+    assert model.nr_states == table.n_states + int((table.initial > 0).sum() > 1)
