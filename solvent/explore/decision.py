@@ -188,52 +188,38 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
     best = [one for one in choice.actions if one.cost == 0]
     if len(best) < 2:
         return ""
-    begin = f"It does not matter which of the {len(best)} best you choose. "
-    if len(best) == len(choice.actions):
-        begin = "It does not matter: all actions are equally good. "
     if sum(one.chance > 0 for one in choice.replies) > 1:
         return (
             f"The other side's optimal mixed strategy makes {len(best)} actions equally good. "
             f"What matters is the mix, which leaves it nothing to exploit."
         )
+    begin = f"It does not matter which of the {len(best)} best you choose. "
+    if len(best) == len(choice.actions):
+        begin = "It does not matter: all actions are equally good. "
     reply = max(choice.replies, key=lambda one: one.chance, default=None)
-    scale = ValueScale(solved.game.info, choice.player)
     spreads: list[dict[float, float]] = []
-    same: list[dict[Any, float]] = []
     for one in best[:MOST_COMPARED]:
         joint = joint_action(solved, choice.state, choice.player, one.number)
         joint = joint if reply is None else (one.number, reply.number)
         spread: dict[float, float] = {}
-        found: dict[Any, float] = {}
         for result in results(solved, choice.state, joint):
             value = round(result.reward + result.value, TIED_DECIMALS) + 0.0
             spread[value] = spread.get(value, 0.0) + result.probability
-            found[result.state, value] = found.get((result.state, value), 0.0) + result.probability
         spreads.append(spread)
-        same.append(found)
-    values = {value for spread in spreads for value in spread}
-    if len(values) == 1:
-        told = f"{scale.of(values.pop()):.6g}"
-        if scale.is_chance:
-            told = scale.text(float(told))
+    first, *others = spreads
+    if not all(
+        one.keys() == first.keys() and all(abs(one[k] - first[k]) < TIE for k in one)
+        for one in others
+    ):
+        return f"{begin}Their results differ, but the means by probability are equal."
+    if len(first) == 1:
+        scale = ValueScale(solved.game.info, choice.player)
+        value = scale.of(next(iter(first)))
+        told = scale.text(value) if scale.is_chance else f"{value:.6g}"
         return (
             f"{begin}Whatever may follow here has the value {told}, so nothing is gained or lost."
         )
-    if all(_alike(found, same[0]) for found in same):
-        return f"{begin}They do the same: every result has the same probability."
-    if all(_alike(spread, spreads[0]) for spread in spreads):
-        return (
-            f"{begin}They lead to different states, but these have the same values with the "
-            f"same probabilities."
-        )
-    wide = [max(spread) - min(spread) for spread in spreads]
-    bold, calm = (best[wide.index(pick(wide))].name for pick in (max, min))
-    risk = f" “{bold}” risks most, “{calm}” least." if bold != calm else ""
-    return f"{begin}Their results differ, but the means by probability are equal.{risk}"
-
-
-def _alike(one: Mapping[Any, float], other: Mapping[Any, float]) -> bool:
-    return one.keys() == other.keys() and all(abs(one[k] - other[k]) < 1e-9 for k in one)
+    return f"{begin}Each value that may follow has the same probability with all of them."
 
 
 STEPS = 8

@@ -43,7 +43,6 @@ from solvent.explore.decision import choice_in, drill_position, why_tied
 from solvent.explore.learning import watched
 from solvent.explore.line import Query, View, link, number
 from solvent.explore.panels import graded, read_games, summary
-from solvent.explore.states import NearestError
 from solvent.explore.subject import LoadedPolicy, Subject
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, shown
@@ -156,25 +155,18 @@ class Explorer(Subject):
         return _elsewhere(view.address(line=line.text, at=None))
 
     def _edited(self, view: View) -> Page:
-        """Show the state that has the fields of a form, or the nearest one with a message."""
+        """Show the state that has the fields of a form, or say that there is none."""
         state = view.here.solved_state(view.here.state)
         fields = self.states.fields(state)
         asked = {
             one.name: view.query[f"f{n}"] for n, one in enumerate(fields) if f"f{n}" in view.query
         }
-        message = ""
         try:
-            state = self.states.with_fields(state, asked)
-        except NearestError as error:
-            message, state = str(error), state if error.state is None else error.state
+            found = self.states.with_fields(state, asked)
         except ValueError as error:
-            message = str(error)
-        if not message:
-            return _elsewhere(view.address(s=self.states.key(state), line=None, at=None))
-        shown_view = self.view(
-            {"s": self.states.key(state) or "", "panel": "edit", "game": self.key}
-        )
-        return self.position(shown_view, message)
+            query = {"s": self.states.key(state) or "", "panel": "edit", "game": self.key}
+            return self.position(self.view(query), str(error))
+        return _elsewhere(view.address(s=self.states.key(found), line=None, at=None))
 
     def position(self, view: View, message: str = "") -> Page:
         """Return the page of a position.

@@ -24,6 +24,7 @@ the stake of a decision is what its worst action would have cost. It is 100% for
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -40,6 +41,9 @@ from solvent.play.session import valued
 
 Query = Mapping[str, str]
 """The part of an address after its question mark."""
+
+NUMBER = re.compile("[0-9]{1,9}")
+"""The number of an action or an outcome."""
 
 KEPT = ("game", "s", "line", "at", "me", "hide", "panel", "quiz", "queue")
 """The parameters that go on from one address of the board to the next."""
@@ -225,6 +229,36 @@ class Line:
         ply = self._ply(joint, outcome if len(outcomes) > 1 else None, outcomes[outcome])
         return replace(self, plies=(*self.plies, ply))
 
+    def read(self, text: str) -> Line:
+        """Return the line with one move more, which is written as in an address.
+
+        Args:
+            text: The number of each player's action with dots between them, or the number or the
+                name of the action of the only player who chooses; after a colon the number of the
+                outcome, if several are possible.
+
+        Raises:
+            ValueError: If the move is not allowed here.
+        """
+        acted, colon, outcome = text.rpartition(":")
+        if not (colon and NUMBER.fullmatch(outcome)):
+            acted, outcome = text, ""
+        choosing = () if self.over else self.choosing() or (0,)
+        numbers = acted.split(".")
+        if not all(map(NUMBER.fullmatch, numbers)):
+            names = {} if len(choosing) != 1 else action_names(self.game, self.state, choosing[0])
+            numbers = [str(a) for a, name in names.items() if name.lower() == acted.lower()]
+            if not numbers:
+                listed = ", ".join(names.values()) or "numbers such as 3, 3:17 and 3.0:17"
+                raise ValueError(
+                    f"move {len(self.plies) + 1} is {shown(text)}; allowed are {listed}"
+                )
+        joint = tuple(map(int, numbers))
+        if len(joint) == 1 == len(choosing):
+            legal = enumerate(self.game.legal_actions(self.state))
+            joint = tuple(joint[0] if player in choosing else own[0] for player, own in legal)
+        return self.moved(joint, int(outcome) if outcome else None, None)
+
     def _ply(self, joint: JointAction, outcome: int | None, found: Outcome) -> Ply:
         # What is told of the dice is the same whenever the line is played again.
         teller = random.Random(f"{len(self.plies)} {joint} {outcome}")
@@ -302,25 +336,6 @@ class Line:
             scale.of(totals[0]),
             scale.of(totals[-1]),
         )
-
-
-def read_moves(text: str) -> list[tuple[JointAction, int | None]]:
-    """Read the moves of an address.
-
-    Raises:
-        ValueError: If it is no line.
-    """
-    found = []
-    for part in text.split(",") if text else ():
-        acted, colon, outcome = part.partition(":")
-        numbers = [*acted.split("."), *([outcome] if colon else [])]
-        if not all(one.isascii() and one.isdecimal() and len(one) < 10 for one in numbers):
-            raise ValueError(
-                f"a move is {shown(part)}; allowed are numbers such as 3, 3:17 and 3.0:17"
-            )
-        joint = tuple(map(int, acted.split(".")))
-        found.append((joint, int(outcome) if colon else None))
-    return found
 
 
 def costliest(line: Line, player: int | None, most: int) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from math import sqrt
 from statistics import mean, stdev
 from typing import Any, NamedTuple
@@ -16,11 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solvent.baselines import baselines_of, make_baseline
-from solvent.exact import SolvedGame
 from solvent.explore.decision import (
-    TIE,
     Choice,
-    Sweep,
     expected,
     exploit,
     joint_action,
@@ -30,12 +27,13 @@ from solvent.explore.decision import (
     results,
     sweep,
 )
-from solvent.explore.line import Account, Line, View, costliest, number, one_of, read_moves
-from solvent.explore.subject import Subject, Work
-from solvent.model import JointAction, ValueScale
+from solvent.explore.line import Account, Line, View, costliest, number, one_of
+from solvent.explore.subject import Subject, Work, place_of
+from solvent.model import ValueScale
+from solvent.model.arrays import Ints
 from solvent.model.cache import OnProgress
 from solvent.model.game import words
-from solvent.model.parameters import check_choice, shown
+from solvent.model.parameters import check_choice
 from solvent.model.scene import Cell, Grid, Scene
 from solvent.model.text import action_names
 from solvent.play.session import ActionValue
@@ -43,7 +41,8 @@ from solvent.report.gap_attribution import losing_states
 from solvent.report.panel import Axis
 from solvent.report.panel import Panel as Chart
 from solvent.report.sections import templates
-from solvent.report.state_map import ARROWS, BOARD, leaves
+from solvent.report.state_map import ARROWS, BOARD, StateMap
+from solvent.report.state_map import action_names as unique_names
 
 
 class Overlay(NamedTuple):
@@ -100,12 +99,6 @@ MOST_RESULTS = 40
 
 MOST_ROWS = 10
 """Actions that are listed at once; the others are folded."""
-
-MOST_SQUARES = 100_000
-"""The largest table of which a board shows the values of squares."""
-
-MOST_LINES = 8
-"""Actions whose values are drawn along a parameter."""
 
 MISTAKES = 8
 """Moves that are asked again."""
@@ -179,51 +172,28 @@ def scene_of(explorer: Subject, line: Line) -> tuple[Scene, list[tuple[str, str]
     if not scene and line.over and line.plies:
         return scene_of(explorer, line.upto(len(line.plies) - 1))
     state = line.solved_state(line.state)
-    if not scene and (place := _place(explorer.solved, state)):
-        scene = _plain_board(explorer.solved, place)
+    if not scene and explorer.board_map:
+        scene = _plain_board(explorer.board_map, place_of(explorer.solved, state))
     return scene, [] if scene else explorer.states.facts(state)
 
 
-def _place(solved: SolvedGame, state: Any) -> Values:
-    """The coordinates of a state on a board; none if it is on none."""
-    own = words(solved.game)
-    found = dict(own.coordinates(state) or leaves(state, own.entry_names()))
-    return found if found.keys() >= set(BOARD) else {}
-
-
-@lru_cache(maxsize=16)
-def _squares(solved: Any) -> Mapping[tuple[Any, ...], dict[tuple[int, int], int]]:
-    """The states on the squares of a board, by whatever else sets states apart."""
-    found: dict[tuple[Any, ...], dict[tuple[int, int], int]] = {}
-    table = getattr(solved, "table", None)
-    if table is None or table.n_states > MOST_SQUARES or not _place(solved, table.states[0]):
-        return found
-    for index in np.argsort(table.terminal, kind="stable").tolist():
-        place = _place(solved, table.states[index])
-        if place:
-            at = place.pop("row"), place.pop("column")
-            found.setdefault(tuple(place.items()), {}).setdefault(at, index)
-    return found
-
-
-def _plain_board(solved: Any, place: Mapping[str, Any]) -> Scene:
+def _plain_board(found: StateMap, place: Mapping[str, Any]) -> Scene:
     """The board of a game that draws none: its squares are those on which some state is."""
-    table: Any = getattr(solved, "table", None)
-    at: dict[tuple[int, int], bool] = {}
-    for squares in _squares(solved).values():
-        for square, index in squares.items():
-            at[square] = at.get(square, True) and bool(table.terminal[index])
-    if not at:
-        return ()
-    size = max(row for row, _ in at) + 1, max(column for _, column in at) + 1
-    rows = tuple(
-        tuple(
-            Cell("", {None: "wall", True: "goal", False: ""}[at.get((r, c))])
-            for c in range(size[1])
-        )
-        for r in range(size[0])
-    )
-    return (Grid(rows, (place["row"], place["column"])),)
+    row, column = _of_board(found)
+    look = np.full((row.max() + 1, column.max() + 1), "wall", object)
+    live = len(found.states)
+    look[row[live:], column[live:]] = "goal"
+    look[row[:live], column[:live]] = ""
+    squares = tuple(tuple(Cell("", kind) for kind in line) for line in look.tolist())
+    return (Grid(squares, (place["row"], place["column"])),)
+
+
+def _of_board(found: StateMap) -> tuple[Ints, Ints]:
+    """The row and the column of each cell of a map."""
+    fields = {
+        one.name: np.array(one.values)[one.place] for one in found.fields if one.name in BOARD
+    }
+    return fields["row"], fields["column"]
 
 
 def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
@@ -238,7 +208,7 @@ def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
         if one.cost == 0 and (one.chance > 0 or not choice.replies)
     )
     word = "answer" if view.quiz else "do"
-    place = _place(explorer.solved, choice.state)
+    place = place_of(explorer.solved, choice.state)
     moves: dict[tuple[int, int], int] = {}
     squares: dict[tuple[int, int], Overlay] = {}
     if place:
@@ -247,8 +217,8 @@ def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
             step = STEPS.get(ARROWS.get(name.lower(), ""))
             if step:
                 moves[row + step[0], column + step[1]] = action
-        if not view.hidden:
-            squares = _overlays(explorer, view, tuple(place.items()))
+        if explorer.board_map and not view.hidden:
+            squares = _overlays(explorer, explorer.board_map, view, place)
     scale = ValueScale(explorer.solved.game.info, choice.player)
     hidden = frozenset() if view.hidden or len(best) == len(names) else best
     values = {} if view.hidden else {one.number: _short(scale, one.value) for one in choice.actions}
@@ -258,30 +228,36 @@ def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
 
 
 def _overlays(
-    explorer: Subject, view: View, others: tuple[Any, ...]
+    explorer: Subject, found: StateMap, view: View, others: Mapping[str, Any]
 ) -> dict[tuple[int, int], Overlay]:
-    """Return the values and the best actions of the squares of a board."""
-    solved: Any = explorer.solved
-    at = _squares(solved).get(others, {})
-    live = {square: s for square, s in at.items() if not solved.table.terminal[s]}
-    if not live:
-        return {}
-    values = {square: float(solved.solution.values[s]) for square, s in live.items()}
-    low, high = min(values.values()), max(values.values())
-    scale = ValueScale(solved.game.info)
-    found = {}
-    for square, index in live.items():
-        state = solved.table.states[index]
-        own = solved.action_values(state, 0)
-        best = [action for action, value in own.items() if max(own.values()) - value < TIE]
-        names = action_names(solved.game, state, 0)
+    """Return the values and the best actions of the squares of a board.
+
+    Args:
+        explorer: The explorer of the game.
+        found: The map of its states.
+        view: The view of the board.
+        others: The fields of the position that have the same values on all squares shown.
+    """
+    inside = np.arange(len(found.value)) < len(found.states)
+    for one in found.fields:
+        if one.name in others:
+            inside &= np.array([value == others[one.name] for value in one.values])[one.place]
+    at = np.flatnonzero(inside)
+    low, high = found.value[at].min(initial=np.inf), found.value[at].max(initial=-np.inf)
+    scale, names = ValueScale(explorer.solved.game.info), unique_names(found.table.info)
+    row, column = _of_board(found)
+    overlays = {}
+    for n in at.tolist():
+        best = found.choices[0]["action"][n, : found.choices[0]["tied"][n]]
         signs = [ARROWS.get(names[action].lower(), "") for action in best]
-        share = (values[square] - low) / (high - low) if high > low else 0.5
-        text = _short(scale, values[square])
-        href = view.address(s=explorer.states.key(state), line=None, at=None)
-        sign = "".join(signs) if len(signs) <= 2 else "•"
-        found[square] = Overlay(share, text, sign, href)
-    return found
+        value = float(found.value[n])
+        overlays[int(row[n]), int(column[n])] = Overlay(
+            (value - low) / (high - low) if high > low else 0.5,
+            _short(scale, value),
+            "".join(signs) if len(signs) <= 2 else "•",
+            view.address(s=found.states[n], line=None, at=None),
+        )
+    return overlays
 
 
 def _short(scale: ValueScale, value: float) -> str:
@@ -466,39 +442,15 @@ def _disagree_panel(explorer: Subject, view: View, choice: Choice) -> Values:
         explorer.states.key(state),
         work=lambda tell: sweep(knobs[chosen], state, player, tell),
     )
-    scale = ValueScale(explorer.solved.game.info, player)
     return {
         "knobs": [
             (name, name.replace("_", " "), view.address(panel="disagree", of=name))
             for name in knobs
         ],
         "chosen": chosen,
+        "scale": ValueScale(explorer.solved.game.info, player),
         **found,
-        "chart": _sweep_chart(found["found"], scale) if found["found"] else "",
     }
-
-
-def _sweep_chart(found: Sweep, scale: ValueScale) -> str:
-    """The values of the best actions along a parameter, as SVG."""
-    points, names = found.points, found.names
-    if len(points) < 2:
-        return ""
-    best = {value: max(one.values()) for value, one in points.items()}
-    rank = {a: max(one[a] - best[v] for v, one in points.items() if a in one) for a in names}
-    listed = sorted(rank, key=lambda a: -rank[a])[:MOST_LINES]
-    values = [one[a] for one in points.values() for a in listed if a in one]
-    room = 0.05 * (max(values) - min(values)) or 0.05
-    x, y = Axis(min(points), max(points)), Axis(min(values) - room, max(values) + room)
-    along = found.knob.name.replace("_", " ")
-    chart = Chart(f"action values by {along}", scale.meaning.split(",")[0] or "value", x, y, along)
-    dot = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"
-    for count, action in enumerate(listed):
-        own = {value: one[action] for value, one in points.items() if action in one}
-        colour = f"var(--series-{count})"
-        chart.line(list(own), list(own.values()), colour, names[action], dashed=False)
-        chart.dots(list(own), list(own.values()), colour)
-        chart.key(names[action], colour, dot)
-    return chart.drawn()
 
 
 def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Values:
@@ -679,7 +631,7 @@ def read_games(explorer: Subject, text: str) -> list[tuple[str, Line]]:
         try:
             line = explorer.line(key.strip(), "")
             for part in moves.split(","):
-                line = line.moved(*_read_move(line, part.strip()), None)
+                line = line.read(part.strip())
         except ValueError as error:
             raise ValueError(f"line {count}: {error}") from None
         view = View({"s": key.strip(), "game": explorer.key}, line, 0, None)
@@ -687,25 +639,3 @@ def read_games(explorer: Subject, text: str) -> list[tuple[str, Line]]:
         if len(found) > MOST_GRADED:
             raise ValueError(f"there are more than {MOST_GRADED} games")
     return found
-
-
-def _read_move(line: Line, text: str) -> tuple[JointAction, int | None]:
-    """Read a move in which an action may stand by its name.
-
-    Raises:
-        ValueError: If there is no such action.
-    """
-    acted, colon, outcome = text.rpartition(":") if ":" in text else (text, "", "")
-    choosing = line.choosing() or (0,)
-    if not line.over and len(choosing) == 1:
-        names = action_names(line.game, line.state, choosing[0])
-        by_name = {name.lower(): str(action) for action, name in names.items()}
-        own = by_name.get(acted.strip().lower(), acted.strip())
-        if not own.replace(".", "").isdecimal():
-            listed = ", ".join(names.values())
-            raise ValueError(f"move {len(line.plies) + 1} is {shown(acted)}; allowed are {listed}")
-        joint = [str(legal[0]) for legal in line.game.legal_actions(line.state)]
-        joint[choosing[0]] = own
-        acted = own if "." in own else ".".join(joint)
-    [move] = read_moves(f"{acted}{colon}{outcome}") or [((), None)]
-    return move

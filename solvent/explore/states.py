@@ -8,12 +8,12 @@ form says is checked: it may say anything.
 from __future__ import annotations
 
 import json
+from ast import literal_eval
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from math import isfinite
-from operator import eq
 from typing import Any, NamedTuple, TypeAlias
 
 from solvent.exact import SolvedGame, SolvedTable
@@ -57,18 +57,6 @@ class FormField(NamedTuple):
 
 Values: TypeAlias = Mapping[str, Any]
 """The values of a field by their texts, in ascending order."""
-
-
-class NearestError(ValueError):
-    """No state has these fields.
-
-    Attributes:
-        state: One that has most of them, if that is known.
-    """
-
-    def __init__(self, message: str, state: Any = None) -> None:
-        super().__init__(message)
-        self.state = state
 
 
 class States:
@@ -164,8 +152,7 @@ class States:
             texts: The texts of a form, by the names of fields.
 
         Raises:
-            NearestError: If no state has all of them.
-            ValueError: If a text is no value of its field.
+            ValueError: If a text is no value of its field, or no state has all of them.
         """
         names, values = self._apart(state)
         columns = self._columns(names)
@@ -176,21 +163,15 @@ class States:
             values[place] = _value(self.label(name), text, values[place], columns.get(name))
         if self.table is None:
             return self._checked(_rebuilt(state, iter(values)))
-        try:
+        with suppress(Exception):  # The class of a state may refuse what is none.
             found = _rebuilt(state, iter(values))
             if found in self.table.index:
                 return found
-        except Exception:  # The class of a state may refuse what is none.
-            found = None
         told = ", ".join(
             f"{self.label(name)} {self.told(name, field_text(value))}"
             for name, value in zip(names, values, strict=True)
         )
-        # The first state that has most of these values.
-        rows = self._kinds.get(tuple(names), ())
-        near = max(rows, key=lambda row: sum(map(eq, row[1], values)), default=(None,))[0]
-        hint = "" if near is None else "; the nearest one is shown instead"
-        raise NearestError(f"no state that can be reached has {told}{hint}", near)
+        raise ValueError(f"no state that can be reached has {told}")
 
     def words(self, state: Any) -> str:
         """A state in one line."""
@@ -330,24 +311,9 @@ def _value(name: str, text: str, like: Any, column: Values | None) -> Any:
             listed = ", ".join(allowed) if len(allowed) <= 12 else _range_text(column)
             raise ValueError(f"{name} is {shown(text)}; allowed are {listed}")
         return column[text]
-    try:
-        if len(text) > LONGEST_VALUE:
-            raise ValueError
-        match like:
-            case bool():
-                return {"true": True, "false": False}[text.lower()]
-            case str():
-                return text
-            case _ if text == "None":
-                return None
-            case int() | None:
-                return int(text)
-            case Fraction() if "e" not in text.lower():
-                return Fraction(text)
-            case float() if isfinite(number := float(text)):
-                return number
-        raise ValueError
-    except (ValueError, KeyError, ZeroDivisionError):
-        kinds: dict[type, str] = {bool: "true and false", int: "whole numbers", float: "numbers"}
-        told = kinds.get(type(like), f"values such as {field_text(like)}")
-        raise ValueError(f"{name} is {shown(text)}; allowed are {told}") from None
+    value: Any = ...
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        value = text if isinstance(like, str) else literal_eval(text)
+    if value is ... or len(text) > LONGEST_VALUE or not _alike(value, like):
+        raise ValueError(f"{name} is {shown(text)}; allowed are values such as {field_text(like)}")
+    return value

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from math import isfinite
@@ -17,7 +18,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from solvent.exact import GapLocation, Score, SolvedGame, SolvedTable, with_table
-from solvent.explore.line import QUIZZES, Line, Query, View, number, one_of, read_moves
+from solvent.explore.line import QUIZZES, Line, Query, View, number, one_of
 from solvent.explore.states import States
 from solvent.model import TabularPolicy, cache
 from solvent.model.cache import OnProgress, Progress
@@ -27,7 +28,10 @@ from solvent.model.registry import GameSpec, spec_of
 from solvent.model.table_cache import game_identity
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask, game_record
-from solvent.report.state_map import StateMap, state_map, state_map_section
+from solvent.report.state_map import BOARD, StateMap, leaves, state_map, state_map_section
+
+MOST_SQUARES = 100_000
+"""The largest table of which a board shows the values of squares."""
 
 LONGEST_LINE = 30_000
 """Characters of a line."""
@@ -148,6 +152,18 @@ class LoadedPolicy:
     states: int
 
 
+def place_of(solved: SolvedGame, state: Any) -> dict[str, Any]:
+    """Return the fields of a state on a board, row and column among them; none of any other.
+
+    Args:
+        solved: The game.
+        state: A state of the game.
+    """
+    own = words(solved.game)
+    found = dict(own.coordinates(state) or leaves(state, own.entry_names()))
+    return found if found.keys() >= set(BOARD) else {}
+
+
 @dataclass
 class Subject:
     """A solved game, and what is kept while it is explored.
@@ -242,15 +258,15 @@ class Subject:
         """
         if len(text) > LONGEST_LINE:
             raise ValueError(f"the line has {len(text):,} characters; allowed are {LONGEST_LINE:,}")
-        moves = read_moves(text)
         known = text
         while known and (key, known) not in self._lines:
             known = known.rpartition(",")[0]
         found = self._lines.get((key, known))
         if found is None:
             found = Line(self.solved, self.states.at(key) if key else self.states.starts[0])
-        for joint, outcome in moves[known.count(",") + 1 if known else 0 :]:
-            found = found.moved(joint, outcome, None)
+        rest = text.removeprefix(known).removeprefix(",")
+        for move in rest.split(",") if rest else ():
+            found = found.read(move)
         return self.kept(key, text, found)
 
     def kept(self, key: str, text: str, line: Line) -> Line:
@@ -314,6 +330,15 @@ class Subject:
     def state_map(self) -> StateMap:
         """The whole map; only for a game with a table."""
         return state_map(self.task)
+
+    @cached_property
+    def board_map(self) -> StateMap | None:
+        """The whole map of a game on a board; None if it is on none, or too large."""
+        small = self.table is not None and self.table.table.n_states <= MOST_SQUARES
+        if small and place_of(self.solved, self.states.starts[0]):
+            with suppress(ValueError):  # Two states may be on one place.
+                return self.state_map
+        return None
 
     def tabled(self, what: str) -> SolvedTable:
         """The table's solution.

@@ -20,6 +20,9 @@ from solvent.model.game import Alternating, Words, words
 from solvent.model.registry import spec_of
 from solvent.model.text import action_names
 
+LETTER = re.compile("[A-Z]")
+"""The name of an action that is a letter, such as that of a defence in football."""
+
 WIDTH = 79
 """Characters of a line in which actions are listed."""
 
@@ -45,7 +48,7 @@ class Choices:
         number_of = {action: number for number, action in self.numbers.items()}
         items = [(number_of.get(action), name) for action, name in self.names.items()]
         runs = groupby(enumerate(items), _range_of)
-        return ", ".join(text for _, run in runs for text in _run_texts([item for _, item in run]))
+        return ", ".join(_range_text(word, [one for _, one in run]) for (word, _), run in runs)
 
     def meant(self, answer: str) -> list[int]:
         """Return the actions that an answer can mean: by name, number, or beginning of a name.
@@ -73,32 +76,24 @@ class Choices:
         return wrapped(f"There is no {answer!r} here. Choose from: {self.listed()}.")
 
 
-def _range_of(place: tuple[int, tuple[int | None, str]]) -> object:
-    """Return what only neighbours of one range share, given a numbered name and its place."""
+def _range_of(place: tuple[int, tuple[int | None, str]]) -> tuple[str, int]:
+    """Return the word that the names of a range share, and the distance of number and place."""
     at, (number, name) = place
-    if re.fullmatch("[A-Z]", name):
-        return "letter", ord(name) - at
-    word = _word(number, name)
-    return at if number is None or word is None else (f"word {word}", number - at)
+    if LETTER.fullmatch(name):
+        return "", ord(name) - at
+    return name.removesuffix(str(number)), (number or 0) - at
 
 
-def _word(number: int | None, name: str) -> str | None:
-    """Return the text before a name's own number, which may be empty; None without a number."""
-    word, _, last = name.rpartition(" ")
-    return word if last == str(number) else None
-
-
-def _run_texts(run: Sequence[tuple[int | None, str]]) -> list[str]:
-    """A range, or single names where there are few."""
+def _range_text(word: str, run: Sequence[tuple[int | None, str]]) -> str:
+    """Write a range of at least three actions, or single names with their numbers."""
+    if len(run) < 3:
+        alone = [number is None or name == str(number) for number, name in run]
+        return ", ".join(
+            name if alone[n] or LETTER.fullmatch(name) else f"{number} {name}"
+            for n, (number, name) in enumerate(run)
+        )
     (first, name), (last, last_name) = run[0], run[-1]
-    if re.fullmatch("[A-Z]", name):
-        return [name if len(run) == 1 else f"{name}-{last_name}"]
-    word = _word(first, name)
-    if word is None or (word and len(run) < 3):
-        return [one if number is None or one == str(number) else f"{number} {one}"
-                for number, one in run]  # fmt: skip
-    numbers = name if len(run) == 1 else f"{first}-{last}"
-    return [f"{numbers} {word} that many" if word else numbers]
+    return f"{first}-{last} {word}that many" if word else f"{name}-{last_name}"
 
 
 def wrapped(text: str, indent: str = "") -> str:
@@ -113,7 +108,7 @@ NEGLIGIBLE = 1e-9
 """A cost below this is rounding, and the action is one of the best."""
 
 MOST_ADVISED = 10
-"""The largest number of actions that are all advised on; of more, only the good ones are."""
+"""Actions that are advised on at once."""
 
 MOST_LISTED = 20
 """The most decisions to review; of more, only the costliest, if they cost anything."""
@@ -347,16 +342,16 @@ class Session:
         Args:
             state: The person's state.
             names: The names of the legal actions.
-            everything: Whether all are listed, however many; else of many only the best and those
-                of the mixed strategy, then the next best, and a sentence about the rest.
+            everything: Whether all are listed, however many; else of many only the best.
         """
-        listed, rest = [*valued(self.solved, self.solved_state(state), self.player, names)], []
-        if not everything and len(listed) > MOST_ADVISED:
-            good = [one for one in listed if one.cost == 0 or one.chance > 0]
-            others = [one for one in listed if one.cost > 0 and one.chance == 0]
-            others.sort(key=lambda one: (-one.value, one.number))
-            more = max(0, MOST_ADVISED // 2 - len(good))
-            listed, rest = good + others[:more], others[more:]
+        listed: Sequence[ActionValue] = valued(
+            self.solved, self.solved_state(state), self.player, names
+        )
+        others = 0 if everything else max(len(listed) - MOST_ADVISED, 0)
+        worst = max(listed, key=lambda one: one.cost)
+        if others:
+            ranked = sorted(listed, key=lambda one: (one.cost, -one.chance, one.number))
+            listed = ranked[:MOST_ADVISED]
         width = max(len(one.name) for one in listed)
         meaning = f" ({self.scale.meaning})" if self.scale.meaning else ""
         lines = [f"With the best play afterwards{meaning}:"]
@@ -364,13 +359,9 @@ class Session:
             best = "  (best)" if one.cost == 0 else ""
             mixed = f"  {100 * one.chance:.1f}% of the mixed strategy" if 0 < one.chance < 1 else ""
             lines.append(f"  {one.name:{width}}  {self.scale.text(one.value)}{best}{mixed}")
-        if rest:
-            best_one, worst = (
-                f"{self.scale.text(one.value)} ({one.name})" for one in (rest[0], rest[-1])
-            )
-            count = f"{len(rest)} others, from" if len(rest) > 1 else "1 other:"
-            span = f"{best_one} down to {worst}" if len(rest) > 1 else best_one
-            lines.append(f"  {count} {span}; `? all` lists all.")
+        if others:
+            least = f"{self.scale.text(worst.value)} ({worst.name})"
+            lines.append(f"  and {others} more, down to {least}; `? all` lists all.")
         return lines
 
     def help(self, state: Any, names: Mapping[int, str]) -> list[str]:

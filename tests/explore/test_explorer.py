@@ -31,7 +31,7 @@ from solvent.explore import (
 )
 from solvent.explore.decision import choice_in, expected, joint_action, matrix, results
 from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS
-from solvent.explore.states import NearestError, States
+from solvent.explore.states import States
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.model import TabularPolicy, ValueScale
@@ -125,16 +125,11 @@ def test_a_state_is_found_by_its_address_and_by_its_fields(name: str) -> None:
             assert states.with_fields(first, written) == state
 
 
-def test_fields_that_no_state_has_lead_to_the_nearest() -> None:
-    states = States(solved("greed"))
-    with pytest.raises(NearestError, match="no state that can be reached") as caught:
-        states.with_fields(states.starts[0], {"phase": "last", "scores 2": "7"})
+def test_fields_that_no_state_has_are_refused() -> None:
     # Player 0 stands at 0; so player 1 would be on turn.
-    near = caught.value.state
-    assert (near.phase, near.scores[1]) == ("last", 7) or near.scores == (0, 7)
     answer = client("greed").get("/board?f3=last&f2=7")
     assert answer.status_code == 400
-    assert "the nearest one is shown instead" in answer.text
+    assert "no state that can be reached has" in answer.text
 
 
 STRANGE = (
