@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import io
 import json
 import re
 import subprocess
@@ -18,11 +17,9 @@ import pytest
 from bad_files import CONTENTS, bad_files, forge
 from commands import answer, refusal, run, said
 from gamebooks import changed, mill
-from rich.console import Console
 
 from solvent import GAMES, __version__, make_game
-from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
-from solvent.cli import printing
+from solvent.benchmark import progress
 from solvent.cli.parameters import (
     ALGORITHMS,
     game_of_request,
@@ -311,10 +308,10 @@ def test_the_list_takes_every_name_that_solve_takes() -> None:
 def test_long_work_tells_how_far_it_is_where_there_is_no_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(printing, "PERIOD", 0.01)
+    monkeypatch.setattr(progress, "PERIODS", (0.01, 0.01))
     told, deadline = "", time.monotonic() + 10
     # A folder may have a name that Rich would read as its own markup.
-    with printing.solving("a[/b]/game.py") as tell:
+    with progress.solving("a[/b]/game.py") as tell:
         tell(Progress(1, 4, "compiling"))
         while "%" not in told and time.monotonic() < deadline:
             told += capsys.readouterr().err
@@ -706,30 +703,3 @@ sections:
     for words in (["score", "uniform", "book"], ["solve", "book"]):
         told = told_by(*words, str(book))(WIDTH)
         assert re.search(r"\bplace +gold\b", told), told
-
-
-def test_the_results_of_a_bench_give_a_value_to_each_seat() -> None:
-    optimum = 0.5138417330406193
-    four = ("value", "gap", "normalized", "worst_start_gap")
-    agent = AgentRecord(
-        name="ppo 0", algorithm="ppo", seed=0, timesteps=1, cpu_seconds=1.0, folder="ppo-0",
-        exploitability=(0.1, 0.2), mode_exploitability=(0.3, 0.3),
-        **dict.fromkeys([*four, *(f"mode_{key}" for key in four)], -0.012345678),
-    )  # fmt: skip
-    task = TaskRecord(
-        env="solvent/Greed-v0",
-        game="greed",
-        parameters={"limit": 100, "sides": 6},
-        optimum=optimum,
-        bracket=(optimum, optimum),
-        agents=(agent,),
-        baselines=(BaselineRecord("optimal", 0.0, 0.0, 1.0, 0.0, (0.0, 0.0)),),
-    )
-    console = Console(file=io.StringIO(), width=WIDTH)
-    printing.show_results(console, [task])
-    told = console.file.getvalue()
-    # One scale in both seats, on which the optimal player is at the optimum. Agents are judged as
-    # sampled: where both act at once, a mixed optimum has a greedy policy that is not.
-    assert re.search(r"^optimal +0\.513842 +0\.486158 ", told, re.MULTILINE)
-    assert re.search(r"^ppo 0 +0\.413842 +0\.286158 ", told, re.MULTILINE)
-    assert "optimum 0.513842 (chance of winning, a tie counts half)" in told

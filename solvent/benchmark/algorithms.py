@@ -67,8 +67,8 @@ from solvent.benchmark.policies import (
     policy_files,
     run_policies,
 )
-from solvent.benchmark.progress import Moment, Outcome, Report
-from solvent.benchmark.records import AgentRecord, FailureRecord
+from solvent.benchmark.progress import Moment, Report
+from solvent.benchmark.records import AgentRecord, FailureRecord, Outcome
 from solvent.benchmark.run_folder import RECORD, RunFolder, named, request_beside, saw_solution
 from solvent.benchmark.suites import Setting, Task, TaskGame, task_game
 from solvent.envs.env import Env

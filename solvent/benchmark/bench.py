@@ -49,12 +49,13 @@ from solvent.benchmark.algorithms import (
 )
 from solvent.benchmark.policies import task_record
 from solvent.benchmark.processes import live_with_parent
-from solvent.benchmark.progress import BenchProgress, Moment, Outcome
+from solvent.benchmark.progress import BenchProgress, Moment
 from solvent.benchmark.records import (
     FILE,
     AgentRecord,
     BenchRecord,
     FailureRecord,
+    Outcome,
     SuiteRecord,
     TaskRecord,
     write_results,

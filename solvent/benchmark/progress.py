@@ -1,4 +1,11 @@
-"""Progress of a training and of a bench: bars on a terminal, lines elsewhere."""
+"""Progress of long work: a bar on a terminal or in a notebook, lines elsewhere.
+
+A bar appears when the work has taken a second, and vanishes at its end. In a pipe or a log there
+are lines on the error output instead: the first after ten seconds, each later one after twice the
+time, up to ten minutes. Both tell the time that is left.
+
+A bench has one bar for all of its runs, and besides a line for each of its events.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +14,162 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeAlias
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
-    TaskID,
+    ProgressColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
-from solvent.benchmark.records import AgentRecord, FailureRecord
-from solvent.exact.learning_curve import CurvePoint
+from solvent.exact.compilation import is_compiling
+from solvent.model.cache import OnProgress
+from solvent.model.cache import Progress as Step
 
-PERIOD = 600.0
-"""Seconds over which the speed of a training is averaged, for the time that is left."""
+if TYPE_CHECKING:
+    from solvent.benchmark.records import Outcome
+    from solvent.exact.learning_curve import CurvePoint
+
+PATIENCE = 1.0
+"""Seconds that work takes before its bar appears."""
+
+PERIODS = (10.0, 600.0)
+"""Seconds before the first line where there is no terminal, and most seconds between two."""
+
+SPEED_PERIOD = 600.0
+"""Seconds of the past from which the time that is left is concluded."""
+
+COMPILING = "compiling, only the first time"
+"""The message while Numba compiles; the compiled code is kept on disk."""
+
+
+class _Now(ProgressColumn):
+    """The description of the work; while Numba compiles, that it does."""
+
+    def render(self, task: Task) -> Text:
+        """Return the description."""
+        return Text(COMPILING if is_compiling() else task.description)
+
+
+class _Left(TimeRemainingColumn):
+    """The time that is left, with that word; nothing while it is unknown."""
+
+    def render(self, task: Task) -> Text:
+        """Return the time that is left, such as ``0:00:07 left``."""
+        left = super().render(task)
+        return Text() if task.time_remaining is None else left.append(" left")
+
+
+class Bar:
+    """The progress of some work, shown while this context lasts.
+
+    Called with a description of what is done now, how much of it is done, and how much there is,
+    None if that is unknown.
+
+    Args:
+        description: The description of the work, until it tells more.
+        done: The amount of work that was done before.
+        total: The total amount of work; None while that is unknown.
+        shown: Whether to show anything.
+    """
+
+    def __init__(
+        self, description: str, *, done: int = 0, total: int | None = None, shown: bool = True
+    ) -> None:
+        self.console = Console(stderr=True, quiet=not shown)
+        self._bar = Progress(
+            _Now(),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[share]}"),
+            TimeElapsedColumn(),
+            _Left(),
+            console=self.console,
+            speed_estimate_period=SPEED_PERIOD,
+            get_time=lambda: time.monotonic(),
+            transient=True,
+        )
+        self._bar.add_task(description, total=total, completed=done, share="")
+        self._ended = Event()
+        self._thread = Thread(target=self._show, daemon=True)
+
+    def __enter__(self) -> Self:
+        """Wait for the time to show it."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the bar."""
+        self._ended.set()
+        self._thread.join()
+        # A bar that did not begin would still end with an empty line.
+        if self._bar.live.is_started:
+            self._bar.stop()
+
+    def __call__(self, description: str, done: int, total: int | None) -> None:
+        """Show another amount of work."""
+        [task] = self._bar.tasks
+        if done < task.completed or (task.total is None) != (total is None):
+            # Another phase: its speed has nothing to do with that of the last one.
+            self._bar.reset(task.id, total=total, completed=done)
+        share = f"{done:,}" if not total else f"{100 * done / total:.1f}%"
+        self._bar.update(task.id, description=description, completed=done, total=total, share=share)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the console can show a bar that moves."""
+        return self.console.is_interactive or self.console.is_jupyter
+
+    @property
+    def left(self) -> str:
+        """The time that is left, in words; empty if unknown."""
+        [task] = self._bar.tasks
+        seconds = task.time_remaining
+        return "" if seconds is None else f"{timedelta(seconds=round(seconds))} left"
+
+    def _show(self) -> None:
+        if self.is_live:
+            if not self._ended.wait(PATIENCE):
+                self._bar.start()
+            return
+        period, longest = PERIODS
+        while not self._ended.wait(period):
+            [task] = self._bar.tasks
+            description = COMPILING if is_compiling() else task.description
+            now = f"{description} {task.fields['share']}".rstrip()
+            line = _joined(now, f"{task.elapsed or 0:.0f} s", self.left)
+            self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            period = min(2 * period, longest)
+
+
+def _joined(*parts: str) -> str:
+    """Join the nonempty parts of a line with commas."""
+    return ", ".join(part for part in parts if part)
+
+
+@contextmanager
+def solving(description: str) -> Iterator[OnProgress]:
+    """Show the progress of solving.
+
+    Args:
+        description: The description of the game that is solved.
+
+    Yields:
+        The argument for ``solvent.solve(game, progress=...)``.
+    """
+    with Bar(f"solving {description}") as tell:
+
+        def progress(step: Step) -> None:
+            states = "" if step.total else " states"
+            tell(f"{step.what} {description}{states}", step.done, step.total)
+
+        yield progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,91 +196,27 @@ class Moment:
 
 Report = Callable[[Moment], None]
 
-Outcome: TypeAlias = AgentRecord | FailureRecord
-"""The outcome of a run."""
-
-
-class Bars(Progress):
-    """Progress bars that vanish at the end, and lines, each with the time since the first.
-
-    Args:
-        console: Console for the bars and lines.
-        shown: Whether to show bars. Without, there are lines only.
-    """
-
-    def __init__(self, console: Console, *, shown: bool) -> None:
-        super().__init__(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=None),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("{task.fields[gap]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not shown,
-            get_time=lambda: time.monotonic(),
-            speed_estimate_period=PERIOD,
-        )
-        self._began = time.monotonic()
-
-    def write(self, text: str) -> None:
-        """Write a line; on a terminal a long one is broken between words.
-
-        A closed output does not stop the work.
-        """
-        line = f"[{timedelta(seconds=round(time.monotonic() - self._began))}] {text}"
-        # Rich leaves the program when its pipe is closed. In a thread that takes the reports of
-        # workers, that would end the thread, and workers wait for ever for someone to take them.
-        with suppress(SystemExit, BrokenPipeError):
-            whole = not self.console.is_terminal
-            self.console.print(line, markup=False, highlight=False, soft_wrap=whole)
-
-    def left(self, row: TaskID) -> str:
-        """Return the time left for a bar as a text; empty if unknown."""
-        seconds = self._tasks[row].time_remaining
-        return "" if seconds is None else f"{timedelta(seconds=round(seconds))} left"
-
-
-def _has_bars(console: Console) -> bool:
-    """Return whether a console can show moving bars: on a terminal or in a notebook."""
-    return console.is_interactive or console.is_jupyter
-
-
-def _joined(*parts: str) -> str:
-    """Join the nonempty parts of a line with commas."""
-    return ", ".join(part for part in parts if part)
-
 
 @contextmanager
-def bar_for(description: str) -> Iterator[Report]:
-    """Show a bar, or a line at each tenth of a training; yield the function that moves it.
+def training_bar(description: str) -> Iterator[Report]:
+    """Show the progress of a training.
 
     Args:
         description: Description of the training.
+
+    Yields:
+        The function to call with each of its moments.
     """
-    console = Console(stderr=True)
-    shown, tenths = _has_bars(console), -1
-    with Bars(console, shown=shown) as bars:
-        row = bars.add_task(description, total=None, gap="")
-
-        def report(moment: Moment) -> None:
-            nonlocal tenths
-            done, total, gap = moment.timesteps, moment.total, moment.summary
-            bars.update(row, completed=done, total=total, gap=gap)
-            if not shown and done * 10 // total > tenths:
-                tenths = done * 10 // total
-                steps = f"{done / total:.0%} of {total:,} steps"
-                bars.write(f"{description}: {_joined(steps, gap, bars.left(row))}")
-
-        yield report
+    with Bar(description) as tell:
+        yield lambda moment: tell(
+            _joined(description, moment.summary), moment.timesteps, moment.total
+        )
 
 
 class BenchProgress:
-    """Progress of several trainings.
+    """Progress of several trainings: a bar for all of them, and a line for each event.
 
-    On a terminal there are a bar for each training under way and one for all of them, below the
-    lines. Elsewhere there are lines only, on the standard output, which a log is made of.
+    The lines are on the standard output, which a log is made of.
 
     Args:
         totals: Steps of each training, by its name.
@@ -142,29 +224,36 @@ class BenchProgress:
     """
 
     def __init__(self, totals: Mapping[str, int], *, shown: bool = True) -> None:
-        terminal, output = Console(stderr=True), Console()
-        bars = shown and _has_bars(terminal) and _has_bars(output)
-        console = terminal if bars else output
-        console.quiet = not shown
-        self._lines, self._bars = not bars, Bars(console, shown=bars)
+        self._began = time.monotonic()
+        # Steps of an earlier bench count neither as done nor as left.
         self._totals, self._done = dict(totals), dict.fromkeys(totals, 0)
-        self._rows: dict[str, TaskID] = {}
-        self._ended: set[str] = set()
-        self._all = self._bars.add_task("", total=sum(totals.values()), gap="")
+        self._begun: set[str] = set()
+        self._ended = 0
+        self._bar = Bar("trainings", total=sum(totals.values()), shown=shown)
+        output = Console(quiet=not shown)
+        # On one terminal, lines and the bar take turns.
+        self._console = self._bar.console if self._bar.is_live and output.is_terminal else output
 
-    def __enter__(self) -> BenchProgress:
-        """Show the bars."""
-        self._refresh()
-        self._bars.start()
+    def __enter__(self) -> Self:
+        """Show the bar."""
+        self._bar.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Remove the bars."""
-        self._bars.stop()
+    def __exit__(self, *error: object) -> None:
+        """Remove the bar."""
+        self._bar.__exit__(*error)
 
     def write(self, text: str) -> None:
-        """Report an event that belongs to no training."""
-        self._bars.write(text)
+        """Write a line with the time; on a terminal a long one is broken between words.
+
+        A closed output does not stop the work.
+        """
+        line = f"[{timedelta(seconds=round(time.monotonic() - self._began))}] {text}"
+        # Rich leaves the program when its pipe is closed. In a thread that takes the reports of
+        # workers, that would end the thread, and workers wait for ever for someone to take them.
+        with suppress(SystemExit, BrokenPipeError):
+            whole = not self._console.is_terminal
+            self._console.print(line, markup=False, highlight=False, soft_wrap=whole)
 
     def move(self, name: str, moment: Moment) -> None:
         """Report the progress of a training; the first time, its beginning.
@@ -173,16 +262,14 @@ class BenchProgress:
             name: Name of the training.
             moment: The progress.
         """
-        if name not in self._rows:
-            self._rows[name] = self._bars.add_task(name, total=moment.total, gap="")
-            # Steps of an earlier bench say nothing about the speed of this one.
+        if name not in self._begun:
+            self._begun.add(name)
             self._totals[name] = moment.total - moment.timesteps * moment.resumed
-            if self._lines:
-                steps = f"{moment.timesteps / moment.total:.0%} of {moment.total:,} steps"
-                line = f"resumed   {name}: {_joined(steps, moment.summary)}"
-                self.write(line if moment.resumed else f"started   {name}")
-        self._bars.update(self._rows[name], completed=moment.timesteps, gap=moment.summary)
-        self._refresh(name, self._totals[name] - moment.total + moment.timesteps)
+            steps = f"{moment.timesteps / moment.total:.0%} of {moment.total:,} steps"
+            line = f"resumed   {name}: {_joined(steps, moment.summary)}"
+            self.write(line if moment.resumed else f"started   {name}")
+        self._done[name] = self._totals[name] - moment.total + moment.timesteps
+        self._tell()
 
     def finish(self, name: str, outcome: Outcome) -> None:
         """Report the end of a training; one that never moved was finished by an earlier bench.
@@ -191,13 +278,13 @@ class BenchProgress:
             name: Name of the training.
             outcome: Its result or its failure.
         """
-        kept = name not in self._rows
-        if kept:
+        from solvent.benchmark.records import FailureRecord
+
+        if kept := name not in self._begun:
             self._totals[name] = 0
-        else:
-            self._bars.remove_task(self._rows[name])
-        self._ended.add(name)
-        self._refresh(name, self._totals[name])
+        self._done[name] = self._totals[name]
+        self._ended += 1
+        self._tell()
         if isinstance(outcome, FailureRecord):
             self.write(f"failed    {name}: {outcome.error}")
             return
@@ -207,15 +294,8 @@ class BenchProgress:
             self.write(f"kept      {name}: finished, {gap}")
         else:
             seconds = f"{outcome.cpu_seconds:.1f} CPU-s"
-            self.write(f"finished  {name}: {_joined(gap, seconds, self._bars.left(self._all))}")
+            self.write(f"finished  {name}: {_joined(gap, seconds, self._bar.left)}")
 
-    def _refresh(self, name: str | None = None, done: int = 0) -> None:
-        """Move the bar for all trainings, of which one has taken so many steps."""
-        if name is not None:
-            self._done[name] = done
-        self._bars.update(
-            self._all,
-            description=f"{len(self._ended)} of {len(self._totals)} trainings",
-            total=max(sum(self._totals.values()), 1),
-            completed=sum(self._done.values()),
-        )
+    def _tell(self) -> None:
+        description = f"{self._ended} of {len(self._totals)} trainings"
+        self._bar(description, sum(self._done.values()), max(sum(self._totals.values()), 1))

@@ -24,7 +24,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, TypeAlias
 
 from solvent.benchmark.run_folder import named, read_json, saw_solution, validated
 from solvent.benchmark.suites import Setting, Task
@@ -224,6 +224,10 @@ class FailureRecord:
     algorithm: str
     seed: int
     error: str
+
+
+Outcome: TypeAlias = AgentRecord | FailureRecord
+"""The outcome of a run."""
 
 
 @dataclass(frozen=True, slots=True)

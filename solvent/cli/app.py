@@ -236,8 +236,8 @@ def play(
     [dim]solvent play book my-book.yaml[/]
     [dim]solvent play football --solution half[/]
     """
+    from solvent.benchmark.progress import solving
     from solvent.cli.parameters import open_solution
-    from solvent.cli.printing import solving
     from solvent.cli.work import opponent_of, quick_game
     from solvent.play import play as play_game
 
@@ -596,8 +596,8 @@ def report(
     [dim]solvent report --game greed --limit 50 --sides 6 --out greed.html[/]
     [dim]solvent report --solution second-half --out second-half.html[/]
     """
+    from solvent.benchmark.progress import Bar
     from solvent.cli.parameters import open_solution, read_game
-    from solvent.cli.printing import working
     from solvent.report import write_report
 
     named = 3 - [results, game, solution].count(None)
@@ -617,7 +617,7 @@ def report(
         subject = open_solution(solution, words=ctx.args)
     elif results is None:
         subject = read_game(str(game), ctx.args)
-    with working("making the page"):
+    with Bar("making the page"):
         page = write_report(subject, out, summary=summary, trust=trust)
     typer.echo(f"report: {page}")
 

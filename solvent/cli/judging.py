@@ -114,10 +114,10 @@ def check(
 
     [dim]solvent submit check submissions/mine --rerun 3 --algorithm my_file.py:mine[/]
     """
+    from solvent.benchmark.progress import Bar
     from solvent.benchmark.submissions import check_submission, train_again
-    from solvent.cli.printing import working
 
-    with working("scoring"):
+    with Bar("scoring"):
         found = _suite(suite)
         checked = check_submission(folder, found)
     _show(checked)
@@ -138,10 +138,10 @@ def leaderboard(
     suite: SuiteFile = None,
 ) -> None:
     """Check submissions and write a self-contained HTML page that compares them."""
-    from solvent.cli.printing import working
+    from solvent.benchmark.progress import Bar
     from solvent.report.leaderboard import write_leaderboard
 
-    with working("scoring"):
+    with Bar("scoring"):
         page = write_leaderboard(folders, out, _suite(suite))
     typer.echo(f"leaderboard: {page}")
 
@@ -154,15 +154,10 @@ def _suite(file: Path | None) -> Suite | None:
 
 def _show(submission: Submission) -> None:
     """Show a submission as on a leaderboard; nothing in it is taken for markup."""
-    from solvent.benchmark.records import SuiteRecord
-    from solvent.benchmark.statistics import RunStatistic
     from solvent.benchmark.submissions import PROVED, STATED
-    from solvent.benchmark.summary import summarize
-    from solvent.cli.printing import facts, show_columns
+    from solvent.cli.printing import facts, show_summary
 
-    card = submission.card
-    summary = summarize(submission.tasks, SuiteRecord(card.suite, card.suite_hash))
-    console = Console(emoji=False)
+    card, console = submission.card, Console(emoji=False)
     rows = {
         "proved": PROVED,
         "suite": f"{card.suite} {card.suite_hash[:16]}",
@@ -180,25 +175,8 @@ def _show(submission: Submission) -> None:
     }
     console.print(facts(rows, style="dim"))
 
-    def told(found: RunStatistic | None) -> str:
-        if found is None:
-            return "–"
-        ends = f" [{found.low:z.4f}, {found.high:z.4f}]" if found.low < found.high else ""
-        return f"{found.mean:z.4f}{ends}"
-
-    columns = {
-        "task": [row.task or "all tasks" for row in summary.rows],
-        "policy": [row.policy for row in summary.rows],
-        "IQM": [told(row.iqm) for row in summary.rows],
-        "over constant": [told(row.over_constant) for row in summary.rows],
-        "gap": ["" if row.task is None else told(row.gap) for row in summary.rows],
-        "worst start": [
-            "" if row.worst_start_gap is None else f"{row.worst_start_gap:.3g}"
-            for row in summary.rows
-        ],
-    }
     console.print()
-    show_columns(console, columns, numbers={"worst start"})
+    show_summary(console, submission.tasks)
 
 
 def grade(
@@ -230,7 +208,7 @@ def grade(
     [dim]solvent grade lake-policy answer.npz[/]
     [dim]solvent grade lake-policy answers/*.npz --csv grades.csv[/]
     """
-    from solvent.cli.printing import working
+    from solvent.benchmark.progress import Bar
     from solvent.grading import find_exercise, grade_files, write_grades
 
     found = find_exercise(exercise, trust=trust)
@@ -241,7 +219,7 @@ def grade(
         _show_exercise(console, found)
         return
     graded = []
-    with working("grading", total=len(files)) as tell:
+    with Bar("grading", total=len(files)) as tell:
         for one in grade_files(found, files):
             graded.append(one)
             tell("grading", len(graded), len(files))

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
+from solvent.benchmark.progress import Bar
 from solvent.cli.groups import interruptible
-from solvent.cli.printing import facts, game_text, show_starts, solution_rows, working
+from solvent.cli.printing import facts, game_text, show_starts, solution_rows
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import (
     Plan,
@@ -198,7 +199,7 @@ def _check_disk(layered: LayeredGame, out: Path, store: LayerStore) -> None:
     except ResourceError:
         if store.keep != "compact":
             raise
-        with working("solving a sample"):
+        with Bar("solving a sample"):
             _, packed = measure(layered)
         check_disk(layered, out, store, packed)
 
@@ -219,7 +220,7 @@ def layer_bar(
     """
     total, left = (sum(map(layered.states, part)) for part in (layered.layers, missing))
     done = total - left
-    with working(description, done=done, total=total) as show:
+    with Bar(description, done=done, total=total) as show:
 
         def tell(layer: Layer) -> None:
             nonlocal done
@@ -250,7 +251,7 @@ def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
 
 def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool) -> None:
     in_folder = options.out is not None
-    with working("solving a sample"):
+    with Bar("solving a sample"):
         plan = make_plan(layered, in_folder=in_folder, keep=options.keep or "all")
     if as_json:
         report = {
@@ -316,7 +317,7 @@ def _show_spot_check(
     assert folder is not None
     assert count is not None
     store = LayerFolder.open(folder, layered, manifest_only=True)
-    with working(f"solving {count:,} states again"):
+    with Bar(f"solving {count:,} states again"):
         checked = spot_check(store, count, secrets.token_hex(8))
     wrong = [state for state in checked if not state.agrees]
     if as_json:

@@ -1,51 +1,31 @@
-"""Results as tables for a terminal and as JSON for programs, and the progress of long work.
+"""Results as tables for a terminal and as JSON for programs.
 
 Tables fit the terminal: no number is broken or cut, and no text within a word. A table that does
 not fit is laid out in another way, each of its rows as a list of its entries.
-
-Progress of long work is on the error output, with the time that is left. On a terminal that is a
-bar, which appears when the work has taken a second. Elsewhere, as in a pipe or a log, it is a line
-every ten seconds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.measure import Measurement
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
-from rich.text import Text
 
 from solvent.exact import Solution, SolvedGame, SolvedTable
-from solvent.exact.compilation import is_compiling
 from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPolicy, ValueScale
-from solvent.model.cache import OnProgress
-from solvent.model.cache import Progress as Step
 from solvent.model.files import strict_json
 from solvent.model.game import deciders, merged, words
-from solvent.model.registry import make_game
 from solvent.model.text import (
     NEVER_ENDS,
     ROUNDING,
     UNBOUNDED,
-    exact,
+    brief,
     field_names,
     interval,
     precise,
@@ -55,7 +35,8 @@ from solvent.model.text import (
 )
 
 if TYPE_CHECKING:
-    from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
+    from solvent.benchmark.records import TaskRecord
+    from solvent.benchmark.statistics import RunStatistic
     from solvent.exact import GapLocation, Score
     from solvent.report.gap_attribution import LosingState
     from solvent.training import TrainingResult
@@ -176,123 +157,6 @@ def _fits(console: Console, table: Table) -> bool:
     """Return whether no word of a table would have to be broken."""
     unbounded = console.options.update_width(10**6)
     return Measurement.get(console, unbounded, table).minimum <= console.width
-
-
-PATIENCE = 1.0
-"""Seconds that work takes before its bar appears."""
-
-PERIOD = 10.0
-"""Seconds between two lines where there is no terminal."""
-
-SPEED_PERIOD = 120.0
-"""Seconds of the past from which the remaining time is concluded."""
-
-COMPILING = "compiling, only the first time"
-"""The message while Numba compiles; the compiled code is kept on disk."""
-
-Tell: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with what is done now, how much of it is done, and how much there is, if known."""
-
-
-class _Now(ProgressColumn):
-    """The description of the work; while Numba compiles, that it does."""
-
-    def render(self, task: Task) -> Text:
-        """Return the description."""
-        return Text(COMPILING if is_compiling() else task.description)
-
-
-class _Left(TimeRemainingColumn):
-    """The time that is left, with that word; nothing while it is unknown."""
-
-    def render(self, task: Task) -> Text:
-        """Return the time that is left, such as ``0:00:07 left``."""
-        left = super().render(task)
-        return Text() if task.time_remaining is None else left.append(" left")
-
-
-@contextmanager
-def working(description: str, *, done: int = 0, total: int | None = None) -> Iterator[Tell]:
-    """Show the progress of some work.
-
-    Args:
-        description: The description of the work, until it tells more.
-        done: The amount of work that was done before.
-        total: The total amount of work; None while that is unknown.
-
-    Yields:
-        The function for the work to call as it goes on.
-    """
-    console = Console(stderr=True)
-    bar = Progress(
-        _Now(),
-        BarColumn(bar_width=20),
-        TextColumn("{task.fields[share]}"),
-        TimeElapsedColumn(),
-        _Left(),
-        console=console,
-        speed_estimate_period=SPEED_PERIOD,
-        transient=True,
-    )
-    task = bar.add_task(description, total=total, completed=done, share="")
-    ended = Event()
-
-    def show() -> None:
-        if console.is_terminal:
-            if not ended.wait(PATIENCE):
-                bar.start()
-            return
-        while not ended.wait(PERIOD):
-            console.print(_line(bar), markup=False, highlight=False, soft_wrap=True)
-
-    def tell(what: str, done: int, total: int | None) -> None:
-        one = bar.tasks[task]
-        if total != one.total or done < one.completed:
-            # Another phase: its speed has nothing to do with that of the last one.
-            bar.reset(task, total=total, completed=done)
-        share = f"{done:,}" if not total else f"{100 * done / total:.1f}%"
-        bar.update(task, description=what, completed=done, share=share)
-
-    thread = Thread(target=show, daemon=True)
-    thread.start()
-    try:
-        yield tell
-    finally:
-        ended.set()
-        thread.join()
-        # A bar that did not begin would still end with an empty line.
-        if bar.live.is_started:
-            bar.stop()
-
-
-def _line(bar: Progress) -> str:
-    """Return the content of the bar as a line."""
-    [task] = bar.tasks
-    left = task.time_remaining
-    description = COMPILING if is_compiling() else task.description
-    parts = [f"{description} {task.fields['share']}".rstrip()]
-    parts += [f"{task.elapsed or 0:.0f} s"]
-    parts += [] if left is None else [f"about {left:.0f} s left"]
-    return ", ".join(parts)
-
-
-@contextmanager
-def solving(description: str) -> Iterator[OnProgress]:
-    """Show the progress of solving.
-
-    Args:
-        description: The description of the game that is solved.
-
-    Yields:
-        The argument for ``solvent.solve(game, progress=...)``.
-    """
-    with working(f"solving {description}") as tell:
-
-        def progress(step: Step) -> None:
-            states = "" if step.total else " states"
-            tell(f"{step.what} {description}{states}", step.done, step.total)
-
-        yield progress
 
 
 MOST_ACTIONS = 3
@@ -698,51 +562,38 @@ def show_training(console: Console, result: TrainingResult, info: GameInfo | Non
     console.print(facts({name: text for name, text in rows.items() if text}))
 
 
-def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
-    """The agents and baselines of a bench against the optimum."""
-    for task in tasks:
-        try:
-            info = make_game(task.game, **task.parameters).info
-        except (ValueError, OSError, ImportError):
-            info = None
-        meaning = "" if info is None else ValueScale(info).meaning
-        console.print(
-            f"\n[bold]{escape(task.title)}[/]  optimum {task.optimum:z.6f}"
-            f"{meaning and f' ({meaning})'}\nproved to lie in {interval(*task.bracket)}",
-            highlight=False,
-        )
-        numbers = ["value", "gap", "normalized", "worst start"]
-        if task.for_two:
-            numbers = ["seat 0", "seat 1", "exploitability", "normalized", "worse seat"]
-        rows = []
-        records: list[tuple[str, AgentRecord | BaselineRecord]] = [
-            *(("mode_" if task.judged == "greedy" else "", agent) for agent in task.agents),
-            *(("", baseline) for baseline in task.baselines),
-        ]
-        for prefix, record in records:
-            value, gap, normalized, worst, lost = (
-                getattr(record, prefix + name)
-                for name in ("value", "gap", "normalized", "worst_start_gap", "exploitability")
-            )
-            values = [value]
-            if task.for_two:
-                values = [
-                    math.nan
-                    if info is None or lost is None
-                    else ValueScale(info, seat).of(task.optimum) - lost[seat]
-                    for seat in (0, 1)
-                ]
-            cells = [*map(exact, values), small(gap), exact(normalized), small(worst)]
-            rows.append((gap, record.name, cells))
-        cells_of = [(name, *cells) for _, name, cells in sorted(rows)]
-        show_rows(console, ["policy", *numbers], cells_of, numbers=numbers)
-    if not all(task.for_two for task in tasks):
-        note(console, "Agents take their most probable action; all numbers are exact.")
-    if any(task.for_two for task in tasks):
-        note(
-            console,
-            "By self-play agents act as sampled. A seat's value is against a best response.",
-        )
+def show_summary(console: Console, tasks: Sequence[TaskRecord]) -> None:
+    """Show what each algorithm reached, by task and over all tasks.
+
+    Args:
+        console: The console to print on.
+        tasks: Records of the tasks.
+    """
+    from solvent.benchmark.summary import summarize
+
+    def told(found: RunStatistic | None, text: Callable[[float], str] = brief) -> str:
+        if found is None:
+            return "–"
+        ends = f" [{text(found.low)}, {text(found.high)}]" if found.low < found.high else ""
+        return text(found.mean) + ends
+
+    rows = summarize(tasks, policies=("judged",), compare=False).rows
+    columns = {
+        "task": [row.task or "all tasks" for row in rows],
+        "algorithm": [row.algorithm for row in rows],
+        "IQM": [told(row.iqm) for row in rows],
+        "over constant": [told(row.over_constant) for row in rows],
+        "gap": ["" if row.task is None else told(row.gap, small) for row in rows],
+        "worst start": [
+            "" if row.worst_start_gap is None else small(row.worst_start_gap) for row in rows
+        ],
+    }
+    show_columns(console, columns, numbers={"worst start"})
+    note(
+        console,
+        "IQM: normalized score, 0 for uniform play and 1 for the optimum. All numbers are exact, "
+        "of the greedy policy, and by self-play of the sampled one.",
+    )
 
 
 def _starts(game: Game) -> dict[Any, float]:

@@ -19,6 +19,7 @@ from rich.console import Console
 from solvent import exact
 from solvent.baselines import all_baselines, make_baseline
 from solvent.baselines.network import NetworkPlayer, load_network
+from solvent.benchmark.progress import Bar, solving
 from solvent.cli.groups import interruptible
 from solvent.cli.parameters import (
     game_of_request,
@@ -32,13 +33,11 @@ from solvent.cli.printing import (
     facts,
     game_text,
     score_json,
-    show_results,
     show_score,
     show_solution,
+    show_summary,
     show_training,
     solution_json,
-    solving,
-    working,
 )
 from solvent.exact import SolvedGame, SolvedTable, cached_solution
 from solvent.exact import solve as solve_game
@@ -219,7 +218,7 @@ def train(
     """
     further = [f"--{name}={value}" for name, value in of_env.items() if value is not None]
     environment, parameters = find_environment(game, game_parameters(game, [*words, *further]))
-    with working("loading PyTorch"):
+    with Bar("loading PyTorch"):
         from solvent.training import train as train_agent
 
     with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
@@ -272,9 +271,9 @@ def bench(
             settings=own,
             **further,
         )
-        with working("making the page"):
+        with Bar("making the page"):
             page = write_report(out, out / "report.html", summary=out)
-    show_results(Console(emoji=False), record.tasks)
+    show_summary(Console(emoji=False), record.tasks)
     typer.echo(f"\nreport: {page}")
     for failure in record.failures:
         typer.echo(

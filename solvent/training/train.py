@@ -62,7 +62,7 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from torch.utils.tensorboard.writer import SummaryWriter
 
 from solvent.baselines.network import NetworkPlayer
-from solvent.benchmark.progress import Report, bar_for
+from solvent.benchmark.progress import Report, training_bar
 from solvent.benchmark.run_folder import GIVEN, UNIFORM, RunFolder, saw_solution, seen_of_solution
 from solvent.envs.registration import ENVIRONMENTS, samples_table
 from solvent.exact import (
@@ -522,7 +522,7 @@ def train(
 
         def work() -> None:
             both = " self-play" if self_play else ""
-            bar = bar_for(f"{training.request['environment']} {algorithm}{both} seed {seed}")
+            bar = training_bar(f"{training.request['environment']} {algorithm}{both} seed {seed}")
             with bar if progress is True else nullcontext(progress or None) as report:
                 _learn(run, training, report, callback)
 

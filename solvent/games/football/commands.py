@@ -137,9 +137,9 @@ def points(
 
     [dim]solvent chart points mine.csv --out mine.json[/]
     """
-    from solvent.cli.printing import working
+    from solvent.benchmark.progress import Bar
 
-    with working(f"solving {source}"):
+    with Bar(f"solving {source}"):
         rules, solutions = _solved(source, ruleset, other_chart)
     values, *others = (
         found.expected_points(own) for own, found in zip(rules, solutions, strict=True)
@@ -192,14 +192,14 @@ def sheet(
 
     [dim]solvent chart sheet standard --down 3 --to-go 7 --to-goal 34[/]
     """
-    from solvent.cli.printing import working
+    from solvent.benchmark.progress import Bar
     from solvent.games.football.solver.points import call_sheet
 
     chart, numbers = load_chart(source), Ruleset.of(ruleset and parse_value(ruleset))
     usual = min(numbers.first_down, to_goal)
     situation = Situation(down, usual if to_go is None else to_go, to_goal, punting)
     check_situation(numbers, situation)
-    with working(f"solving {source}"):
+    with Bar(f"solving {source}"):
         rules, solutions = _solved(source, ruleset, other_chart)
         found = call_sheet(rules[0], solutions[0], situation)
     sides = {"offence": found.offence, "defence": found.defence}

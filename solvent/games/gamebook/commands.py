@@ -84,7 +84,7 @@ def solve(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
 ) -> None:
     """Solve a gamebook: its value, the endings under best play, and the key decisions."""
-    from solvent.cli.printing import solving
+    from solvent.benchmark.progress import solving
     from solvent.exact import optimal_occupancy, solve_exactly
     from solvent.exact import solve as solve_table
     from solvent.games.gamebook.loader import load_book
