@@ -16,14 +16,12 @@ asked for          shape                  numbers
 
 It comes as ``.npz`` with one array under any name (``numpy.savez("answer.npz", policy)``), or as
 ``.csv``: a line for each state with numbers between commas, in the order of the states, and
-before them one line if that is wanted: a title of one cell, or a name for each column. Where these
-are the actions, they are in the actions' order.
+before them a title if that is wanted. If it names the actions, it does so in their order.
 
 Nothing in a file is believed, and nothing in it runs. What is no regular file is not opened, and
 neither is a link, which might lead to somebody else's answer. How large a file may be follows from
-the size of the answer (:func:`largest_file`). Shapes are compared before anything is unpacked, and
-a line of text is no longer than its numbers can be. So the memory that reading takes is bounded by
-the exercise, whatever the file states.
+the size of the answer (:func:`largest_file`). Shapes are compared before anything is unpacked. So
+the memory that reading takes is bounded by the exercise, whatever the file states.
 
 **Exercises** say what is asked of a student, as small data files that anyone can write. An exercise
 is a file of TOML::
@@ -349,9 +347,6 @@ NUMBER = 32
 BESIDE = 2**16
 """Bytes of a file for all else: the headers of an archive, the names of columns."""
 
-LONGEST_NAME = 256
-"""Bytes in a line of text for each column: the name of an action is longer than a number."""
-
 
 def largest_file(shapes: tuple[tuple[int, ...], ...]) -> int:
     """Bytes that the file of an answer of these shapes may have."""
@@ -403,68 +398,23 @@ def _read_csv(
         text = read_file(path, largest).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise StoreError(f"{path}: is no text in UTF-8") from error
-    rows = max(shape[0] for shape in shapes)
-    widths = sorted({1 if len(shape) == 1 else shape[1] for shape in shapes})
-    names: list[str] = []
-    read: list[list[float]] = []
-    for number, cells in _lines(path, text, widths[-1]):
-        numbers = [_number(cell) for cell in cells]
-        if not (names or read) and all(one is None for one in numbers):
-            names = [cell.strip("# ") for cell in cells]
-            continue
-        if len(cells) not in widths:
-            hint = ", without its number" if len(cells) - 1 in widths else ""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and not lines[0].lstrip('" +-.')[:1].isdigit():
+        # NumPy writes the names of columns with spaces between them.
+        names = lines.pop(0).strip("# ").replace(",", " ").split()
+        if sorted(names) == sorted(actions) and names != list(actions):
             raise StoreError(
-                f"{path}: line {number} has {shown(cells)}; expected "
-                f"{' or '.join(map(str, widths))} columns, a line for each state{hint}"
+                f"{path}: names the columns {shown(names)}; expected {', '.join(actions)}"
             )
-        if None in numbers:
-            raise StoreError(
-                f"{path}: line {number} has {shown(cells[numbers.index(None)])}; expected are "
-                f"numbers such as 0.25, with commas between columns"
-            )
-        if len(read) == rows:
-            raise StoreError(f"{path}: has more than {rows} lines of numbers; expected {rows}")
-        read.append([one for one in numbers if one is not None])
-        # All lines are as wide as the first.
-        widths = [len(cells)]
-    if len(read) != rows:
-        titled = f" below the names {shown(names)}" if names else ""
+    found = np.loadtxt(lines, delimiter=",", quotechar='"', ndmin=2) if lines else np.empty((0, 0))
+    if found.shape[1] == 1 and found.shape[:1] in shapes:
+        found = found[:, 0]
+    if found.shape not in shapes:
         raise StoreError(
-            f"{path}: has {len(read)} lines of numbers{titled}; expected {rows}, one for each state"
+            f"{path}: has {len(lines)} lines of {found.shape[-1]} numbers; expected are numbers "
+            f"of shape {' or '.join(map(str, shapes))}, a line for each state"
         )
-    found = np.array(read)
-    # NumPy's header is one cell, a title or the names with spaces between them.
-    listed = names[0].split() if len(names) == 1 else names
-    mixed = sorted(listed) == sorted(actions) and listed != list(actions)
-    if mixed or len(names) not in (0, 1, found.shape[1]):
-        columns = "1 name" if found.shape[1] == 1 else f"{found.shape[1]} names"
-        expected = ", ".join(actions) if mixed else columns
-        raise StoreError(f"{path}: names the columns {shown(names)}; expected {expected}")
-    return found[:, 0] if found.shape[1] == 1 and (rows,) in shapes else found
-
-
-def _lines(path: Path, text: str, width: int) -> Iterator[tuple[int, list[str]]]:
-    """The lines with something in them, each with its number and its cells."""
-    longest = LONGEST_NAME * (width + 1)
-    for number, line in enumerate(io.StringIO(text, newline=None), 1):
-        if len(line) > longest:
-            raise StoreError(
-                f"{path}: line {number} has {len(line):,} characters; at most {longest:,} are read"
-            )
-        try:
-            [cells] = csv.reader([line]) if line.strip() else [[]]
-        except (csv.Error, ValueError) as error:
-            raise StoreError(f"{path}: line {number} is no line of CSV ({error})") from error
-        if cells:
-            yield number, cells
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None
+    return found
 
 
 TOLD = 3
