@@ -8,22 +8,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from commands import said
 from gamebooks import changed, small
 
 from solvent import make_game
-from solvent.envs import Env, TextObservation
 from solvent.exact import SolvedTable, solve
-from solvent.games import Pig
 from solvent.games.gamebook.library import open_book
 from solvent.games.gamebook.loader import BookError, parse_book
 from solvent.games.gamebook.report import gamebook_sections, layout, reading, state_sections
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularPolicy, compile_game
-from solvent.registration import register_envs
 from solvent.report.solved import game_task
 
 TEXT = changed(
@@ -94,33 +90,6 @@ def test_the_reader_sees_what_the_solver_forgets() -> None:
             state = outcomes[int(rng.integers(len(outcomes)))].state
         assert game.from_reader(state) in table.index
     assert forgotten > 0
-
-
-register_envs()
-
-
-def test_a_text_is_what_the_rules_draw() -> None:
-    game = small_mill()
-    env = TextObservation(Env(game))
-    text, info = env.reset(seed=2)
-    pages = set()
-    for _ in range(20):
-        assert text == game.draw(env.unwrapped.state)
-        assert env.observation_space.contains(text)
-        pages.add(text)
-        text, _, over, _, info = env.step(int(np.flatnonzero(info["action_mask"])[0]))
-        if over:
-            break
-    assert len(pages) > 5
-
-
-def test_any_game_can_be_read_but_not_a_table_alone() -> None:
-    game = Pig(target=8)
-    opponent = TabularPolicy.uniform(compile_game(game), player=1)
-    assert "8" in TextObservation(Env(game, opponents=opponent)).reset(seed=1)[0]
-    for env in (Env(compile_game(small_mill())), gym.make("CartPole-v1")):
-        with pytest.raises(ValueError, match="has no rules that could draw"):
-            TextObservation(env)
 
 
 GAME = small_mill()
