@@ -25,7 +25,6 @@ from solvent.envs.batch_simulator import (
 )
 from solvent.envs.kernels import draw_actions, draw_entries
 from solvent.envs.sampling import (
-    DRAWS,
     FIRST_BITS,
     OpponentPool,
     Opponents,
@@ -160,17 +159,16 @@ class Cells(NamedTuple):
         cell: [S, A] the row of each state and action, with bit 31 set if the action is illegal;
             where the episode has ended it is the start's.
         depth: Number of halvings that find an outcome of a cell.
-        guide: [2^m] int32, for a start of more outcomes than any other row: the first outcome that
-            a draw can pick whose upper m bits are the index (Chen and Asau 1974, "On generating
-            random variates from an empirical distribution"). The thresholds of cells that lead to
-            such a start begin at 0, which belongs to no row.
-        starts: First threshold of such a start; 0 if the start is a row like any other.
+        starts: First threshold of a start of more outcomes than any other row, which is searched
+            apart. The thresholds of cells that lead to it begin at 0, which belongs to no row.
+            0 if the start is a row like any other.
+        n_starts: Number of thresholds of such a start.
     """
 
     cell: NDArray[np.uint64]
     depth: int
-    guide: NDArray[np.int32]
     starts: int
+    n_starts: int
 
 
 def cells(game: TabularGame, table: SeatTable, outcomes: OutcomeTable) -> Cells:
@@ -186,16 +184,13 @@ def cells(game: TabularGame, table: SeatTable, outcomes: OutcomeTable) -> Cells:
     number[game.terminal] = len(outcomes.row) - 1
     last, cut, places = place_of(outcomes.row.item(-1))
     deepest = int(outcomes.row[:-1].max()) >> 59
+    row = outcomes.row
     if places <= 1 << deepest:
-        row, guide, cut = outcomes.row, np.zeros(1, np.int32), 0
+        cut = 0
     else:
-        row = np.append(outcomes.row[:-1], np.uint64(last))
-        bits = places.bit_length() - 1
-        least_draw = np.arange(places) << (DRAWS.bit_length() - 1 - bits)
-        starts = outcomes.threshold[cut : cut + places]
-        guide = np.searchsorted(starts, least_draw, side="right").astype(np.int32)
+        row = np.append(row[:-1], np.uint64(last))
     cell = row[number] | illegal.astype(np.uint64) << np.uint64(FIRST_BITS)
-    return Cells(cell, deepest, guide, cut)
+    return Cells(cell, deepest, cut, places)
 
 
 class SeatBatch(TableSimulator, SeatSimulator):

@@ -195,8 +195,8 @@ def step_alone(
     action: NDArray[np.int64],
     cell: NDArray[np.uint64],
     depth: int,
-    guide: NDArray[np.int32],
     starts: int,
+    n_starts: int,
     threshold: NDArray[np.int64],
     to: NDArray[Any],
     rewards: NDArray[np.float64],
@@ -227,10 +227,6 @@ def step_alone(
         return wrong
 
     to_state = (_U64(1) << _U64(shift)) - _U64(1)
-    # A draw's upper bits are an index of the guide.
-    guide_shift = 53
-    while 1 << (53 - guide_shift) < len(guide):
-        guide_shift -= 1
     row, picked = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
     draw, again = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.uint64)
     for begun in range(0, n, _BLOCK):
@@ -252,10 +248,8 @@ def step_alone(
                 n_again += int((row[i] >> _U64(32)) & CUT == _U64(0))
             for k in range(n_again):
                 i = again[k]
-                j = _U64(guide[_U64(draw[i] >> guide_shift)])
-                while draw[i] >= threshold[_U64(starts) + j]:
-                    j += _U64(1)
-                picked[i] = (row[i] & FIRST) + j
+                j = pick(draw[i], threshold, starts, n_starts)
+                picked[i] = (row[i] & FIRST) + _U64(j)
         for i in range(m):
             picked[i] = to[picked[i]]
         for i in range(m):
