@@ -28,7 +28,6 @@ from solvent.cli.parameters import (
     read_game,
 )
 from solvent.exact import (
-    load_solution,
     locate_gap,
     save_policy,
     score,
@@ -224,11 +223,6 @@ def test_solve_prints_the_published_value_of_the_hell_demon() -> None:
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_solve_saves_the_solution(tmp_path: Path, small: Any) -> None:
-    said("solve", *SMALL, "--save", str(tmp_path / "new" / "solution.npz"))
-    assert load_solution(tmp_path / "new" / "solution.npz", small).value == solve(small).value
-
-
 def test_score_answers_what_the_library_does(policy_file: Path, small: Any) -> None:
     told = answer("score", str(policy_file), *SMALL, "--json", "--top", "4")
     policy = TabularPolicy.uniform(small)
@@ -409,7 +403,6 @@ REFUSED: list[tuple[str, str]] = [
     ("score POLICY", "names no game; write the game after the file"),
     ("score POLICY --luck 8", "write the game first"),
     ("score missing.npz pig", "missing.npz: cannot be read"),
-    ("solve nim --save POLICY/solution.npz", "cannot be written"),
     ("solve pig luck=3", "belongs to no parameter"),
     ("solve pig 3", "belongs to no parameter"),
     ("solve pig -luck 3", "belongs to no parameter"),

@@ -148,9 +148,6 @@ def list_(
 def solve(
     ctx: typer.Context,
     game: Game,
-    save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save the solution (.npz).")
-    ] = None,
     json: Json = False,
     tolerance: Annotated[
         float,
@@ -185,7 +182,6 @@ def solve(
     plan: Annotated[
         bool, layer_option("--plan", help="Only print the disk, memory, traffic and time needed.")
     ] = False,
-    verify: Annotated[bool, layer_option("--verify", help="Check all files in DIR now.")] = False,
     spot_check: Annotated[
         int | None,
         layer_option(
@@ -207,8 +203,8 @@ def solve(
     from solvent.cli.work import solve as solve_named
 
     options = {"out": out, "threads": threads, "on": on, "keep": keep, "plan": plan}
-    options |= {"verify": verify, "spot_check": spot_check, "force": force}
-    solve_named(game, ctx.args, save, options, tolerance=tolerance, as_json=json)
+    options |= {"spot_check": spot_check, "force": force}
+    solve_named(game, ctx.args, options, tolerance=tolerance, as_json=json)
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -494,7 +490,7 @@ def bench(
         list[str] | None,
         typer.Option(
             metavar="ID",
-            help="Environment instead of a suite, or the only one of the suite. May be repeated.",
+            help="Environment instead of a suite. May be repeated.",
         ),
     ] = None,
     self_play: Annotated[

@@ -72,7 +72,6 @@ class SolveOptions:
         on: The address of the Ray cluster to solve on.
         keep: The values to keep; if None those that the folder was begun with, or all.
         plan: Whether only to print the time and space that solving will take.
-        verify: Whether to compare the checksums of a finished solution.
         spot_check: Number of random states of a finished solution that are only to be solved again;
             None to solve.
         force: Whether to begin although there seems to be too little disk or memory.
@@ -83,7 +82,6 @@ class SolveOptions:
     on: str | None = None
     keep: str | None = None
     plan: bool = False
-    verify: bool = False
     spot_check: int | None = None
     force: bool = False
 
@@ -175,7 +173,7 @@ def solved_store(layered: LayeredGame, options: SolveOptions) -> tuple[LayerStor
                     layered, store, workers=workers, on_layer=lambda layer, record: tell(layer)
                 )
     if options.out is not None:
-        store = LayerFolder.open(options.out, layered, verify=options.verify)
+        store = LayerFolder.open(options.out, layered)
     return store, solved
 
 

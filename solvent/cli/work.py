@@ -39,7 +39,7 @@ from solvent.cli.printing import (
     show_training,
     solution_json,
 )
-from solvent.exact import SolvedGame, SolvedTable, cached_solution
+from solvent.exact import SolvedGame
 from solvent.exact import solve as solve_game
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.game import words
@@ -59,7 +59,6 @@ QUICK = 5_000_000
 def solve(
     game: str,
     words: Sequence[str],
-    save: Path | None,
     layer_options: Mapping[str, Any],
     *,
     tolerance: float,
@@ -70,7 +69,6 @@ def solve(
     Args:
         game: The name of the game.
         words: The parameters written after it.
-        save: The file for the solution of the game's table.
         layer_options: The arguments of :class:`~solvent.cli.layered.SolveOptions`.
         tolerance: Widest bracket accepted for a table; see :func:`solvent.exact.solve`.
         as_json: Whether to print JSON.
@@ -81,27 +79,18 @@ def solve(
     rules = read_game(game, words)
     spec = spec_of(rules)
     layered = None if spec is None else spec.ask("layered", rules)
-    if layered is not None and save is not None and not has_table(rules):
-        raise ValueError("--save is for games that fit in a table; use --out DIR")
-    if layered is not None and save is None:
+    if layered is not None:
         from solvent.cli.layered import SolveOptions, solve_layered
 
         solve_layered(rules, layered, SolveOptions(**layer_options), as_json=as_json)
         return
     for name, value in layer_options.items():
         if value:
-            why = "does not go with --save, which saves the solution of a table"
-            why = "is for games that are solved layer by layer" if layered is None else why
-            raise ValueError(f"--{name.replace('_', '-')} {why}")
+            raise ValueError(
+                f"--{name.replace('_', '-')} is for games that are solved layer by layer"
+            )
     with solving(game) as progress:
-        if save is None:
-            solved: SolvedGame = solve_game(rules, tolerance=tolerance, progress=progress)
-        else:
-            # The saved solution is that of a table, also of a game with a faster way.
-            table = cached_table(rules, progress=progress)
-            solution = cached_solution(table, tolerance=tolerance, progress=progress)
-            solved = SolvedTable(rules, table, solution)
-            exact.save_solution(save, solved.solution)
+        solved = solve_game(rules, tolerance=tolerance, progress=progress)
     if as_json:
         typer.echo(solution_json(solved))
     else:
@@ -242,7 +231,7 @@ def bench(
 
     Args:
         suite: The name or the file of a suite.
-        environments: Environments in the place of a suite, or some of its environments.
+        environments: Environments in the place of a suite.
         algorithms: The algorithms; those of the suite if there are none.
         timesteps: The budget of a run, if another than the suite's.
         out: The folder for everything written.
@@ -291,12 +280,12 @@ def _tasks_of_bench(
     *,
     self_play: bool,
 ) -> tuple[Suite | list[Task], dict[str, Setting]]:
-    """The tasks of a bench: a suite, some of its tasks, or environments; and a suite's settings."""
+    """The tasks of a bench, a suite or environments, and the settings of a suite."""
     from solvent.benchmark.suites import Task, find_suite
 
-    if suite is None and environments:
-        if not has_algorithms:
-            raise ValueError("--env needs --algorithm NAME, which may be repeated")
+    if environments:
+        if suite is not None or not has_algorithms:
+            raise ValueError("--env takes the place of --suite, and needs --algorithm NAME")
         return [
             Task(environment=name, self_play=self_play, timesteps=timesteps)
             for name in dict.fromkeys(environments)
@@ -306,11 +295,7 @@ def _tasks_of_bench(
     found = find_suite(suite or "quick")
     if timesteps is not None:
         found = found.with_timesteps(timesteps)
-    known = list(dict.fromkeys(task.environment for task in found.tasks))
-    for name in environments:
-        check_choice(name, f"environment of the suite {found.name}", known)
-    chosen = [task for task in found.tasks if task.environment in environments]
-    return chosen if environments else found, dict(found.algorithms)
+    return found, dict(found.algorithms)
 
 
 SCORED = "the policy to score, which is not a file,"
@@ -371,12 +356,16 @@ def score_named(
     is_name = not what.suffix and not what.exists()
     by_solution = is_name and solution is not None
     rules = None if game is None or by_solution else read_game(game, words)
-    if is_name and (rules is None or not has_table(rules) or scored_alone(rules)):
-        _score_known(str(what), solution, rules, (game, words), out, as_json=as_json)
-        return
     kind = "policy" if is_zip or is_name else exact.read_header(what)["kind"]
+    if is_name and (rules is None or not has_table(rules) or scored_alone(rules)):
+        solved = None if solution is None else open_solution(solution, game, words)
+        rules = rules if solved is None else solved.game
+        _check_known(str(what), rules, solved)
+        _score_alone(rules, str(what), solved, solution, out, as_json=as_json)
+        return
     if kind == "network":
-        _score_network(what, solution, rules, out, mode=mode, as_json=as_json)
+        rules, player = _network_player(what, rules, mode=mode)
+        _score_alone(rules, player, None, solution, out, as_json=as_json)
         return
     if kind != "policy":
         raise ValueError(f"{what}: holds a {brief(kind)}, not a policy")
@@ -468,16 +457,8 @@ def _checked_request(file: Path, rules: Game, table: TabularGame, network: Zip) 
     return observed
 
 
-def _score_network(
-    file: Path,
-    solution: Path | None,
-    asked: Game | None,
-    out: Path | None,
-    *,
-    mode: bool,
-    as_json: bool,
-) -> None:
-    """Score a network against its game's named players and against a best response."""
+def _network_player(file: Path, asked: Game | None, *, mode: bool) -> tuple[Game, NetworkPlayer]:
+    """Return the game on which a network was trained, and the network as its player."""
     request = exact.read_request(file)
     game = game_of_request(request)
     if game is None:
@@ -490,35 +471,18 @@ def _score_network(
     player = load_network(file)
     if mode:
         player = replace(player, rule="mode", name=f"{player.name} (mode)")
-    _score(game, player, solution, out, {}, as_json=as_json)
+    return game, player
 
 
-def _score_known(
-    name: str,
-    solution: Path | None,
-    rules: Game | None,
-    asked: tuple[str | None, Sequence[str]],
-    out: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Score one of a game's named players.
-
-    Scoring the optimal player checks the solution: against a best response its value must equal the
-    value of the game, up to the proved error.
-    """
-    known: dict[str, float] = {}
-    if solution is not None:
-        solved = open_solution(solution, *asked)
-        rules = solved.game
-        known = {"value": solved.value, "proved to within": solved.upper - solved.value}
-    if rules is None or not scored_alone(rules):
-        check_choice(name, SCORED, all_baselines())
-    if rules is None or (solution is None and not scored_alone(rules)):
+def _check_known(name: str, rules: Game | None, solved: SolvedGame | None) -> None:
+    """Refuse a name that is no player of a game."""
+    if rules is not None and scored_alone(rules):
+        return
+    check_choice(name, SCORED, all_baselines())
+    if solved is None:
         raise ValueError(
             f"{name!r} is not a file; to score a baseline, give its game after it or --solution DIR"
         )
-    _score(rules, name, solution, out, known, as_json=as_json)
 
 
 def scored_alone(game: Game) -> bool:
@@ -527,16 +491,21 @@ def scored_alone(game: Game) -> bool:
     return game.info.players == 1 and spec is not None and spec.scorer is not None
 
 
-def _score(
-    game: Game,
+def _score_alone(
+    game: Game | None,
     player: NetworkPlayer | str,
+    solved: SolvedGame | None,
     solution: Path | None,
     out: Path | None,
-    known: Mapping[str, float],
     *,
     as_json: bool,
 ) -> None:
-    """Score a player, and print the score with the numbers in `known`."""
+    """Score a player of a game without a table, and print the score.
+
+    Against a best response the value of the optimal player must equal that of the game, up to the
+    proved error. So both are shown if the game's solution is known.
+    """
+    assert game is not None
     spec = spec_of(game)
     if spec is None or spec.scorer is None:
         raise ValueError(f"{game.info.name} does not say how to score a player without a table")
@@ -545,39 +514,29 @@ def _score(
         kept = f"the partial score is kept in {out}; the same command resumes it"
     with interruptible(kept):
         found = load(spec.scorer)(game, player, solution, out)
-    numbers, rows = (_alone if game.info.players == 1 else _for_two)(game, found, known)
-    if as_json:
-        typer.echo(json.dumps({"name": found.name, **numbers}, indent=2))
+    proved = dict(found.bounds)
+    if solved is not None:
+        proved = {"value": solved.value, "proved to within": solved.upper - solved.value} | proved
+    rows: dict[str, str]
+    if game.info.players == 1:
+        gap = found.optimum - found.value
+        numbers = {"value": found.value, "optimum": found.optimum, "gap": gap}
+        said = {name: precise(number) for name, number in numbers.items()}
+        rows = {"policy": found.name, "game": game_text(game.info), **said}
     else:
-        Console(emoji=False).print(facts(rows))
-
-
-def _for_two(
-    game: Game, score: Any, known: Mapping[str, float]
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the score of a player of a two-player game, as numbers and as text."""
-    lost, proved = score.exploitability, {**known, **score.bounds}
-    sides = [words(game).player_name(player) for player in (0, 1)]
-    against = {name: [v.first, v.second, v.average] for name, v in score.against.items()}
-    said = {
-        f"against {opponent}": f"{precise(value.average)}  (as {sides[0]} {precise(value.first)}, "
-        f"as {sides[1]} {precise(value.second)})"
-        for opponent, value in score.against.items()
-    }
-    rows = {"player": score.name, **said, "exploitability": precise(lost), **_rounded(proved)}
-    return {"against": against, "exploitability": lost, **proved}, rows
-
-
-def _alone(
-    game: Game, score: Any, known: Mapping[str, float]
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the score of a policy of a one-player game, as numbers and as text."""
-    gap = score.optimum - score.value
-    numbers = {"value": score.value, "optimum": score.optimum, "gap": gap}
-    said = {name: precise(number) for name, number in numbers.items()}
-    rows = {"policy": score.name, "game": game_text(game.info), **said, **_rounded(score.bounds)}
-    return {**numbers, **score.bounds}, rows
-
-
-def _rounded(numbers: Mapping[str, float]) -> dict[str, str]:
-    return {name: f"{number:.9g}" for name, number in numbers.items()}
+        sides = [words(game).player_name(side) for side in (0, 1)]
+        numbers = {
+            "against": {name: [v.first, v.second, v.average] for name, v in found.against.items()},
+            "exploitability": found.exploitability,
+        }
+        said = {
+            f"against {opponent}": f"{precise(value.average)}  (as {sides[0]} "
+            f"{precise(value.first)}, as {sides[1]} {precise(value.second)})"
+            for opponent, value in found.against.items()
+        }
+        rows = {"player": found.name, **said, "exploitability": precise(found.exploitability)}
+    if as_json:
+        typer.echo(json.dumps({"name": found.name, **numbers, **proved}, indent=2))
+    else:
+        bounds = {name: f"{number:.9g}" for name, number in proved.items()}
+        Console(emoji=False).print(facts(rows | bounds))

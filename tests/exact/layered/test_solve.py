@@ -14,7 +14,7 @@ from layered_games import shop, solve_in
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
-from solvent.exact import StoreError, load_solution, solve
+from solvent.exact import StoreError, solve
 from solvent.exact.layered import plan as plans
 from solvent.exact.layered import solve as solving
 from solvent.exact.layered.folder import LayerFolder
@@ -195,7 +195,7 @@ def test_the_command_solves_plans_and_goes_on(
     assert plan["layers"] == plan["parameters"]["horizon"] == 3
     assert not (tmp_path / "x").exists()
     first = json.loads(run(*out, "--json", "--stock", "2").stdout)
-    again = json.loads(run(*out, "--json", "--threads", "1", "--verify").stdout)
+    again = json.loads(run(*out, "--json", "--threads", "1").stdout)
     assert (first["value"], again["value"]) == (194 / 16, 67 / 16)
     assert (first["layers_solved_now"], again["layers_solved_now"]) == (3, 0)
     found = opened(tmp_path / "x", {"stock": 1})
@@ -203,14 +203,6 @@ def test_the_command_solves_plans_and_goes_on(
     monkeypatch.setattr(plans, "free_memory", lambda: 1000)
     assert "--force begins all the same" in run().stderr
     assert run("--force").exit_code == 0
-
-
-def test_the_command_saves_the_solution_of_the_table(tmp_path: Path) -> None:
-    file = tmp_path / "solution.npz"
-    assert run("--save", str(file)).exit_code == 0
-    assert load_solution(file, compile_game(Inventory())).value == pytest.approx(67 / 16)
-    refused = run("--save", str(file), "--out", str(tmp_path)).stderr
-    assert "--out does not go with --save, which saves the solution of a table" in refused
 
 
 def test_the_command_keeps_what_is_asked_for(tmp_path: Path) -> None:
