@@ -106,32 +106,25 @@ class RunFolder:
         folder: Path of the folder; it need not exist.
         request: Arguments of the training, JSON-able.
 
+    Attributes:
+        folder: Path of the folder.
+        request: The arguments as JSON reads them back, so that they can be compared.
+        identity: The request as one text, which a checkpoint has to repeat.
+        record: Path of the record: the request, the versions and the result.
+        checkpoint: Path of the checkpoint from which an unfinished training resumes.
+
     Raises:
         ValueError: If the request is not JSON-able.
     """
 
     def __init__(self, folder: Path, request: dict[str, Any]) -> None:
-        self.folder = folder
-        # As JSON reads it back, so that it can be compared.
         try:
-            self.request: dict[str, Any] = json.loads(json.dumps(request, sort_keys=True))
+            self.identity = json.dumps(request, sort_keys=True)
         except TypeError as error:
             raise ValueError(f"a training's arguments have to be JSON-able: {error}") from None
-
-    @property
-    def record(self) -> Path:
-        """Path of the record: the request, the versions and the result."""
-        return self.folder / RECORD
-
-    @property
-    def checkpoint(self) -> Path:
-        """Path of the checkpoint from which an unfinished training resumes."""
-        return self.folder / "checkpoint.npz"
-
-    @property
-    def identity(self) -> str:
-        """The request as one text, which a checkpoint has to repeat."""
-        return json.dumps(self.request, sort_keys=True)
+        self.request: dict[str, Any] = json.loads(self.identity)
+        self.folder = folder
+        self.record, self.checkpoint = folder / RECORD, folder / "checkpoint.npz"
 
     def finish(self, work: Callable[[], object], resume: bool = True) -> dict[str, Any]:
         """Do the work of this run, unless it is finished, and return its record.
@@ -264,12 +257,11 @@ def versions() -> dict[str, str]:
 
 @cache
 def hardware() -> dict[str, Any]:
-    """Describe the machine: its system, processor, number of processors, and memory in bytes."""
+    """Describe the machine: its system, its processor, and the number of processors."""
     return {
         "system": platform.platform(),
         "processor": _processor(),
         "processors": os.cpu_count() or 1,
-        "memory_bytes": _memory(),
     }
 
 
@@ -281,14 +273,6 @@ def _processor() -> str:
         lines = []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(named, "") or platform.processor() or platform.machine()
-
-
-def _memory() -> int | None:
-    """Return the total memory in bytes; None if unknown."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 UNIFORM: str = "uniform"

@@ -16,7 +16,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
 from pathlib import Path
@@ -264,7 +264,7 @@ def write_summary(folder: str | Path, summary: Summary) -> list[Path]:
 
 def as_csv(summary: Summary) -> str:
     """Return the rows as CSV; unknown values are empty, and an empty task stands for all."""
-    records = [dict(_cells(row)) for row in summary.rows]
+    records = [_cells(row) for row in summary.rows]
     names = list(dict.fromkeys(name for record in records for name in record))
     text = io.StringIO()
     writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
@@ -418,25 +418,23 @@ def _figures(task: TaskRecord, algorithm: str, policy: str, name: str) -> list[f
     return [getattr(agent, attribute) for agent in task.agents if agent.algorithm == algorithm]
 
 
-def _cells(row: SummaryRow) -> Iterator[tuple[str, Any]]:
-    """Yield the columns of a row with their values."""
-    yield from (("task", row.task or ""), ("algorithm", row.algorithm), ("policy", row.policy))
-    yield from (("told", row.told), ("tuning", row.tuning), ("runs", row.runs))
+def _cells(row: SummaryRow) -> dict[str, Any]:
+    """Return a row by its columns; None is written as nothing."""
+    names = ("task", "algorithm", "policy", "told", "tuning", "runs")
+    cells = {name: getattr(row, name) for name in names}
     for name in ("iqm", "iqm_over_tasks", "median", "mean", "over_constant", "gap", "log_gap"):
         found: RunStatistic | None = getattr(row, name)
-        ends = "" if found is None else "interval" if found.is_interval else "range"
-        yield name, "" if found is None else found.mean
-        yield f"{name}_low", "" if found is None else found.low
-        yield f"{name}_high", "" if found is None else found.high
-        yield f"{name}_ends", ends
-    yield "worst_start_gap", "" if row.worst_start_gap is None else row.worst_start_gap
-    yield "timesteps", row.timesteps
-    yield "cpu_seconds", row.cpu_seconds
+        columns = (name, f"{name}_low", f"{name}_high", f"{name}_ends")
+        ends = found and ("interval" if found.is_interval else "range")
+        told = (None,) * 4 if found is None else (found.mean, found.low, found.high, ends)
+        cells |= zip(columns, told, strict=True)
+    cells |= {name: getattr(row, name) for name in ("worst_start_gap", "timesteps", "cpu_seconds")}
     for time in row.times:
         percent = f"{time.share:.1%}".replace(".0%", "%")
-        yield f"reached {percent}", time.steps.reached
-        yield f"median steps to {percent}", time.steps.median
-        yield f"median CPU s to {percent}", time.cpu_seconds.median
+        cells[f"reached {percent}"] = time.steps.reached
+        cells[f"median steps to {percent}"] = time.steps.median
+        cells[f"median CPU s to {percent}"] = time.cpu_seconds.median
+    return cells
 
 
 TITLE = "Solvent: reinforcement-learning environments with known solutions"

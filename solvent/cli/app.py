@@ -12,7 +12,7 @@ from rich.console import Console
 from solvent import __version__
 from solvent.cli.groups import MORE, GameCommand, MainGroup
 from solvent.cli.judging import grade, leaderboard, submit
-from solvent.model.parameters import check_choice, shown
+from solvent.model.parameters import shown
 
 app = typer.Typer(
     cls=MainGroup,
@@ -133,15 +133,15 @@ def list_(
     ] = None,
 ) -> None:
     """Show games, environments, baselines and algorithms, or the parameters of one game."""
-    from solvent.cli.parameters import environments, show_game, show_games
+    from solvent.cli.parameters import show_game, show_games
+    from solvent.envs.registration import ENVIRONMENTS
     from solvent.model.registry import find_spec, meaning
 
     console = Console(emoji=False)
     if game is None:
         show_games(console)
     else:
-        environment = environments().get(game, (None, None))[1]
-        show_game(console, find_spec(game), game, environment, meaning(game)[1])
+        show_game(console, find_spec(game), game, ENVIRONMENTS.get(game), meaning(game)[1])
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -596,23 +596,18 @@ def report(
     from solvent.cli.parameters import open_solution, read_game
     from solvent.report import write_report
 
-    named = 3 - [results, game, solution].count(None)
-    if not named and ctx.args:
-        check_choice(ctx.args[0].removeprefix("--"), "parameter", ())
-    if named != 1:
+    if [results, game, solution].count(None) != 2:
         raise ValueError(
             "name one of the three: --in DIR for a bench, --game GAME for a game, or "
             "--solution DIR for a game that is solved layer by layer"
         )
-    if trust and results is None:
-        raise ValueError("--trust belongs to --in DIR; a game that you name yourself is trusted")
     if results is not None and ctx.args:
         raise ValueError(f"{shown(ctx.args[0])} belongs to a game; --in DIR takes no parameters")
     subject: Any = results
     if solution is not None:
         subject = open_solution(solution, words=ctx.args)
-    elif results is None:
-        subject = read_game(str(game), ctx.args)
+    elif game is not None:
+        subject = read_game(game, ctx.args)
     with Bar("making the page"):
         page = write_report(subject, out, summary=summary, trust=trust)
     typer.echo(f"report: {page}")

@@ -38,6 +38,7 @@ from rich.padding import Padding
 
 from solvent.baselines import GENERIC, Baseline
 from solvent.cli.printing import Facts, facts, note, show_rows
+from solvent.envs.registration import ENVIRONMENTS
 from solvent.model import Game, ValueScale
 from solvent.model.files import StoreError
 from solvent.model.parameters import as_option, as_options, as_value, brief, shown
@@ -95,15 +96,6 @@ def parse_value(text: str) -> Any:
         return text
     except RecursionError:
         raise ValueError(f"the value {shown(text)} is nested too deeply") from None
-
-
-def environments() -> dict[str, tuple[GameSpec, Environment]]:
-    """The environments of all known games, by their ids."""
-    return {
-        env_id: (spec, environment)
-        for spec in game_specs().values()
-        for env_id, environment in spec.environments.items()
-    }
 
 
 def game_parameters(name: str, words: Sequence[str]) -> dict[str, Any]:
@@ -202,9 +194,9 @@ def game_of_request(request: Mapping[str, Any]) -> Game | None:
     """
     name, given = request["environment"], request["env_kwargs"]
     # Arguments that make no game are the environment's own, such as what is observed.
-    if (known := environments().get(name)) is not None:
-        spec, environment = known
-        return make_game(spec.name, **{**environment.parameters, **arguments_of_game(spec, given)})
+    if (known := ENVIRONMENTS.get(name)) is not None:
+        own = arguments_of_game(find_spec(known.game), given)
+        return make_game(known.game, **{**known.parameters, **own})
     # No other name is looked up: that of a place would run what the file names.
     published = name.removeprefix(HERE)
     register_plugin(published)
