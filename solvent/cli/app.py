@@ -12,7 +12,7 @@ from rich.console import Console
 from solvent import __version__
 from solvent.cli.groups import MORE, GameCommand, MainGroup
 from solvent.cli.judging import grade, leaderboard, submit
-from solvent.model.parameters import shown
+from solvent.model.parameters import check_choice, shown
 
 app = typer.Typer(
     cls=MainGroup,
@@ -596,7 +596,10 @@ def report(
     from solvent.cli.parameters import open_solution, read_game
     from solvent.report import write_report
 
-    if [results, game, solution].count(None) != 2:
+    named = 3 - [results, game, solution].count(None)
+    if not named and ctx.args:
+        check_choice(ctx.args[0].removeprefix("--"), "parameter", ())
+    if named != 1:
         raise ValueError(
             "name one of the three: --in DIR for a bench, --game GAME for a game, or "
             "--solution DIR for a game that is solved layer by layer"
