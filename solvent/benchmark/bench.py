@@ -6,8 +6,9 @@
 
 Killed at any moment and called again, it reads finished runs back, resumes the others from
 the files of their algorithms, and ends with the same results but for ``cpu_seconds``. A run that
-ends with an exception is reported at the end, and does not affect others. A task whose optimum
-cannot be proved is left out of the results, and each of its runs is reported as failed.
+ends with an exception, or whose process dies, is reported at the end, and does not affect others.
+A task whose optimum cannot be proved is left out of the results, and each of its runs is reported
+as failed.
 
 The runs are done by processes of this machine, or by those of a Ray cluster: there each run has a
 folder on the machine that does it, whose files come back when the run is finished.
@@ -21,21 +22,15 @@ import re
 import sys
 import tempfile
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-)
-from concurrent.futures import wait as wait_for
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from multiprocessing.managers import SyncManager
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 from solvent.benchmark.algorithms import (
@@ -282,6 +277,25 @@ def _started(
     manager.start(live_with_parent)
     with manager:
         events, stop = manager.Queue(), manager.Event()
+        process = partial(
+            ProcessPoolExecutor, 1, context, initializer=_begin_worker, initargs=(events, stop)
+        )
+        idle: Queue[ProcessPoolExecutor] = Queue()
+        for _ in range(workers):
+            idle.put(process())
+
+        def do(run: Run) -> Outcome:
+            worker = idle.get()
+            try:
+                return worker.submit(_work, out, run).result()
+            except BrokenProcessPool:
+                worker = process()
+                lost = "its process died, as one does that runs out of memory"
+                failure = FailureRecord(run.task.name, run.algorithm, run.seed, lost)
+                events.put((run.name, failure))
+                return failure
+            finally:
+                idle.put(worker)
 
         def tell() -> None:
             while (event := events.get()) is not None:
@@ -291,70 +305,22 @@ def _started(
                 else:
                     told.finish(name, what)
 
-        def processes(number: int) -> ProcessPoolExecutor:
-            return ProcessPoolExecutor(
-                number, context, initializer=_begin_worker, initargs=(events, stop)
-            )
-
         reader = threading.Thread(target=tell, daemon=True)
         reader.start()
         try:
-            with ThreadPoolExecutor(1) as thread:
-                work = partial(_work, out)
-                ended = thread.submit(_outcomes, processes, workers, work, order, told)
+            with ThreadPoolExecutor(workers) as threads:
+                begun = {run.name: threads.submit(do, run) for run in order}
                 try:
-                    yield ended.result
+                    yield lambda: {name: one.result() for name, one in begun.items()}
                 except BaseException:
                     stop.set()
+                    threads.shutdown(wait=False, cancel_futures=True)
                     raise
         finally:
+            while not idle.empty():
+                idle.get().shutdown()
             events.put(None)
             reader.join()
-
-
-def _outcomes(
-    processes: Callable[[int], ProcessPoolExecutor],
-    workers: int,
-    work: Callable[[Run], Outcome],
-    runs: Sequence[Run],
-    told: BenchProgress,
-) -> dict[str, Outcome]:
-    """Return the outcome of each run, by its name.
-
-    A process may die, for example if it runs out of memory, without telling in which run. The runs
-    under way are then resumed one at a time, and a run whose process dies again has failed.
-
-    Args:
-        processes: A function that makes a pool of so many processes.
-        workers: Number of runs at the same time.
-        work: The function that a process calls with a run.
-        runs: The runs.
-        told: The display for the failure of a run whose process has died.
-    """
-    ended: dict[str, Outcome] = {}
-    waiting, suspects = deque(runs), deque[Run]()
-    while waiting or suspects:
-        queue, size = (suspects, 1) if suspects else (waiting, workers)
-        under_way: dict[Future[Outcome], Run] = {}
-        with processes(size) as pool:
-            try:
-                while queue or under_way:
-                    while queue and len(under_way) < size:
-                        future = pool.submit(work, queue[0])
-                        under_way[future] = queue.popleft()
-                    for future in wait_for(under_way, return_when=FIRST_COMPLETED).done:
-                        ended[under_way[future].name] = future.result()
-                        del under_way[future]
-            except BrokenProcessPool:
-                if queue is waiting:
-                    suspects.extend(under_way.values())
-                    continue
-                for run in under_way.values():
-                    lost = "its process died, as one does that runs out of memory"
-                    failure = FailureRecord(run.task.name, run.algorithm, run.seed, lost)
-                    ended[run.name] = failure
-                    told.finish(run.name, failure)
-    return ended
 
 
 _worker: dict[str, Any] = {}
