@@ -31,7 +31,7 @@ from solvent.baselines.stage_games import (
     FictitiousPlay,
     MirrorDescentSweeps,
     RegretMatching,
-    StageGames,
+    StageLearner,
 )
 from solvent.benchmark.policies import learned_exploitability
 from solvent.benchmark.statistics import interquartile_mean
@@ -40,7 +40,7 @@ from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training.environments import exploring_starts, free_choice
 
-SWEEPING: dict[str, Callable[[TabularGame], StageGames]] = {
+SWEEPING: dict[str, Callable[[TabularGame], StageLearner]] = {
     "regret-matching": partial(RegretMatching, plus=False),
     "regret-matching+": RegretMatching,
     "fictitious-play": FictitiousPlay,
@@ -86,7 +86,7 @@ def sweeps(arguments: argparse.Namespace, text: str, game: TabularGame) -> Table
     return table
 
 
-def watched(learner: StageGames, arguments: argparse.Namespace) -> Iterator[tuple[float, float]]:
+def watched(learner: StageLearner, arguments: argparse.Namespace) -> Iterator[tuple[float, float]]:
     """Exploitability after each number of sweeps, and the CPU seconds until then."""
     seconds = 0.0
     for done, wanted in pairwise([0, *arguments.sweeps]):

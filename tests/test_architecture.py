@@ -64,7 +64,7 @@ ROOMS = {
     ),
     "scoring": room("model exact envs baselines training", "numpy gymnasium"),
     "report": room("model exact baselines benchmark", "numpy jinja2 lazy_loader"),
-    "tabular": room("model exact envs report", "numpy gymnasium"),
+    "tabular": room("model exact envs baselines report", "numpy gymnasium"),
     "grading": room("model exact envs benchmark report scoring", "numpy"),
     "play": room("model exact baselines", "numpy"),
     "explore": room(

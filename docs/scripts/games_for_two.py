@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 from pathlib import Path
-from typing import Any
 
 from solvent import compile_game, solve
 from solvent.baselines.stage_games import RegretMatching
@@ -46,14 +45,13 @@ def strategies(sweeps: int) -> tuple[list[list[float]], list[list[float]]]:
     averages: list[list[float]] = []
     learner = RegretMatching(compile_game(RockPaperScissors(WINS)), plus=False)
 
-    def remember(policies: Any, t: int) -> None:
-        average = policies[0].probabilities[0]
+    for t in range(1, sweeps + 1):
+        learner.learn(1)
+        average = learner.policy(0).probabilities[0].tolist()
         before = averages[-1] if averages else [0.0] * 3
         # What was played in sweep t is what the average of t has besides that of t - 1.
         played.append([t * a - (t - 1) * b for a, b in zip(average, before, strict=True)])
-        averages.append(average.tolist())
-
-    learner.learn(sweeps, remember)
+        averages.append(average)
     return played, averages
 
 

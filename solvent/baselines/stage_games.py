@@ -16,14 +16,15 @@ Where players take turns, the stage games have one row or one column, and everyt
 Without cycles V is the exact value of the policies after each sweep. In cycles it follows them.
 
 These learners are told the model. They draw no samples and no random numbers. There are three:
-:class:`RegretMatching`, :class:`FictitiousPlay` and :class:`MirrorDescentSweeps`.
+:class:`RegretMatching`, :class:`FictitiousPlay` and :class:`MirrorDescentSweeps`. Each has a
+function below it that takes its step in each state and reads like the algorithm in its paper.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -37,8 +38,8 @@ from solvent.model.parameters import check_integer
 STEP_SIZE = 4.0
 """Step size of mirror descent, per range of the payoffs."""
 
-Policies = tuple[TabularPolicy, TabularPolicy]
-"""The policies of player 0 and player 1."""
+Both: TypeAlias = tuple[Floats, Floats]
+"""An array of player 0 and one of player 1, such as their policies, [S, A] each."""
 
 
 def by_rank(probabilities: Floats, mask: Bools) -> Floats:
@@ -56,7 +57,7 @@ def by_action(strategies: Floats, mask: Bools) -> Floats:
     return probabilities
 
 
-def uniform_by_rank(game: TabularGame) -> tuple[Floats, Floats]:
+def uniform_by_rank(game: TabularGame) -> Both:
     """Return the uniform policies of both players, by rank."""
     first, second = (
         by_rank(TabularPolicy.uniform(game, player=player).probabilities, game.mask[player])
@@ -84,45 +85,84 @@ class StageTable(NamedTuple):
     outcome_reward: Floats
 
 
-class StageGames(ABC):
-    """Both players of a game, learning by sweeps over its table.
+class StageGames:
+    """The stage games of all states, with a mixed strategy of both players in each.
 
     Args:
         game: A game for two; one player may have no choice.
+        start: [S, A] first policies of both players. Uniform by default.
 
     Attributes:
-        name: Name of the policies.
-        sweeps: Number of sweeps made so far.
-        values: [S] values of the current policies to player 0.
+        game: The game.
+        states: [N] the states that do not end an episode, successors first where there is such an
+            order.
+        strategies: [S, most] strategies of each player, over the legal actions in ascending order.
+        values: [S] values of the strategies to player 0.
 
     Raises:
         ValueError: If the game is for one player.
     """
 
-    name: str
-
-    def __init__(self, game: TabularGame) -> None:
+    def __init__(self, game: TabularGame, *, start: Both | None = None) -> None:
         if game.info.players != 2:
-            raise ValueError(
-                f"{self.name} is for two players; {game.info.name} is a game for "
-                f"{game.info.players}"
-            )
+            raise ValueError(f"{game.info.name} is a game for 1; allowed is a game for 2")
         self.game = game
-        self.sweeps = 0
-        self.values = np.zeros(game.n_states)
         order = components(game).order
+        self.states: Ints = order[~game.terminal[order]]
         self._table = StageTable(
-            order[~game.terminal[order]], *game.action_count, transitions_of(game),
+            self.states, *game.action_count, transitions_of(game),
             game.outcome_reward.astype(np.float64, copy=False),
         )  # fmt: skip
-        self._strategies = uniform_by_rank(game)
+        self.values = np.zeros(game.n_states)
+        self.strategies = uniform_by_rank(game)
+        if start is not None:
+            self.strategies = by_rank(start[0], game.mask[0]), by_rank(start[1], game.mask[1])
 
-    def learn(self, sweeps: int, callback: Callable[[Policies, int], object] | None = None) -> None:
+    def matrix(self, s: int) -> Floats:
+        """Return the stage game of a state for the present values, [m, n] payoffs to player 0.
+
+        Args:
+            s: The state.
+        """
+        m, n = (count[s] for count in self.game.action_count)
+        found: Floats = stage_game(self._table, s, m, n, self.values)
+        return found
+
+    def by_state(self, player: int) -> list[Floats]:
+        """Return a player's strategy in each state, as views of `strategies`.
+
+        Args:
+            player: The player, 0 or 1.
+        """
+        counts = self.game.action_count[player]
+        return [row[:n] for row, n in zip(self.strategies[player], counts, strict=True)]
+
+    def policies(self) -> Both:
+        """Return both players' strategies as policies, [S, A] each."""
+        first, second = map(by_action, self.strategies, self.game.mask)
+        return first, second
+
+
+class StageLearner(StageGames, ABC):
+    """Both players of a game, learning by sweeps over its table.
+
+    Args:
+        game: A game for two; one player may have no choice.
+        start: [S, A] first policies of both players. Uniform by default.
+
+    Attributes:
+        name: Name of the policies.
+        sweeps: Number of sweeps made so far.
+    """
+
+    name: str
+    sweeps = 0
+
+    def learn(self, sweeps: int) -> None:
         """Make the given number of sweeps, at least 1.
 
         Args:
             sweeps: Number of further sweeps.
-            callback: Called after each sweep with the policies and the number of sweeps so far.
 
         Raises:
             ValueError: If `sweeps` is no whole number, or not positive.
@@ -130,8 +170,6 @@ class StageGames(ABC):
         for _ in range(check_integer(sweeps, "sweeps", 1, 10**9)):
             self.sweeps += 1
             self._sweep()
-            if callback is not None:
-                callback((self.policy(0), self.policy(1)), self.sweeps)
 
     def policy(self, player: int = 0) -> TabularPolicy:
         """Return the learned policy of a player.
@@ -139,8 +177,7 @@ class StageGames(ABC):
         Args:
             player: The player whose policy it is, 0 or 1.
         """
-        probabilities = by_action(self._strategies[player], self.game.mask[player])
-        return TabularPolicy.of(self.game, probabilities, player=player, name=self.name)
+        return TabularPolicy.of(self.game, self.policies()[player], player=player, name=self.name)
 
     @abstractmethod
     def _sweep(self) -> None:
@@ -174,7 +211,7 @@ def row_values(matrix: Floats, y: Floats) -> Floats:
     return found
 
 
-class RegretMatching(StageGames):
+class RegretMatching(StageLearner):
     """Regret matching; its policies are the averages.
 
     S. Hart and A. Mas-Colell, "A Simple Adaptive Procedure Leading to Correlated Equilibrium",
@@ -199,15 +236,15 @@ class RegretMatching(StageGames):
     """
 
     def __init__(self, game: TabularGame, *, plus: bool = True) -> None:
-        self.name = "regret-matching+" if plus else "regret-matching"
         super().__init__(game)
-        self.plus = plus
-        first, second = map(np.zeros_like, self._strategies)
+        self.name = "regret-matching+" if plus else "regret-matching"
+        self._plus = plus
+        first, second = map(np.zeros_like, self.strategies)
         self._regrets = first, second
 
     def _sweep(self) -> None:
         _matching_sweep(
-            self._table, self.values, *self._regrets, *self._strategies, self.sweeps, self.plus
+            self._table, self.values, *self._regrets, *self.strategies, self.sweeps, self._plus
         )
 
 
@@ -272,7 +309,7 @@ def _add_regret(regret: Floats, q: Floats, strategy: Floats, plus: bool) -> None
             regret[a] = 0.0
 
 
-class FictitiousPlay(StageGames):
+class FictitiousPlay(StageLearner):
     """Fictitious play; its policies are the averages.
 
     G. W. Brown, "Iterative Solution of Games by Fictitious Play", in *Activity Analysis of
@@ -290,7 +327,7 @@ class FictitiousPlay(StageGames):
     name = "fictitious-play"
 
     def _sweep(self) -> None:
-        _fictitious_sweep(self._table, self.values, *self._strategies, self.sweeps)
+        _fictitious_sweep(self._table, self.values, *self.strategies, self.sweeps)
 
 
 @njit(cache=True)
@@ -316,7 +353,7 @@ def _fictitious_sweep(
         values[s] = x @ row_values(matrix, y)
 
 
-class MirrorDescentSweeps(StageGames):
+class MirrorDescentSweeps(StageLearner):
     """Magnetic mirror descent; its policies are the latest ones.
 
     S. Sokota et al., "A Unified Approach to Reinforcement Learning, Quantal Response Equilibria,
@@ -332,12 +369,33 @@ class MirrorDescentSweeps(StageGames):
     The players take turns. Payoffs are measured in the range of the stage game's, so that one size
     of steps suits every game and state. With networks, and from samples, the algorithm is
     ``solvent.training.MirrorDescent``.
+
+    Args:
+        game: A game for two; one player may have no choice.
+        step: Step size, per range of the payoffs.
+        temperature: The temperature in a sweep, from 1 on.
+        start: [S, A] first policies of both players. Uniform by default.
+
+    Raises:
+        ValueError: If the game is for one player.
     """
 
     name = "mirror-descent"
 
+    def __init__(
+        self,
+        game: TabularGame,
+        *,
+        step: float = STEP_SIZE,
+        temperature: Callable[[int], float] = lambda sweep: 1 / sweep,
+        start: Both | None = None,
+    ) -> None:
+        super().__init__(game, start=start)
+        self._step, self._temperature = step, temperature
+
     def _sweep(self) -> None:
-        _mirror_sweep(self._table, self.values, *self._strategies, STEP_SIZE, 1 / self.sweeps)
+        temperature = self._temperature(self.sweeps)
+        _mirror_sweep(self._table, self.values, *self.strategies, self._step, temperature)
 
 
 @njit(cache=True)

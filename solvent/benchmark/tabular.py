@@ -21,9 +21,8 @@ from solvent.baselines.q_learning import (
 from solvent.baselines.stage_games import (
     FictitiousPlay,
     MirrorDescentSweeps,
-    Policies,
     RegretMatching,
-    StageGames,
+    StageLearner,
 )
 from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv, RunCallback
 from solvent.benchmark.suites import TaskGame
@@ -79,13 +78,13 @@ def learn_minimax_q(
 
 
 def learn_by_sweeps(
-    learner: Callable[[TabularGame], StageGames],
+    learner: Callable[[TabularGame], StageLearner],
     make: MakeEnv,
     seed: int,
     budget: Budget,
     callback: RunCallback,
     evaluations: int = EVALUATIONS,
-) -> Policies:
+) -> tuple[TabularPolicy, ...]:
     """Run a learner of stage games for both seats, in whole sweeps, without random numbers."""
     learning = learner(make.table)
     size = _sweep_size(make.table)
@@ -114,7 +113,7 @@ def _points(total: int, evaluations: int) -> list[int]:
     return sorted(points)
 
 
-def _sweeping(learner: Callable[[TabularGame], StageGames]) -> Algorithm:
+def _sweeping(learner: Callable[[TabularGame], StageLearner]) -> Algorithm:
     return Algorithm(
         partial(learn_by_sweeps, learner),
         one_seat=False,

@@ -2,8 +2,8 @@
 
 Each algorithm is a generator that yields its estimates (:class:`Estimate`) after each sweep,
 episode or round, so that you can watch it, stop it, and measure it exactly (:func:`curves`). Each
-takes at most a page and reads like the box in its book or paper, in plain NumPy. Algorithms that
-must be fast have compiled twins in :mod:`solvent.baselines`, which are tested to be equal.
+takes at most a page and reads like the box in its book or paper, in plain NumPy; the steps of
+fictitious play, regret matching and mirror descent are in :mod:`solvent.baselines.stage_games`.
 """
 
 from solvent.tabular.bandits import Bandit, gradient_bandit, simple_bandit, ucb

@@ -26,7 +26,7 @@ from solvent.model.parameters import check_choice, check_integer
 from solvent.report.panel import ALGORITHMS, LEVELS, SHAPES, STYLE, Axis, Panel, gap_axis
 from solvent.tabular.dynamic_programming import chooser
 from solvent.tabular.interface import Estimate, epsilon_greedy
-from solvent.tabular.two_players import matrix_game
+from solvent.tabular.two_players import game_of
 
 Algorithm: TypeAlias = Callable[[np.random.Generator], Iterator[Estimate]]
 """A function that starts a run of an algorithm, given its only source of randomness."""
@@ -172,7 +172,7 @@ def curves(
     """
     check_integer(until, "until", 1, 10**9)
     check_integer(runs, "runs", 1, 10**6)
-    game = game if isinstance(game, TabularGame) else matrix_game(game)
+    game = game_of(game)
     measured = measure(game, quantity, policy=policy, values=values, states=states)
     at = np.unique(np.linspace(1, until, min(points, until)).round().astype(int))
     numbers = {

@@ -334,8 +334,8 @@ def q_learning(
 ) -> Iterator[Estimate]:
     """Q-learning, off-policy TD control: Section 6.5.
 
-    C. J. C. H. Watkins and P. Dayan, "Q-learning", Machine Learning 8, 1992. The compiled twin is
-    :mod:`solvent.baselines.q_learning`.
+    C. J. C. H. Watkins and P. Dayan, "Q-learning", Machine Learning 8, 1992.
+    :mod:`solvent.baselines.q_learning` has a compiled version.
 
     Args:
         env: An environment whose observation is the number of the state.

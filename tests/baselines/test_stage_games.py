@@ -15,7 +15,7 @@ from solvent.baselines.stage_games import (
     FictitiousPlay,
     MirrorDescentSweeps,
     RegretMatching,
-    StageGames,
+    StageLearner,
 )
 from solvent.exact import exploitability, score, solve
 from solvent.games import FightingFantasy, Pig
@@ -23,7 +23,7 @@ from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, against, compile_game
 from solvent.tabular import matrix_game
 
-Make = Callable[[TabularGame], StageGames]
+Make = Callable[[TabularGame], StageLearner]
 
 
 def plain_regret_matching(game: TabularGame) -> RegretMatching:
@@ -41,7 +41,7 @@ PENNIES = np.array([[3.0, 0.0], [0.0, 1.0]])
 """Row 2 is played three times in four, and so is column 2; the value is 3/4."""
 
 
-def lost(learner: StageGames) -> float:
+def lost(learner: StageLearner) -> float:
     """The mean exploitability of both players."""
     solution = solve(learner.game)
     return sum(exploitability(learner.game, learner.policy(p), solution) for p in (0, 1)) / 2
