@@ -49,7 +49,7 @@ def score(
     *,
     outputs: str | None = None,
     observation: str | NDArray[Any] | None = None,
-    illegal: str | Floats | None = None,
+    illegal: str | None = None,
     takes_mask: bool = False,
     deterministic: bool = False,
     player: int | None = None,
@@ -76,8 +76,7 @@ def score(
         solution: Solution of the table that the policy is scored on, if already available.
         outputs: Kind of output of a function, as for :func:`policy_from`.
         observation: Observations passed to a function, as for :func:`policy_from`.
-        illegal: Treatment of illegal actions, as for :func:`policy_from`; or with a
-            TabularPolicy the probability [S] that it gave to them before projection, if known.
+        illegal: Treatment of illegal actions, as for :func:`policy_from`.
         takes_mask: Whether a function takes the legal actions too, as for :func:`policy_from`.
         deterministic: Whether to score the greedy policy, as for :func:`policy_from`.
         player: The player whose policy it is, as for :func:`policy_from`.
@@ -96,26 +95,19 @@ def score(
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
-    given = None if illegal is None or isinstance(illegal, str) else np.asarray(illegal)
-    if given is not None and not isinstance(policy, TabularPolicy):
-        raise ValueError(
-            "illegal is an array; that is for a TabularPolicy, and otherwise allowed are 'remap', "
-            "'mask' and 'raise'"
-        )
     subject = _subject(game, player)
     table, moved = _table(
         subject,
         policy,
         outputs=outputs,
         observation=observation,
-        illegal=None if given is not None else illegal,  # type: ignore[arg-type]
+        illegal=illegal,
         takes_mask=takes_mask,
         deterministic=deterministic,
         batch_size=batch_size,
         name=name,
     )
     own = replace(table, model_hash=subject.left.model_hash)
-    moved = moved if given is None else given
     left, whole = subject.left, subject.game
     against_one = left is not whole
     if discount is not None and check_discount(discount) != 1:

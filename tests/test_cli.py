@@ -409,10 +409,6 @@ REFUSED: list[tuple[str, str]] = [
     ("solve pig --target 3 4", "belongs to no parameter"),
     ("solve pig --target 3 --target 4", "is given twice"),
     ("score POLICY --trust", "--trust is for a .zip, not for POLICY"),
-    (
-        "score uniform pig --normalization none.npz",
-        "--normalization is for a .zip, not for uniform",
-    ),
     ("score uniform pig --algorithm ppo", "--algorithm is for a .zip, not for uniform"),
     ("score uniform pig --observation vector", "--observation is for a .zip, not for uniform"),
     ("train ff-combat --out OUT --algorithm pppo", "Did you mean 'ppo'?"),

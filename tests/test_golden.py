@@ -129,13 +129,6 @@ def solution(folder: Path) -> Figures:
     }
 
 
-def normalization(folder: Path) -> Figures:
-    from solvent.training import Normalization
-
-    found = Normalization.load(folder / "normalization.npz")
-    return {"normalized": found(np.arange(4.0)).tolist(), "epsilon": found.epsilon}
-
-
 def expected_points(folder: Path) -> Figures:
     drive = {**DRIVE, "expected_points": str(folder / "points.json")}
     return {"value": solvent.solve(table("football-strategy", drive)).value}
@@ -202,7 +195,6 @@ READERS: Mapping[str, Callable[[Path], Figures]] = {
     "policy of player 0": partial(policy_of_player, 0),
     "policy of player 1": partial(policy_of_player, 1),
     "solution": solution,
-    "normalization": normalization,
     "chart.csv": lambda at: {"hash": load_chart(at / "mine.csv").hash},
     "expected points": expected_points,
     "layers": partial(half, "half"),

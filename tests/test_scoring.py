@@ -182,7 +182,6 @@ NO_POLICIES: list[tuple[Any, dict[str, Any], str]] = [
     (np.zeros((3, 2)), {}, r"shape \(3, 2\); ff-combat has \d+ states"),
     (LAKE, {"observation": "index"}, "observation is 'index'; it is not for an array"),
     (LAKE, {"takes_mask": True}, "takes_mask is True; it is not for an array"),
-    (lambda seen: seen, {"illegal": np.zeros(3)}, "illegal is an array; that is for a Tab"),
 ]
 OTHER_SEAT = "is of player 1, but player 0 is scored here"
 NOT_FOR_TABLES: list[tuple[dict[str, Any], str]] = [

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 from solvent.exact import cached_solution
 from solvent.model import Game, TabularGame, TabularPolicy
@@ -14,9 +13,6 @@ from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import GameSpec, game_specs, load, spec_of
 from solvent.model.table_cache import names_files
 from solvent.model.transforms import discounted_policy, undiscounted
-
-if TYPE_CHECKING:
-    from solvent.exact import Solution
 
 
 class Baseline(NamedTuple):
@@ -34,25 +30,9 @@ class Baseline(NamedTuple):
     description: str = ""
 
 
-_solved: WeakKeyDictionary[TabularGame, Solution] = WeakKeyDictionary()
-
-
 def optimal(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """Return the solver's policy, with the normalized score 1. A game is solved once."""
-    if game not in _solved:
-        remember_optimum(game, cached_solution(game))
-    return replace(_solved[game].policies[player], name="optimal")
-
-
-def remember_optimum(game: TabularGame, solution: Solution) -> None:
-    """Store a known solution so that :func:`optimal` need not solve the game.
-
-    Args:
-        game: The game.
-        solution: Solution of `game`.
-    """
-    solution.check_is_for(game)
-    _solved.setdefault(game, solution)
+    """Return the solver's policy, with the normalized score 1."""
+    return replace(cached_solution(game).policies[player], name="optimal")
 
 
 def _learned(game: TabularGame, player: int) -> TabularPolicy:

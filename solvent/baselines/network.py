@@ -98,19 +98,11 @@ class Network:
 
     def __call__(self, seen: Array) -> Array:
         """Return the outputs [k, outputs] for observations [k, inputs]."""
-        first = seen @ self.weights[0] + self.biases[0]
-        if len(self.weights) == 1:
-            return first
-        return times(self.before_last(first), self.weights[-1]) + self.biases[-1]
-
-    def before_last(self, values: Array) -> Array:
-        """Return the last layer's input from the first layer's output, which is overwritten."""
         activate = ACTIVATIONS[self.activation]
-        values = activate(values)
-        for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True):
-            values = times(values, weight)
+        values: Array = seen @ self.weights[0] + self.biases[0]
+        for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
+            values = times(activate(values), weight)
             values += bias
-            values = activate(values)
         return values
 
 

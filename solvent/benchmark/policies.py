@@ -42,7 +42,6 @@ from numpy.typing import NDArray
 
 from solvent.baselines import baseline_policies
 from solvent.baselines.gate import tabulated
-from solvent.baselines.named import remember_optimum
 from solvent.benchmark.records import BaselineRecord, TaskRecord, figures
 from solvent.benchmark.suites import TaskGame
 from solvent.envs.sampling import observed
@@ -281,7 +280,6 @@ def score_baselines(
         A record of each. The value is minus infinity if a baseline incurs costs for ever, such as
         by running into a wall of CliffWalking, and NaN if nothing could be proved.
     """
-    remember_optimum(game, solution)
     policies = [
         baseline_policies(game, names, player=p)
         for p in (range(game.info.players) if seats is None else seats)

@@ -433,13 +433,6 @@ def score(
             "--mode", help="Score the greedy policy: the most probable action of every state."
         ),
     ] = False,
-    normalization: Annotated[
-        Path | None,
-        network_option(
-            metavar="FILE",
-            help="Statistics of VecNormalize, if the network was trained with it (.npz).",
-        ),
-    ] = None,
     solution_folder: Annotated[
         Path | None,
         layer_option("--solution", metavar="DIR", help="Folder written by `solve --out DIR`."),
@@ -462,14 +455,14 @@ def score(
     """
     from solvent.cli.work import Zip, score_named
 
-    for option in ("trust", "algorithm", "observation", "normalization"):
+    for option in ("trust", "algorithm", "observation"):
         if _is_given(ctx, option) and policy_file.suffix != ".zip":
             raise ValueError(f"--{option} is for a .zip, not for {policy_file}")
     score_named(
         policy_file,
         game,
         ctx.args,
-        Zip(trust, algorithm, observation, normalization),
+        Zip(trust, algorithm, observation),
         solution=solution_folder,
         out=out,
         mode=mode,

@@ -310,13 +310,11 @@ class Zip:
         trust: Whether the file is trusted; opening it runs code that it contains.
         algorithm: The algorithm that trained it.
         observation: Observation type of its inputs; None to infer it from the network.
-        normalization: File of the VecNormalize statistics, if it was trained with them.
     """
 
     trust: bool
     algorithm: str
     observation: str | None
-    normalization: Path | None
 
 
 def score_named(
@@ -413,15 +411,10 @@ def _network_policy(
             f"{file}: loading a .zip runs code that is in it; say --trust if you trust its author"
         )
     observation = _checked_request(file, rules, table, network)
-    from solvent.training import Normalization, extract, load_model
+    from solvent.training import extract, load_model
 
-    statistics = network.normalization
-    both = extract(
-        load_model(file, network.algorithm, trust=True),
-        table,
-        observation=observation,
-        normalization=None if statistics is None else Normalization.load(statistics),
-    )
+    model = load_model(file, network.algorithm, trust=True)
+    both = extract(model, table, observation=observation)
     return (both.mode, both.illegal_mode) if mode else (both.sampled, both.illegal)
 
 

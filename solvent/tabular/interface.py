@@ -190,7 +190,13 @@ class Indexed:
         if isinstance(game, TabularGame):
             check_one_discount(game, discount)
             self.over = game.terminal
-            self.legal = game.mask[_player(env.unwrapped)] | self.over[:, None]
+            seats: tuple[int, ...] = getattr(env.unwrapped, "seats", (0,))
+            if len(seats) > 1:
+                raise ValueError(
+                    "the seat is drawn for each episode, of which the number of a state says "
+                    "nothing; allowed are seat=0 and seat=1"
+                )
+            self.legal = game.mask[seats[0]] | self.over[:, None]
         self.known = isinstance(game, TabularGame)
 
     def values(self, initial: float = 0.0) -> Floats:
@@ -274,14 +280,3 @@ class Indexed:
                 f"q_learning"
             )
         return states, actions, rewards
-
-
-def _player(env: Any) -> int:
-    """Return the learner's seat in an environment with a table."""
-    seats: tuple[int, ...] = getattr(env, "seats", (0,))
-    if len(seats) > 1:
-        raise ValueError(
-            "the seat is drawn for each episode, of which the number of a state says nothing; "
-            "allowed are seat=0 and seat=1"
-        )
-    return seats[0]

@@ -9,7 +9,7 @@ from solvent.training.callback import (
     SelfPlayEvaluation,
 )
 from solvent.training.environments import NativeVecEnv
-from solvent.training.extract import Extraction, LookupNetwork, Normalization, extract
+from solvent.training.extract import Extraction, extract
 from solvent.training.learner_values import ExactAdvantages, ExactTargets, GradientReading
 from solvent.training.learners import MaskedDQN
 from solvent.training.microscope import GapParts, Microscope, Microscopy, Reading, microscope
@@ -26,13 +26,11 @@ __all__ = [
     "Extraction",
     "GapParts",
     "GradientReading",
-    "LookupNetwork",
     "MaskedDQN",
     "Microscope",
     "Microscopy",
     "MirrorDescent",
     "NativeVecEnv",
-    "Normalization",
     "Reading",
     "ReturnSoFar",
     "SelfPlayEvalCallback",

@@ -21,7 +21,6 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -182,28 +181,19 @@ def tuned(file: str, env_id: str | None) -> dict[str, Any]:
         file: Name of the algorithm's file, such as ``"ppo"``.
         env_id: Id of the environment; None for one without an id.
     """
-    own = {} if env_id is None else _entries_of_game(file, env_id)
-    if env_id in own:
-        shares = own.get(EXPLORING, {})
-        return own[env_id] | ({EXPLORING: shares[env_id]} if env_id in shares else {})
-    return _entries(files("solvent.training") / "hyperparameters" / "default.yml")[file]
+    import yaml
 
-
-def _entries_of_game(file: str, env_id: str) -> dict[str, dict[str, Any]]:
-    """Return the entries in the file of an environment's game; none if there is no such file."""
+    entries: dict[str, dict[str, Any]] = {}
     for spec in game_specs().values():
         if env_id in spec.environments and spec.hyperparameters is not None:
             path = files(spec.hyperparameters) / "hyperparameters" / f"{file}.yml"
-            return _entries(path) if path.is_file() else {}
-    return {}
-
-
-def _entries(path: Traversable) -> dict[str, dict[str, Any]]:
-    """Return the entries of a file."""
-    import yaml
-
-    entries: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return entries
+            entries = yaml.safe_load(path.read_text("utf-8")) if path.is_file() else {}
+    if env_id in entries:
+        shares = entries.get(EXPLORING, {})
+        return entries[env_id] | ({EXPLORING: shares[env_id]} if env_id in shares else {})
+    default = files("solvent.training") / "hyperparameters" / "default.yml"
+    found: dict[str, Any] = yaml.safe_load(default.read_text("utf-8"))[file]
+    return found
 
 
 def requested(
@@ -248,8 +238,6 @@ def prepare(raw: Mapping[str, Any], model: type[BaseAlgorithm]) -> Hyperparamete
     arguments = dict(raw)
     share = arguments.pop(EXPLORING, None)
     n_envs = check_integer(arguments.pop("n_envs", 1), "n_envs", 1, 2**20)
-    if "n_timesteps" not in arguments:
-        raise ValueError("hyperparameters lack n_timesteps")
     # YAML reads 1e6 as text, and rl-baselines3-zoo therefore takes numbers of any kind.
     n_timesteps = int(float(arguments.pop("n_timesteps")))
     policy = str(arguments.pop("policy", "MlpPolicy"))

@@ -30,7 +30,7 @@ same in all forms.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -168,9 +168,6 @@ class NativeVecEnv(VecEnv):
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
     ) -> list[bool]:
         return [False] * len(list(self._get_indices(indices)))
-
-    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
-        return list(self._native.render() or ())
 
 
 OF_AN_ENVIRONMENT = ("observation", "illegal", "render_mode")
@@ -325,8 +322,7 @@ def free_choice(game: TabularGame) -> Bools:
 def act_at_once(game: TabularGame) -> Bools:
     """Return a mask of the states in which both of two players have a choice, [S]."""
     first, second = game.action_count
-    both: Bools = (first > 1) & (second > 1)
-    return both
+    return np.asarray((first > 1) & (second > 1))
 
 
 def with_roles(game: TabularGame, *, apart: bool = False) -> TabularGame:

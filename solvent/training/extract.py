@@ -1,4 +1,4 @@
-"""Networks as policies that need no torch: as tables, the bridge to exact scores, or as arrays.
+"""Networks as policies that need no torch: tables, which have exact scores, or plain arrays.
 
 A policy network is a function of the observation, and a finite game has finitely many observations.
 Evaluating the network on all of them gives a table of action probabilities, and from then on every
@@ -10,20 +10,13 @@ Illegal actions are handled as in training. An algorithm that is told the legal 
 choose an illegal action, which the environment replaces by the lowest legal one. Its table is
 projected in the same way, and the probability that was moved is reported.
 
-The network is evaluated on the inputs of its training, which :func:`inputs` checks. It then passes
-the gate (:mod:`solvent.baselines.gate`) like any function, and its outputs are compared with the
-model's own ``predict`` in every state.
+A network passes the gate (:mod:`solvent.baselines.gate`) like any function, and its outputs are
+compared with the model's own ``predict`` in every state.
 
-:class:`LookupNetwork` is the way back: a policy's table as a network, where a library expects one.
-
-**Inputs.** A network becomes a table by being evaluated on each row of the game's observations. The
-table is right only if the network was trained on these rows, in this game. The wrappers around its
-environment must pass :mod:`solvent.baselines.gate`. Under ``VecNormalize`` rows are normalized with
-its statistics, as in training. If a network was loaded without an environment, only its last
-observations are known, which must be rows of the game.
-
-The file of ``VecNormalize`` itself is a pickle. :class:`Normalization` holds the same statistics as
-plain numbers, so that reading them runs no code.
+**Inputs.** The network is evaluated on each row of the game's observations. The table is right only
+if the network was trained on these rows, in this game, which :func:`inputs` checks. Under
+``VecNormalize`` the rows are normalized with its present statistics. If a network was loaded
+without an environment, only its last observations are known, which must be rows of the game.
 """
 
 from __future__ import annotations
@@ -31,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,8 +35,7 @@ from sb3_contrib.qrdqn.policies import QRDQNPolicy
 from stable_baselines3 import DQN
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
-from stable_baselines3.common.running_mean_std import RunningMeanStd
-from stable_baselines3.common.vec_env import VecEnv, VecNormalize, unwrap_vec_normalize
+from stable_baselines3.common.vec_env import VecNormalize
 from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
 from torch.distributions import Categorical
@@ -52,115 +43,15 @@ from torch.distributions import Categorical
 from solvent.baselines.gate import QueriedFunction, check_wrappers, layers
 from solvent.baselines.network import Network, NetworkPlayer
 from solvent.envs.sampling import kind_that_fits, observation_space, observed
-from solvent.exact import StoreError
-from solvent.exact.archive import ArraySchema, Schema, read_archive, write_archive
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
-from solvent.model.parameters import is_number
 from solvent.training.environments import with_roles, without_roles
 from solvent.training.learners import MaskedDQN, MaskedReplayBuffer
 
 Array = NDArray[Any]
 
-STATISTICS = Schema(
-    "normalization",
-    {"epsilon": float, "clip": float},
-    {"mean": ArraySchema("float64", 1), "var": ArraySchema("float64", 1)},
-)
-"""Schema of a file with statistics."""
 
-
-@dataclass(frozen=True, eq=False)
-class Normalization:
-    """A normalization of observations with D entries.
-
-    Attributes:
-        mean: [D] float64 mean of each entry.
-        var: [D] float64 variance of each entry, at least 0.
-        epsilon: Number added to the variance, so that nothing is divided by 0.
-        clip: Largest absolute value of a normalized entry.
-
-    Raises:
-        ValueError: If these are not finite numbers of such a form.
-    """
-
-    mean: Floats
-    var: Floats
-    epsilon: float = 1e-8
-    clip: float = 10.0
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        numbers = self.epsilon, self.clip
-        if not (
-            self.mean.ndim == 1
-            and self.mean.shape == self.var.shape
-            and np.isfinite([self.mean, self.var]).all()
-            and (self.var >= 0).all()
-            and all(is_number(number) and number > 0 for number in numbers)
-        ):
-            raise ValueError(
-                f"a normalization is of finite means, as many variances from 0 on, and positive "
-                f"epsilon and clip, which are {numbers}"
-            )
-
-    @classmethod
-    def of(cls, venv: VecEnv) -> Normalization:
-        """Return the present statistics of a training's environments.
-
-        Args:
-            venv: Environments whose outermost ``VecNormalize`` normalizes observations.
-
-        Raises:
-            ValueError: If there is no such wrapper, or its observations are not vectors.
-        """
-        found = venv if isinstance(venv, VecNormalize) else unwrap_vec_normalize(venv)
-        if found is None or not found.norm_obs:
-            raise ValueError(f"{type(venv).__name__} has no VecNormalize with norm_obs=True")
-        statistics: Any = found.obs_rms
-        if not isinstance(statistics, RunningMeanStd):
-            raise ValueError("VecNormalize normalizes a dictionary; allowed are vectors")
-        mean, var = (np.array(array, np.float64) for array in (statistics.mean, statistics.var))
-        return cls(mean, var, float(found.epsilon), float(found.clip_obs))
-
-    def __call__(self, seen: NDArray[Any]) -> NDArray[np.float32]:
-        """Normalize observations [..., D], bit for bit as ``VecNormalize`` does."""
-        scaled = (seen - self.mean) / np.sqrt(self.var + self.epsilon)
-        return np.clip(scaled, -self.clip, self.clip).astype(np.float32)
-
-    def save(self, path: str | Path) -> None:
-        """Save the statistics.
-
-        Args:
-            path: Output file; by custom ending in ``.npz``.
-
-        Raises:
-            StoreError: If the file cannot be written.
-        """
-        header = {"kind": STATISTICS.kind, "epsilon": self.epsilon, "clip": self.clip}
-        write_archive(path, header, {"mean": self.mean, "var": self.var})
-
-    @classmethod
-    def load(cls, path: str | Path) -> Normalization:
-        """Load statistics that :meth:`save` wrote.
-
-        Raises:
-            StoreError: If the file is missing, damaged or of another kind.
-        """
-        header, arrays = read_archive(path, STATISTICS)
-        try:
-            return cls(arrays["mean"], arrays["var"], header["epsilon"], header["clip"])
-        except ValueError as error:
-            raise StoreError(f"{path}: not a normalization, or damaged ({error})") from error
-
-
-def inputs(
-    model: BaseAlgorithm,
-    game: TabularGame,
-    observation: str | Array,
-    player: int,
-    normalization: Normalization | VecNormalize | None = None,
-) -> Array:
+def inputs(model: BaseAlgorithm, game: TabularGame, observation: str | Array, player: int) -> Array:
     """Return the network's input in each state.
 
     Args:
@@ -169,8 +60,6 @@ def inputs(
         observation: The environment's observation: ``"vector"``, ``"onehot"``, ``"index"``, or
             [S] numbers of the states in a Gymnasium environment, which has no table itself.
         player: The observing player.
-        normalization: The statistics with which its observations were normalized. By default,
-            those of its own environment, if any.
 
     Returns:
         [S, D] float32, or [S] int64 for ``"index"``.
@@ -184,11 +73,11 @@ def inputs(
     if type(own) is not VecNormalize or not own.norm_obs:
         own = None
     check_wrappers(model.env, own)
-    numbered = not isinstance(observation, str)
+    named = isinstance(observation, str)
+    name = f"observation={observation!r}" if named else "the state number"
     rows = rows_of(game, player, observation)
     expected, wanted = model.observation_space, observation_space(rows.reshape(len(rows), -1))
     if expected.shape != rows.shape[1:] or (rows.ndim == 1 and expected != wanted):
-        name = "the state number" if numbered else f"observation={observation!r}"
         raise ValueError(
             f"the network takes {expected!s:.60}, but {name} of "
             f"{game.info.name} is {wanted!s:.60}: train on what the game shows"
@@ -196,24 +85,19 @@ def inputs(
     if model._last_obs is None and model.num_timesteps > 0:
         raise ValueError(
             "the network has learned, but what it last saw was dropped when it was given another "
-            "environment; load it without one (normalization takes what a VecNormalize knows)"
+            "environment; load it without one"
         )
-    if model.env is not None and not numbered:
+    if model.env is not None and named:
         _check_game(model, game)
     others = [
         rows_of(game, one, observation)
         for one in range(game.info.players)
         if one != player and (rows.ndim == 1 or one < len(game.observation))
     ]
-    known, last = [rows, *others], model._last_obs
-    if own is not None and normalization in (None, own):
-        # Earlier inputs of the learner were normalized with the statistics of that moment.
-        last, rows = getattr(own, "old_obs", None), _normalized(own, rows)
-    elif normalization is not None:
-        known = [_normalized(normalization, shown) for shown in known]
-        rows = known[0]
-    _check_last(model, last, known, "state number" if numbered else f"observation={observation!r}")
-    return rows
+    # Earlier inputs of the learner were normalized with the statistics of that moment.
+    last = model._last_obs if own is None else getattr(own, "old_obs", None)
+    _check_last(model, last, [rows, *others], name)
+    return rows if own is None else np.asarray(own.normalize_obs(rows))
 
 
 def rows_of(game: TabularGame, player: int, observation: str | Array) -> Array:
@@ -227,18 +111,6 @@ def rows_of(game: TabularGame, player: int, observation: str | Array) -> Array:
     if isinstance(observation, str):
         return observed(game, player, observation)
     return np.asarray(observation)
-
-
-def _normalized(statistics: Normalization | VecNormalize, rows: Array) -> Array:
-    """Return rows normalized as a learner's inputs."""
-    if isinstance(statistics, VecNormalize):
-        statistics = Normalization.of(statistics)
-    if rows.shape[1:] != statistics.mean.shape:
-        raise ValueError(
-            f"the normalization is of observations of shape {statistics.mean.shape}; they have "
-            f"{rows.shape[1:]}"
-        )
-    return statistics(rows)
 
 
 def _check_game(model: BaseAlgorithm, game: TabularGame) -> None:
@@ -290,8 +162,8 @@ def _check_last(model: BaseAlgorithm, last: Any, known: Sequence[Array], name: s
         if missing:
             raise ValueError(
                 f"the network last saw observations that are no {name} of the game; if it was "
-                f"trained under VecNormalize: give its statistics as of the end of the training, "
-                f"as normalization"
+                f"trained under VecNormalize, pass it as a function: "
+                f"lambda seen: model.predict(venv.normalize_obs(seen), deterministic=True)[0]"
             )
     elif model.env is None:
         joint = [np.concatenate(known)] if len({k.shape[1:] for k in known}) == 1 else []
@@ -341,7 +213,6 @@ def extract(
     player: int = 0,
     batch_size: int = 8192,
     name: str | None = None,
-    normalization: Normalization | VecNormalize | None = None,
     gate: bool = True,
 ) -> Extraction:
     """Evaluate a network on every state of a game.
@@ -355,9 +226,6 @@ def extract(
         player: The player whose policy is wanted.
         batch_size: Number of states that are evaluated at once.
         name: Name of the policy. Default: the name of the algorithm's class.
-        normalization: The statistics of ``VecNormalize``, for a network that was trained under it
-            and loaded from a file, which does not hold them. By default, the present statistics of
-            its own environment, if any.
         gate: Check the network at the gate. False if it has passed before, as in a training.
 
     Raises:
@@ -370,7 +238,7 @@ def extract(
         raise ValueError(f"the network chooses among {actions} actions, the game has {width}")
     if observation is None:
         observation = kind_that_fits(model.observation_space, game, player)
-    given = inputs(model, game, observation, player, normalization)
+    given = inputs(model, game, observation, player)
     # Evaluation mode; the learner's next step puts it back into training mode.
     model.policy.set_training_mode(False)
     values = isinstance(model.policy, OF_ACTION_VALUES)
@@ -587,37 +455,3 @@ def _network(modules: list[nn.Module]) -> Network:
         tuple(layer.bias.detach().cpu().numpy().copy() for layer in layers),
         ACTIVATIONS[between.pop()] if between else "relu",
     )
-
-
-class LookupNetwork(nn.Module):
-    """A network without weights to learn: it looks up the policy of the state that it is shown.
-
-    Args:
-        game: The game, of S states.
-        policy: A policy of the game, such as an optimal one of a solution.
-
-    Raises:
-        ValueError: If the policy is for another game.
-    """
-
-    seen: torch.Tensor
-    logits: torch.Tensor
-
-    def __init__(self, game: TabularGame, policy: TabularPolicy) -> None:
-        super().__init__()
-        policy.check_is_for(game)
-        seen = torch.as_tensor(game.observation[policy.player])
-        self.register_buffer("seen", seen)
-        self.register_buffer("logits", torch.as_tensor(policy.probabilities).log())
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Return the logits of the states that look most like the observations.
-
-        Args:
-            observations: [n, D] vectors.
-
-        Returns:
-            [n, A] logits, minus infinity for actions that are never taken.
-        """
-        nearest = torch.cdist(observations.to(self.seen), self.seen).argmin(dim=1)
-        return self.logits[nearest]

@@ -58,6 +58,9 @@ from solvent.training.extract import SEATS, Extraction, extract, extract_seats, 
 MOST_AVERAGED = 125
 """Default limit of tables in the average of a training whose learner takes both seats."""
 
+LATEST = 0.7
+"""Probability of meeting the latest snapshot, in a game that has a table."""
+
 KINDS = {
     "policies": ("scores", "policy"),
     "modes": ("mode_scores", "policy_mode"),
@@ -86,10 +89,8 @@ class TrainingRequest:
         exploring_starts: Share of exploring starts.
         start_weights: Weights of exploring starts, ``"uniform"`` or ``"importance"``.
         snapshots: Largest number of snapshots in the pool.
-        latest: Probability of meeting the latest snapshot.
         refresh: Steps between one snapshot and the next.
         evaluations: Number of points of the learning curve after the first.
-        solution: Solution of the game that is played, if available.
 
     Raises:
         ValueError: If an argument is not one of those allowed.
@@ -104,23 +105,16 @@ class TrainingRequest:
     exploring_starts: float | None
     start_weights: str
     snapshots: int | None
-    latest: float | None
     refresh: int | None
     evaluations: int | None
-    solution: Solution | None
 
     def __post_init__(self) -> None:
         """Check the arguments that do not depend on the game."""
-        for name, value in (
-            ("exploring_starts", self.exploring_starts),
-            ("exploring_starts", self.setup.exploring_starts),
-            ("latest", self.latest),
-        ):
-            within = "above 0 and up to 1" if name == "latest" else "from 0 to 1"
-            if value is not None and not (
-                is_number(value) and 0 <= value <= 1 and (value > 0 or name != "latest")
-            ):
-                raise ValueError(f"{name} is {shown(value)}; allowed are numbers {within}")
+        for share in (self.exploring_starts, self.setup.exploring_starts):
+            if share is not None and not (is_number(share) and 0 <= share <= 1):
+                raise ValueError(
+                    f"exploring_starts is {shown(share)}; allowed are numbers from 0 to 1"
+                )
         allowed = (UNIFORM,) if self.self_play else (UNIFORM, IMPORTANCE)
         check_choice(self.start_weights, "start_weights", allowed)
         for name, least, most in (
@@ -238,14 +232,10 @@ class WithTable(Training):
     endings: ClassVar[tuple[str, ...]]
     """Suffixes of the file names of each seat."""
 
-    def __init__(self, asked: TrainingRequest) -> None:
-        super().__init__(asked)
-        self._scores: dict[str, tuple[Score, ...]] = {}
-
     @cached_property
     def solution(self) -> Solution:
         """The solution of the game that is played."""
-        return self.asked.solution or cached_solution(self.game)
+        return cached_solution(self.game)
 
     @cached_property
     def optimum(self) -> Solution:
@@ -290,22 +280,18 @@ class WithTable(Training):
     def save(self, folder: Path, model: BaseAlgorithm, origin: dict[str, Any]) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for kind, policies in self.policies(model).items():
-            own = [
-                (replace(policy, model_hash=self.game.model_hash), illegal)
-                for policy, illegal in policies
-            ]
-            for path, (policy, _) in zip(self._files(folder, kind), own, strict=True):
+            stated = []
+            for path, (policy, illegal) in zip(self._files(folder, kind), policies, strict=True):
+                policy = replace(policy, model_hash=self.game.model_hash)
                 save_policy(path, policy, origin)
-            self._scores[kind] = tuple(self.score(*one) for one in own)
-            stated = [
-                {**asdict(one), "worst_start": repr(one.worst_start)} for one in self._scores[kind]
-            ]
+                score = self.score(policy, illegal)
+                stated.append({**asdict(score), "worst_start": repr(score.worst_start)})
             scores = KINDS[kind][0]
             result |= {scores: stated} if len(stated) > 1 else {scores[:-1]: stated[0]}
         return result
 
     def read(self, folder: Path, result: Mapping[str, Any]) -> dict[str, Any]:
-        """Read the policies, and compute their scores unless this process already has."""
+        """Read the policies and the curve, and compute the policies' scores."""
         found: dict[str, Any] = {"curve": read_curve(folder / "curve.csv", self.point)}
         for kind in self.kinds:
             scores = KINDS[kind][0]
@@ -316,7 +302,7 @@ class WithTable(Training):
                 if type(mass) is not float or not (isnan(mass) or -1e-9 <= mass <= 1 + 1e-9):
                     raise TypeError(f"illegal_mass is {shown(mass)}; expected a share")
             found[kind] = tuple(load_policy(path, self.game) for path in self._files(folder, kind))
-            found[scores] = self._scores.get(kind) or tuple(
+            found[scores] = tuple(
                 replace(self.score(policy), illegal_mass=mass)
                 for policy, mass in zip(found[kind], masses, strict=True)
             )
@@ -335,7 +321,7 @@ class OneSeat(WithTable):
 
     def __init__(self, asked: TrainingRequest) -> None:
         super().__init__(asked)
-        for name in ("snapshots", "latest", "refresh"):
+        for name in ("snapshots", "refresh"):
             if (value := getattr(asked, name)) is not None:
                 raise ValueError(f"{name} is {shown(value)}; it is for self-play only")
         self._env = make_vector_env(asked.game, asked.setup.n_envs, asked.env_kwargs)
@@ -410,7 +396,7 @@ class SelfPlay(WithTable):
             10,
             model_hash=self.game.model_hash,
             past_selves=snapshots,
-            latest=float(asked.latest or 0.7),
+            latest=LATEST,
             refresh=asked.refresh or max(50_000, rarely),
             exploring=float(share),
         )
@@ -441,9 +427,7 @@ class SelfPlay(WithTable):
                 autoreset_mode=AutoresetMode.SAME_STEP,
             )  # fmt: skip
         play = partial(policies_of_seats, begun, self.observation)
-        return SelfPlayEnv(
-            env, play, averages=self._averages, size=size, latest=self.request["latest"]
-        )
+        return SelfPlayEnv(env, play, averages=self._averages, size=size, latest=LATEST)
 
     def make_curve(self, *, every: int, path: Path) -> CurveCallback:
         return SelfPlayEvalCallback(
@@ -492,9 +476,6 @@ class WithoutTable(Training):
             past_selves=asked.snapshots or 5,
             refresh=asked.refresh or 100_000,
         )
-        # Earlier records do not have it.
-        if asked.latest is not None:
-            self.request["latest"] = asked.latest
 
     def make_env(self) -> NativeVecEnv:
         kwargs, own = self.request["env_kwargs"], self.asked.self_play
@@ -505,8 +486,8 @@ class WithoutTable(Training):
         )
         if not own:
             return NativeVecEnv(env)
-        size, latest = self.request["past_selves"], self.request.get("latest")
-        return SelfPlayEnv(env, lambda model, _: self._player(model), size=size, latest=latest)
+        size = self.request["past_selves"]
+        return SelfPlayEnv(env, lambda model, _: self._player(model), size=size)
 
     def make_curve(self, *, every: int, path: Path) -> CurveCallback:
         return ReturnCallback(every=every, path=path)

@@ -307,16 +307,21 @@ class ExactAdvantages(Informed):
         buffer.returns[known] = value[known]
 
 
-class ExactTargets(ExactAdvantages):
+class ExactTargets(Informed):
     """Gives a learner of action values the expected targets in place of sampled ones.
 
     The target of a transition is the expected reward and the expected largest action value, by the
     target network, of what may follow. The states and actions of the replay buffer stay. All
     quantiles of QR-DQN get the same target, its mean. A learner under this callback is told what it
     cannot know: call it "+exact targets".
+
+    Args:
+        game: The table that the training environments sample.
+        player: The player whose policy is learned.
+        observation: The network's kind of observation, as for ``extract``.
     """
 
-    suffix = "+exact targets"
+    suffix: ClassVar[str] = "+exact targets"
 
     def _on_training_start(self) -> None:
         super()._on_training_start()
@@ -335,9 +340,6 @@ class ExactTargets(ExactAdvantages):
             return batch._replace(rewards=exact[:, None], dones=torch.ones_like(batch.dones))
 
         model.replay_buffer.sample = sample
-
-    def _on_rollout_end(self) -> None:
-        """Leave the replay buffer as it is."""
 
     @torch.no_grad()
     def targets(self, network: nn.Module) -> Floats:
@@ -450,9 +452,12 @@ def read_gradient(
         return _cosine(network.used(changed, **changes).mean(axis=0), true)
 
     used = network.used()
-    parts = np.array([
-        network.of_samples(states[at], actions[at], given[at]) for at in _parts(states.shape)
-    ])  # fmt: skip
+    estimates = []
+    for at in _parts(states.shape):
+        weights = np.zeros(q.shape)
+        np.add.at(weights, (states[at], actions[at]), given[at] / states[at].size)
+        estimates.append(network.of(weights))
+    parts = np.array(estimates)
     mean = parts.mean(axis=0)
     return GradientReading(
         norm=norm,
@@ -513,18 +518,6 @@ class ActorGradient:
         given = torch.from_numpy(weights[self._at]).to(self._log_policy)
         found = torch.autograd.grad(self._log_policy, self._parameters, given, retain_graph=True)
         return _flat(found)
-
-    def of_samples(self, states: Ints, actions: Ints, advantages: Floats) -> Floats:
-        """Return the gradient as estimated from samples, the mean of their terms, [P].
-
-        Args:
-            states: [...] the states of the samples.
-            actions: [...] the chosen actions.
-            advantages: [...] the estimated advantages.
-        """
-        weights = np.zeros(self.probabilities.shape)
-        np.add.at(weights, (states, actions), advantages / states.size)
-        return self.of(weights)
 
     def used(self, advantages: Floats | None = None, **changes: Any) -> Floats:
         """Return the gradients that the next update gives to the optimizer, one for each step.

@@ -7,7 +7,7 @@ policy gradients the direction of the update beside the true gradient
 (:mod:`solvent.training.learner_values`).
 
 Readings change nothing in what is learned, and the learner is told nothing. The parts of the gap
-(:func:`gap_parts`) use the solution and learners that are given exact values: they are an analysis
+(:class:`GapParts`) use the solution and learners that are given exact values: they are an analysis
 after training.
 
 **The parts of the final gap.** The gap of the greedy policy after training is written as a sum of
@@ -109,37 +109,6 @@ class GapParts:
     optimization: float
     exact_learner: str
     exact_gap: float
-
-
-def gap_parts(
-    values: LearnerValues,
-    solution: Solution,
-    visited: Bools,
-    gap: float,
-    exact_gap: float,
-    exact_learner: str,
-) -> GapParts:
-    """Split the final gap of a learner.
-
-    Args:
-        values: The learner after training.
-        solution: Solution of its game.
-        visited: [S, A] the actions that were taken in each state.
-        gap: Exact gap of its greedy policy.
-        exact_gap: Final gap of the learner with exact values.
-        exact_learner: Name of that learner.
-    """
-    network = min(approximation(values, solution), gap)
-    tried = visited_gap(values.game, visited, solution, values.player)
-    return GapParts(
-        gap=gap,
-        approximation=network,
-        exploration=tried,
-        estimation=gap - exact_gap,
-        optimization=exact_gap - network - tried,
-        exact_learner=exact_learner,
-        exact_gap=exact_gap,
-    )
 
 
 def visited_gap(game: TabularGame, visited: Bools, solution: Solution, player: int = 0) -> float:
@@ -532,13 +501,18 @@ def microscope(
             kind = ExactTargets if of_values else ExactAdvantages
             exact = train(kind(seat.left, **of_seat))
             _, greedy = exact.values.policies()
-            found = gap_parts(
-                scope.values,
-                scope.solution,
-                scope.visited,
-                scope.readings[-1].greedy_gap,
-                recorded_score(seat.left, greedy, scope.solution).optimality_gap,
-                f"{told}{kind.suffix}",
+            exact_gap = recorded_score(seat.left, greedy, scope.solution).optimality_gap
+            gap = scope.readings[-1].greedy_gap
+            network = min(approximation(scope.values, scope.solution), gap)
+            tried = visited_gap(seat.left, scope.visited, scope.solution, seat.player)
+            found = GapParts(
+                gap=gap,
+                approximation=network,
+                exploration=tried,
+                estimation=gap - exact_gap,
+                optimization=exact_gap - network - tried,
+                exact_learner=f"{told}{kind.suffix}",
+                exact_gap=exact_gap,
             )
     return Microscopy(
         game=env_id or seat.left.info.name,

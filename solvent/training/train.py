@@ -59,7 +59,6 @@ from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
-from torch.utils.tensorboard.writer import SummaryWriter
 
 from solvent.baselines.network import NetworkPlayer
 from solvent.benchmark.progress import Report, training_bar
@@ -69,7 +68,6 @@ from solvent.exact import (
     ArraySchema,
     Schema,
     Score,
-    Solution,
     StoreError,
     read_archive,
     write_archive,
@@ -92,7 +90,7 @@ from solvent.training.algorithms import (
 from solvent.training.callback import SelfPlayEnv, SnapshotCallback
 from solvent.training.environments import NativeVecEnv, named_environment
 from solvent.training.kinds import OneSeat, SelfPlay, Training, TrainingRequest, WithoutTable
-from solvent.training.learner_values import ExactAdvantages
+from solvent.training.learner_values import ExactAdvantages, ExactTargets
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -410,10 +408,8 @@ def train(
     exploring_starts: float | None = None,
     start_weights: str = UNIFORM,
     snapshots: int | None = None,
-    latest: float | None = None,
     refresh: int | None = None,
     evaluations: int | None = None,
-    solution: Solution | None = None,
     progress: bool | Report = True,
     resume: bool = True,
     callback: BaseCallback | None = None,
@@ -463,14 +459,11 @@ def train(
         snapshots: Largest number of snapshots in the pool, in self-play. With 0 the learner takes
             both seats of every episode. Default: 0 if both ever act at once or the algorithm needs
             both seats, otherwise 3; without a table 5.
-        latest: Probability of meeting the latest snapshot, in (0, 1], in self-play. Default: 0.7;
-            without a table all are met equally often.
         refresh: Steps after which a snapshot joins the pool and the average, in self-play.
             Default: 50,000, or if the learner takes both seats, a 125th of the training if that is
             more; without a table 100,000.
         evaluations: Number of points of the learning curve after the first, each with a
             checkpoint. Default: 20, or 10 for self-play in a game that has a table.
-        solution: Solution of the game that is played, if available.
         progress: True to show a progress bar, or a function to report to instead.
         resume: Go on from the files in the folder; otherwise the training starts again.
         callback: A further callback of Stable-Baselines3, such as a
@@ -505,17 +498,15 @@ def train(
         exploring_starts=exploring_starts,
         start_weights=start_weights,
         snapshots=snapshots,
-        latest=latest,
         refresh=refresh,
         evaluations=evaluations,
-        solution=solution,
     )
     kind: type[Training] = SelfPlay if self_play else OneSeat
     if env_id is not None and env_id in ENVIRONMENTS and not samples_table(env_id):
         kind = WithoutTable
     training = kind(asked)
     for one in getattr(callback, "callbacks", [callback]):
-        if isinstance(one, ExactAdvantages):
+        if isinstance(one, (ExactAdvantages, ExactTargets)):
             training.request[GIVEN] = one.suffix.removeprefix("+")
     try:
         run = RunFolder(Path(folder), training.request)
@@ -579,7 +570,7 @@ def _learn(
         evaluation.after, evaluation.report = keep, report
         evaluation.saw = saw_solution(request)
         callbacks += [evaluation] if callback is None else [evaluation, callback]
-        logger = Logger(None, [_TensorBoard(run.folder / "tensorboard", model.num_timesteps)])
+        logger = Logger(None, [TensorBoardOutputFormat(str(run.folder / "tensorboard"))])
         model.set_logger(logger)
         remaining = setup.n_timesteps - model.num_timesteps
         if remaining > 0:
@@ -628,14 +619,6 @@ def save_model(folder: Path, model: BaseAlgorithm) -> None:
     buffer = BytesIO()
     model.save(buffer)
     write_atomically(folder / "model.zip", buffer.getvalue())
-
-
-class _TensorBoard(TensorBoardOutputFormat):
-    """TensorBoard's log, without entries that are later than the restored checkpoint."""
-
-    def __init__(self, folder: Path, purge_step: int) -> None:
-        self.writer = SummaryWriter(str(folder), purge_step=purge_step)
-        self._is_closed = False
 
 
 @contextmanager

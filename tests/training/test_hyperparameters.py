@@ -126,8 +126,6 @@ def test_wrong_hyperparameters_are_named() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             prepare({"n_timesteps": 1, **raw}, SELF_PLAY_ALGORITHMS["ppo"].model)
-    with pytest.raises(ValueError, match="lack n_timesteps"):
-        prepare({"n_envs": 4}, SELF_PLAY_ALGORITHMS["ppo"].model)
 
 
 TUNED: list[tuple[str, str, dict[str, Any]]] = [
