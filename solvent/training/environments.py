@@ -354,9 +354,11 @@ def with_roles(game: TabularGame, *, apart: bool = False) -> TabularGame:
         np.column_stack((seen, np.full(game.n_states, player, np.float32)))
         for player, seen in enumerate(game.observation)
     )
+    # The names of a player's actions are distinct.
+    others = tuple(f"{name} (player 1)" if name in names[0] else name for name in names[1])
     return replace(
         game,
-        info=replace(game.info, actions=(names[0] + names[1],) * 2),
+        info=replace(game.info, actions=(names[0] + others,) * 2),
         mask=(
             np.column_stack((first, np.zeros_like(second))),
             np.column_stack((np.zeros_like(first), second)),
