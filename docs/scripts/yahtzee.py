@@ -16,8 +16,8 @@ from numba import njit
 
 from solvent.games.yahtzee.layers import Cards, YahtzeeSolution, solved_yahtzee
 from solvent.games.yahtzee.rules import Yahtzee
-from solvent.games.yahtzee.scores import YahtzeeScore, score_policy
-from solvent.games.yahtzee.turn_kernel import TIE, end_of, fill
+from solvent.games.yahtzee.scores import KNOWN
+from solvent.games.yahtzee.turn_kernel import ENDS, TIE, end_of, fill, turn_ends
 from solvent.model.arrays import Floats
 from solvent.report.panel import ALGORITHMS, Axis, Panel, write_pictures
 
@@ -26,10 +26,65 @@ LARGEST = 500
 """The largest score that is drawn."""
 
 
-def evaluations() -> Mapping[str, YahtzeeScore]:
-    """What the policies get that are known without learning, with their distributions."""
+def evaluations() -> Mapping[str, Floats]:
+    """The distributions of what the policies get that are known without learning."""
     solution = solved_yahtzee(Yahtzee())
-    return {name: score_policy(solution, name, scores=True) for name in ("optimal", "greedy")}
+    return {name: distribution(solution, name) for name in ("optimal", "greedy")}
+
+
+@njit
+def pass_points_on(
+    rules: Any, filled: int, bonus: int, totals: Any, ends: Any, mass: Any, place: Any, after: Any
+) -> None:
+    """Move probability from cards to their successors, for every number of points so far.
+
+    As :func:`solvent.games.yahtzee.turn_kernel.pass_on`, with ``mass`` [L, V] and ``after``
+    [sets, U, 2, V] by the points.
+    """
+    for lane in range(len(totals)):
+        possible = np.flatnonzero(mass[lane])
+        for b in range(len(rules.plain)):
+            at = place[filled | 1 << b]
+            for end in range(ENDS):
+                p = ends[lane, b, end]
+                if p > 0.0:
+                    reward, upper, then = fill(rules, totals[lane], bonus, b, end)
+                    for w in possible:
+                        after[at, upper, then, w + reward] += p * mass[lane, w]
+
+
+def distribution(solution: YahtzeeSolution, name: str) -> Floats:
+    """[V] the probability of each final score.
+
+    Args:
+        solution: Of any form.
+        name: The name of a policy, one of :data:`~solvent.games.yahtzee.scores.KNOWN`.
+    """
+    layers, policy = solution.layers, KNOWN[name](solution)
+    game, rules, boxes = layers.game, layers.rules, len(layers.game.scorecard)
+    best = np.maximum(rules.plain.max(axis=1), rules.joker.max(axis=(0, 1, 3)))
+    most = np.cumsum(np.sort(best)[::-1] + game.yahtzee_bonus) + game.upper_bonus
+    mass = np.ones((1, 1, 1, 1))
+    for layer in range(boxes):
+        after = np.zeros((*layers.shape(layer + 1), most[layer] + 1))
+        for at, filled in enumerate(layers.sets[layer].tolist()):
+            for bonus in range(mass.shape[2]):
+                totals = np.flatnonzero(mass[at, :, bonus].any(axis=1))
+                if len(totals):
+                    cards = Cards(filled, bonus, totals)
+                    ends = np.empty((len(totals), boxes, ENDS))
+                    turn_ends(rules, filled, bonus, *policy(cards), ends)
+                    given = rules, *cards, ends, mass[at, totals, bonus], layers.position
+                    pass_points_on(*given, after)
+        mass = after
+    return np.asarray(mass.sum(axis=(0, 1, 2)))
+
+
+def mean_and_deviation(scores: Floats) -> tuple[float, float]:
+    """The mean and the standard deviation of a distribution of points."""
+    points = np.arange(len(scores))
+    mean = points @ scores
+    return float(mean), float(np.sqrt((points - mean) ** 2 @ scores))
 
 
 @njit
@@ -108,13 +163,13 @@ def deviations(solution: YahtzeeSolution) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def picture(found: Mapping[str, YahtzeeScore]) -> str:
+def picture(found: Mapping[str, Floats]) -> str:
     """The distributions of the final score as one SVG.
 
     Args:
         found: By the policy's name.
     """
-    highest = max(100 * one.scores.max() for one in found.values())
+    highest = max(100 * one.max() for one in found.values())
     panel = Panel(
         "Final scores of Yahtzee for one",
         "probability (%)",
@@ -123,8 +178,8 @@ def picture(found: Mapping[str, YahtzeeScore]) -> str:
         "points",
     )
     for (name, one), colour in zip(found.items(), ALGORITHMS, strict=False):
-        scores = 100 * one.scores[: LARGEST + 1]
-        text = f"{name}: {one.value:.2f} on average"
+        scores = 100 * one[: LARGEST + 1]
+        text = f"{name}: {mean_and_deviation(one)[0]:.2f} on average"
         panel.line(np.arange(len(scores)).tolist(), scores.tolist(), colour, text, dashed=False)
         panel.key(text, colour, "M-8-1h16v2h-16z")
     return panel.alone()

@@ -101,6 +101,8 @@ class Blotto(Rules):
         first, second = (tuple(divisions(army, self.fields)) for army in self.soldiers)
         return first, second
 
+    start = Battle((), ())
+
     @cached_property
     def info(self) -> GameInfo:
         """Players, actions and sources."""
@@ -125,10 +127,6 @@ class Blotto(Rules):
             ),
             unit="" if self.spoils else "fields",
         )
-
-    def initial(self) -> tuple[Outcome, ...]:
-        """Return the state before the battle."""
-        return (Outcome(Fraction(1), Battle((), ())),)
 
     def transition(self, state: Battle, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Compare the soldiers on each field."""

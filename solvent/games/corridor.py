@@ -104,6 +104,8 @@ class Corridor(Rules):
             raise ValueError(f"slip is {self.slip}; allowed are numbers from 0 and below 1")
         check_rational(self.bait, "bait", 0, 1)
 
+    start = Place(0)
+
     @cached_property
     def info(self) -> GameInfo:
         """Actions and sources."""
@@ -153,10 +155,6 @@ class Corridor(Rules):
         """Return the share of the reward that is paid by the time a room is reached."""
         every = self.rooms if self.reward_every is None else self.reward_every
         return Fraction(room if room == self.rooms else room // every * every, self.rooms)
-
-    def initial(self) -> tuple[Outcome, ...]:
-        """Return the first room."""
-        return (Outcome(Fraction(1), Place(0)),)
 
     def transition(self, state: Place, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Go on or back by a door; unless the goal is reached, the clock may stop the episode."""

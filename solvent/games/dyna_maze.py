@@ -15,9 +15,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from solvent.model import Environment, GameInfo, GameSpec, JointAction, Outcome, Rules, Scene, grid
 
 NAMES = ("up", "down", "right", "left")
@@ -45,6 +42,9 @@ class Cell(NamedTuple):
 class DynaMaze(Rules):
     """The 6 x 9 maze."""
 
+    start = Cell(2, 0)
+    scale = (ROWS - 1, COLUMNS - 1)
+
     @cached_property
     def info(self) -> GameInfo:
         """Actions and sources."""
@@ -58,10 +58,6 @@ class DynaMaze(Rules):
             observation_labels=("row", "column"),
         )
 
-    def initial(self) -> tuple[Outcome, ...]:
-        """Return the cell S."""
-        return (Outcome(Fraction(1), Cell(2, 0)),)
-
     def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Move, unless a wall or the edge is in the way."""
         down, right = MOVES[joint_action[0]]
@@ -73,10 +69,6 @@ class DynaMaze(Rules):
     def is_terminal(self, state: Cell) -> bool:
         """Return whether the goal is reached."""
         return MAZE[state.row][state.column] == "G"
-
-    def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
-        """Return row and column, as fractions of the last."""
-        return np.array([state.row / (ROWS - 1), state.column / (COLUMNS - 1)], np.float32)
 
     def scene(self, state: Cell) -> Scene:
         """Draw the maze."""

@@ -17,9 +17,6 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from solvent.model import Cell as Square
 from solvent.model import Environment, GameInfo, GameSpec, JointAction, Outcome, Rules, Scene, grid
 
@@ -49,6 +46,8 @@ JUMPS = {Cell(0, 1): (Cell(4, 1), 10), Cell(0, 3): (Cell(2, 3), 5)}
 @dataclass(frozen=True)
 class Gridworld(Rules):
     """The 5 x 5 gridworld with the special cells A and B."""
+
+    scale = SIDE - 1
 
     @cached_property
     def info(self) -> GameInfo:
@@ -81,10 +80,6 @@ class Gridworld(Rules):
     def is_terminal(self, state: Cell) -> bool:
         """Return False: the task never ends."""
         return False
-
-    def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
-        """Return row and column, as fractions of the last."""
-        return (np.array(state) / (SIDE - 1)).astype(np.float32)
 
     def scene(self, state: Cell) -> Scene:
         """Draw the board."""

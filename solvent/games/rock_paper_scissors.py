@@ -68,6 +68,8 @@ class RockPaperScissors(Rules):
         """Check the parameter."""
         object.__setattr__(self, "wins", check_integers(self.wins, "wins", 1, 1000, (3, 3)))
 
+    start = Hands(OPEN, OPEN)
+
     @cached_property
     def info(self) -> GameInfo:
         """Players, actions and sources."""
@@ -82,10 +84,6 @@ class RockPaperScissors(Rules):
             parameters=(("wins", list(self.wins)),),
             observation_labels=("my throw", "other throw"),
         )
-
-    def initial(self) -> tuple[Outcome, ...]:
-        """Return the state before the throws."""
-        return (Outcome(Fraction(1), Hands(OPEN, OPEN)),)
 
     def transition(self, state: Hands, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Compare the throws."""

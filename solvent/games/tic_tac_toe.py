@@ -66,6 +66,8 @@ def winner(board: Board) -> int | None:
 class TicTacToe(Rules):
     """Tic-tac-toe, noughts and crosses."""
 
+    start = Board((EMPTY,) * 9)
+
     info: ClassVar[GameInfo] = GameInfo(
         name="tic-tac-toe",
         players=2,
@@ -75,10 +77,6 @@ class TicTacToe(Rules):
         sources=("Sutton and Barto 2018, Reinforcement Learning, 2nd edition, section 1.5",),
         observation_labels=(*SQUARES, "my turn"),
     )
-
-    def initial(self) -> tuple[Outcome, ...]:
-        """Return the empty board."""
-        return (Outcome(Fraction(1), Board((EMPTY,) * 9)),)
 
     def turn(self, state: Board) -> int:
         """Return the player on turn; crosses begin."""

@@ -18,9 +18,6 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from solvent.model import (
     Environment,
     GameInfo,
@@ -81,6 +78,9 @@ class WindyGridworld(Rules):
         check_choice(self.moves, "moves", MOVES)
         check_flag(self.stochastic, "stochastic")
 
+    start = Cell(3, 0)
+    scale = (ROWS - 1, COLUMNS - 1)
+
     @cached_property
     def info(self) -> GameInfo:
         """Actions and sources."""
@@ -95,10 +95,6 @@ class WindyGridworld(Rules):
             observation_labels=("row", "column"),
             unit="points",
         )
-
-    def initial(self) -> tuple[Outcome, ...]:
-        """Return the cell S."""
-        return (Outcome(Fraction(1), Cell(3, 0)),)
 
     def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Move with the wind; the edge stops both."""
@@ -115,10 +111,6 @@ class WindyGridworld(Rules):
     def is_terminal(self, state: Cell) -> bool:
         """Return whether the goal is reached."""
         return PICTURE[state.row][state.column] == "G"
-
-    def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
-        """Return row and column, as fractions of the last."""
-        return np.array([state.row / (ROWS - 1), state.column / (COLUMNS - 1)], np.float32)
 
     def scene(self, state: Cell) -> Scene:
         """Draw the board, with the wind of each column."""

@@ -273,14 +273,31 @@ class Words:
 class Rules(Words):
     """The base of rules in which every action is legal and the drawing is the scene's.
 
-    A game that inherits it has an ``info`` and the methods ``initial``, ``transition``,
-    ``is_terminal``, ``observe`` and ``scene``, and overrides what is different.
+    A game that inherits it has an ``info``, a ``start`` and a ``scale``, and the methods
+    ``transition``, ``is_terminal`` and ``scene``, and overrides what is different: ``initial`` if
+    chance decides where an episode begins, and ``observe`` if an observation is not the state over
+    a scale.
+
+    Attributes:
+        start: The state in which every episode begins.
+        scale: The numbers by which the entries of a state are divided in observations.
     """
+
+    start: Any
+    scale: Any
 
     @property
     def info(self) -> GameInfo:
         """The game's players, actions and sources."""
         raise NotImplementedError
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """Return the state in which every episode begins."""
+        return (Outcome(Fraction(1), self.start),)
+
+    def observe(self, state: Any, player: int) -> NDArray[np.float32]:
+        """Return the entries of a state as fractions of their scale."""
+        return np.asarray(np.array(state) / self.scale, np.float32)
 
     def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
         """Return all actions of each player."""

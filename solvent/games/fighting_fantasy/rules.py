@@ -638,8 +638,11 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
     )
     payoff = np.where((phase == 2) & counts, scores[hero, luck], 0.0)
     initial = np.zeros(len(states))
-    cells, chances = _starts(game, differences, shape)
-    initial[index[cells]] = chances
+    begun = game.initial()
+    names = {name: r for r, name in enumerate(rounds)}
+    starts = np.array([(*o.state[:4], names[o.state.round]) for o in begun]).T
+    starts[0] = np.searchsorted(differences, starts[0])
+    initial[index[np.ravel_multi_index(starts, shape)]] = [float(o.probability) for o in begun]
     seen = differences[difference], hero, opponent, luck, np.array([1, -1, 0])[phase]
     return reachable(
         TabularGame(
@@ -716,28 +719,6 @@ def _outcomes(
     ways = np.stack([w for _, w in slots], axis=1).reshape(-1, 2, 4)
     ways[luck == 0, TEST] = 0
     return target, chance[d[:, None, None], target % shape[4], ways]
-
-
-def _starts(game: FightingFantasy, differences: Ints, shape: Sequence[int]) -> tuple[Ints, Floats]:
-    """Return the cells of the grid in which a combat begins, and their probabilities.
-
-    A distribution has few distinct weights, so each product of rationals is formed once.
-    """
-    begun = {
-        (i, r): game._starts[0][int(x)] * game.next_round(int(x))[name]
-        for i, x in enumerate(differences)
-        for r, name in enumerate(("won", "lost"))
-        if name in game.next_round(int(x))
-    }
-    weights = [list(begun.values()), *(list(own.values()) for own in game._starts[1:])]
-    distinct = [list(dict.fromkeys(own)) for own in weights]
-    products = np.array([float(a * b * c * e) for a, b, c, e in product(*distinct)])
-    which = [[some.index(p) for p in own] for some, own in zip(distinct, weights, strict=True)]
-    place, begins = np.array(list(begun)).T[..., None, None, None]
-    heroes, opponents, lucks = (np.array(list(own)) for own in game._starts[1:])
-    at = (place, heroes[:, None, None], opponents[:, None], lucks, begins)
-    chances = products.reshape([len(some) for some in distinct])[np.ix_(*which)]
-    return np.ravel_multi_index(at, shape), chances
 
 
 def _plain(value: Any) -> Any:

@@ -2,13 +2,13 @@
 
 Sections lead to sections. Where they lead in circles a book has no end, and where nothing leads to
 a section it need not have been written. Within a section a branch, or choices, must leave the
-player somewhere whatever the state, and a random table must have a row for whatever falls.
+player somewhere whatever the state, and a random table must have a row for each number from the
+least to the largest result.
 
 Conditions are examined for all values that names can have; where these are too many, for the
 numbers that stand in the conditions, those beside them, and the largest and smallest values. The
 values are combined, and every condition is evaluated for all combinations at once, without those
 that no state can have: more items than a slot holds, and more or fewer disciplines than are picked.
-The rows of a random table are conditions on what its dice show.
 """
 
 from __future__ import annotations
@@ -24,16 +24,8 @@ from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import CHANCE, Book, Node, Roll
 from solvent.games.gamebook.effects import Liveness
-from solvent.games.gamebook.expressions import (
-    Dice,
-    Expression,
-    Operation,
-    bounds,
-    evaluate,
-    names,
-    parts_of,
-)
-from solvent.games.gamebook.hero import Hero, Path, Range
+from solvent.games.gamebook.expressions import Expression, bounds, evaluate, names, parts_of
+from solvent.games.gamebook.hero import Hero, Path
 
 Severity: TypeAlias = Literal["error", "warning"]
 
@@ -42,10 +34,6 @@ Found: TypeAlias = tuple[Path, str, Severity]
 
 Written: TypeAlias = Callable[[Path], object]
 """A function that returns the data in the file at a path."""
-
-
-Thrown: TypeAlias = tuple[tuple[str, tuple[int, int]], ...]
-"""The dice of an expression: a name for each, and its least and largest result."""
 
 
 def check_whole(book: Book, written: Written) -> Iterator[Found]:
@@ -58,12 +46,14 @@ def check_whole(book: Book, written: Written) -> Iterator[Found]:
     yield from _unused(book)
 
     @cache
-    def verdict_on(conditions: tuple[Expression, ...], dice: Thrown) -> Verdict | None:
-        return look_at(book, conditions, dice)
+    def verdict_on(conditions: tuple[Expression, ...]) -> Verdict | None:
+        return look_at(book, conditions)
 
     for node in book.nodes.values():
         yield from _check_repeat(book, node)
-        if node.block.way_on in CASES:
+        if isinstance(node.exit, Roll):
+            yield from _check_rows(book, node)
+        elif node.block.way_on in CASES:
             yield from _check_cases(node, verdict_on, written)
     yield from _check_order(book)
 
@@ -122,33 +112,42 @@ CASES = {
         "the choice {!r} is never offered; correct it, or remove it",
         "",
     ),
-    "roll": (
-        "the table has no row{}; add rows, or widen one",
-        "the row {} can never apply; correct it, or remove it",
-        "the rows {} and {} of the table overlap{}; let a result stand in one row",
-    ),
 }
 """Findings on gaps, on cases that never apply, and on overlaps."""
 
 
+def _check_rows(book: Book, node: Node) -> Iterator[Found]:
+    """Check that the rows of a random table contain each number that can result, and once only."""
+    least, most = bounds(node.exit.dice, book.ranges)
+    path = (*node.path, "roll")
+    rows = sorted(
+        (least if low is None else low, most if high is None else high, inner.path)
+        for (low, high), inner in zip(node.exit.results, node.inner, strict=True)
+    )
+    following, before = least, path
+    for low, high, row in [*rows, (most + 1, most + 1, path)]:
+        if row is not path and (high < least or low > most):
+            yield row, f"the row {row[-1]} can never apply; correct it, or remove it", "warning"
+            continue
+        if low > following:
+            yield path, f"the table has no row for {following}; add rows, or widen one", "error"
+        elif low < following:
+            message = f"the rows {before[-1]} and {row[-1]} of the table overlap at {low}"
+            yield row, f"{message}; let a result stand in one row", "error"
+        following, before = max(following, high + 1), row
+
+
 def _check_cases(
     node: Node,
-    verdict_on: Callable[[tuple[Expression, ...], Thrown], Verdict | None],
+    verdict_on: Callable[[tuple[Expression, ...]], Verdict | None],
     written: Written,
 ) -> Iterator[Found]:
     """Check that a case always applies or a choice is always offered, and that each can be."""
     way = node.block.way_on
     path, (gap, never, overlap) = (*node.path, way), CASES[way]
-    thrown: Thrown = ()
-    if isinstance(node.exit, Roll):
-        result, thrown = with_names(node.exit.dice)
-        conditions = tuple(_within(result, ends) for ends in node.exit.results)
-        shown: list[object] = [inner.path[-1] for inner in node.inner]
-    else:
-        conditions = tuple(option.when for option in node.exit)
-        key = "when" if way == "branch" else "label"
-        shown = [written((*inner.path, key)) for inner in node.inner]
-    verdict = verdict_on(conditions, thrown)
+    key = "when" if way == "branch" else "label"
+    shown = [written((*inner.path, key)) for inner in node.inner]
+    verdict = verdict_on(tuple(option.when for option in node.exit))
     if verdict is None:
         message = f"the conditions of the {way} have too many values to look at all"
         yield path, f"{message}; see to it that one always holds", "warning"
@@ -158,36 +157,9 @@ def _check_cases(
     for i in verdict.never:
         yield node.inner[i].path, never.format(shown[i]), "warning"
     for first, second, example in verdict.overlaps if overlap else ():
-        message = overlap.format(shown[first], shown[second], example)
-        if way == "roll":
-            yield node.inner[second].path, message, "error"
-        elif not verdict.always & {first, second}:
+        if not verdict.always & {first, second}:
+            message = overlap.format(shown[first], shown[second], example)
             yield node.inner[second].path, message, "warning"
-
-
-def _within(result: Expression, ends: Range) -> Expression:
-    """An expression that is 1 if a result is in a range."""
-    low, high = ends
-    parts = [Operation("GtE", (result, low))] if low is not None else []
-    parts += [Operation("LtE", (result, high))] if high is not None else []
-    return Operation("And", tuple(parts))
-
-
-def with_names(expression: Expression) -> tuple[Expression, Thrown]:
-    """Return an expression with names instead of its dice, and these names with their ranges."""
-    found: list[tuple[str, tuple[int, int]]] = []
-
-    def named(part: Expression) -> Expression:
-        if isinstance(part, Operation):
-            return Operation(part.operator, tuple(map(named, part.operands)))
-        if isinstance(part, Dice):
-            name = f"{part.count}d{part.sides}" if part.first else "digit"
-            name += f" (throw {len(found) + 1})" if found else ""
-            found.append((name, bounds(part, {})))
-            return name
-        return part
-
-    return named(expression), tuple(found)
 
 
 MOST_COMBINATIONS = 200_000
@@ -214,15 +186,14 @@ class Verdict(NamedTuple):
     overlaps: list[tuple[int, int, str]]
 
 
-def look_at(hero: Hero, conditions: Sequence[Expression], dice: Thrown = ()) -> Verdict | None:
+def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict | None:
     """Return the verdict on conditions; None if there are too many values to examine.
 
     Args:
         hero: The fields that bound the values.
         conditions: The conditions, in their order.
-        dice: The dice that have names in the conditions, see :func:`with_names`.
     """
-    axes = _axes({**hero.ranges, **dict(dice)}, conditions)
+    axes = _axes(hero.ranges, conditions)
     if axes is None:
         return None
     shape = tuple(len(values) for values in axes.values())

@@ -31,7 +31,8 @@ SPECIAL = frozenset(
 )
 """Names of passages that are not part of the story."""
 
-_LINK_END = re.compile(r"\](?:\[[^\]]*\])?\]")
+# A link ends at the first end; one that never ends is looked through only up to the next one.
+_LINK = re.compile(r"\[\[((?:(?!\[\[).)+?)\](?:\[[^\]]*\])?\]")
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _ESCAPED = re.compile(r"\\(.)")
 # Possessive: what has been matched is not given back to be tried again.
@@ -137,17 +138,15 @@ def _text_and_links(body: str) -> tuple[str, list[Link]]:
     links: list[Link] = []
     lines = []
     for line in body.splitlines():
-        text, beside, at, known = "", "", 0, len(links)
-        # Something stands in a link; if the first one has no end, those inside it have none.
-        while (begin := line.find("[[", at)) >= 0 and (end := _LINK_END.search(line, begin + 3)):
-            links.append(_link(line[begin + 2 : end.start()]))
-            beside += line[at:begin]
-            text += line[at:begin] + links[-1][0]
-            at = end.end()
+        # Texts and what stands in the links between them, by turns.
+        parts = _LINK.split(line)
+        found = [_link(inside) for inside in parts[1::2]]
+        links += found
         # A line that held links only is dropped.
-        if (beside + line[at:]).strip(" \t*-+>"):
-            lines.append(_NOT_TEXT.sub(" ", text + line[at:]).rstrip())
-        elif len(links) == known:
+        if "".join(parts[::2]).strip(" \t*-+>"):
+            parts[1::2] = [label for label, _ in found]
+            lines.append(_NOT_TEXT.sub(" ", "".join(parts)).rstrip())
+        elif not found:
             lines.append("")
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip("\n")), links
 

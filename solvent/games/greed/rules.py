@@ -112,6 +112,8 @@ class Greed(Rules):
         check_integer(self.limit, "limit", 1, 10_000)
         check_integer(self.sides, "sides", 1, 10_000)
 
+    start = Position(0, (0, 0), "play")
+
     @cached_property
     def info(self) -> GameInfo:
         """Players, actions and sources."""
@@ -131,10 +133,6 @@ class Greed(Rules):
     def most_dice(self, score: int) -> int:
         """Return the largest number of dice that can be of use at a score (see the module)."""
         return most_dice(self.limit - score, self.sides)
-
-    def initial(self) -> tuple[Outcome, ...]:
-        """Return the position 0 to 0 with player 0 on turn."""
-        return (Outcome(Fraction(1), Position(0, (0, 0), "play")),)
 
     def turn(self, state: Position) -> int:
         """Return the player on turn."""

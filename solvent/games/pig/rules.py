@@ -70,6 +70,8 @@ class Pig(Rules):
         check_integer(self.sides, "sides", 2, 100)
         check_flag(self.signed, "signed")
 
+    start = Turn(0, (0, 0), 0)
+
     @cached_property
     def info(self) -> GameInfo:
         """Players, actions and sources."""
@@ -84,10 +86,6 @@ class Pig(Rules):
             observation_labels=("my turn", "my score", "other score", "turn total"),
             unit="" if self.signed else WINS,
         )
-
-    def initial(self) -> tuple[Outcome, ...]:
-        """Return the position 0 to 0 with player 0 on turn."""
-        return (Outcome(Fraction(1), Turn(0, (0, 0), 0)),)
 
     def turn(self, state: Turn) -> int:
         """Return the player on turn."""

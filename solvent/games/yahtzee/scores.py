@@ -1,15 +1,15 @@
 """Exact scores of policies: probability is followed from the empty scorecard to the full one.
 
-Layer by layer, each card has a probability, or one for every number of points so far. A turn's
-probability flows through the dice as the policy has it, and on to the next cards. Only cards that
-the policy can come to are looked at, and a policy is asked for all states of the turns from some
-cards at once. All numbers are sums and products of positive ones, so that a bound of the relative
-error is the number of roundings on the longest way.
+Layer by layer, each card has a probability. A turn's probability flows through the dice as the
+policy has it, and on to the next cards. Only cards that the policy can come to are looked at, and a
+policy is asked for all states of the turns from some cards at once. All numbers are sums and
+products of positive ones, so that a bound of the relative error is the number of roundings on the
+longest way. ``docs/scripts/yahtzee.py`` computes the distribution of the final score, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum
@@ -168,15 +168,12 @@ class YahtzeeScore:
         name: Name of the policy.
         value: Expected points of the policy.
         error: Proved bound on the error of `value`.
-        scores: [V] the probability of each final number of points; empty if not
-            requested.
         solution: The solution of the form.
     """
 
     name: str
     value: float
     error: float
-    scores: Floats
     solution: YahtzeeSolution
 
     @property
@@ -192,32 +189,13 @@ class YahtzeeScore:
             "optimum proved to within": self.solution.error,
         }
 
-    @property
-    def deviation(self) -> float:
-        """Return the standard deviation of the final points."""
-        points = np.arange(len(self.scores))
-        mean = points @ self.scores
-        return float(np.sqrt((points - mean) ** 2 @ self.scores))
 
-    def quantile(self, share: float) -> int:
-        """Return a quantile of the final points: the least number that reaches a probability.
-
-        Args:
-            share: Probability within 0..1; 0.5 for the median.
-        """
-        return int(np.searchsorted(np.cumsum(self.scores), share))
-
-
-def score_policy(
-    solution: YahtzeeSolution, player: NetworkPlayer | str, *, scores: bool = False
-) -> YahtzeeScore:
+def score_policy(solution: YahtzeeSolution, player: NetworkPlayer | str) -> YahtzeeScore:
     """Score a policy exactly.
 
     Args:
         solution: The solution of the form.
         player: A network, or one of :data:`KNOWN`.
-        scores: Whether to compute the distribution of the final points, too; for the whole game
-            this takes 2 GB of memory.
 
     Raises:
         ValueError: If no policy has that name, or the network is for another game.
@@ -228,44 +206,33 @@ def score_policy(
     else:
         name = check_choice(player, "what is scored", KNOWN)
         policy = KNOWN[name](solution)
-    value, distribution = evaluate(layers, policy, _widths(layers) if scores else None)
+    value = evaluate(layers, policy)
     error = _roundings(layers) * float(np.finfo(float).eps) / 2 * value * 1.01
-    return YahtzeeScore(name, value, error, distribution, solution)
+    return YahtzeeScore(name, value, error, solution)
 
 
-def evaluate(
-    layers: YahtzeeLayers, policy: CardPolicy, widths: Sequence[int] | None = None
-) -> tuple[float, Floats]:
-    """Follow a policy through all layers.
+def evaluate(layers: YahtzeeLayers, policy: CardPolicy) -> float:
+    """Return the expected points of a policy, followed through all layers.
 
     Args:
         layers: The layers of the form.
         policy: The policy to follow.
-        widths: Number of distinct point totals, by the number of filled boxes;
-            None to leave out the distribution of the points.
-
-    Returns:
-        The expected points of the policy, and the probability of each final number of points,
-        [V] or empty.
     """
     rules, boxes = layers.rules, len(layers.game.scorecard)
-    width = widths or [1] * (boxes + 1)
-    mass = np.zeros((*layers.shape(0), width[0]))
-    mass[0, 0, 0, 0] = 1.0
+    mass: Floats = np.ones((1, 1, 1))
     parts = []
     for layer in range(boxes):
-        after = np.zeros((*layers.shape(layer + 1), width[layer + 1]))
+        after = np.zeros(layers.shape(layer + 1))
         for at, filled in enumerate(layers.sets[layer].tolist()):
-            for bonus in (0, 1):
-                totals = np.flatnonzero(mass[at, :, bonus].any(axis=1))
-                if not len(totals):
-                    continue
-                ends = np.empty((len(totals), boxes, ENDS))
-                turn_ends(rules, filled, bonus, *policy(Cards(filled, bonus, totals)), ends)
-                given = filled, bonus, totals, ends, mass[at, totals, bonus]
-                parts.append(pass_on(rules, *given, layers.position, after))
+            for bonus in range(mass.shape[2]):
+                totals = np.flatnonzero(mass[at, :, bonus])
+                if len(totals):
+                    ends = np.empty((len(totals), boxes, ENDS))
+                    turn_ends(rules, filled, bonus, *policy(Cards(filled, bonus, totals)), ends)
+                    given = filled, bonus, totals, ends, mass[at, totals, bonus]
+                    parts.append(pass_on(rules, *given, layers.position, after))
         mass = after
-    return fsum(parts), mass.sum(axis=(0, 1, 2)) if widths else np.zeros(0)
+    return fsum(parts)
 
 
 def _roundings(layers: YahtzeeLayers) -> int:
@@ -273,24 +240,14 @@ def _roundings(layers: YahtzeeLayers) -> int:
 
     In a turn with R rolls, A actions and N rolls of D dice with F faces the probability of an end
     has at most N (D (F + 1) + 2 A R) roundings, A of them for probabilities that almost sum to
-    1. That of a card is a sum over all ends of turns from at most B sets, U totals and 2 flags,
-    and over all numbers of points. The value is one more such sum.
+    1. That of a card is a sum over all ends of turns from at most B sets, U totals and 2 flags.
+    The value is one more such sum.
     """
     rules, game = layers.rules, layers.game
     rolls, actions, boxes = len(rules.dice) - rules.base, len(rules.order), len(rules.plain)
     turn = game.rolls * (game.dice * (game.faces + 1) + 2 * actions * rolls)
-    card = boxes * (game.bonus_at + 1) * 2 * ENDS + game.most
+    card = boxes * (game.bonus_at + 1) * 2 * ENDS
     return (boxes + 1) * (turn + card)
-
-
-def _widths(layers: YahtzeeLayers) -> list[int]:
-    """Return the number of distinct point totals, by the number of filled boxes."""
-    rules, game = layers.rules, layers.game
-    best = np.maximum(rules.plain.max(axis=1), rules.joker.max(axis=(0, 1, 3)))
-    points = np.cumsum([0, *sorted(best.tolist(), reverse=True)]).tolist()
-    more = game.yahtzee_bonus if rules.tracked else 0
-    # One wide stands for cards whose points are not told apart.
-    return [2] + [most + game.upper_bonus + more * n + 1 for n, most in enumerate(points[1:])]
 
 
 def score_player(

@@ -329,28 +329,21 @@ def pass_on(
         bonus: Whether another Yahtzee has a bonus, 0 or 1.
         totals: [L] points of the upper section of the cards.
         ends: [L, B, ENDS] the probability of each end of their turns.
-        mass: [L, W] the probability of each card, by the points so far; W is 1 if these are not
-            told apart.
+        mass: [L] the probability of each card.
         place: [2^B] the index of each bit mask among the next layer's sets.
-        after: [sets, U, 2, V] added to: the probability of each next card; V is 1 if points are not
-            told apart.
+        after: [sets, U, 2] added to: the probability of each next card.
 
     Returns:
         The expected points of these turns, weighted by the probability of the cards.
     """
     points = 0.0
     for lane in range(len(totals)):
-        possible = np.flatnonzero(mass[lane])
-        whole = mass[lane].sum()
         for b in range(len(rules.plain)):
             at = place[filled | 1 << b]
             for end in range(ENDS):
-                p = ends[lane, b, end]
-                if p == 0.0:
-                    continue
-                reward, upper, then = fill(rules, totals[lane], bonus, b, end)
-                points += p * whole * reward
-                more = reward if after.shape[3] > 1 else 0
-                for w in range(possible[0], possible[-1] + 1):
-                    after[at, upper, then, w + more] += p * mass[lane, w]
+                p = ends[lane, b, end] * mass[lane]
+                if p > 0.0:
+                    reward, upper, then = fill(rules, totals[lane], bonus, b, end)
+                    points += p * reward
+                    after[at, upper, then] += p
     return points

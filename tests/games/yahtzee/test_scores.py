@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +15,7 @@ import solvent
 from solvent.baselines import make_baseline
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
 from solvent.games.yahtzee.layers import solved_yahtzee
-from solvent.games.yahtzee.rules import Turn, Yahtzee
+from solvent.games.yahtzee.rules import Yahtzee
 from solvent.games.yahtzee.scores import score_policy
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.registration import register_envs
@@ -83,32 +82,6 @@ def test_the_scores_of_known_policies(game: Yahtzee) -> None:
     assert uniform < greedy <= solution.value + 1e-10
     of_table = solvent.score(table, make_baseline("greedy", table)).value
     assert of_table == pytest.approx(greedy, abs=1e-10)
-
-
-def test_the_distribution_of_points_is_that_of_every_way_to_play() -> None:
-    game = FORMS[1]
-    solution = solved_yahtzee(game)
-    found = score_policy(solution, "optimal", scores=True)
-
-    @cache
-    def points_to_come(state: Turn) -> dict[int, float]:
-        if game.is_terminal(state):
-            return {0: 1.0}
-        chances = solution.policy(state, 0)
-        spread: dict[int, float] = defaultdict(float)
-        for outcome in game.transition(state, (max(chances, key=chances.__getitem__),)):
-            for points, p in points_to_come(outcome.state).items():
-                spread[points + int(outcome.reward)] += p * float(outcome.probability)
-        return spread
-
-    [start] = game.initial()
-    expected = np.zeros(len(found.scores))
-    for points, p in points_to_come(start.state).items():
-        expected[points] = p
-    np.testing.assert_allclose(found.scores, expected, atol=1e-12)
-    assert np.arange(len(expected)) @ expected == pytest.approx(solution.value, abs=1e-9)
-    median = found.quantile(0.5)
-    assert found.scores[:median].sum() < 0.5 <= found.scores[: median + 1].sum() + 1e-12
 
 
 def test_the_command_scores_networks_folders_and_policies_by_name(tmp_path: Path) -> None:
