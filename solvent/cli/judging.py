@@ -132,9 +132,7 @@ def leaderboard(
     folders: Annotated[
         list[Path], typer.Argument(metavar="DIR...", help="The folders of submissions.")
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="The page to write: HTML, or tables in FILE.md.")
-    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")],
     suite: SuiteFile = None,
 ) -> None:
     """Check submissions and write a self-contained HTML page that compares them."""

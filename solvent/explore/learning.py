@@ -37,8 +37,7 @@ from solvent.tabular.exact_curves import QUANTITIES
 from solvent.tabular.registry import BOTH_PLAYERS, TABLE
 
 MOST_SWEEPS = 200
-MOST_NUMBERS = 20_000_000
-"""Values that are kept."""
+"""Sweeps that are shown."""
 
 EPISODES = tuple(n * 10**k for k in range(6) for n in (1, 2, 5))
 """After how many episodes what learns from them is shown."""
@@ -56,7 +55,7 @@ LONGEST_EPISODE = 10_000
 """Steps after which an episode is broken off: a bad policy may go on for ever."""
 
 MOST_STATES = 100_000
-"""The most states of a table on which policies are evaluated again and again."""
+"""The most states of a table whose values are kept, sweep by sweep."""
 
 WIDEST = 10
 """The most columns in whose cells a number is written beside the arrow."""
@@ -219,11 +218,9 @@ class Course:
     ) -> None:
         table, algorithm = solved.table, ALGORITHMS[method]
         check_choice(method, "method", methods_for(table))
-        plans = algorithm.takes == TABLE and not algorithm.policies
-        most = MOST_NUMBERS if plans else MOST_STATES
-        if table.n_states > most:
+        if table.n_states > MOST_STATES:
             raise ValueError(
-                f"{algorithm.title} is shown for games of up to {most:,} states; "
+                f"algorithms are shown for games of up to {MOST_STATES:,} states; "
                 f"{table.info.name} has {table.n_states:,}"
             )
         notes = []
@@ -240,7 +237,7 @@ class Course:
             self.exact = policy_value(table, self.given["pi"])
             notes.append("It evaluates the policy that takes each action equally often.")
         self.quantity = "gap"
-        if plans or "pi" in algorithm.policies:
+        if algorithm.takes == TABLE or "pi" in algorithm.policies:
             self.quantity = "rms"
         elif algorithm.takes == BOTH_PLAYERS:
             self.quantity = "exploitability"
@@ -292,7 +289,7 @@ class Course:
 
     def _watched(self, estimates: Iterator[Estimate]) -> Iterator[Frame]:
         """Measure the estimates at the counts that are shown."""
-        most = min(self._counts[-1], max(MOST_NUMBERS // self.table.n_states, 1))
+        most = self._counts[-1]
         count = 0
         try:
             for count, estimate in enumerate(islice(estimates, most), 1):
@@ -409,8 +406,8 @@ def watched(solved: SolvedTable, found: StateMap, query: Query) -> tuple[str, di
         "finite": isfinite(frame.start),
         "curve": course.curve(frame),
         "pictures": pictures,
-        "fields": found.fields,
-        "fixed": part.fixed,
+        "fixed": {f"o{n}": (found.fields[n], place) for n, place in part.fixed.items()},
+        "address": {f"o{n}": place for n, place in part.fixed.items()} | chosen_settings,
         "omitted": found.omitted,
     }
 

@@ -356,12 +356,9 @@ def link(page: str, **query: Any) -> str:
 
     Args:
         page: The word for the page.
-        query: The parts of the query; those that are None or empty are left out, and of a mapping
-            named `fixed` each entry is one of ``o0`` and so on.
+        query: The parts of the query; those that are None or empty are left out.
     """
-    fixed = query.pop("fixed", {})
     said = {name: value for name, value in query.items() if value is not None and value != ""}
-    said |= {f"o{number}": value for number, value in fixed.items()}
     return f"/{page}?{urlencode(said, safe=',:.')}" if said else f"/{page}"
 
 

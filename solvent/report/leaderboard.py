@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from solvent.benchmark.records import SuiteRecord
-from solvent.benchmark.statistics import LEAST_SEEDS, RunStatistic
+from solvent.benchmark.statistics import RunStatistic
 from solvent.benchmark.submissions import PROVED, STATED, Submission, check_submission
 from solvent.benchmark.suites import Setting, Suite
 from solvent.benchmark.summary import POLICIES, Summary, SummaryRow, bibtex, summarize
@@ -55,7 +54,7 @@ def write_leaderboard(
 
     Args:
         folders: The folders of the submissions.
-        out: The page to write: tables in Markdown if its name ends in ``.md``, else HTML.
+        out: The page to write.
         suite: The suite of the submissions; the installed suites named on the cards if left out.
 
     Returns:
@@ -65,11 +64,9 @@ def write_leaderboard(
         StoreError: If a submission is refused, or the page cannot be written.
         ValueError: If there is no submission, or no such suite.
     """
-    out = Path(out)
     submissions = [check_submission(folder, suite) for folder in folders]
-    text = as_markdown(submissions) if out.suffix == ".md" else render_leaderboard(submissions)
-    write_atomically(out, text.encode())
-    return out
+    write_atomically(out, render_leaderboard(submissions).encode())
+    return Path(out)
 
 
 def render_leaderboard(submissions: Sequence[Submission]) -> str:
@@ -88,74 +85,6 @@ def render_leaderboard(submissions: Sequence[Submission]) -> str:
         stated=STATED,
         bibtex=bibtex,
     )
-
-
-HEADS = (
-    "algorithm", "told", "settings", "seeds", "IQM", "IQM, tasks drawn", "over constant", "steps",
-    "CPU s",
-)  # fmt: skip
-"""The columns of the table over all tasks."""
-
-
-def as_markdown(submissions: Sequence[Submission]) -> str:
-    """Tables of some submissions for a page of documentation, tasks first.
-
-    Args:
-        submissions: Submissions with the figures that are to be shown.
-    """
-    parts = []
-    for board in boards_of(submissions, whole=False) if submissions else ():
-        places = [place for _, own in board["tables"] for place in own]
-        by_task = [
-            [f"`{task.name}`", *(_cell(own[0].iqm if own else None) for own in rows)]
-            for task, rows in board["tasks"]
-        ]
-        gaps = [
-            [f"`{task.name}`", *(_cell(own[0].log_gap if own else None, "{:z.2f}") for own in rows)]
-            for task, rows in board["tasks"]
-        ]
-        overall = [
-            (
-                place.name, row.told, row.tuning, str(len(place.submission.card.seeds)),
-                _cell(row.iqm), _cell(row.iqm_over_tasks), _cell(row.over_constant),
-                f"{row.timesteps:,.0f}", f"{row.cpu_seconds:.1f}",
-            )
-            for place in places
-            for row in [place.judged]
-        ]  # fmt: skip
-        seeds = {len(place.submission.card.seeds) for place in places}
-        ends = (
-            "95% bootstrap intervals over runs" if min(seeds) >= LEAST_SEEDS else "ranges of runs"
-        )
-        parts += [
-            f"## {board['suite'].name}",
-            f"Suite `{board['suite'].hash[:16]}`. Interquartile means over seeds, with {ends}.",
-            "**Normalized score by task**: 0 is uniform play, 1 is the optimum.",
-            _table(["task", *board["names"]], by_task),
-            "**Decimal logarithm of the gap by task**: −2 is a gap of 0.01.",
-            _table(["task", *board["names"]], gaps),
-            "**Over all tasks.** The interval of *IQM* is about these tasks; for *tasks drawn* the "
-            "bootstrap draws tasks, too. *Over constant*: 0 is the best policy that takes the same "
-            "action in every state. Steps and CPU seconds are means over runs, as stated.",
-            _table(HEADS, overall),
-        ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    # Texts of a card are nothing but text.
-    safe = [[escape(cell).replace("|", "&#124;") for cell in row] for row in (heads, *rows)]
-    lines = [f"| {' | '.join(row)} |" for row in (safe[0], ["---"] * len(heads), *safe[1:])]
-    return "\n".join(lines)
-
-
-def _cell(found: RunStatistic | None, form: str = "{:z.3f}") -> str:
-    if found is None:
-        return "–"
-    mean, low, high = (
-        form.format(n).replace("-", "−") for n in (found.mean, found.low, found.high)
-    )
-    return mean if low == high else f"{mean} [{low}, {high}]"
 
 
 def boards_of(submissions: Sequence[Submission], *, whole: bool = True) -> list[dict[str, Any]]:

@@ -8,10 +8,8 @@ from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
 from solvent import __version__
-from solvent.baselines import baseline_policies, baselines_of
+from solvent.baselines import baselines_of
 from solvent.benchmark.records import (
     AgentRecord,
     BaselineRecord,
@@ -29,7 +27,7 @@ from solvent.benchmark.summary import (
     summarize,
     write_summary,
 )
-from solvent.exact import SolvedGame, cross_play_matrix, solve, with_table, write_atomically
+from solvent.exact import SolvedGame, solve, with_table, write_atomically
 from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
 from solvent.model.text import field_names
@@ -47,10 +45,8 @@ from solvent.report.charts import (
 from solvent.report.gap_attribution import losing_states
 from solvent.report.panel import (
     BASELINE_SHAPE,
-    CIVIDIS,
     Mark,
     algorithm_marks,
-    shade,
     write_pictures,
 )
 from solvent.report.sections import Section, Untabled, beside, templates
@@ -246,7 +242,6 @@ def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None
             for item in sorted(solved.agents, key=lambda item: _least_first(item.agent.mode_gap))
             for policy, location in zip(item.policies, item.locations, strict=True)
         ],
-        "cross_play": _cross_play(solved) if len(solved.seats) == 2 else None,
         "sections": _sections(solved),
     }
 
@@ -296,7 +291,6 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
         if task.agents or task.baselines
         else "",
         **dict.fromkeys(("curves", "bands", "attributions", "sections"), ()),
-        "cross_play": None,
     }
 
 
@@ -357,29 +351,3 @@ def _view_game(subject: Game | SolvedGame) -> View:
     solved, task = known.solved, game_record(known.solved, known.baselines)
     view = _general(task, solved.game, solved.method, {})
     return view | {"sections": known.sections}
-
-
-def _cross_play(solved: SolvedTask) -> View:
-    """The cross-play matrix of a task's agents, by their greedy policies, and its baselines.
-
-    A row for each policy in seat 0 has values to player 0, a column for each in seat 1. Each cell
-    has a colour by its place between the least and the largest value, and the colour of its text.
-    """
-    known = [baseline_policies(solved.table, player=seat) for seat in (0, 1)]
-    first, second = (
-        [*(item.policies[seat] for item in solved.agents), *(known[seat][n] for n in known[0])]
-        for seat in (0, 1)
-    )
-    values = cross_play_matrix(solved.table, first, second)
-    finite = values[np.isfinite(values)]
-    low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
-    # A value that is not finite has the colour of the end that it is beyond.
-    shares = (np.nan_to_num(np.clip(values, low, high), nan=low) - low) / max(high - low, 1e-12)
-    cells = [
-        [
-            {"value": v, "colour": shade(CIVIDIS, s), "ink": "#fff" if s < 0.55 else "#000"}
-            for v, s in zip(*row, strict=True)
-        ]
-        for row in zip(values.tolist(), shares.tolist(), strict=True)
-    ]
-    return {"names": [*(item.agent.name for item in solved.agents), *known[0]], "rows": cells}

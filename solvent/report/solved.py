@@ -62,16 +62,6 @@ class ScoredAgent:
     policies: tuple[TabularPolicy, ...]
     locations: tuple[GapLocation, ...]
 
-    @property
-    def policy(self) -> TabularPolicy:
-        """The agent's greedy policy in seat 0."""
-        return self.policies[0]
-
-    @property
-    def location(self) -> GapLocation:
-        """The location of the gap of `policy`."""
-        return self.locations[0]
-
 
 @dataclass(frozen=True, eq=False)
 class SolvedTask:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from commands import run, said
+from leaderboard_tables import as_markdown
 from scipy.stats import trim_mean
 from submitted import NOISE, SUITE
 
@@ -25,7 +26,6 @@ from solvent.model.text import brief
 from solvent.report import write_report
 from solvent.report.leaderboard import (
     KINDS,
-    as_markdown,
     render_leaderboard,
     write_leaderboard,
 )

@@ -259,7 +259,7 @@ def test_a_baseline_that_never_ends_is_in_the_table_and_the_chart(
 @pytest.mark.parametrize(
     ("name", "parameters", "words"),
     [
-        ("pig", {"target": 8}, "Cross-play matrix"),
+        ("pig", {"target": 8}, "When to hold"),
         ("ff-combat", {"stamina": 4, "opponent_stamina": 4, "luck": 3}, "Strategy maps"),
         ("greed", {"limit": 9, "sides": 4}, "Optimal play at every pair of scores"),
     ],

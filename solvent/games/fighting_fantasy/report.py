@@ -139,12 +139,13 @@ def _learned_map(solved: SolvedTask, grid: Grid, agent: ScoredAgent) -> dict[str
 
     Its losses are in 255ths of the largest loss, which is in the units of the values.
     """
-    codes = grid.codes(agent.policy)
+    [policy], [location] = agent.policies, agent.locations
+    codes = grid.codes(policy)
     differs = codes != grid.codes(solved.solution.policies[0])
-    loss = grid.largest(agent.location.loss)
+    loss = grid.largest(location.loss)
     costs = loss > COSTLY
     drawn = _map(
-        grid, policy_value(solved.table, agent.policy), codes + 4 * differs + 4 * (differs & costs)
+        grid, policy_value(solved.table, policy), codes + 4 * differs + 4 * (differs & costs)
     )
     most = float(loss.max())
     shares = np.round(loss / most * 255) if most > COSTLY else np.zeros(len(loss))

@@ -41,7 +41,7 @@ def gamebook_sections(solved: SolvedTask) -> list[Section]:
     game, table, solution = cast(Gamebook, solved.game), solved.table, solved.solution
     policies = {
         "optimal": solution.policies[0],
-        **{item.agent.name: item.policy for item in solved.agents},
+        **{item.agent.name: item.policies[0] for item in solved.agents},
         **{name: make_baseline(name, table) for name in ("first-visit", "first-legal", "uniform")},
     }
     heads = [f"{name} ({ending.score})" for name, ending in game.book.endings.items()]
