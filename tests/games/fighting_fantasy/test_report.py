@@ -66,7 +66,7 @@ def test_every_cell_is_the_value_of_a_combat_that_starts_there(data: Any) -> Non
 def test_codes_are_the_choices_of_the_policies(data: Any, solved: SolvedTask) -> None:
     table = solved.table
     policies = [(data["optimal"], solved.solution.policies[0])]
-    policies += [(a, b.policy) for a, b in zip(data["learned"], solved.agents, strict=True)]
+    policies += [(a, b.policies[0]) for a, b in zip(data["learned"], solved.agents, strict=True)]
     for which, policy in policies:
         values, codes = cells(data, which)
         for d, luck, hero, opponent in np.argwhere(~np.isnan(values)):
