@@ -18,12 +18,12 @@ that is pointed at.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -31,7 +31,7 @@ import numpy as np
 from solvent.exact import write_atomically
 from solvent.model.arrays import Floats, Ints
 from solvent.model.text import ROUNDING, tick
-from solvent.report.sections import beside, script_json, templates
+from solvent.report.sections import beside, script_json
 
 ALGORITHMS: tuple[str, ...] = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """The colours of self-contained pictures. A page has ``--series-0`` and so on, with a dark mode."""
@@ -262,7 +262,7 @@ class Panel:
     def __init__(self, title: str, quantity: str, x: Axis, y: Axis, along: str) -> None:
         self.title, self.quantity, self.x, self.y, self.along = title, quantity, x, y, along
         self.levels: list[tuple[float, str, str]] = []
-        self.parts: list[tuple[str, Mapping[str, Any]]] = []
+        self.parts: list[Callable[[], str]] = []
         self.keys: list[tuple[str, str, str]] = []
 
     @property
@@ -280,7 +280,7 @@ class Panel:
     def level(self, value: float, label: str, kind: str) -> None:
         """A horizontal line with its name beside it."""
         self.levels.append((value, label, kind))
-        self.parts.append(("level", {"value": value, "kind": kind}))
+        self.parts.append(lambda: self._across(value, kind))
 
     def line(
         self,
@@ -304,8 +304,20 @@ class Panel:
             wide: Whether it is wider than other curves.
             shape: A path around the origin, drawn at the last point.
         """
-        part = {"colour": colour, "text": text, "dashed": dashed, "wide": wide}
-        self.parts.append(("line", {**part, "xs": xs, "ys": ys, "shape": shape if xs else ""}))
+
+        def drawn() -> str:
+            width = ' style="stroke-width:3.2"' if wide else ""
+            line = (
+                f'<polyline class="{"sampled" if dashed else "mode"}" stroke="{colour}"{width} '
+                f'points="{self._points(xs, ys)}">'
+                f"<title>{escape(text)}</title></polyline>"
+            )
+            if not (shape and xs):
+                return line
+            end = f"translate({self._x(xs[-1]):.1f} {self._y(ys[-1]):.1f})"
+            return f'{line}<path class="end" fill="{colour}" transform="{end}" d="{shape}"/>'
+
+        self.parts.append(drawn)
 
     def band(
         self, xs: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str
@@ -318,12 +330,21 @@ class Panel:
             high: Vertical coordinates of the upper curve.
             colour: Colour of the band, which is translucent.
         """
-        around = {"xs": [*xs, *xs[::-1]], "ys": [*high, *low[::-1]]}
-        self.parts.append(("band", {**around, "colour": colour}))
+        around = [*xs, *xs[::-1]], [*high, *low[::-1]]
+        self.parts.append(
+            lambda: (
+                f'<polygon fill="{colour}" fill-opacity=".18" points="{self._points(*around)}"/>'
+            )
+        )
 
     def dots(self, xs: Sequence[float], ys: Sequence[float], colour: str) -> None:
         """Points of one kind."""
-        self.parts.append(("dots", {"xs": xs, "ys": ys, "colour": colour}))
+        self.parts.append(
+            lambda: (
+                f'<path d="{self._points(xs, ys, "M{:.1f} {:.1f}h0", "")}" stroke="{colour}" '
+                f'stroke-width="4" stroke-linecap="round"/>'
+            )
+        )
 
     def links(self, xs: Sequence[float], ys: Sequence[float], hrefs: Sequence[str]) -> None:
         """Make points of the chart lead to addresses.
@@ -333,7 +354,13 @@ class Panel:
             ys: Vertical coordinates of the points.
             hrefs: The address of each.
         """
-        self.parts.append(("links", {"xs": xs, "ys": ys, "hrefs": hrefs}))
+        self.parts.append(
+            lambda: "".join(
+                f'<a href="{escape(href)}" tabindex="-1"><circle cx="{self._x(x):.1f}" '
+                f'cy="{self._y(y):.1f}" r="7" fill="transparent"/></a>'
+                for x, y, href in zip(xs, ys, hrefs, strict=True)
+            )
+        )
 
     def drawn(self) -> str:
         """The whole chart, as a part of a page."""
@@ -354,35 +381,72 @@ class Panel:
 
     def inside(self) -> str:
         """Return the content of the chart, without the frame."""
-        named = sorted(
-            (self.y_at(value), label, kind) for value, label, kind in self.levels if label
+        right = WIDTH - self.right
+        grid = [
+            f"{self._across(number, 'optimum' if self.y.zero and not number else 'grid')}"
+            f'<text x="{LEFT - 6}" y="{self._y(number) + 4:.1f}" text-anchor="end">'
+            f"{tick(number)}</text>"
+            for number in self.y.ticks()
+        ]
+        lanes = (
+            (self.y.zero, self.y.low, 0.0),
+            (self.y.below, self.y.low, -math.inf),
+            (self.y.above, self.y.high, math.inf),
         )
-        places = spread([height for height, _, _ in named], TOP, HEIGHT - BOTTOM)
+        grid += [
+            break_mark(LEFT, (self._y(end) + self._y(beyond)) / 2, right - LEFT, upright=True)
+            for lane, end, beyond in lanes
+            if lane
+        ]
+        for number in self.x.ticks(4):
+            # The last number stays within the chart.
+            half = LETTER * len(tick(number)) / 2
+            place = min(self._x(number), WIDTH - half)
+            grid.append(
+                f'<text x="{place:.1f}" y="{HEIGHT - BOTTOM + 16}" '
+                f'text-anchor="middle">{tick(number)}</text>'
+            )
+        middle = TOP + (HEIGHT - TOP - BOTTOM) / 2
+        parts = "".join(part() for part in self.parts)
         return (
-            templates("solvent.report")
-            .get_template("panel.svg.j2")
-            .render(
-                panel=self,
-                names=[(one[0], place, *one[1:]) for one, place in zip(named, places, strict=True)],
-                left=LEFT,
-                right=WIDTH - self.right,
-                bottom=HEIGHT - BOTTOM,
-                middle=TOP + (HEIGHT - TOP - BOTTOM) / 2,
-                width=WIDTH,
-                letter=LETTER,
-                leader=LEADER,
-                tick=tick,
-                zip=zip,
-                inf=math.inf,
+            f"<title>{escape(self.title)}</title>{''.join(grid)}{parts}{self._names()}"
+            f'<text x="{(LEFT + right) / 2:.1f}" y="{HEIGHT - 6}" '
+            f'text-anchor="middle">{escape(self.along)}</text>'
+            f'<text transform="translate(12 {middle}) rotate(-90)" '
+            f'text-anchor="middle">{escape(self.quantity)}</text>'
+        )
+
+    def _names(self) -> str:
+        """The names of the levels, apart from each other, each joined to its line."""
+        named = sorted((self._y(value), label, kind) for value, label, kind in self.levels if label)
+        heights = [height for height, _, _ in named]
+        end, begin = WIDTH - self.right, WIDTH - self.right + LEADER
+        return "".join(
+            f'<path class="leader" d="M{end + 2:g} {height:.1f}L{begin - 3:g} {place:.1f}"/>'
+            f'<text class="{kind}" x="{begin:g}" y="{place + 4:.1f}">{escape(label)}</text>'
+            for (height, label, kind), place in zip(
+                named, spread(heights, TOP, HEIGHT - BOTTOM), strict=True
             )
         )
 
-    def x_at(self, value: float) -> float:
-        """Return the horizontal coordinate of a value in the chart."""
+    def _across(self, value: float, kind: str) -> str:
+        """A horizontal line at a value."""
+        height = f"{self._y(value):.1f}"
+        return (
+            f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - self.right:g}" y1="{height}" '
+            f'y2="{height}"/>'
+        )
+
+    def _points(
+        self, xs: Sequence[float], ys: Sequence[float], form: str = "{:.1f},{:.1f}", by: str = " "
+    ) -> str:
+        """Places in the chart, each written in a form."""
+        return by.join(form.format(self._x(x), self._y(y)) for x, y in zip(xs, ys, strict=True))
+
+    def _x(self, value: float) -> float:
         return LEFT + self.x.share(value) * (WIDTH - LEFT - self.right)
 
-    def y_at(self, value: float) -> float:
-        """Return the vertical coordinate of a value in the chart."""
+    def _y(self, value: float) -> float:
         return HEIGHT - BOTTOM - self.y.share(value) * (HEIGHT - TOP - BOTTOM)
 
 
@@ -408,6 +472,26 @@ def legend_of(
         )
         x += long
     return "".join(drawn), y + KEYS // 2 if drawn else top
+
+
+def break_mark(x: float, y: float, long: float, *, upright: bool) -> str:
+    """Draw the break of an axis: a strip across the chart, and two strokes on the axis.
+
+    Args:
+        x: Horizontal coordinate of the end of the strip that is on the axis.
+        y: Vertical coordinate of the same end.
+        long: Length of the strip, to the right from there, or upwards if not `upright`.
+        upright: Whether the axis is upright.
+    """
+    if upright:
+        strip = f'<rect class="break" x="{x}" y="{y - 4:.1f}" width="{long:g}" height="8"/>'
+        strokes = "".join(f"M{x - 6} {y + at:.1f}l12-5" for at in (-1, 6))
+    else:
+        strip = (
+            f'<rect class="break" x="{x - 4:.1f}" y="{y - long:g}" width="8" height="{long:g}"/>'
+        )
+        strokes = "".join(f"M{x + at:.1f} {y + 6:g}l5-12" for at in (-6, 1))
+    return f'{strip}<path class="break" d="{strokes}"/>'
 
 
 def side_by_side(title: str, parts: Sequence[str], width: int, height: int) -> str:
