@@ -673,6 +673,18 @@ def test_what_is_listed_fits() -> None:
     check_fits(told_by("chart", "show", "standard"), 60)
 
 
+def test_a_heading_of_two_words_takes_no_room_from_the_cells() -> None:
+    def output(width: int) -> str:
+        console = Console(file=io.StringIO(), width=width)
+        row = ["0.03", "0.157", "forward 20%, back 20%", "back 66%, right 34%"]
+        names = ["visits", "per visit", "chooses", "best"]
+        printing.show_rows(console, names, [row, row], numbers=names[:2])
+        return console.file.getvalue()
+
+    for width in range(40, 60):
+        check_fits(output, width)
+
+
 def test_pages_of_one_section_are_told_apart_by_the_fields_of_the_book(tmp_path: Path) -> None:
     book = tmp_path / "purse.yaml"
     book.write_text(

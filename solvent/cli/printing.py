@@ -143,7 +143,7 @@ def _table(
     table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     for name, cells in zip(names, columns, strict=True):
-        widest = max(map(cell_len, cells), default=0)
+        widest = max(map(cell_len, (name, *cells)))
         least = widest if name in numbers else min(widest, LEAST_TEXT)
         table.add_column(
             escape(name), justify="right" if name in numbers else "left", min_width=least
