@@ -227,7 +227,7 @@ def test_score_answers_what_the_library_does(policy_file: Path, small: Any) -> N
     told = answer("score", str(policy_file), *SMALL, "--json", "--top", "4")
     policy = TabularPolicy.uniform(small)
     expected = score(small, policy)
-    assert told["value"] == expected.value
+    assert (told["value"], told["player"]) == (expected.value, policy.player)
     assert told["optimality_gap"] == expected.optimality_gap
     assert told["worst_start"] == repr(expected.worst_start)
     assert told["gap_sum"] == pytest.approx(told["optimality_gap"], abs=1e-9)

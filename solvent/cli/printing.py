@@ -363,7 +363,8 @@ def show_score(
 
     rows = {"policy": policy.name, "game": game_text(game.info)}
     if game.info.players == 2:
-        rows["player"] = f"{policy.player}, against a best response"
+        side = words(rules).player_name(policy.player)
+        rows["player"] = f"{side}, against a best response"
     rows |= score_rows(game.info, result, policy.player)
     rows["worst start"] += f" lost from {state_text(rules or game, result.worst_start)}"
     console.print(facts(rows))
@@ -488,6 +489,7 @@ def score_json(
     return strict_json(
         {
             "policy": policy.name,
+            "player": policy.player,
             "game": game.info.name,
             "parameters": dict(game.info.parameters),
             "model_hash": game.model_hash,

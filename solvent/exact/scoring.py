@@ -44,6 +44,7 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.certificate import refuse_cancelling_loops
+from solvent.exact.chain import NEAR_ROUNDING
 from solvent.exact.compilation import respond, transitions_of
 from solvent.exact.components import can_reach, components, end_components, free_rows, leaving_rows
 from solvent.exact.evaluation import long_run_gain, policy_value, row_weights, state_visitation
@@ -409,7 +410,8 @@ class Score:
 
     def __str__(self) -> str:
         """Return the value, the optimum, the gap and the exploitability in one line."""
-        said = f"value {self.value:.6g}, optimum {self.optimum:.6g}, gap {self.optimality_gap:.6g}"
+        said = f"value {self.value:z.6g}, optimum {self.optimum:z.6g}, "
+        said += f"gap {self.optimality_gap:z.6g}"
         if self.exploitability is not None:
             said += f", exploitability {self.exploitability:.6g}"
         return said
@@ -596,7 +598,10 @@ def locate_gap(
     worst = _worst_response(game, policy, row_values)
     choosing = game.action_count[policy.player] > 1
     visits = state_visitation(game, *pair)
-    loss = np.where(choosing, sign * solution.values - worst, 0.0)
+    lost = sign * solution.values - worst
+    # What rounding leaves of equal numbers is no loss, and no state that loses.
+    real = lost > NEAR_ROUNDING * (np.abs(solution.values) + np.abs(worst))
+    loss = np.where(choosing & real, lost, 0.0)
     given_up = np.where(game.terminal, 0.0, met - np.where(choosing, worst, sign * solution.values))
     return GapLocation(
         gap=sign * (solution.value - game.at_start(values)),

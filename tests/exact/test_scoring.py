@@ -152,6 +152,13 @@ def test_exploitability_is_the_gap_of_a_game_for_two(combat: Any, pig: Any) -> N
     )
 
 
+def test_rounding_is_no_loss_of_a_state() -> None:
+    table = compile_game(Pig(target=8))
+    optimal = TabularPolicy.deterministic(table, [int(np.argmax(m)) for m in table.mask[0]])
+    assert abs(score(table, optimal).optimality_gap) < 1e-12
+    assert locate_gap(table, optimal).ranked() == []
+
+
 def test_the_worst_start_is_the_start_with_the_largest_gap(combat: Any) -> None:
     table, solution = combat
     policy = TabularPolicy.uniform(table)
