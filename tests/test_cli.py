@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
 import re
 import subprocess
@@ -17,9 +18,11 @@ import pytest
 from bad_files import CONTENTS, bad_files, forge
 from commands import answer, refusal, run, said
 from gamebooks import changed, mill
+from rich.console import Console
 
 from solvent import GAMES, __version__, make_game
 from solvent.benchmark import progress
+from solvent.cli import printing
 from solvent.cli.parameters import (
     ALGORITHMS,
     game_of_request,
