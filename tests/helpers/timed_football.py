@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from reduced_football import chart_of
+
 from solvent.exact.layered.solve import Workers, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games.football.chart import Chart
@@ -20,7 +22,6 @@ from solvent.games.football_clock.layout import FormLayout, Layer, Players
 from solvent.games.football_clock.players import PairEvaluation, PairLayers
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Floats
-from tests.helpers.football_charts import chart_of
 
 RULES: dict[str, Any] = {
     "field": 8,

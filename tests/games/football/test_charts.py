@@ -8,13 +8,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import football_charts
 import pytest
+import reduced_football
 from bad_files import CONTENTS
 from example_counts import examples
-from football_charts import charts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reduced_football import chart_of, charts
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
@@ -41,7 +41,6 @@ from solvent.games.football.expected_points import (
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.solver.points import solve_points
-from tests.helpers.football_charts import chart_of
 
 CODES_OF_RESULTS = {
     "5": Result("gain", 5),
@@ -87,7 +86,7 @@ def test_other_spellings_are_read_and_not_written() -> None:
     assert {written: parse_result(written).code for written in canonical} == canonical
 
 
-@given(football_charts.kicking)
+@given(reduced_football.kicking)
 def test_code_and_repr_lead_back_to_the_result(result: Result) -> None:
     assert parse_result(result.code) == result
     assert parse_result(result.code.upper()) == result

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reduced_football import CHART, CHARTS, NO_CHOICE, RULES, reduced, reduced_points
+from reduced_football import CHART, CHARTS, NO_CHOICE, RULES, chart_of, reduced, reduced_points
 
 from solvent import make_game
 from solvent.games.football.chart import SHIPPED, Chart, csv_text, load_chart
@@ -27,7 +27,6 @@ from solvent.model import (
     compile_game,
     parametrize_with_game_checks,
 )
-from tests.helpers.football_charts import chart_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_strategy.txt"
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from claims import check_claims
-from reduced_football import CHARTS, MIXED, RULES, random_chart, reduced, reduced_points
+from reduced_football import CHARTS, MIXED, RULES, chart_of, random_chart, reduced, reduced_points
 
 from solvent import make_game
 from solvent.envs.registration import ENVIRONMENTS
@@ -39,7 +39,6 @@ from solvent.games.football.solver.points import PointsSolution, solve_points
 from solvent.games.football.solver.solved import FootballTable
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.transforms import against
-from tests.helpers.football_charts import chart_of
 
 CODES = ("4", "5", "8", "10", "-2", "-4", "inc", "fum", "fum-4", "int20", "off5", "def5", "def5f",
          "off10/7", "def5/12", "def5/inc")  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reduced_football import MIXED, RULES
+from reduced_football import MIXED, RULES, chart_of
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
@@ -20,7 +20,6 @@ from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.points import solve_points, solve_two_charts
-from tests.helpers.football_charts import chart_of
 
 CLOCK = {"half": 45, "stops": [15], "timeouts": 0, "largest_margin": 8}
 

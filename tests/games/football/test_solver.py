@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reduced_football import BACKWARDS, MIXED, RULES, random_chart, reduced
+from reduced_football import BACKWARDS, MIXED, RULES, chart_of, random_chart, reduced
 
 from solvent.exact import (
     ImproperGameError,
@@ -45,7 +45,6 @@ from solvent.games.football.solver.points import (
 from solvent.games.football.solver.solved import FootballTable, solve_football
 from solvent.model import compile_game
 from solvent.model.arrays import Bools, Floats
-from tests.helpers.football_charts import chart_of
 
 PAGE = (Path(__file__).parents[3] / "docs/games/football-strategy.md").read_text("utf-8")
 RULESET = Ruleset.of(RULES)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from timed_football import evaluate_pairs
-from whole_games import FOLDERS, opened
+from layered_games import solve_in
+from timed_football import SMALL, TINY_FORMS, evaluate_pairs, tiny
 
 from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.game import Place
+from solvent.exact.layered.manifest import random_places
 from solvent.exact.layered.plan import disk_bytes, gigabytes, make_plan, values_bytes
-from solvent.exact.layered.solve import solve_layers
-from solvent.exact.layered.store import rounded_off
+from solvent.exact.layered.solve import LayeredSolution, solve_layers
+from solvent.exact.layered.spot_check import solved_again, spot_check
+from solvent.exact.layered.store import LayerStore, rounded_off
 from solvent.games import TimedFootball
 from solvent.games.football_clock.agent import AgentPlayer
 from solvent.games.football_clock.layers import FootballLayers
@@ -27,6 +32,18 @@ from solvent.model.arrays import Floats
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "football-clock.md").read_text(encoding="utf-8")
 NOTES = (DOCS / "notes" / "football.md").read_text(encoding="utf-8")
+
+
+FOLDERS = sorted((DOCS / "evidence").glob("football-*"))
+"""The evidence of whole games: manifests that the repository keeps, each found by itself."""
+
+
+def opened(folder: Path) -> LayeredSolution:
+    """The evidence in a folder, which has to be of the game as it is played by default."""
+    found = LayerFolder.open(folder, FootballLayers, manifest_only=True).game
+    game = TimedFootball(form=found.form, timeouts=found.clock.timeouts)
+    store = LayerFolder.open(folder, FootballLayers.of(game), manifest_only=True)
+    return LayeredSolution(store, game)
 
 
 def solved_forms() -> dict[tuple[str, int], list[str]]:
@@ -258,3 +275,70 @@ def test_the_agent_gets_what_the_page_says(solved: TimedSolution) -> None:
             near = 1e-3 if key[1] == "optimal player" and form != "half" else 0.0
             digits = len(text.split(".")[1])
             assert float(text) == pytest.approx(number, rel=0, abs=near + 0.51 * 10**-digits), key
+
+
+# States of football with a clock, solved again from the rules
+
+
+SEED = "spot check of the tests"
+
+
+def largest_miss(layers: FootballLayers, store: LayerStore, count: int) -> float:
+    """By how much random states are farther from the rules than they may be, at most."""
+
+    def stored(place: Place) -> float:
+        return store.value_at(place)
+
+    misses = []
+    for place in random_places(layers, count, SEED):
+        state = layers.state_at(place)
+        lower, upper = solved_again(layers, state, stored)
+        assert upper - lower < 1e-12
+        value = layers.value(state, stored(place))
+        gap = store.record(place.layer).largest_gap
+        allowed = gap + 2 * layers.rounding(place.layer, store.largest)
+        misses.append(max(lower - value, value - upper) - allowed)
+    return max(misses)
+
+
+@pytest.mark.parametrize(("form", "parameters"), TINY_FORMS)
+def test_every_place_has_its_state_and_random_ones_agree_with_the_rules(
+    form: str, parameters: dict[str, Any]
+) -> None:
+    layers = FootballLayers.of(tiny(form, **parameters))
+    for layer in layers.layers:
+        for at in product(*map(range, layers.shape(layer))):
+            place = Place(layer, at)
+            state = layers.state_at(place)
+            if layer.ticks == 0 and at[0] >= layers.kickoff_row:
+                assert state is None  # There are no kicks when no time is left.
+            else:
+                assert state is not None
+                assert layers.place(state) == place
+    store = LayerStore(layers)
+    solve_layers(layers, store)
+    assert largest_miss(layers, store, 60) <= 0
+
+
+def test_the_value_of_two_given_players_has_no_samples(tmp_path: Path) -> None:
+    """Their states stand at places of another kind; asking for them ended every such score."""
+    from solvent.games.football_clock.agent import AgentPlayer
+    from solvent.games.football_clock.players import PairLayers
+
+    game = tiny("second-half", SMALL, half=30)
+    layout = FootballLayers.of(game)
+    [outcome] = game.initial()
+    pairs = PairLayers.of_pairs(
+        layout, start=outcome.state, pairs={"agent": (AgentPlayer(layout), None)}
+    )
+    solve_in(tmp_path, pairs, keep="start")
+    assert LayerFolder.open(tmp_path, pairs).samples == {}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("count", [30, pytest.param(300, marks=pytest.mark.slow)])
+def test_the_kept_samples_agree_with_the_rules(folder: Path, count: int) -> None:
+    states = spot_check(opened(folder).store, count, SEED)
+    assert len(states) == count + 1
+    assert [state for state in states if not state.agrees] == []
+    assert max(state.allowed for state in states) < 1e-10

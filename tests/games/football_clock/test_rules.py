@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reduced_football import chart_of
 from timed_football import RULES, SMALL, TINY_FORMS, tiny
 
 from solvent import make_game
@@ -22,7 +23,6 @@ from solvent.exact import solve
 from solvent.games.football.ruleset import ClockRules
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
 from solvent.model import Outcome, TooManyStatesError, compile_game, parametrize_with_game_checks
-from tests.helpers.football_charts import chart_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_with_a_clock.txt"
 
