@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fnmatch
 import json
 import os
+import random
 import subprocess
 import sys
 import tomllib
@@ -28,6 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from mutmut.mutation.diff_apply import get_diff_for_mutant
+from mutmut.mutation.file_mutation import mutate_file_contents
+from mutmut.utils.format_utils import get_mutant_name
 
 HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
@@ -54,23 +56,42 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("groups", nargs="*", default=list(groups), help=", ".join(groups))
     parser.add_argument(
-        "--sample", type=int, default=10, metavar="N", help="N tenths of the errors (default: all)"
+        "--sample", type=int, metavar="N", help="N errors drawn from all groups named, not all"
     )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), metavar="N")
     parser.add_argument("--again", action="store_true", help="test again what survived")
     parser.add_argument("--report", action="store_true", help="run nothing, print what is known")
     given = parser.parse_args()
     unknown = [name for name in given.groups if name not in groups]
-    if unknown or not 1 <= given.sample <= 10:
-        parser.error(f"no group {unknown}" if unknown else f"--sample {given.sample}: 1 to 10")
+    if unknown:
+        parser.error(f"no group {unknown}")
     if not given.report:
+        drawn = draw(groups, given)
         for name in given.groups:
-            run(name, groups[name], given)
+            if drawn is None or drawn[name]:
+                run(name, groups[name], given, drawn[name] if drawn else [])
     sys.exit(report({name: groups[name] for name in given.groups}))
 
 
-def run(name: str, group: dict[str, list[str]], given: argparse.Namespace) -> None:
-    """Let mutmut test what is not tested yet of a group."""
+def draw(groups: dict[str, Any], given: argparse.Namespace) -> dict[str, list[str]] | None:
+    """The sample by group, of all errors that mutmut can plant in the groups named."""
+    if given.sample is None:
+        return None
+    known = []
+    for name in given.groups:
+        with contextlib.chdir(folder_of(name, groups[name])):  # mutmut reads its settings there.
+            for module in groups[name]["modules"]:
+                errors = mutate_file_contents(module, Path(module).read_text("utf-8")).mutant_names
+                known += [(name, get_mutant_name(Path(module), error)) for error in errors]
+    found: dict[str, list[str]] = {name: [] for name in given.groups}
+    for name, error in random.Random(given.seed).sample(known, min(given.sample, len(known))):
+        found[name].append(error)
+    return found
+
+
+def folder_of(name: str, group: dict[str, list[str]]) -> Path:
+    """The folder in which mutmut works on a group, with its settings."""
     folder = WORK / name
     folder.mkdir(parents=True, exist_ok=True)
     for linked in ("solvent", "tests", "docs", "README.md"):
@@ -82,7 +103,14 @@ def run(name: str, group: dict[str, list[str]], given: argparse.Namespace) -> No
     (folder / "pyproject.toml").write_text(
         (PROJECT / "pyproject.toml").read_text("utf-8") + settings, encoding="utf-8"
     )
-    wanted: list[str] = []
+    return folder
+
+
+def run(
+    name: str, group: dict[str, list[str]], given: argparse.Namespace, wanted: list[str]
+) -> None:
+    """Let mutmut test the errors wanted, or all of a group, unless they are tested already."""
+    folder = folder_of(name, group)
     if given.again:
         known = Equivalent()
         wanted = [
@@ -93,13 +121,9 @@ def run(name: str, group: dict[str, list[str]], given: argparse.Namespace) -> No
         ]
         if not wanted:
             return
-    elif given.sample < 10:
-        # The last digit of mutmut's number.
-        wanted = [f"*__mutmut_*[{'1470369258'[: given.sample]}]"]
+    elif wanted:
         tested = results(folder, group)
-        if tested and all(
-            code is not None for key, code in tested.items() if fnmatch.fnmatch(key, wanted[0])
-        ):
+        if all(tested.get(error) is not None for error in wanted):
             return
     command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(given.processes)]
     subprocess.run([*command, *wanted], cwd=folder, check=True)
