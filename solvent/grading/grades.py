@@ -400,8 +400,10 @@ def _read_csv(
         raise StoreError(f"{path}: is no text in UTF-8") from error
     lines = [line for line in text.splitlines() if line.strip()]
     if lines and not lines[0].lstrip('" +-.')[:1].isdigit():
-        # NumPy writes the names of columns with spaces between them.
-        names = lines.pop(0).strip("# ").replace(",", " ").split()
+        [names] = csv.reader([lines.pop(0).lstrip("# ")], skipinitialspace=True)
+        if len(names) == 1:  # NumPy writes the names of columns with spaces between them.
+            names = names[0].split()
+        names = [name.strip() for name in names]
         if sorted(names) == sorted(actions) and names != list(actions):
             raise StoreError(
                 f"{path}: names the columns {shown(names)}; expected {', '.join(actions)}"

@@ -78,6 +78,15 @@ def test_reading_takes_no_more_memory_than_the_exercise_asks(handed_in: Path) ->
     assert peak < 4_000_000
 
 
+def test_columns_named_in_another_order_are_refused_whatever_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "answer.csv"
+    for title in ("test luck,fight", '"test luck", "fight"', "# test luck, fight"):
+        path.write_text(f"{title}\n0,1\n1,0\n", encoding="utf-8")
+        assert read_answer(path, ((2, 2),), ("test luck", "fight")).tolist() == [[0, 1], [1, 0]]
+        with pytest.raises(StoreError, match="names the columns"):
+            read_answer(path, ((2, 2),), ("fight", "test luck"))
+
+
 def test_one_file_is_explained_and_an_exercise_is_shown(lake: Path, handed_in: Path) -> None:
     told = " ".join(said("grade", lake, handed_in / "uniform.npz").split())
     assert "lake: 0 of 10 points, for a gap of 0.8096 (10 for at most 1e-06, 6 for" in told
