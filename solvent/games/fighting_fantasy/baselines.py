@@ -20,8 +20,6 @@ from solvent.games.fighting_fantasy.rules import (
     KEEP,
     TEST,
     Damage,
-    FightingFantasy,
-    decided_round,
     luck_succeeds,
     rules_of,
 )
@@ -33,11 +31,7 @@ NEVER, BOTH, ON_LOST, ON_WON = 0, 1, 2, 3
 
 
 class Moments(NamedTuple):
-    """Decisions as columns, [S] each; `won` is whether the round just fought was won.
-
-    Where a combat is given by the probabilities of its rounds, `difference` is the SKILL difference
-    within -10..10 at which a decided round is won most nearly as often.
-    """
+    """Decisions as columns, [S] each; `won` is whether the round just fought was won."""
 
     difference: Ints
     hero: Ints
@@ -160,6 +154,9 @@ RULES: Mapping[str, tuple[Rule, str]] = {
 }
 """The rules by name, each with its description."""
 
+BY_SKILL = ("coarse", "tree")
+"""Rules that ask for the difference of SKILLs, which a combat of given probabilities lacks."""
+
 
 def combat_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
     """Return one of :data:`RULES` as a policy for a table of Fighting Fantasy combat.
@@ -170,28 +167,30 @@ def combat_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolic
         player: The hero, always 0.
     """
     live = np.flatnonzero(~game.terminal)
+    states: list[Any] = [game.states[s] for s in live.tolist()]
+    difference, hero, opponent, luck = np.array([state[:4] for state in states], np.int64).T
+    after_won = np.array([state.round == "won" for state in states], np.bool_)
+    at = Moments(difference, hero, opponent, luck, after_won)
+    rule, _ = RULES[name]
     tests = np.zeros(game.n_states, np.bool_)
-    rules = rules_of(game.info)
-    tests[live] = RULES[name][0](_moments(game, live, rules), rules.damages)
+    tests[live] = rule(at, rules_of(game.info).damages)
     tests &= game.mask[0][:, TEST]
     return TabularPolicy.deterministic(game, np.where(tests, TEST, KEEP), name=name)
 
 
+def suits_combat(name: str, game: TabularGame, player: int) -> bool:
+    """Return whether a rule can be followed in a combat.
+
+    Args:
+        name: The name of the rule.
+        game: The table of a combat.
+        player: The hero, always 0.
+    """
+    by_skill = rules_of(game.info).round_probabilities is None
+    return player == 0 and (by_skill or name not in BY_SKILL)
+
+
 BASELINES: Mapping[str, Baseline] = {
-    name: Baseline(partial(combat_policy, name), lambda game, player: player == 0, description)
+    name: Baseline(partial(combat_policy, name), partial(suits_combat, name), description)
     for name, (_, description) in RULES.items()
 }
-
-
-def _moments(game: TabularGame, live: Ints, rules: FightingFantasy) -> Moments:
-    """Return the states with the given numbers, as columns."""
-    states: list[Any] = [game.states[s] for s in live.tolist()]
-    difference, hero, opponent, luck = np.array([s[:4] for s in states], np.int64).T
-    if rules.round_probabilities is not None:
-        won = float(rules.next_round(0).get("won", 0))
-        nearest = min(
-            range(-10, 11), key=lambda d: abs(float(decided_round(d).get("won", 0)) - won)
-        )
-        difference = np.full_like(difference, nearest)
-    after_won = np.array([s.round == "won" for s in states], np.bool_)
-    return Moments(difference, hero, opponent, luck, after_won)

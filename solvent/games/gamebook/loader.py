@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from operator import attrgetter
@@ -171,7 +171,34 @@ class Source:
         if is_scalar:
             return self._scalar(event)
         is_list = isinstance(event, yaml.SequenceStartEvent)
-        return self._sequence(depth) if is_list else self._mapping(depth)
+        values: Any = [] if is_list else {}
+        places = self._places[id(values)] = {}
+        for inner in takewhile(lambda e: not isinstance(e, yaml.CollectionEndEvent), self._events):
+            line = _line(inner)
+            if is_list:
+                values.append(self._value(inner, depth + 1))
+                places[str(len(values) - 1)] = line, values[-1]
+            else:
+                key = self._key(inner, places, depth)
+                values[key] = self._value(next(self._events), depth + 1)
+                places[str(key)] = line, values[key]
+        return values
+
+    def _key(self, event: Any, places: Mapping[str, tuple[int, Any]], depth: int) -> Any:
+        """Return a key of a mapping, given those before it."""
+        line = _line(event)
+        is_text = isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent))
+        self._refuse(
+            line,
+            (not is_text, "a key that is no text", "write a text"),
+            (len(places) == MOST_KEYS, f"more than {MOST_KEYS} keys here", "split it"),
+        )
+        key = self._value(event, depth)
+        if str(key) in places:
+            first, _ = places[str(key)]
+            message = f"{str(key)!r} stands here a second time, first in line {first}"
+            self._doubles += _error(self.file, line, message, "keep one of the two").problems
+        return key
 
     def _scalar(self, event: yaml.ScalarEvent) -> Any:
         """Return the value of a scalar: in quotes a text, otherwise perhaps a number or nothing."""
@@ -186,38 +213,6 @@ class Source:
         if text in ("true", "false"):
             return text == "true"
         return int(text) if _INTEGER.fullmatch(text) else text
-
-    def _inside(self) -> Iterator[yaml.Event]:
-        """Return the events up to the end of the current list or mapping."""
-        return takewhile(lambda e: not isinstance(e, yaml.CollectionEndEvent), self._events)
-
-    def _sequence(self, depth: int) -> list[Any]:
-        values: list[Any] = []
-        places = self._places[id(values)] = {}
-        for event in self._inside():
-            values.append(self._value(event, depth + 1))
-            places[str(len(values) - 1)] = _line(event), values[-1]
-        return values
-
-    def _mapping(self, depth: int) -> dict[Any, Any]:
-        values: dict[Any, Any] = {}
-        places = self._places[id(values)] = {}
-        for event in self._inside():
-            line = _line(event)
-            is_key = isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent))
-            self._refuse(
-                line,
-                (not is_key, "a key that is no text", "write a text"),
-                (len(values) == MOST_KEYS, f"more than {MOST_KEYS} keys here", "split it"),
-            )
-            key = self._value(event, depth)
-            if str(key) in places:
-                first, _ = places[str(key)]
-                message = f"{str(key)!r} stands here a second time, first in line {first}"
-                self._doubles += _error(self.file, line, message, "keep one of the two").problems
-            values[key] = self._value(next(self._events), depth + 1)
-            places[str(key)] = line, values[key]
-        return values
 
 
 MOST_PROBLEMS = 100

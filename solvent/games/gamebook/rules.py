@@ -126,6 +126,7 @@ class Gamebook(Words):
         """Actions and sources."""
         book = self.book
         scores = [float(ending.score) for ending in book.endings.values()]
+        local = len(self._scale) - 3 - len(book.fields)
         return GameInfo(
             name="gamebook",
             players=1,
@@ -137,7 +138,7 @@ class Gamebook(Words):
             observation_labels=(
                 *("place", "step", "ending"),
                 *book.fields,
-                *(f"local {number + 1}" for number in range(len(self._local_scale))),
+                *(f"local {number + 1}" for number in range(local)),
             ),
             unit=WINS if {0.0, 1.0}.issuperset(scores) else "points",
         )
@@ -281,17 +282,13 @@ class Gamebook(Words):
             local: [n, L] local numbers.
         """
         section, block, step, ending = at
-        fields = values.shape[1]
-        seen = np.zeros((len(values), 3 + fields + len(self._local_scale)))
-        seen[:, 0] = self._place_number[section, block] / max(len(self._place_number) - 1, 1)
-        seen[:, 1] = STEPS.index(step) / (len(STEPS) - 1)
-        if ending:
-            seen[:, 2] = (1 + list(self.book.endings).index(ending)) / len(self.book.endings)
-        seen[:, 3 : 3 + fields] = values / self._field_scale
-        if local.shape[1]:
-            known = local.shape[1]
-            seen[:, 3 + fields : 3 + fields + known] = local / self._local_scale[:known]
-        return seen.astype(np.float32)
+        endings = ["", *self.book.endings]
+        where = self._place_number[section, block], STEPS.index(step), endings.index(ending)
+        fields, known = values.shape[1], local.shape[1]
+        seen = np.zeros((len(values), len(self._scale)))
+        seen[:, :3], seen[:, 3 : 3 + fields] = where, values
+        seen[:, 3 + fields : 3 + fields + known] = local
+        return (seen / self._scale).astype(np.float32)
 
     @cached_property
     def _place_number(self) -> Mapping[Place, int]:
@@ -302,18 +299,15 @@ class Gamebook(Words):
         return {place: number for number, place in enumerate(places)}
 
     @cached_property
-    def _field_scale(self) -> NDArray[np.int64]:
-        return np.array(
-            [max(abs(field.low), abs(field.high), 1) for field in self.book.fields.values()]
-        )
-
-    @cached_property
-    def _local_scale(self) -> NDArray[np.int64]:
-        """The largest size of each local number in the book."""
+    def _scale(self) -> NDArray[np.int64]:
+        """The largest size of each number of an observation: of place, fields, local numbers."""
+        places = max(len(self._place_number) - 1, 1), len(STEPS) - 1, len(self.book.endings)
+        fields = (max(abs(low), abs(high), 1) for low, high in self.book.ranges.values())
         reached = (n for number in self.liveness.sections for n in self.book.in_section(number))
         at = ((*n.place, "escape" if n.block.fight else "", "") for n in reached)
         columns = zip_longest(*map(self.local_bounds, at), fillvalue=(0, 1))
-        return np.array([max(1, np.abs(column).max()) for column in columns], np.int64)
+        local = (max(1, np.abs(column).max()) for column in columns)
+        return np.array([*places, *fields, *local], np.int64)
 
     def scene(self, state: Page) -> Scene:
         """Draw the page: its text with the options, the fight, and the hero's fields."""

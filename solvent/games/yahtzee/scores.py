@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,8 @@ from solvent.baselines.network import NetworkPlayer
 from solvent.exact import solve
 from solvent.games.yahtzee.episodes import Situations, look, width
 from solvent.games.yahtzee.layers import Cards, YahtzeeLayers, YahtzeeSolution, opened_yahtzee
-from solvent.games.yahtzee.rules import Turn, Yahtzee
+from solvent.games.yahtzee.rules import Yahtzee
 from solvent.games.yahtzee.turn_kernel import ENDS, best_actions, pass_on, turn_ends
-from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice
 
@@ -276,23 +275,3 @@ def score_player(
     )
     assert isinstance(solved, YahtzeeSolution)
     return score_policy(solved, player)
-
-
-def greedy_of_table(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """Return the greedy policy (:func:`greedy_policy`) of a form that has a table.
-
-    Args:
-        game: The table of a form.
-        player: The only player, 0.
-    """
-    layers = YahtzeeLayers(Yahtzee(**dict(game.info.parameters)))
-    policy, turns = greedy_policy(layers), {}
-    actions = np.argmax(game.mask[0], axis=1)  # The only one, where there is no choice.
-    for index in np.flatnonzero(game.action_count[0] > 1).tolist():
-        state = cast(Turn, game.states[index])
-        card = layers.filled(state), int(state.bonus), state.upper
-        if card not in turns:
-            turns[card] = policy(Cards(*card[:2], np.array([state.upper]))).actions
-        roll = layers.hand_of[state.dice] - layers.rules.base
-        actions[index] = turns[card][state.rolls, roll, 0]
-    return TabularPolicy.deterministic(game, actions, player=player, name="greedy")

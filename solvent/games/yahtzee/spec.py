@@ -12,7 +12,6 @@ SPEC = GameSpec(
     ),
     environments={"solvent/Yahtzee-v0": Environment(optimum=254.58772873449593)},
     choices={"joker": "solvent.games.yahtzee.rules:JOKERS"},
-    baselines="solvent.games.yahtzee.baselines:BASELINES",
     solver="solvent.games.yahtzee.layers:solved_yahtzee",
     layered="solvent.games.yahtzee.layers:YahtzeeLayers",
     opened="solvent.games.yahtzee.layers:opened_yahtzee",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from combat_paper import paper
 
-from solvent.baselines import make_baseline
+from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import policy_value
 from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.baselines import TREE, TREE_THREE
@@ -73,19 +73,11 @@ def test_coarse_rule(state: Combat, tested: bool, why: str) -> None:
     assert luck_is_tested("coarse", table, state) == tested, why
 
 
-@pytest.mark.parametrize("difference", [-4, 0, 3])
-@pytest.mark.parametrize("name", ["coarse", "tree"])
-def test_rules_about_skill_read_it_from_the_probabilities_of_a_round(
-    name: str, difference: int
-) -> None:
-    by_skill = compile_game(FightingFantasy(difference, 9, 9, [0, 7]))
-    rounds = round_probabilities(difference)
-    by_chance = compile_game(FightingFantasy(0, 9, 9, [0, 7], round_probabilities=rounds))
-    for game, other in zip(by_skill.states, by_chance.states, strict=True):
-        assert game[1:] == other[1:]
-    assert (
-        make_baseline(name, by_skill).probabilities == make_baseline(name, by_chance).probabilities
-    ).all()
+def test_rules_about_skill_are_not_offered_where_there_is_none() -> None:
+    table = compile_game(FightingFantasy(0, 4, 4, 2, round_probabilities=round_probabilities(1)))
+    named = set(baseline_names(table))
+    assert {"never", "always", "offensive", "defensive"} <= named
+    assert not {"coarse", "tree"} & named
 
 
 def as_data(tree: Any, node: int = 0) -> Any:
