@@ -18,6 +18,7 @@ from solvent.games import (
     FightingFantasy,
     Gambler,
     Goofspiel,
+    Greed,
     Gridworld,
     Inventory,
     Nim,
@@ -28,6 +29,7 @@ from solvent.games import (
     Soccer,
     TicTacToe,
     WindyGridworld,
+    Yahtzee,
 )
 from solvent.games.blackjack import Hand
 from solvent.games.blotto import Battle
@@ -38,6 +40,7 @@ from solvent.games.nim import Heaps
 from solvent.games.racetrack import Car
 from solvent.games.soccer import PLAYING, Pitch
 from solvent.games.tic_tac_toe import Board
+from solvent.games.yahtzee.rules import BOUNDS
 from solvent.model import check_game, discounted, parametrize_with_game_checks
 
 ROOM = ("......F", "......F", "......F", "S.....F")
@@ -153,10 +156,13 @@ RANGES: list[tuple[Callable[..., Any], str, int, int]] = [
     (Inventory, "capacity", 1, 10_000),
     (Inventory, "stock", 0, 3),
     *((Inventory, name, 0, 10**6) for name in ("price", "fixed_cost", "cost", "holding")),
+    (Greed, "limit", 1, 10_000),
+    (Greed, "sides", 1, 10_000),
     (Pig, "target", 1, 1000),
     (Pig, "sides", 2, 100),
     (RandomWalk, "states", 1, 999),
     (RandomWalk, "left", -1, 0),
+    *((Yahtzee, name, *ends) for name, ends in BOUNDS.items()),
 ]
 """Whole numbers that parameters may be: from the least to the largest."""
 
@@ -225,6 +231,15 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Corridor, {"slip": 1}, "slip is 1"),
     (Corridor, {"bait": 2}, "bait is 2"),
     (Pig, {"signed": 1}, r"signed is 1; allowed are True and False"),
+    (Greed, {"limit": float("nan")}, "limit is nan"),
+    (Greed, {"limit": True}, "limit is True"),
+    (Greed, {"sides": "6"}, "sides is '6'"),
+    (Yahtzee, {"boxes": "aces,ones"}, "a box is 'ones'; allowed are"),
+    (Yahtzee, {"boxes": []}, r"boxes is \[\]; allowed are 'all' and lists of at least one of aces"),
+    (Yahtzee, {"boxes": 3}, "boxes is 3; allowed are"),
+    (Yahtzee, {"boxes": ["chance", "chance"]}, "allowed is every box once"),
+    (Yahtzee, {"boxes": "sixes", "faces": 5}, "a box is 'sixes'; allowed are"),
+    (Yahtzee, {"joker": "wild"}, "joker is 'wild'; allowed are"),
 ]
 
 

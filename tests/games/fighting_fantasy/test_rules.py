@@ -105,27 +105,20 @@ def test_attack_strengths_are_compared() -> None:
         assert lost == Fraction(sum(PMF[: i + 10]), 1296)
 
 
-def test_a_round_won_costs_the_opponent_2() -> None:
-    assert points_lost("won", KEEP) == {(0, 2, 0): 1}
-
-
-def test_a_round_lost_costs_the_hero_2() -> None:
-    assert points_lost("lost", KEEP) == {(2, 0, 0): 1}
-
-
-def test_a_test_makes_a_won_round_cost_4_or_1() -> None:
+COSTS = [
+    ("a round won costs the opponent 2", "won", KEEP, {(0, 2, 0): 1}),
+    ("a round lost costs the hero 2", "lost", KEEP, {(2, 0, 0): 1}),
     # Two dice show at most 7 in 21 of 36 ways.
-    assert points_lost("won", TEST) == {
-        (0, 4, 1): Fraction(21, 36),
-        (0, 1, 1): Fraction(15, 36),
-    }
+    ("a test makes a won round cost 4 or 1", "won", TEST,
+     {(0, 4, 1): Fraction(21, 36), (0, 1, 1): Fraction(15, 36)}),
+    ("a test makes a lost round cost 1 or 3", "lost", TEST,
+     {(1, 0, 1): Fraction(21, 36), (3, 0, 1): Fraction(15, 36)}),
+]  # fmt: skip
 
 
-def test_a_test_makes_a_lost_round_cost_1_or_3() -> None:
-    assert points_lost("lost", TEST) == {
-        (1, 0, 1): Fraction(21, 36),
-        (3, 0, 1): Fraction(15, 36),
-    }
+def test_a_round_costs_what_its_rule_says() -> None:
+    for rule, round_, action, costs in COSTS:
+        assert points_lost(round_, action) == costs, rule
 
 
 def test_a_test_succeeds_if_two_dice_show_at_most_the_luck_left() -> None:

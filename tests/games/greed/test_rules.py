@@ -7,14 +7,12 @@ import re
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvent import make_game
 from solvent.games.greed.rules import STAND, Greed, Position
 from solvent.model import (
     TooManyStatesError,
@@ -122,24 +120,6 @@ def test_a_table_that_would_fill_the_memory_is_refused() -> None:
     for limit, sides in ((300, 6), (10_000, 1), (10_000, 10_000)):
         with pytest.raises(TooManyStatesError, match=f"greed with limit {limit}"):
             compile_game(Greed(limit, sides))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"limit": 0}, "limit is 0; allowed are whole numbers from 1 to 10000"),
-        ({"limit": 10_001}, "limit is 10001"),
-        ({"limit": 99.5}, "limit is 99.5"),
-        ({"limit": float("nan")}, "limit is nan"),
-        ({"limit": True}, "limit is True"),
-        ({"sides": 0}, "sides is 0"),
-        ({"sides": "6"}, "sides is '6'"),
-        ({"side": 6}, "Did you mean 'sides'"),
-    ],
-)
-def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make_game("greed", **parameters)
 
 
 def test_the_drawing_tells_the_odds_of_a_bust() -> None:
