@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -16,6 +17,7 @@ from solvent.games import (
     EquipmentReplacement,
     Gambler,
     Goofspiel,
+    Greed,
     Gridworld,
     Inventory,
     Nim,
@@ -60,6 +62,12 @@ def pitch(first: tuple[int, int], second: tuple[int, int], ball: int) -> tuple[A
 
 def scored(player: int) -> tuple[Any, ...]:
     return OFF, OFF, -1, player
+
+
+def rolled(player: int, phase: str, score: int) -> tuple[Any, ...]:
+    """Where a player of Greed comes to by reaching a score, the other having 3."""
+    scores = (score, 3)[:: 1 - 2 * player]
+    return (1 - player, scores, "play") if phase == "play" else (0, scores, "over")
 
 
 ROOM = ("......F", "......F", "......F", "S.....F")
@@ -299,6 +307,58 @@ MOVES: list[Row] = [
                 for game, loss in ((FOUR_SIDES, 0), (SIGNED, -1))
             ),
         )
+    ),
+    *(
+        (
+            "the sum of the dice is added to the score",
+            Greed(20, 4),
+            (player, (2, 5)[:: 1 - 2 * player], "play"),
+            (("roll 3", 0), (0, "roll 3"))[player],
+            tuple(
+                (
+                    Fraction(sum(sum(dice) == n for dice in product(range(1, 5), repeat=3)), 64),
+                    (1 - player, (2 + n, 5)[:: 1 - 2 * player], "play"),
+                    0,
+                )
+                for n in range(3, 13)
+            ),
+        )
+        for player in (0, 1)
+    ),
+    *(
+        (
+            "a score above the limit is a bust and loses",
+            Greed(20, 6),
+            (player, (17, 3)[:: 1 - 2 * player], phase),
+            (("roll 2", 0), (0, "roll 2"))[player],
+            (
+                (Fraction(1, 36), after(19), 0 if phase == "play" else 1 - player),
+                (Fraction(2, 36), after(20), 0 if phase == "play" else 1 - player),
+                (Fraction(33, 36), (0, (21, 3)[:: 1 - 2 * player], "over"), player),
+            ),
+        )
+        for player, phase in product((0, 1), ("play", "last"))
+        for after in [partial(rolled, player, phase)]
+    ),
+    *(
+        (
+            "the higher score wins and equal scores are a tie",
+            Greed(20, 3),
+            (player, (5, 7)[:: 1 - 2 * player], "last"),
+            (("roll 1", 0), (0, "roll 1"))[player],
+            tuple(
+                (THIRD, (0, (score, 7)[:: 1 - 2 * player], "over"), (player, HALF, 1 - player)[k])
+                for k, score in enumerate((6, 7, 8))
+            ),
+        )
+        for player in (0, 1)
+    ),
+    (
+        "standing opens the last turn",
+        Greed(20, 3),
+        (0, (5, 7), "play"),
+        ("stand", 0),
+        ((1, (1, (5, 7), "last"), 0),),
     ),
     (
         "another card may be too much",
@@ -561,6 +621,9 @@ LEGAL: list[tuple[str, Any, tuple[Any, ...], tuple[tuple[int, ...], ...]]] = [
         for total, own in ((0, (0,)), (1, (0, 1)), (2, (0, 1)))
     ),
     ("the other player waits", FOUR_SIDES, (1, (3, 5), 2), ((0,), (0, 1))),
+    ("so many dice as can be of use", Greed(), (0, (0, 93), "play"), (range(30), (0,))),
+    ("so many dice as can be of use", Greed(), (1, (0, 93), "play"), ((0,), range(3))),
+    ("so many dice as can be of use", Greed(), (1, (0, 100), "last"), ((0,), (0,))),
     ("with a natural there is no choice", Blackjack(), (21, 10, True, True), ((STICK,),)),
     ("a 21 may be hit", Blackjack(), (21, 10, True, False), ((STICK, HIT),)),
     ("empty squares are free", TicTacToe(), ((1, 2, *[0] * 7),), (range(2, 9), (0,))),

@@ -112,11 +112,6 @@ class YahtzeeLayers(LayeredGame):
         flags = 1 + (sets & self.rules.tracked != 0)
         return int((self.reach[sets].sum(axis=1) * flags).sum())
 
-    @property
-    def cards(self) -> int:
-        """Return the number of reachable cards, including full ones, from which no turn starts."""
-        return self.n_states + self.states(len(self.game.scorecard))
-
     def name(self, layer: int) -> str:
         return f"filled{layer:02}"
 

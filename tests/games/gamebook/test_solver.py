@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -224,13 +223,6 @@ def rational(table: TabularGame) -> RationalGame:
 def test_a_game_with_cycles_is_refused() -> None:
     with pytest.raises(ValueError, match="can be visited twice"):
         solve_exactly(rational(compile_game(Pig(target=3, sides=2))))
-
-
-def test_floats_that_are_no_rationals_of_the_game_are_refused() -> None:
-    model = Gamebook(BOOKS[0]).tabulate_exactly()
-    shifted = np.roll(model.probability, 1)
-    with pytest.raises(ValueError, match="probability does not agree"):
-        replace(model, probability=shifted)
 
 
 def test_best_play_takes_a_solution_of_its_own_kind() -> None:

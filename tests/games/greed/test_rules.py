@@ -1,10 +1,9 @@
-"""The rules of Greed, sentence by sentence, the source's errata, and one game."""
+"""Greed's table, and one game as it is drawn and told."""
 
 from __future__ import annotations
 
 import random
 import re
-from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvent.games.greed.rules import STAND, Greed, Position
+from solvent.games.greed.rules import Greed, Position
 from solvent.model import (
     TooManyStatesError,
     check_game,
@@ -27,66 +26,6 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "greed.txt"
 @given(limit=st.integers(1, 7), sides=st.integers(1, 9))
 def test_every_ruleset_conforms(limit: int, sides: int) -> None:
     check_game(Greed(limit, sides))
-
-
-def branches(state: Position, dice: int, **parameters: int) -> dict[Position, Fraction]:
-    """The positions that follow when the player on turn rolls so many dice."""
-    game = Greed(**parameters)
-    joint = (dice, 0) if state.player == 0 else (0, dice)
-    return {o.state: o.probability for o in game.transition(state, joint)}
-
-
-def payoffs(state: Position, dice: int, **parameters: int) -> dict[Position, Fraction]:
-    """What player 0 is paid on the way to each of them."""
-    game = Greed(**parameters)
-    joint = (dice, 0) if state.player == 0 else (0, dice)
-    return {o.state: o.reward for o in game.transition(state, joint)}
-
-
-def test_the_sum_of_the_dice_is_added_to_the_score() -> None:
-    sums = [sum(faces) for faces in product(range(1, 5), repeat=3)]
-    for player, start in ((0, (2, 5)), (1, (5, 2))):
-        expected = {
-            Position(1 - player, (2 + t, 5) if player == 0 else (5, 2 + t), "play"): Fraction(
-                sums.count(t), len(sums)
-            )
-            for t in set(sums)
-        }
-        assert branches(Position(player, start, "play"), 3, limit=20, sides=4) == expected
-
-
-def test_a_score_above_the_limit_is_a_bust_and_loses() -> None:
-    for phase in ("play", "last"):
-        mine = branches(Position(0, (17, 3), phase), 2, limit=20, sides=6)
-        assert mine[Position(0, (21, 3), "over")] == 1 - Fraction(3, 36)
-        assert payoffs(Position(0, (17, 3), phase), 2, limit=20, sides=6)[
-            Position(0, (21, 3), "over")
-        ] == 0  # fmt: skip
-        theirs = payoffs(Position(1, (3, 17), phase), 2, limit=20, sides=6)
-        assert theirs[Position(0, (3, 21), "over")] == 1
-
-
-def test_the_higher_score_wins_and_equal_scores_are_a_tie() -> None:
-    paid = payoffs(Position(0, (5, 7), "last"), 1, limit=20, sides=3)
-    assert paid == {
-        Position(0, (6, 7), "over"): 0,
-        Position(0, (7, 7), "over"): Fraction(1, 2),
-        Position(0, (8, 7), "over"): 1,
-    }
-    paid = payoffs(Position(1, (7, 5), "last"), 1, limit=20, sides=3)
-    assert paid == {
-        Position(0, (7, 6), "over"): 1,
-        Position(0, (7, 7), "over"): Fraction(1, 2),
-        Position(0, (7, 8), "over"): 0,
-    }
-
-
-def test_player_0_begins_and_only_the_player_on_turn_names_a_number_of_dice() -> None:
-    game = Greed(100, 6)
-    assert [start.state for start in game.initial()] == [Position(0, (0, 0), "play")]
-    assert game.legal_actions(Position(0, (0, 93), "play")) == (tuple(range(30)), (STAND,))
-    assert game.legal_actions(Position(1, (0, 93), "play")) == ((STAND,), (0, 1, 2))
-    assert game.legal_actions(Position(1, (0, 100), "last")) == ((STAND,), (STAND,))
 
 
 def test_large_tables_have_the_probabilities_of_the_rules_to_the_last_bit() -> None:
