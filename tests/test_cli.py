@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium as gym
@@ -686,6 +687,21 @@ def test_a_heading_of_two_words_takes_no_room_from_the_cells() -> None:
 
     for width in range(40, 60):
         check_fits(output, width)
+
+
+def test_a_training_in_the_second_seat_tells_chances_of_winning() -> None:
+    table = compile_game(make_game("pig", target=5))
+    policy = TabularPolicy.uniform(table, player=1)
+    found = score(table, policy)
+    result: Any = SimpleNamespace(
+        policy=policy, scores=[found], score=found, mode_score=found, networks=(), saw=(),
+        algorithm="ppo", seed=0, timesteps=1, cpu_seconds=0.0, folder=Path("runs"),
+    )  # fmt: skip
+    console = Console(file=io.StringIO(), width=WIDTH)
+    printing.show_training(console, result, table.info)
+    told = console.file.getvalue()
+    assert f"optimum      {1 + found.optimum:.9g}  (chance of winning)" in told
+    assert re.search(rf"value +{1 + found.value:.9g} ", told)
 
 
 def test_pages_of_one_section_are_told_apart_by_the_fields_of_the_book(tmp_path: Path) -> None:

@@ -551,9 +551,15 @@ def show_training(console: Console, result: TrainingResult, info: GameInfo | Non
     else:
         sampled, mode = result.score, result.mode_score
         endless = -math.inf in (mode.value, sampled.value)
+        scale = None if info is None else ValueScale(info, result.policy.player)
+
+        def text(value: float) -> str:
+            sign = 1 if result.policy.player == 0 else -1
+            return precise(value if scale is None else scale.of(sign * value))
+
         rows |= {
-            "optimum": f"{precise(mode.optimum)}{unit}",
-            "value": f"{precise(mode.value)}  (as sampled {precise(sampled.value)})",
+            "optimum": f"{text(mode.optimum)}{unit}",
+            "value": f"{text(mode.value)}  (as sampled {text(sampled.value)})",
             "gap": f"{precise(mode.optimality_gap)}  (as sampled "
             f"{precise(sampled.optimality_gap)})",
             "normalized": _normalized(mode.normalized),

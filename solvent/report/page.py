@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from inspect import getdoc
 from math import isfinite, isnan
 from pathlib import Path
@@ -206,7 +207,33 @@ def _page(views: Sequence[View], sections: Sequence[Section], **of_bench: Any) -
     )
 
 
+def _read_by_learner(solved: SolvedTask) -> SolvedTask:
+    """A task with chances of winning to its learner; seat 1's are recorded less 1, as minus 0's."""
+    if solved.seats != (1,) or not ValueScale(solved.table.info).is_chance:
+        return solved
+
+    def moved(record: Any) -> Any:
+        names = [name for name in ("value", "mode_value") if hasattr(record, name)]
+        return replace(record, **{name: 1 + getattr(record, name) for name in names})
+
+    task = solved.task
+    agents = tuple(
+        replace(item, agent=moved(item.agent), curve=tuple(map(moved, item.curve)))
+        for item in solved.agents
+    )
+    task = replace(
+        task,
+        optimum=1 + task.optimum,
+        bracket=(1 + task.bracket[0], 1 + task.bracket[1]),
+        agents=tuple(item.agent for item in agents),
+        baselines=tuple(map(moved, task.baselines)),
+        constant=task.constant and moved(task.constant),
+    )
+    return replace(solved, task=task, agents=agents)
+
+
 def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None = None) -> View:
+    solved = _read_by_learner(solved)
     task = solved.task
     curves = {item.agent.name: item.curve for item in solved.agents}
     view = _general(task, solved.game, solved.solution.method, marks)

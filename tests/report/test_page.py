@@ -14,8 +14,9 @@ import pytest
 
 from solvent import make_game
 from solvent.baselines import baseline_policies
-from solvent.benchmark.policies import score_baselines
+from solvent.benchmark.policies import score_baselines, task_record
 from solvent.benchmark.records import BenchRecord, TaskRecord, read_bench, write_results
+from solvent.benchmark.suites import Task, task_game
 from solvent.exact import StoreError, score, solve
 from solvent.model import GymnasiumTable, compile_game
 from solvent.model.text import small
@@ -114,6 +115,16 @@ def test_values_of_two_seats_are_on_the_scale_of_the_optimum(
         best = page.rows[anchor, "optimal"]
         assert sum(best[:2]) == pytest.approx(1)
         assert f"{best[0]:.6f}" == f"{task['optimum']:.6f}"
+
+
+def test_a_learner_of_the_second_seat_has_chances_of_winning(tmp_path: Path) -> None:
+    own = {"opponent": "uniform", "seat": 1}
+    record = task_record(task_game(Task(environment="solvent/GreedSmall-v0", env_kwargs=own)))
+    write_results(tmp_path, BenchRecord((record,)))
+    text = render(tmp_path)
+    assert f'data-value="{1 + record.optimum}"' in text
+    for baseline in record.baselines:
+        assert Page(text).rows[record.name, baseline.name][0] == 1 + baseline.value
 
 
 def test_optimum_and_bracket_are_those_of_the_results(
