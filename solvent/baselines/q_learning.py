@@ -86,12 +86,21 @@ class Sampled(ABC):
         """Play moves from the present state, -1 for a new episode, and return the next state."""
 
     def _table(self) -> tuple[Transitions, Bools, Floats]:
-        """Return what an episode is drawn from: transitions, ends, and starts as a running sum."""
+        """Return what an episode is drawn from: transitions, ends, and starts as a running sum.
+
+        A start in which the episode has ended is none to learn from.
+
+        Raises:
+            ValueError: If every episode has ended where it starts.
+        """
         game = self.game
+        starts = np.where(game.terminal, 0.0, game.initial)
+        if not starts.any():
+            raise ValueError(f"{game.info.name} has no start from which an episode goes on")
         table = transitions_of(game)._replace(
             next_state=game.next_state.astype(np.int64, copy=False)
         )
-        return table, game.terminal, np.cumsum(game.initial)
+        return table, game.terminal, np.cumsum(starts)
 
 
 class QLearning(Sampled):

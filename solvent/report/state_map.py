@@ -270,6 +270,8 @@ def _rows(solved: SolvedTask, states: Ints) -> tuple[list[Mapping[str, Any]], In
         return coordinates(state) or dict(leaves(state, entries))
 
     rows = [fields_of(table.states[s]) for s in states.tolist()]
+    if not rows:
+        raise ValueError(f"{table.info.name} has no start from which an episode goes on")
     names = rows[0].keys()
     if any(row.keys() != names for row in rows):
         return [{"state": table.states[s]} for s in states.tolist()], states[:0]

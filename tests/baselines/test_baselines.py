@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from bad_files import bad_files, forge
+from rational_tables import END, table_of
 from two_players import random_policy
 
 from solvent.baselines import baseline_names, baseline_policies, make_baseline
 from solvent.baselines.environments import make_env, make_opponents
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
-from solvent.exact import StoreError, exploitability, save_policy, solve
+from solvent.exact import StoreError, exploitability, save_policy, score, solve
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.games.fighting_fantasy.baselines import RULES
 from solvent.model import TabularPolicy, compile_game
@@ -33,6 +35,15 @@ def test_all_baselines_of_a_game_are_policies_for_it() -> None:
         assert policy.name == name
         assert policy.player == 0
         assert not policy.probabilities[~COMBAT.mask[0]].any()
+
+
+def test_q_learning_plays_no_move_where_an_episode_has_ended() -> None:
+    table = table_of([[[(1.0, END, 1.0)], [(0.5, 0, 0.0), (0.5, END, 4.0)]]])
+    half = replace(table, initial=np.array([0.5, 0.5]))
+    learned = make_baseline("q-learning", half)
+    assert score(half, learned).optimality_gap == pytest.approx(0, abs=1e-12)
+    with pytest.raises(ValueError, match="no start from which an episode goes on"):
+        make_baseline("q-learning", replace(table, initial=np.array([0.0, 1.0])))
 
 
 @pytest.mark.parametrize("player", [0, 1])
