@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -197,7 +196,6 @@ def grade(
         bool,
         typer.Option("--trust", help="Run the code of a game that the exercise names by its file."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Grade policies or values exactly: points by gap, and the three states that cost most.
 
@@ -212,8 +210,8 @@ def grade(
     found = find_exercise(exercise, trust=trust)
     console = Console(emoji=False)
     if not files:
-        if table is not None or as_json:
-            raise ValueError("--csv and --json write grades; name the files to grade")
+        if table is not None:
+            raise ValueError("--csv writes grades; name the files to grade")
         _show_exercise(console, found)
         return
     graded = []
@@ -223,11 +221,7 @@ def grade(
             tell("grading", len(graded), len(files))
     if table is not None:
         write_grades(table, graded)
-    if as_json:
-        contents = [vars(one) | {"grade": one.grade and one.grade.as_dict()} for one in graded]
-        typer.echo(json.dumps(contents, indent=2))
-    else:
-        _show_grades(console, graded)
+    _show_grades(console, graded)
     if any(one.grade is None for one in graded):
         raise typer.Exit(1)
 

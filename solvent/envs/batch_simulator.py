@@ -309,20 +309,6 @@ class Sampler(Protocol):
     def plays(self, n: int, observation: str = "vector") -> Simulation:
         """Episodes that have not begun."""
 
-    def learners(
-        self,
-        n: int,
-        opponents: Sequence[Player],
-        weights: Sequence[float] | None,
-        seats: tuple[int, ...],
-        observation: str,
-    ) -> BatchSimulator:
-        """Learners in seats against opponents, each in an episode.
-
-        A :class:`solvent.envs.batches.SimulatedSeatBatch`, whose arguments these are, or
-        what does the same faster.
-        """
-
     def examples(self) -> Sequence[Any]:
         """States of the rules among which the largest drawings are; always the same."""
 

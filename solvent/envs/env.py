@@ -654,7 +654,10 @@ def sampled(
     if isinstance(game, BatchSimulator) and opponents is not None:
         raise ValueError("a simulator has its own opponents; pass none")
     if isinstance(game, Sampler):
-        game = game.learners(n, opponents or (), weights, seats_of(seat), observation)
+        from solvent.envs.batches import SimulatedSeatBatch
+
+        seats = seats_of(seat)
+        game = SimulatedSeatBatch(game, n, opponents or (), weights, seats, observation)
     elif isinstance(game, OnePlayerSampler):
         if opponents is not None:
             raise ValueError(f"{game.rules.info.name} is a game for one; it has no opponents")

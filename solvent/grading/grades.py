@@ -56,10 +56,10 @@ import io
 import math
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import pairwise
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -447,10 +447,6 @@ class Grade:
     out_of: float
     gap: float
     text: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the grade as a dictionary for JSON; a gap that is not finite is None."""
-        return {**asdict(self), "gap": self.gap if isfinite(self.gap) else None}
 
     def __str__(self) -> str:
         """The explanation."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 import tracemalloc
 from contextlib import chdir
@@ -94,8 +93,8 @@ def test_one_file_is_explained_and_an_exercise_is_shown(lake: Path, handed_in: P
     shown = said("grade", lake)
     assert "0 left, 1 down, 2 right, 3 up" in " ".join(shown.split())
     assert "(16,) or (16, 4)" in shown
-    for options in (["--json"], ["--csv", str(lake.parent / "grades.csv")]):
-        assert "name the files to grade" in refusal("grade", lake, *options)
+    told = refusal("grade", lake, "--csv", lake.parent / "grades.csv")
+    assert "name the files to grade" in told
 
 
 def test_no_name_of_a_file_is_taken_for_markup(lake: Path, handed_in: Path) -> None:
@@ -106,17 +105,6 @@ def test_no_name_of_a_file_is_taken_for_markup(lake: Path, handed_in: Path) -> N
     with chdir(lake.parent):
         shown = said("grade", lake.name, *names)
     assert [line.split()[:2] for line in shown.splitlines()[1:]] == [[name, "10"] for name in names]
-
-
-def test_programs_are_answered_in_json(lake: Path, handed_in: Path) -> None:
-    files = [str(handed_in / name) for name in ("near.npz", "for-ever.npz", "missing.npz")]
-    result = run("grade", lake, *files, "--json")
-    near, for_ever, missing = json.loads(result.output)
-    assert near["file"] == files[0]
-    assert (near["grade"]["points"], near["grade"]["out_of"]) == (6, 10)
-    assert 0 < near["grade"]["gap"] < 0.2
-    assert for_ever["grade"]["gap"] == pytest.approx(14 / 17)
-    assert (missing["grade"], "No such file" in missing["problem"]) == (None, True)
 
 
 def test_the_explanation_is_that_of_locate_gap() -> None:
@@ -157,7 +145,7 @@ def test_values_are_graded_by_their_largest_error() -> None:
     assert third.startswith("- state 3 (row 0, column 3): ")
     assert sixth.startswith("- state 6 (row 1, column 2): ")
     wrong[3] = np.nan
-    assert solvent.grade(exercise, wrong).as_dict()["gap"] is None
+    assert solvent.grade(exercise, wrong).gap == np.inf
     # Whatever stands in a hole, where nothing is to come.
     right[5] = -7
     assert solvent.grade(exercise, right).points == 10

@@ -12,7 +12,6 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Simulation, spread_states
-from solvent.envs.batches import SimulatedSeatBatch
 from solvent.envs.kernels import draw_actions
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats, Ints
@@ -30,9 +29,6 @@ class TableSampler:
 
     def plays(self, n: int, observation: str = "vector") -> TableSimulation:
         return TableSimulation(self.rules, self.table, n)
-
-    def learners(self, n: int, *arguments: Any) -> SimulatedSeatBatch:
-        return SimulatedSeatBatch(self, n, *arguments)
 
     def examples(self) -> Sequence[Any]:
         return spread_states(self.table)

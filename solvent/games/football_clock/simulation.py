@@ -34,7 +34,7 @@ TIMEOUTS    A time-out or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -42,8 +42,7 @@ from gymnasium import spaces
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import Player, Simulation, Uniform
-from solvent.envs.batches import SimulatedSeatBatch
+from solvent.envs.batch_simulator import Simulation, Uniform
 from solvent.envs.kernels import advance, draw_actions, draw_of, pick
 from solvent.envs.sampling import inverse_cdf
 from solvent.games.football.packed import Arrays, PackedRules, pack_rules
@@ -416,16 +415,6 @@ class TimedFootballSampler:
 
     def plays(self, n: int, observation: str = "vector") -> TimedFootballPlays:
         return TimedFootballPlays(self, n, observation)
-
-    def learners(
-        self,
-        n: int,
-        opponents: Sequence[Player],
-        weights: Sequence[float] | None,
-        seats: tuple[int, ...],
-        observation: str,
-    ) -> SimulatedSeatBatch:
-        return SimulatedSeatBatch(self, n, opponents, weights, seats, observation)
 
     def examples(self) -> list[TimedPosition]:
         """Return the states of some episodes under the uniform policy."""
