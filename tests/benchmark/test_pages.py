@@ -43,12 +43,8 @@ def ours_of(group: str) -> set[str]:
 
 
 def test_the_page_names_every_suite_and_key(tmp_path: Path) -> None:
-    ours = {
-        name
-        for name, at in declared_names("solvent.suites").items()
-        if at.value.startswith("solvent.")
-    }
-    assert set(re.findall(r"^\| `([\w-]+)` \| [^|]*\|$", PAGE.split("## Alg")[0], re.M)) >= ours
+    named = set(re.findall(r"^\| `([\w-]+)` \| [^|]*\|$", PAGE.split("## Alg")[0], re.M))
+    assert named >= ours_of("solvent.suites")
     file = tmp_path / "mine.toml"
     file.write_text(block("mine.toml"))
     assert [task.name for task in find_suite(str(file)).tasks] == [
@@ -56,23 +52,11 @@ def test_the_page_names_every_suite_and_key(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_the_core_has_the_steps_and_took_the_time_of_the_page() -> None:
+def test_the_core_has_the_steps_of_the_page() -> None:
     for name in ("core", "core-mini"):
         [row] = re.findall(rf"^\| `{name}` \|.*$", PAGE, re.M)
-        assert {f"{task.timesteps:,}" for task in find_suite(name).tasks} == {
-            *re.findall(r"(\d+,000) steps each", row)
-        }
-    seconds = {}
-    for file in (DOCS.parent / "benchmarks" / "results" / "core-mini").glob("*/results.json"):
-        runs = [run for task in json.loads(file.read_text())["tasks"] for run in task["agents"]]
-        assert len(runs) == 120
-        seconds[file.parent.name] = sum(run["cpu_seconds"] for run in runs)
-    least, most = min(seconds, key=seconds.__getitem__), max(seconds, key=seconds.__getitem__)
-    assert (least, most) == ("q_learning", "masked_dqn")
-    assert (
-        f"from {seconds[least]:.0f} seconds (Q-learning) to {seconds[most] / 60:.0f} minutes "
-        "(masked DQN)"
-    ) in row
+        steps = {f"{task.timesteps:,}" for task in find_suite(name).tasks}
+        assert steps == {*re.findall(r"(\d+,000) steps each", row)}
 
 
 def test_the_page_names_every_algorithm() -> None:
