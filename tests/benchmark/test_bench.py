@@ -63,24 +63,28 @@ def test_results_are_the_scores_of_the_files(
     returned = bench(tmp_path, tasks, workers=1)
     capsys.readouterr()
     assert read_bench(tmp_path) == returned
-    results = json.loads((tmp_path / "results.json").read_text())
-    [item] = results["tasks"]
+    [item] = json.loads((tmp_path / "results.json").read_text())["tasks"]
     game = task_game(Task(environment=ENV)).table
     solution = solve(game)
-    assert item["env"] == ENV
-    assert item["game"] == game.info.name
-    assert item["optimum"] == solution.value
-    low, high = item["bracket"]
-    assert low <= item["optimum"] <= high
+    assert (item["env"], item["game"], item["optimum"]) == (ENV, game.info.name, solution.value)
+    assert item["bracket"][0] <= item["optimum"] <= item["bracket"][1]
     assert [agent["name"] for agent in item["agents"]] == ["q_learning 0", "q_learning 1"]
     for agent in item["agents"]:
         folder = tmp_path / agent["folder"]
         for prefix, file in (("", "policy.npz"), ("mode_", "policy_mode.npz")):
             found = score(game, load_policy(folder / file, game), solution)
-            assert agent[f"{prefix}value"] == pytest.approx(found.value, abs=1e-12)
-            assert agent[f"{prefix}gap"] == pytest.approx(found.optimality_gap, abs=1e-12)
-            assert agent[f"{prefix}normalized"] == pytest.approx(found.normalized, abs=1e-12)
-            assert agent[f"{prefix}worst_start_gap"] == pytest.approx(found.worst_start_gap)
+            assert {
+                "value": agent[f"{prefix}value"],
+                "optimality_gap": agent[f"{prefix}gap"],
+                "normalized": agent[f"{prefix}normalized"],
+                "worst_start_gap": agent[f"{prefix}worst_start_gap"],
+            } == pytest.approx(
+                {
+                    name: getattr(found, name)
+                    for name in ("value", "optimality_gap", "normalized", "worst_start_gap")
+                },
+                abs=1e-12,
+            )
         assert read_curve(folder / "curve.csv")[-1].timesteps == agent["timesteps"]
     baselines = {entry["name"]: entry for entry in item["baselines"]}
     assert baselines["uniform"]["value"] == pytest.approx(0.5889, abs=5e-5)
