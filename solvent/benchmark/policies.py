@@ -62,11 +62,8 @@ from solvent.model.parameters import shown
 UNIT, FINE_UNIT = 31, 65_535
 """The shares that stand for probability 1, alone and by self-play."""
 
-POLICIES = Schema(
-    "policies",
-    {"task": str, "model_hash": str, "seeds": list},
-    {"greedy_*": ArraySchema("", 2), "sampled_*": ArraySchema("", 2)},
-)
+KIND = "policies"
+"""The kind of archive that a file of policies is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -456,12 +453,7 @@ def write_policies(
         pairs = [own.packed(one) for one in policies]
         arrays |= {f"greedy_{seat}": np.array([greedy for greedy, _ in pairs])}
         arrays |= {f"sampled_{seat}": np.array([shares for _, shares in pairs])}
-    header = {
-        "kind": POLICIES.kind,
-        "task": task,
-        "model_hash": game.model_hash,
-        "seeds": list(runs),
-    }
+    header = {"kind": KIND, "task": task, "model_hash": game.model_hash, "seeds": list(runs)}
     write_archive(path, header, arrays)
 
 
@@ -488,31 +480,29 @@ def read_policies(
             content is not policies of the game.
     """
     decided = decisions_of(game, players)
+    stated = {"task": task, "model_hash": game.model_hash, "seeds": list(seeds)}
+    schema = Schema(
+        KIND,
+        {name: type(value) for name, value in stated.items()},
+        {
+            f"{kind}_{seat}": ArraySchema(dtype, 2)
+            for seat, own in enumerate(decided)
+            for kind, dtype in own.types.items()
+        },
+    )
 
     def expected(header: dict[str, Any]) -> Shapes:
-        for name, stated, own in (
-            ("task", header["task"], task),
-            ("model_hash", header["model_hash"], game.model_hash),
-            ("seeds", header["seeds"], list(seeds)),
-        ):
-            if stated != own:
-                raise ValueError(f"{name} is {shown(stated)}; expected {shown(own)}")
+        for name, own in stated.items():
+            if header[name] != own:
+                raise ValueError(f"{name} is {shown(header[name])}; expected {shown(own)}")
         return {
             f"{kind}_{seat}": (len(seeds), length)
             for seat, own in enumerate(decided)
             for kind, length in (("greedy", len(own.states)), ("sampled", int(own.kept.sum())))
         }
 
-    _, arrays = read_archive(path, POLICIES, expected, largest=0)
+    _, arrays = read_archive(path, schema, expected)
     found: dict[int, tuple[Learned, ...]] = {}
-    for seat, own in enumerate(decided):
-        for kind, expected_type in own.types.items():
-            if (name := f"{kind}_{seat}") not in arrays:
-                raise StoreError(f"{path}: lacks {name}")
-            if arrays[name].dtype != np.dtype(expected_type):
-                raise StoreError(
-                    f"{path}: {name} is {arrays[name].dtype}; expected {expected_type}"
-                )
     for row, seed in enumerate(seeds):
         if wanted is not None and seed not in wanted:
             continue

@@ -17,7 +17,7 @@ from submitted import SUITE, WORDS, bench_here
 
 from solvent.benchmark import submissions
 from solvent.benchmark.bench import bench
-from solvent.benchmark.policies import FINE_UNIT, POLICIES, UNIT, Decisions, Learned
+from solvent.benchmark.policies import FINE_UNIT, UNIT, Decisions, Learned
 from solvent.benchmark.records import read_bench, write_results
 from solvent.benchmark.submissions import (
     SAME,
@@ -31,7 +31,7 @@ from solvent.benchmark.submissions import (
 )
 from solvent.benchmark.suites import Setting, Suite, find_suite, suite_seeds, task_game
 from solvent.exact import StoreError, save_policy
-from solvent.exact.archive import read_archive, write_archive
+from solvent.exact.archive import ArraySchema, Schema, read_archive, write_archive
 from solvent.model import TabularPolicy
 
 COMBAT, GREED = (task.name for task in SUITE.tasks)
@@ -99,7 +99,7 @@ def arrays(change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Callable
 
     def tamper(folder: Path) -> None:
         path = folder / "policies" / f"{COMBAT}.npz"
-        header, held = read_archive(path, POLICIES)
+        header, held = read_archive(path, Schema("policies", {}, {"*": ArraySchema()}))
         change(header, held)
         write_archive(path, header, held)
 
@@ -248,7 +248,7 @@ TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
         entry("greedy_0", lambda array: array[:, :-1]),
         "greedy_0 has the shape",
     ),
-    "a further array": (entry("greedy_1", np.zeros((10, 3), np.uint8)), "would take 30 bytes"),
+    "a further array": (entry("greedy_1", np.zeros((10, 3), np.uint8)), "'greedy_1', which no"),
     "a missing array": (arrays(lambda header, held: held.pop("sampled_0")), "lacks sampled_0"),
     "policies of other seeds": (
         arrays(lambda header, held: header.update(seeds=list(range(1, 11)))),
