@@ -274,20 +274,15 @@ def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -
     # A run has the number of the last point that is not later.
     held = [n[np.maximum(at, 0)] for (_, n), at in zip(columns, places, strict=True)]
     runs = np.array(held).T
-    finite = np.isfinite(runs).all(axis=1)
-    mean, low, high = (np.full(len(along), np.nan) for _ in range(3))
-    infinite = ~finite & ~np.isnan(runs).any(axis=1)
-    if infinite.any():
-        mean[infinite] = interquartile_mean(runs[infinite])
-    is_interval = len(curves) >= LEAST_SEEDS
-    known = runs[finite]
-    if len(known):
-        mean[finite] = interquartile_mean(known)
-        low[finite], high[finite] = (
-            _interval([known], interquartile_mean, BAND_REPETITIONS)
-            if is_interval
-            else (known.min(axis=1), known.max(axis=1))
-        )
+    mean = interquartile_mean(runs)
+    mean[np.isnan(runs).any(axis=1)] = np.nan
+    finite, is_interval = np.isfinite(runs).all(axis=1), len(curves) >= LEAST_SEEDS
+    low, high = np.full((2, len(along)), np.nan)
+    if finite.any() and is_interval:
+        ends = _interval([runs[finite]], interquartile_mean, BAND_REPETITIONS)
+        low[finite], high[finite] = ends
+    elif finite.any():
+        low[finite], high[finite] = runs[finite].min(axis=1), runs[finite].max(axis=1)
     return Band(np.asarray(along, float), mean, low, high, is_interval)
 
 

@@ -194,13 +194,8 @@ class SeatSimulator(BatchSimulator):
     """
 
     def told(self) -> dict[str, Batch]:
-        # Most often there is but one of either, which is faster to write down.
-        alone, n = len(self.seats) == 1, self.num_envs
-        side, opponent = self.arrays["side"], self.arrays["opponent"]
-        seat = np.full(n, self.seats[0]) if alone else np.array(self.seats)[side]
-        several = len(self.opponents) > 1
-        met = opponent.astype(np.int64) if several else np.zeros(n, np.int64)
-        return {"seat": seat, "opponent": met}
+        seat = np.array(self.seats)[self.arrays["side"]]
+        return {"seat": seat, "opponent": self.arrays["opponent"].astype(np.int64)}
 
     def check_values(self, saved: Mapping[str, Batch]) -> None:
         check_range("side goes", saved["side"], len(self.seats))

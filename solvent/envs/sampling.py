@@ -110,10 +110,6 @@ class RandomStream:
     __slots__ = ("state",)
 
     def __init__(self, state: int) -> None:
-        if not 0 < state <= _64_BITS:
-            raise ValueError(
-                f"state is {shown(state)}; allowed are whole numbers from 1 to 2^64 - 1"
-            )
         self.state = state
 
     def draw(self) -> int:
