@@ -41,7 +41,7 @@ from solvent.games import Pig
 from solvent.games.gamebook.loader import check_book
 from solvent.model import TabularPolicy, compile_game, registry
 from solvent.model.cache import Progress
-from solvent.model.registry import Command, GameSpec
+from solvent.model.registry import GameSpec
 from solvent.registration import find_environment
 
 SMALL = ["ff-combat", "--stamina", "4", "--opponent-stamina", "4", "--luck", "3"]
@@ -536,21 +536,6 @@ def test_the_help_lists_the_commands_of_games_without_importing_them() -> None:
     assert done.stdout.endswith("[]\n"), done.stdout
     for line in ("book +Check or solve a gamebook", "chart +Make, check and show charts"):
         assert re.search(line, done.stdout)
-
-
-def echoed(word: str) -> None:
-    """Say a word."""
-    print(f"said {word}")
-
-
-def test_a_function_is_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = GameSpec(
-        name="toy", make=object, commands={"say": Command(f"{__name__}:echoed", "Say it.")}
-    )
-    monkeypatch.setattr("solvent.cli.groups.game_specs", lambda: {"toy": spec})
-    assert re.search(r"say +Say it\.", said("--help"))
-    assert said("say", "yes") == "said yes\n"
-    assert "Missing argument 'word'" in refusal("say")
 
 
 @pytest.mark.parametrize(

@@ -134,15 +134,8 @@ class MainGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command by name; one that a game brings with its name and its help only."""
         own = super().get_command(ctx, cmd_name)
-        if own is not None:
-            return own
-        brought = _brought().get(cmd_name)
-        return None if brought is None else _Brought(cmd_name, brought)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is to be run, and the words that are for it."""
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, command.imported() if isinstance(command, _Brought) else command, rest
+        brought = None if own else _brought().get(cmd_name)
+        return _Brought(cmd_name, brought) if brought else own
 
 
 class GameCommand(TyperCommand):
@@ -180,23 +173,16 @@ def _name(word: Any) -> str:
 
 
 class _Brought(TyperCommand):
-    """Stands for a command that is not imported yet."""
+    """Stands for a command that a game brings, which is imported when it is called."""
 
     def __init__(self, name: str, command: Command) -> None:
         super().__init__(name, help=command.help, rich_help_panel=MORE)
         self.reference = command.app
 
-    def imported(self) -> Any:
-        """The command itself."""
-        found = load(self.reference)
-        if isinstance(found, typer.Typer):
-            command: Any = typer.main.get_group(found)
-        else:
-            app = typer.Typer(add_completion=False, rich_markup_mode="rich")
-            app.command()(found)
-            command = typer.main.get_command(app)
-        command.name = self.name
-        return command
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> Any:
+        """Read the words for the command itself."""
+        command: Any = typer.main.get_command(load(self.reference))
+        return command.make_context(info_name, args, *rest, **extra)
 
 
 def _brought() -> dict[str, Command]:

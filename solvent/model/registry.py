@@ -104,7 +104,7 @@ class Command(NamedTuple):
     """A further command of ``solvent``, which is imported when it is called.
 
     Attributes:
-        app: A typer app, or a function that is one command.
+        app: A typer app.
         help: Description of the command in the list of commands, in one line.
     """
 
