@@ -98,11 +98,9 @@ class Budget:
     Attributes:
         timesteps: Environment steps, in all environments together. For one that uses the table,
             each update of a state counts as one step.
-        cpu_seconds: Seconds of CPU; None if unlimited.
     """
 
     timesteps: int
-    cpu_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -199,7 +197,7 @@ class Algorithm:
             steps = self.timesteps(task)
         if steps is None:
             raise ValueError(f"task {task.name} has no budget; say how many timesteps")
-        return Budget(steps, task.cpu_seconds)
+        return Budget(steps)
 
 
 def as_algorithm(found: Any, name: str) -> Algorithm:
@@ -438,10 +436,6 @@ class Stopped(BaseException):
     """The bench has been told to stop; not an error that an algorithm could catch by mistake."""
 
 
-class OutOfTime(BaseException):
-    """The CPU time of the budget is spent; the policy scored last is the result."""
-
-
 class RunCallback:
     """The callback that an algorithm calls from time to time.
 
@@ -479,7 +473,6 @@ class RunCallback:
         self.curve: list[Evaluation] = (
             list(read_curve(self._path, Evaluation)) if self._path.exists() else []
         )
-        self.policies: tuple[Learned, ...] | None = None
         self._began, self._before = _cpu_seconds(), 0.0
         self._told: int | None = None
 
@@ -510,15 +503,11 @@ class RunCallback:
 
         Raises:
             ValueError: If it is no policy for the game, or `timesteps` is no number of steps.
-            OutOfTime: If the CPU time of the budget is spent. That ends the run, with this policy.
         """
         check_integer(timesteps, "timesteps", 0, 10**15)
         self._go_on_from(timesteps, timesteps - 1)
-        point = self._evaluate(policy, timesteps)
+        self._evaluate(policy, timesteps)
         self.progress(timesteps)
-        limit = self._budget.cpu_seconds
-        if limit is not None and point.seconds >= limit:
-            raise OutOfTime
 
     def progress(self, timesteps: int, latest: CurvePoint | None = None) -> None:
         """Report the progress of the run, without a score.
@@ -566,20 +555,19 @@ class RunCallback:
         """
         if self._told is None:
             self._told = self._budget.timesteps
-        self._evaluate(policy, self._told)
+        policies = self._evaluate(policy, self._told)
         self.progress(self._told)
-        assert self.policies is not None
-        return self.policies
+        return policies
 
-    def _evaluate(self, policy: Any, timesteps: int) -> Evaluation:
+    def _evaluate(self, policy: Any, timesteps: int) -> tuple[Learned, ...]:
         seen = self._algorithm.observation
-        self.policies = learned_policies(self._game, policy, name=self._name, observation=seen)
-        found = figures_of_run(self._game, self.policies)
+        policies = learned_policies(self._game, policy, name=self._name, observation=seen)
+        found = figures_of_run(self._game, policies)
         exact = {name: found[name] for name in ("value", "gap", "mode_value", "mode_gap")}
         point = Evaluation(timesteps=timesteps, seconds=self.seconds, **exact)
         self.curve = [one for one in self.curve if one.timesteps < timesteps] + [point]
         write_curve(self._path, self.curve, Evaluation, saw=saw_solution(self.settings))
-        return point
+        return policies
 
     def _go_on_from(self, timesteps: int, last: int) -> None:
         """On the first reported step, drop the later points of an interrupted run's curve."""
@@ -635,9 +623,6 @@ def _learn(
     try:
         returned = algorithm.run(MakeEnv(game, algorithm), run.seed, run.budget, callback)
         policies = callback.end(returned)
-    except OutOfTime:
-        assert callback.policies is not None
-        policies = callback.policies
     except (Exception, SystemExit):
         # With nothing kept, the run may begin anew with an algorithm that has been mended.
         if not any(callback.folder.iterdir()):
@@ -705,7 +690,6 @@ def _read_back(
         cpu_seconds=round(result["cpu_seconds"], 1),
         folder=run.folder,
         budget_timesteps=run.budget.timesteps,
-        budget_cpu_seconds=run.budget.cpu_seconds,
         uses_model=algorithm.uses_model,
         masked=algorithm.masked,
         hyperparameters=hyperparameters,

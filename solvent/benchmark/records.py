@@ -70,7 +70,6 @@ class AgentRecord:
         exploitability: Exploitability in seat 0 and in seat 1 for self-play, else None.
         mode_exploitability: Exploitability in seat 0 and in seat 1 for self-play, else None.
         budget_timesteps: Budget in environment steps.
-        budget_cpu_seconds: Budget of CPU time in seconds; None if unlimited.
         uses_model: Whether the algorithm was given the table of the game.
         masked: Whether it was told the legal actions.
         hyperparameters: All hyperparameters of the run.
@@ -95,7 +94,6 @@ class AgentRecord:
     exploitability: tuple[float, float] | None = None
     mode_exploitability: tuple[float, float] | None = None
     budget_timesteps: int | None = None
-    budget_cpu_seconds: float | None = None
     uses_model: bool = False
     masked: bool = False
     hyperparameters: Mapping[str, Any] = field(default_factory=dict)

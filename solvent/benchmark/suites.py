@@ -59,7 +59,7 @@ from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.exact import Solution, cached_solution
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.files import find_data, read_data
-from solvent.model.parameters import check_integer, is_number, shown
+from solvent.model.parameters import check_integer, shown
 from solvent.model.registry import declared_names, game_specs, make_game, names_a_place
 
 GROUP = "solvent.suites"
@@ -81,7 +81,6 @@ class Task:
         env_kwargs: Arguments of the environment, such as ``opponent``, ``seat`` or a parameter of
             the game; JSON-able.
         timesteps: The budget in environment steps; None for the one that an algorithm is tuned for.
-        cpu_seconds: The budget in seconds of CPU; None for any number.
         seeds: Default number of seeds of each algorithm, by the algorithm's name.
         name: Name of the task, unique in its suite; also its folder. Default: the id without its
             namespace, with ``-self-play`` after it for self-play.
@@ -96,8 +95,6 @@ class Task:
     self_play: bool = False
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
     timesteps: int | None = None
-    # A whole number stays one when a file is read, and with it the hash of a suite.
-    cpu_seconds: int | float | None = None
     seeds: Mapping[str, int] = field(default_factory=dict)
     name: str = ""
 
@@ -117,13 +114,6 @@ class Task:
             raise ValueError(f"{self.name}: env_kwargs has to be JSON-able: {error}") from None
         if self.timesteps is not None:
             check_integer(self.timesteps, f"{self.name}: timesteps", 1, 10**12)
-        if self.cpu_seconds is not None and not (
-            is_number(self.cpu_seconds) and self.cpu_seconds > 0
-        ):
-            raise ValueError(
-                f"{self.name}: cpu_seconds is {shown(self.cpu_seconds)}; allowed are numbers "
-                f"above 0"
-            )
         for algorithm, count in self.seeds.items():
             if names_a_place(str(algorithm)):
                 raise ValueError(
@@ -139,8 +129,8 @@ class Task:
             "self_play": self.self_play,
             "env_kwargs": dict(self.env_kwargs),
             "timesteps": self.timesteps,
-            "cpu_seconds": self.cpu_seconds,
-            # Not asked any more: a setting of algorithms. Hashes stay as they were.
+            # Not asked any more; hashes stay as they were.
+            "cpu_seconds": None,
             "exploring_starts": 0.0,
         }
 

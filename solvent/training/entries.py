@@ -60,8 +60,6 @@ def _train(
 
 def _refuses(name: str, game: TaskGame) -> str | None:
     """Return the reason why the trainer cannot learn a task; None if it can."""
-    if game.task.cpu_seconds is not None:
-        return "it cannot train under a limit on CPU time"
     if name not in ALGORITHMS and not act_at_once(game.table).any():
         return "it needs a game in which both players act at once"
     return None

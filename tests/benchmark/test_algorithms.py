@@ -60,7 +60,7 @@ CLIFF = Task(environment="CliffWalking-v1", timesteps=500)
 
 def run_of(task: Task, source: Any, seed: int = 0) -> Run:
     name = source if isinstance(source, str) else getattr(source, "__name__", "mine")
-    return Run(task, name, source, seed, Budget(task.timesteps, task.cpu_seconds))
+    return Run(task, name, source, seed, Budget(task.timesteps))
 
 
 def test_the_shipped_algorithms_are_the_trainers_and_the_tabular_ones() -> None:
@@ -178,14 +178,6 @@ def test_the_best_constant_policy_is_found_by_trying_all() -> None:
                 every.append(score(table, one, game.solution).optimality_gap)
             gaps.append(min(every))
         assert found.gap == pytest.approx(np.mean(gaps), abs=1e-12)
-
-
-def test_the_time_of_the_budget_ends_a_run(tmp_path: Path) -> None:
-    task = Task(environment="solvent/FFCombat-v0", env_kwargs=SMALL, timesteps=10, cpu_seconds=0.2)
-    record = perform(tmp_path, run_of(task, own_algorithms.spends))
-    assert record.budget_cpu_seconds == 0.2
-    assert record.cpu_seconds >= 0.2
-    assert record.timesteps >= 1
 
 
 def test_what_an_algorithm_keeps_is_gone_on_with(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from typing import Any
 
 import numpy as np
@@ -83,17 +82,6 @@ def sweeps(make: Any, seed: int, budget: Any, callback: Any) -> Any:
 
 
 SWEEPS = Algorithm(sweeps, uses_model=True)
-
-
-def spends(make: Any, seed: int, budget: Any, callback: Any) -> Any:
-    """Never ends by itself."""
-    step = 0
-    while True:
-        step += 1
-        end = time.process_time() + 0.05
-        while time.process_time() < end:
-            pass
-        callback(lambda seen: np.zeros(len(seen), np.int64), step)
 
 
 def checkpoints(make: Any, seed: int, budget: Any, callback: Any) -> Any:
