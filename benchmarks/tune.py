@@ -155,9 +155,8 @@ def evaluated(asked: tuple[Task, str, dict[str, Any], int]) -> dict[str, Any]:
     """The normalized gap of one run, and its CPU time."""
     warnings.simplefilter("ignore")
     task, algorithm, setting, seed = asked
-    budget = find_algorithm(algorithm).budget(task)
     # The points of a learning curve are not looked at, and cost time.
-    run = Run(task, algorithm, algorithm, seed, budget, Setting({**setting, "evaluations": 1}))
+    run = Run(task, algorithm, algorithm, seed, Setting({**setting, "evaluations": 1}))
     with tempfile.TemporaryDirectory(prefix="tune-") as place:
         found = attempted(Path(place), run)
     if not hasattr(found, "normalized"):

@@ -119,8 +119,6 @@ class Algorithm:
             as a function: ``"vector"``, ``"onehot"`` or ``"index"``.
         refuses: A function from a :class:`solvent.benchmark.suites.TaskGame` to the reason why
             it cannot be learned, or to None if it can.
-        timesteps: A function from a task to the steps that it is tuned for, for tasks without a
-            budget; None if it is tuned for none.
     """
 
     run: Callable[..., Any]
@@ -130,7 +128,6 @@ class Algorithm:
     masked: bool = False
     observation: str = "vector"
     refuses: Callable[[TaskGame], str | None] | None = None
-    timesteps: Callable[[Task], int] | None = None
 
     @property
     def source(self) -> str:
@@ -185,19 +182,6 @@ class Algorithm:
         if not game.task.self_play and not self.one_seat:
             return "it learns by self-play only"
         return None if self.refuses is None else self.refuses(game)
-
-    def budget(self, task: Task) -> Budget:
-        """Return its budget for a task.
-
-        Raises:
-            ValueError: If neither the task nor the algorithm says so.
-        """
-        steps = task.timesteps
-        if steps is None and self.timesteps is not None:
-            steps = self.timesteps(task)
-        if steps is None:
-            raise ValueError(f"task {task.name} has no budget; say how many timesteps")
-        return Budget(steps)
 
 
 def as_algorithm(found: Any, name: str) -> Algorithm:
@@ -398,7 +382,6 @@ class Run:
         algorithm: Name of the algorithm in tables and folders.
         source: The algorithm, or its name or place as :func:`find_algorithm` takes it.
         seed: Seed of everything random in the run.
-        budget: Budget for learning.
         setting: Settings of the algorithm.
     """
 
@@ -406,8 +389,13 @@ class Run:
     algorithm: str
     source: str | Callable[..., Any] | Algorithm = field(compare=False)
     seed: int
-    budget: Budget
     setting: Setting = field(default_factory=Setting, compare=False)
+
+    @property
+    def budget(self) -> Budget:
+        """Budget for learning, which the task must have."""
+        assert self.task.timesteps is not None
+        return Budget(self.task.timesteps)
 
     @property
     def folder(self) -> str:

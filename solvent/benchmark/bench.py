@@ -92,8 +92,7 @@ def bench(
 
     Args:
         out: Folder for the results.
-        tasks: A suite, of which each algorithm does the tasks that it can, or tasks that every
-            algorithm must be able to do.
+        tasks: A suite or tasks, of which each algorithm does those that it can.
         algorithms: Functions by name, as :mod:`solvent.benchmark.algorithms` describes them, or
             their places; or names only. Default: those that the tasks name.
         seeds: Number of seeds of each algorithm on each task. Default: that of the task, or 1 for
@@ -111,8 +110,8 @@ def bench(
         The content of ``results.json``.
 
     Raises:
-        ValueError: If an environment or algorithm is unknown, an algorithm cannot do a task or
-            cannot be sent to another process, or there is nothing to do.
+        ValueError: If an environment or algorithm is unknown, an algorithm cannot be sent to
+            another process, a task has no budget, or there is nothing to do.
         CertificateError, ImproperGameError: If no task has an optimum that can be proved.
         StoreError: If `out` cannot be written to, or another process is at work in it.
         ClusterError: If the cluster cannot be used, or was lost.
@@ -170,11 +169,8 @@ def _plan(
 ) -> tuple[list[Run], list[str]]:
     """Return the runs to do, and a line for each pair of algorithm and task that is left out.
 
-    Of a suite, an algorithm does the tasks that it can.
-
     Raises:
-        ValueError: If an algorithm is unknown, there is nothing to do, or, without a suite, an
-            algorithm cannot do a task.
+        ValueError: If an algorithm is unknown, a task has no budget, or there is nothing to do.
     """
     if seeds is not None:
         check_integer(seeds, "seeds", 1, 10**6)
@@ -193,16 +189,14 @@ def _plan(
             setting = settings.get(name, Setting())
             if name not in found:
                 found[name] = _checked(name, source).with_settings(setting.settings)
-            reason = found[name].refusal(games[task.name])
-            if reason is not None and suite is None:
-                raise ValueError(f"{name} cannot do task {task.name}: {reason}")
-            if reason is not None:
+            if reason := found[name].refusal(games[task.name]):
                 left_out.append(f"{task.name} {name}: {reason}")
                 continue
+            if task.timesteps is None:
+                raise ValueError(f"task {task.name} has no budget; say how many timesteps")
             count = seeds or task.seeds.get(name, 1)
-            budget = found[name].budget(task)
             numbers = range(count) if suite is None else suite_seeds(suite.hash, count)
-            runs += [Run(task, name, source, seed, budget, setting) for seed in numbers]
+            runs += [Run(task, name, source, seed, setting) for seed in numbers]
     if not runs:
         raise ValueError("there is nothing to do: " + ("; ".join(left_out) or "no algorithm"))
     return runs, left_out

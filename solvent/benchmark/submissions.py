@@ -619,8 +619,7 @@ def train_again(
             path, task_name, game.table, game.seats, card.seeds, [agent.seed]
         )[agent.seed]
         with TemporaryDirectory() as place:
-            budget = found.budget(task)
-            run = Run(task, card.algorithm, name, agent.seed, budget, agent.setting)
+            run = Run(task, card.algorithm, name, agent.seed, agent.setting)
             record = perform(Path(place), run)
             trained = run_policies(Path(place) / run.folder, game)
         if record.timesteps != agent.timesteps or not _equal(game, trained, submitted):

@@ -80,7 +80,7 @@ class Task:
             the environment's opponent, or the only one.
         env_kwargs: Arguments of the environment, such as ``opponent``, ``seat`` or a parameter of
             the game; JSON-able.
-        timesteps: The budget in environment steps; None for the one that an algorithm is tuned for.
+        timesteps: The budget in environment steps; None for a task that is not learned.
         seeds: Default number of seeds of each algorithm, by the algorithm's name.
         name: Name of the task, unique in its suite; also its folder. Default: the id without its
             namespace, with ``-self-play`` after it for self-play.

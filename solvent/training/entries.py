@@ -11,9 +11,9 @@ from typing import Any
 
 from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv, RunCallback
 from solvent.benchmark.policies import Learned
-from solvent.benchmark.suites import Task, TaskGame
+from solvent.benchmark.suites import TaskGame
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, prepare, requested, tuned
+from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, tuned
 from solvent.training.environments import act_at_once
 from solvent.training.train import train
 
@@ -65,12 +65,6 @@ def _refuses(name: str, game: TaskGame) -> str | None:
     return None
 
 
-def _tuned_timesteps(name: str, task: Task) -> int:
-    """Return the number of steps for which an algorithm is tuned on a task."""
-    chosen = SELF_PLAY_ALGORITHMS[name]
-    return prepare(requested(chosen.hyperparameters, task.environment), chosen.model).n_timesteps
-
-
 def __getattr__(name: str) -> Algorithm:
     """Return an entry by its name, as in ``solvent.training.entries:ppo``."""
     if name not in SELF_PLAY_ALGORITHMS:
@@ -82,5 +76,4 @@ def __getattr__(name: str) -> Algorithm:
         masked=SELF_PLAY_ALGORITHMS[name].masked,
         observation="onehot",
         refuses=partial(_refuses, name),
-        timesteps=partial(_tuned_timesteps, name),
     )

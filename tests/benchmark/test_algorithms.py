@@ -60,7 +60,7 @@ CLIFF = Task(environment="CliffWalking-v1", timesteps=500)
 
 def run_of(task: Task, source: Any, seed: int = 0) -> Run:
     name = source if isinstance(source, str) else getattr(source, "__name__", "mine")
-    return Run(task, name, source, seed, Budget(task.timesteps))
+    return Run(task, name, source, seed)
 
 
 def test_the_shipped_algorithms_are_the_trainers_and_the_tabular_ones() -> None:
@@ -118,8 +118,9 @@ def test_a_run_is_recorded_in_full(tmp_path: Path) -> None:
     assert curve[-1].gap == record.gap
     # Read back, not run again.
     assert perform(tmp_path, run_of(COMBAT, own_algorithms.walk)) == record
-    with pytest.raises(ValueError, match=r"holds another training: its timesteps is 500"):
-        perform(tmp_path, Run(COMBAT, "walk", own_algorithms.walk, 0, Budget(501)))
+    longer = replace(COMBAT, timesteps=501)
+    with pytest.raises(ValueError, match=r"holds another training: its task\['timesteps'\] is 500"):
+        perform(tmp_path, run_of(longer, own_algorithms.walk))
 
 
 @pytest.mark.parametrize(
@@ -311,7 +312,7 @@ def told_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env_kwargs={"stamina": 4, "opponent_stamina": 6, "luck": 3},
         timesteps=64,
     )
-    agent = perform(folder, Run(task, "is_told", own_algorithms.is_told, 0, Budget(64)))
+    agent = perform(folder, Run(task, "is_told", own_algorithms.is_told, 0))
     record = replace(task_record(task_game(task)), agents=(agent,))
     write_results(folder, BenchRecord((record,)))
     return folder
@@ -325,7 +326,7 @@ def test_the_record_and_the_curve_of_a_run_say_it(told_folder: Path) -> None:
     curve = (told_folder / agent.folder / "curve.csv").read_text()
     rows = list(csv.DictReader(curve.splitlines()))
     assert {row["saw_solution"] for row in rows} == {"1"}
-    run = Run(task.task, "is_told", own_algorithms.is_told, 0, Budget(64))  # type: ignore[arg-type]
+    run = Run(task.task, "is_told", own_algorithms.is_told, 0)  # type: ignore[arg-type]
     assert perform(told_folder, run) == agent
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from solvent import make_game
-from solvent.benchmark.algorithms import Budget, Run, perform
+from solvent.benchmark.algorithms import Run, perform
 from solvent.benchmark.policies import score_baselines, task_record
 from solvent.benchmark.records import (
     AgentRecord,
@@ -204,9 +204,8 @@ def bench_here(
     found = suite_hash(suite.tasks, [game.table.model_hash for game in games])
     tasks = []
     for game in games:
-        budget = Budget(game.task.timesteps or 0)
         agents = [
-            perform(out, Run(game.task, name, source, seed, budget, setting or Setting()))
+            perform(out, Run(game.task, name, source, seed, setting or Setting()))
             for seed in suite_seeds(found, seeds)
         ]
         tasks.append(replace(task_record(game), agents=tuple(agents)))
