@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from xml.etree import ElementTree
 
 import gymnasium as gym
@@ -22,6 +23,12 @@ from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.model import TabularGame, TabularPolicy, against, compile_game
 
 LAKE = "FrozenLake-v1"
+
+
+class Numbered(NamedTuple):
+    """A state of one's own, whose number is not that of a Gymnasium environment."""
+
+    number: int
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +66,10 @@ def test_an_optimum_plays_as_a_model_of_stable_baselines3_does(lake: SolvedTable
     for seen in (table.observation[0], np.eye(table.n_states, dtype=np.float32)):
         actions, _ = combat.predict(seen)
         assert (actions == combat.solution.policies[0].probabilities.argmax(axis=1)).all()
+    states = tuple(Numbered(number) for number in reversed(range(table.n_states)))
+    numbered = exact.solve(replace(table, states=states))
+    actions, _ = numbered.predict(np.arange(table.n_states))
+    assert (actions == numbered.policies[0].probabilities.argmax(axis=1)).all()
     throws = [
         int(solvent.solve("rock-paper-scissors").predict(0, deterministic=False)[0])
         for _ in range(60)

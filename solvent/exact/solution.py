@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,8 @@ class ByState:
         Raises:
             ValueError: If no state looks like this to the player.
         """
+        from solvent.model.gymnasium_table import Cell
+
         table, solution = self.by_state
         seen = np.asarray(observation)
         numbered = seen.dtype.kind in "iu"
@@ -111,7 +114,10 @@ class ByState:
             if (player, numbered) not in self._looks:
                 # The numbers of a Gymnasium environment are its own; its ends have no other.
                 self._looks[player, numbered] = (
-                    {getattr(s, "number", i): i for i, s in reversed([*enumerate(table.states)])}
+                    {
+                        s.number if isinstance(s, Cell) else i: i
+                        for i, s in reversed([*enumerate(table.states)])
+                    }
                     if numbered
                     else {row.tobytes(): i for i, row in enumerate(vectors)}
                 )
@@ -157,8 +163,10 @@ class ByState:
 
         (table, solution), q = self.by_state, self.q
         frame = pd.DataFrame({"state": list(table.states), "value": self.v})
-        for number, name in enumerate(table.info.actions[0] if q.ndim == 2 else ()):
-            frame[name] = q[:, number]
+        names = zip_longest(*table.info.actions) if q.ndim == 2 else ()
+        for number, both in enumerate(names):
+            # An action of this number may have another name for the other player, or none.
+            frame[" / ".join(dict.fromkeys(filter(None, both)))] = q[:, number]
         acting = np.zeros(table.n_states, int) if table.turn is None else table.turn
         frame["best"] = [
             "" if ended else choice_text(table, solution.policies[acting[s]], s)
