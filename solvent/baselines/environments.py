@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 from solvent.baselines.named import baselines_of, make_baseline
 from solvent.baselines.network import load_network
@@ -211,11 +211,6 @@ def _player(sampler: Sampler, specification: Specification, solution: str | Path
     return Uniform()
 
 
-# By what was asked for. Hundreds of environments may ask for the same opponent, and a policy that
-# they share is prepared for sampling once.
-_known: WeakKeyDictionary[TabularGame, dict[tuple[Any, ...], TabularPolicy]] = WeakKeyDictionary()
-
-
 def _policy(game: TabularGame, specification: Specification, player: int) -> TabularPolicy:
     if isinstance(specification, TabularPolicy):
         return specification
@@ -224,30 +219,22 @@ def _policy(game: TabularGame, specification: Specification, player: int) -> Tab
             f"opponent is {shown(specification)}; allowed are names of baselines, files of "
             f"policies, and mappings of these to weights"
         )
-    key: tuple[Any, ...] = str(specification), player
-    if in_file := _names_a_file(specification, lambda: baselines_of(game)):
-        path = Path(specification).absolute()
-        # A file that was written anew is another policy.
-        key = path, player, path.stat().st_mtime_ns if path.is_file() else None
-    made = _known.setdefault(game, {})
-    if key not in made:
-        what = f"opponent for player {player} of {game.info.name}"
-        made[key] = (
-            _load(game, Path(specification), player)
-            if in_file
-            else make_baseline(str(specification), game, player, what)
-        )
-    return made[key]
+    if not _names_a_file(specification, lambda: baselines_of(game)):
+        return _baseline(game, str(specification), player)
+    path = Path(specification).absolute()
+    # A file that was written anew is another policy.
+    return _loaded(game, path, player, path.stat().st_mtime_ns if path.is_file() else None)
 
 
-def _names_a_file(specification: str | Path, names: Callable[[], Mapping[str, Any]]) -> bool:
-    path = Path(specification)
-    if isinstance(specification, Path) or path.suffix or len(path.parts) > 1:
-        return True
-    return path.is_file() and specification not in names()
+# Hundreds of environments may ask for the same opponent, and a policy that they share is prepared
+# for sampling once.
+@lru_cache(maxsize=16)
+def _baseline(game: TabularGame, name: str, player: int) -> TabularPolicy:
+    return make_baseline(name, game, player, f"opponent for player {player} of {game.info.name}")
 
 
-def _load(game: TabularGame, path: Path, player: int) -> TabularPolicy:
+@lru_cache(maxsize=16)
+def _loaded(game: TabularGame, path: Path, player: int, written: int | None) -> TabularPolicy:
     policy = load_policy(path, game)
     if policy.player != player:
         raise StoreError(
@@ -255,3 +242,10 @@ def _load(game: TabularGame, path: Path, player: int) -> TabularPolicy:
             f"player {player}"
         )
     return policy
+
+
+def _names_a_file(specification: str | Path, names: Callable[[], Mapping[str, Any]]) -> bool:
+    path = Path(specification)
+    if isinstance(specification, Path) or path.suffix or len(path.parts) > 1:
+        return True
+    return path.is_file() and specification not in names()

@@ -31,6 +31,8 @@ from solvent.tabular.two_players import matrix_game
 class Bandit(gym.Env[Any, Any]):
     """A bandit whose rewards are normally distributed.
 
+    One of the 10-armed testbed (Section 2.3) is ``Bandit(rng.normal(size=10))``.
+
     Args:
         means: [A] expected reward of each arm.
         deviation: Standard deviation of each reward.
@@ -52,16 +54,6 @@ class Bandit(gym.Env[Any, Any]):
         self.game = matrix_game(self.means[:, None], name="bandit")
         self.observation_space = spaces.Discrete(2)
         self.action_space = spaces.Discrete(len(self.means))
-
-    @classmethod
-    def testbed(cls, rng: np.random.Generator, *, arms: int = 10) -> Bandit:
-        """Draw a bandit of the 10-armed testbed (Section 2.3): its means are standard normal.
-
-        Args:
-            rng: Generator from which the means are drawn.
-            arms: Number of arms, `A`.
-        """
-        return cls(rng.normal(size=arms))
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

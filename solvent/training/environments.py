@@ -45,15 +45,16 @@ from stable_baselines3.common.vec_env.base_vec_env import (
     VecEnvStepReturn,
 )
 
+from solvent.baselines import environments
 from solvent.envs import VectorEnv
 from solvent.envs.env import check_options
 from solvent.envs.registration import ENVIRONMENTS, compiled_game
 from solvent.exact import Solution
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.arrays import Bools, Floats
-from solvent.model.parameters import UnexpectedArgumentError, check_choice, shown
+from solvent.model.parameters import check_choice
 from solvent.model.registry import make_game, register_plugin
-from solvent.registration import find_environment, register_envs
+from solvent.registration import find_environment
 
 
 class NativeVecEnv(VecEnv):
@@ -170,10 +171,6 @@ class NativeVecEnv(VecEnv):
         return [False] * len(list(self._get_indices(indices)))
 
 
-OF_AN_ENVIRONMENT = ("observation", "illegal", "render_mode")
-"""Arguments of every environment of this package; all others are parameters of the game."""
-
-
 def named_environment(
     game: str | Game | TabularGame, env_kwargs: Mapping[str, Any] | None
 ) -> tuple[str | None, dict[str, Any]]:
@@ -201,7 +198,7 @@ def named_environment(
 def make_vector_env(
     game: str | Game | TabularGame, num_envs: int, env_kwargs: Mapping[str, Any]
 ) -> gym.vector.VectorEnv[Any, Any, Any]:
-    """Make a native vector environment over a table, in the mode that training needs.
+    """Make a native vector environment, in the mode that training needs.
 
     Args:
         game: The id of an environment, one of Gymnasium's that publishes its table of transitions
@@ -213,48 +210,17 @@ def make_vector_env(
         ValueError: If there is no such environment, it has no table, or an argument is not one
             of its own.
     """
+    own: dict[str, Any] = {"num_envs": num_envs, "autoreset_mode": AutoresetMode.SAME_STEP.value}
     if not isinstance(game, str):
-        return VectorEnv(game, num_envs, autoreset_mode=AutoresetMode.SAME_STEP.value, **env_kwargs)
-    register_envs()
-    register_plugin(game)
-    try:
-        published = gym.spec(game).vector_entry_point is None
-    except (gym.error.Error, ImportError):
-        published = False
-        check_choice(game, "environment", ENVIRONMENTS)
-    if published:
-        # Gymnasium's own environments of tables: the vector environment is ours.
-        own = {name: env_kwargs[name] for name in OF_AN_ENVIRONMENT if name in env_kwargs}
-        rules = make_game(game, **{k: v for k, v in env_kwargs.items() if k not in own})
-        return make_vector_env(rules, num_envs, own)
-    try:
-        env = make_registered_env(game, num_envs, env_kwargs)
-    except UnexpectedArgumentError as error:
-        # Gymnasium makes a new error of the message; the first one names the allowed arguments.
-        first = error.__context__
-        raise (first if isinstance(first, UnexpectedArgumentError) else error) from None
-    except (gym.error.Error, TypeError) as error:
-        raise ValueError(f"environment {game!r} cannot be made: {error}") from error
-    if not isinstance(getattr(env.unwrapped, "game", None), TabularGame):
-        env.close()
-        raise ValueError(f"environment is {shown(game)}; allowed are those that sample a table")
-    return env
-
-
-def make_registered_env(
-    env_id: str, num_envs: int, env_kwargs: Mapping[str, Any]
-) -> gym.vector.VectorEnv[Any, Any, Any]:
-    """Make the native vector environment of an id, in the mode that training needs.
-
-    Args:
-        env_id: Id of the environment.
-        num_envs: Number of environments.
-        env_kwargs: Arguments of the environment.
-    """
-    register_envs()
-    return gym.make_vec(
-        env_id, num_envs=num_envs, autoreset_mode=AutoresetMode.SAME_STEP.value, **env_kwargs
-    )
+        return VectorEnv(game, **own, **env_kwargs)
+    if game in ENVIRONMENTS:
+        return environments.make_vector_env(**{**ENVIRONMENTS[game].kwargs, **own, **env_kwargs})
+    # An environment of Gymnasium's: its table is sampled by a vector environment of ours.
+    parameters = dict(env_kwargs)
+    for name in ("observation", "illegal", "render_mode"):
+        if name in parameters:
+            own[name] = parameters.pop(name)
+    return VectorEnv(make_game(game, **parameters), **own)
 
 
 def table_for_self_play(

@@ -48,7 +48,6 @@ from solvent.training.environments import (
     exploring_starts,
     free_choice,
     importance,
-    make_registered_env,
     make_vector_env,
     table_for_self_play,
     with_roles,
@@ -481,7 +480,7 @@ class WithoutTable(Training):
         kwargs, own = self.request["env_kwargs"], self.asked.self_play
         # Snapshots take the place of the uniform opponent.
         kwargs = {**kwargs, "opponent": "uniform"} if own else kwargs
-        env = self._env = make_registered_env(
+        env = self._env = make_vector_env(
             self.request["environment"], self.asked.setup.n_envs, kwargs
         )
         if not own:

@@ -66,8 +66,8 @@ from torch import Tensor, nn
 
 from solvent.envs import VectorEnv
 from solvent.envs.batches import BothSeats
+from solvent.training.extract import SEATS
 
-SEATS = (0, 1)
 LEFT = 0.1
 """Final learning rate and step size, as a share of the initial ones."""
 
