@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +27,8 @@ from solvent.tabular import matrix_game
 Make = Callable[[TabularGame], StageLearner]
 
 
-def plain_regret_matching(game: TabularGame) -> RegretMatching:
-    return RegretMatching(game, plus=False)
-
-
 LEARNERS: dict[str, Make] = {
-    "regret-matching": plain_regret_matching,
+    "regret-matching": partial(RegretMatching, plus=False),
     "regret-matching+": RegretMatching,
     "fictitious-play": FictitiousPlay,
     "mirror-descent": MirrorDescentSweeps,

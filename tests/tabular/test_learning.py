@@ -43,7 +43,6 @@ from solvent.tabular import (
     n_step_td,
     off_policy_control,
     off_policy_prediction,
-    policy_evaluation,
     policy_iteration,
     q_learning,
     regret_matching,
@@ -118,25 +117,18 @@ def test_off_policy_prediction_converges_to_values_of_another_policy(name: str) 
     assert late < early / 2
 
 
-def test_td_lambda_without_traces_and_td_of_one_step_are_td() -> None:
-    game = random_walk()
-    pi = TabularPolicy.uniform(game)
-    plain, traced, one_step = (
-        after(learn(environment(game), pi, alpha=0.1, rng=np.random.default_rng(5)), 50).V
-        for learn in (td, partial(td_lambda, lambda_=0.0), partial(n_step_td, n=1))
-    )
-    np.testing.assert_allclose(plain, traced, atol=1e-14)
-    np.testing.assert_allclose(plain, one_step, atol=1e-14)
-
-
-def test_sarsa_lambda_without_traces_and_sarsa_of_one_step_are_sarsa() -> None:
-    game = cliff()
-    plain, traced, one_step = (
-        after(learn(environment(game), rng=np.random.default_rng(5)), 20).Q
-        for learn in (sarsa, partial(sarsa_lambda, lambda_=0.0), partial(n_step_sarsa, n=1))
-    )
-    np.testing.assert_allclose(plain, traced, atol=1e-12)
-    np.testing.assert_allclose(plain, one_step, atol=1e-12)
+def test_methods_of_one_step_and_without_traces_are_the_plain_ones() -> None:
+    walk, pi = random_walk(), TabularPolicy.uniform(random_walk())
+    for game, learners in (
+        (walk, [partial(td, pi=pi), partial(td_lambda, pi=pi, lambda_=0.0),
+                partial(n_step_td, pi=pi, n=1)]),
+        (cliff(), [sarsa, partial(sarsa_lambda, lambda_=0.0), partial(n_step_sarsa, n=1)]),
+    ):  # fmt: skip
+        plain, traced, one_step = (
+            after(learn(environment(game), rng=np.random.default_rng(5)), 20) for learn in learners
+        )
+        for other in (traced, one_step):
+            np.testing.assert_allclose(plain.values, other.values, atol=1e-12)
 
 
 def test_a_time_limit_is_no_end() -> None:
@@ -171,19 +163,6 @@ def test_a_time_limit_is_no_end() -> None:
         for learn in (td, partial(n_step_td, n=1))
     )
     np.testing.assert_array_equal(plain, one_step)
-
-
-def test_td_of_more_steps_than_an_episode_has_is_monte_carlo() -> None:
-    """Where no state is met twice, so that the order of the updates does not count."""
-    game = random_table(0, cyclic=False)
-    pi = TabularPolicy.uniform(game)
-    long, whole = (
-        after(
-            learn(environment(game), pi, alpha=0.1, discount=0.9, rng=np.random.default_rng(5)), 50
-        ).V
-        for learn in (partial(n_step_td, n=1000), monte_carlo_prediction)
-    )
-    np.testing.assert_allclose(long, whole, atol=1e-14)
 
 
 def test_ordinary_and_weighted_importance_sampling_by_hand() -> None:
@@ -464,15 +443,6 @@ def test_modified_policy_iteration_is_value_iteration_or_in_between() -> None:
     assert len(list(modified_policy_iteration(game, sweeps=5))) < len(plain) / 2
 
 
-def test_evaluation_is_exact_and_its_error_falls_with_each_sweep() -> None:
-    game = random_table(1)
-    policy = TabularPolicy.uniform(game)
-    exact = policy_value(game, policy)
-    errors = [np.abs(estimate.V - exact).max() for estimate in policy_evaluation(game, policy)]
-    assert errors[-1] < 1e-9
-    assert all(b <= a for a, b in pairwise(errors[:-3]))
-
-
 @pytest.mark.parametrize("kind", ["alternating", "simultaneous"])
 def test_shapleys_iteration_ends_at_the_solution(kind: str) -> None:
     game = random_table(1, kind)
@@ -515,11 +485,6 @@ UNEVEN = np.array([[0.5, 0.3, 0.2], [0, 0, 0]]), np.array([[0.2, 0.3, 0.5], [0, 
 """Policies with which rock, paper, scissors does not begin in its equilibrium."""
 
 
-def strategies(estimate: Estimate) -> tuple[np.ndarray, np.ndarray]:
-    """Both players' in a matrix game."""
-    return estimate.pi[0][0], estimate.pi[1][0]
-
-
 @pytest.mark.parametrize("learn", [regret_matching, regret_matching_plus])
 def test_regret_falls_with_the_root_of_time(learn: Learn) -> None:
     """The regret of each player is at most range * sqrt(actions * T), by Blackwell's theorem."""
@@ -544,7 +509,7 @@ def test_fictitious_play_converges() -> None:
 def test_replicators_circle_round_the_equilibrium() -> None:
     """The product of all shares is kept, so that no orbit comes nearer; its average does."""
     run = replicator_dynamics(ROCK_PAPER_SCISSORS, h=0.05, start=UNEVEN)
-    orbit = [strategies(estimate) for estimate in islice(run, 4000)]
+    orbit = [(estimate.pi[0][0], estimate.pi[1][0]) for estimate in islice(run, 4000)]
     kept = [np.log(x).sum() + np.log(y).sum() for x, y in orbit]
     assert np.ptp(kept) < 1e-5
     away = [np.abs(x - 1 / 3).max() + np.abs(y - 1 / 3).max() for x, y in orbit]

@@ -1,29 +1,52 @@
-"""A network's table is what its model plays: the same mode, value and mass on illegal actions."""
+"""A network's table is what its model plays, on the inputs of its training, or it is refused."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
 from random_tables import predicted
-from sb3_contrib import MaskablePPO
+from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3 import A2C, DQN, PPO, SAC
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.vec_env import (
+    DummyVecEnv,
+    SubprocVecEnv,
+    VecEnvWrapper,
+    VecFrameStack,
+    VecNormalize,
+)
 from stable_baselines3.dqn.policies import DQNPolicy
+from wrapped_envs import Late
 
 import solvent
 from solvent.envs import Env, VectorEnv
 from solvent.exact import score
-from solvent.model import TabularGame, one_hot
+from solvent.exact import score as exact_score
+from solvent.games import FightingFantasy, Greed
+from solvent.model import (
+    GymnasiumTable,
+    TabularGame,
+    TabularPolicy,
+    against,
+    compile_game,
+    one_hot,
+)
 from solvent.training import (
     ALGORITHMS,
     ExactEvalCallback,
     NativeVecEnv,
     extract,
+    load_model,
 )
 from solvent.training.extract import network_player
 
@@ -89,13 +112,6 @@ def test_what_cannot_be_extracted_is_refused(small: TabularGame) -> None:
             refused()
 
 
-class Contrary(ActorCriticPolicy):
-    """Plays the other action."""
-
-    def _predict(self, observation: Any, deterministic: bool = False) -> Any:
-        return 1 - super()._predict(observation, deterministic)
-
-
 class ContraryWithMasks(MaskableActorCriticPolicy):
     def _predict(
         self, observation: Any, deterministic: bool = False, action_masks: Any = None
@@ -140,7 +156,6 @@ def made(kind: Any, policy: Any, game: TabularGame, **arguments: Any) -> Any:
 @pytest.mark.parametrize(
     ("kind", "policy"),
     [
-        (PPO, Contrary),
         (A2C, SomeStates),
         (MaskablePPO, ContraryWithMasks),
         (DQN, ContraryValues),
@@ -201,3 +216,276 @@ def test_features_that_depend_on_the_batch_are_refused(small: TabularGame) -> No
     # Plain arrays have no such layer.
     with pytest.raises(ValueError, match="plays other actions than the last layers"):
         network_player(model, masked=False, observation="vector")
+
+
+SHORT: dict[str, dict[str, Any]] = {
+    "ppo": {"n_steps": 64, "batch_size": 64, "n_epochs": 2},
+    "a2c": {"n_steps": 8},
+    "trpo": {"n_steps": 64, "batch_size": 64},
+    "dqn": {"learning_starts": 64, "batch_size": 32, "train_freq": 1, "buffer_size": 2000},
+}
+SHORT["qr_dqn"] = {**SHORT["dqn"], "policy_kwargs": {"n_quantiles": 5}}
+
+
+def native(game: TabularGame, count: int = 4) -> NativeVecEnv:
+    return NativeVecEnv(VectorEnv(game, count, autoreset_mode="SameStep"))
+
+
+def learner(venv: Any, name: str = "ppo", steps: int = 300) -> BaseAlgorithm:
+    arguments: dict[str, Any] = {"seed": 0, "gamma": 1.0, "device": "cpu"}
+    arguments |= SHORT[ALGORITHMS[name].hyperparameters]
+    model = ALGORITHMS[name].model("MlpPolicy", venv, **arguments)
+    return model.learn(steps) if steps else model
+
+
+@pytest.mark.parametrize("name", ["ppo", "masked_dqn", "qr_dqn"])
+def test_under_vec_normalize_the_mode_is_what_predict_answers_in_every_state(
+    name: str, small: TabularGame
+) -> None:
+    venv = VecNormalize(native(small))
+    model = learner(venv, name, 600)
+    for _ in range(2):
+        mode = extract(model, small, observation="vector").mode
+        rows = venv.normalize_obs(small.observation[0])
+        expected = predicted(model, small, rows, masked=ALGORITHMS[name].masked)
+        np.testing.assert_array_equal(mode.probabilities, expected.probabilities)
+        assert (expected.probabilities.sum(axis=0) > 0).all(), "it always does the same"
+        # The statistics move on, and are followed.
+        venv.step(np.ones(4, np.int64))
+
+
+def test_a_network_that_was_loaded_without_its_statistics_is_scored_as_a_function(
+    small: TabularGame, tmp_path: Path
+) -> None:
+    venv = VecNormalize(native(small), epsilon=1e-6, clip_obs=2.0)
+    model = learner(venv)
+    expected = extract(model, small, observation="vector").mode
+    model.save(tmp_path / "model.zip")
+    loaded = load_model(tmp_path / "model.zip", "ppo", trust=True)
+    with pytest.raises(ValueError, match=r"trained under VecNormalize, pass it as a function"):
+        extract(loaded, small, observation="vector")
+    found = solvent.policy_from(
+        small, lambda seen: loaded.predict(venv.normalize_obs(seen), deterministic=True)[0]
+    )
+    np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+
+
+def test_a_network_that_lost_what_it_saw_is_refused(small: TabularGame, tmp_path: Path) -> None:
+    """Loaded onto an environment, a network no longer tells what it was trained on."""
+    venv = VecNormalize(native(small))
+    model = learner(venv, "dqn")
+    model.save(tmp_path / "model.zip")
+    for env in (native(small), VecNormalize(native(small)), venv):
+        again = type(model).load(tmp_path / "model.zip", env=env)
+        with pytest.raises(ValueError, match="what it last saw was dropped when it was given"):
+            extract(again, small, observation="vector")
+    elsewhere = type(model).load(tmp_path / "model.zip", env=native(small), force_reset=False)
+    with pytest.raises(ValueError, match="last saw observations that are no"):
+        extract(elsewhere, small, observation="vector")
+    kept = type(model).load(tmp_path / "model.zip", env=venv, force_reset=False)
+    found, expected = (extract(one, small, observation="vector") for one in (kept, model))
+    np.testing.assert_array_equal(found.mode.probabilities, expected.mode.probabilities)
+
+
+class HalvedNormalize(VecNormalize):
+    def normalize_obs(self, obs: Any) -> Any:
+        return super().normalize_obs(obs) / np.float32(2)
+
+
+class LateMonitor(Monitor):
+    step = Late.step  # type: ignore[assignment]
+
+    def reset(self, **kwargs: Any) -> Any:
+        self.last, info = super().reset(**kwargs)
+        return self.last, info
+
+
+class LateByVecEnv(VecEnvWrapper):
+    def reset(self) -> Any:
+        self.last = self.venv.reset()
+        return self.last
+
+    def step_wait(self) -> Any:
+        observation, *rest = self.venv.step_wait()
+        observation, self.last = self.last, observation
+        return observation, *rest
+
+
+class OwnVector(gym.vector.VectorWrapper):  # type: ignore[type-arg]
+    def step(self, actions: Any) -> Any:
+        return self.env.step(1 - actions)
+
+
+def test_wrappers_of_vector_environments_that_are_not_known_are_refused(
+    small: TabularGame,
+) -> None:
+    vector = VectorEnv(small, 4, autoreset_mode="SameStep")
+    for venv in (
+        DummyVecEnv([lambda: LateMonitor(Env(small))]),
+        LateByVecEnv(native(small)),
+        LateByVecEnv(VecNormalize(native(small))),
+        VecNormalize(LateByVecEnv(native(small))),
+        VecNormalize(VecNormalize(native(small))),
+        VecNormalize(VecNormalize(native(small)), norm_obs=False),
+        VecFrameStack(native(small), 2),
+        NativeVecEnv(OwnVector(vector)),
+        HalvedNormalize(native(small)),
+        HalvedNormalize(native(small), norm_obs=False),
+    ):
+        model = learner(venv, steps=0)
+        unknown = r"^(Late\w+|VecNormalize|VecFrameStack|OwnVector|HalvedNormalize) is not known"
+        with pytest.raises(ValueError, match=unknown):
+            extract(model, small, observation="vector")
+        with pytest.raises(ValueError, match=unknown):
+            network_player(model, masked=False, observation="vector")
+
+
+def make_combat() -> gym.Env[Any, Any]:
+    return gym.make("solvent/FFCombat-v0")
+
+
+@pytest.mark.slow
+def test_environments_that_hide_their_wrappers_are_refused(default: TabularGame) -> None:
+    makes = [make_combat]
+    for venv in (
+        NativeVecEnv(gym.vector.AsyncVectorEnv(makes, autoreset_mode="SameStep")),
+        SubprocVecEnv(makes, start_method="spawn"),
+    ):
+        try:
+            with pytest.raises(ValueError, match=r"(Async|Subproc)V\w+ does not say .* or hides"):
+                extract(learner(venv, steps=0), default, observation="vector")
+        finally:
+            venv.close()
+
+
+def test_numbers_of_states_of_another_table_are_refused(small: TabularGame) -> None:
+    """FrozenLake counts its cells row by row, the table in the order in which they are reached."""
+    lake = gym.make("FrozenLake-v1")
+    game = compile_game(GymnasiumTable.from_env(lake))
+    assert [state.number for state in game.states] != list(range(game.n_states))
+    model = PPO("MlpPolicy", lake, n_steps=8, batch_size=8, device="cpu")
+    with pytest.raises(ValueError, match="FrozenLakeEnv does not say which table"):
+        extract(model, game, observation="index")
+    other = learner(DummyVecEnv([lambda: Env(small, observation="index")]), steps=0)
+    with pytest.raises(ValueError, match="of ff-combat is Discrete"):
+        extract(other, compile_game(FightingFantasy()), observation="index")
+
+
+def test_a_network_of_a_game_with_other_parameters_is_refused() -> None:
+    trained, scored = (
+        compile_game(FightingFantasy(stamina=3, opponent_stamina=3, skill_difference=difference))
+        for difference in (-1, 1)
+    )
+    assert trained.observation[0].shape == scored.observation[0].shape
+    for steps in (0, 100):
+        with pytest.raises(ValueError, match="another game: its skill_difference is -1, not 1"):
+            extract(learner(native(trained), steps=steps), scored, observation="vector")
+    loaded = learner(native(trained), steps=100)
+    loaded.env = None
+    with pytest.raises(ValueError, match="last saw"):
+        extract(loaded, scored, observation="vector")
+
+
+def test_an_opponent_may_be_folded_into_chance() -> None:
+    game = compile_game(Greed(limit=7, sides=3))
+    opponent = TabularPolicy.uniform(game, player=1)
+    env = VectorEnv(game, 4, opponent, seat=0, autoreset_mode="SameStep")
+    for steps in (0, 100):
+        model = learner(NativeVecEnv(env), steps=steps)
+        for scored in (game, against(game, opponent)):
+            extract(model, scored, observation="vector")
+        with pytest.raises(ValueError, match="another game: its limit is 7, not 8"):
+            extract(model, compile_game(Greed(limit=8, sides=3)), observation="vector")
+
+
+def test_a_network_that_was_loaded_as_another_kind_is_refused(
+    small: TabularGame, tmp_path: Path
+) -> None:
+    """One kind is told the legal actions and the other is not, so they play differently."""
+    path = tmp_path / "model.zip"
+    for own, other in (("dqn", "masked_dqn"), ("masked_dqn", "dqn")):
+        learner(native(small), own, 100).save(path)
+        extract(load_model(path, own, trust=True), small, observation="vector")
+        loaded = load_model(path, other, trust=True)
+        with pytest.raises(ValueError, match=r"trained by \w*DQN, but loaded as one of \w*DQN"):
+            extract(loaded, small, observation="vector")
+
+
+def test_what_belongs_to_something_else_is_refused(small: TabularGame) -> None:
+    model = learner(native(small), steps=100)
+    begun = np.where(small.terminal, 0.0, 1.0)
+    for same in (
+        replace(small, initial=begun / begun.sum()),
+        replace(small, probability=small.probability.copy()),
+    ):
+        extract(model, same, observation="vector")
+    recurrent = RecurrentPPO("MlpLstmPolicy", Env(small), n_steps=8, device="cpu")
+    late = learner(DummyVecEnv([lambda: Late(Env(small))]), steps=0)
+    vector: dict[str, Any] = {"observation": "vector"}
+    for refused, message in (
+        (lambda: extract(model, replace(small, outcome_reward=small.outcome_reward * 2), **vector),
+         "another ff-combat: it was trained on the model"),
+        (lambda: extract(recurrent, small, **vector), "depends on what it"),
+        (lambda: network_player(recurrent, masked=False, **vector), "depends on what it"),
+        (lambda: late.learn(100, callback=ExactEvalCallback(small, every=100, **vector)),
+         "Late is not known"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            refused()
+
+
+COMBAT = "solvent/FFCombat-v0"
+
+MODELS: dict[str, tuple[type[BaseAlgorithm], dict[str, Any]]] = {
+    "a2c": (A2C, {}),
+    "trpo": (TRPO, {"n_steps": 128, "batch_size": 128}),
+    "qr_dqn": (QRDQN, {"learning_starts": 10, "policy_kwargs": {"n_quantiles": 7}}),
+    "maskable_ppo": (MaskablePPO, {"n_steps": 64}),
+    "dqn": (DQN, {"learning_starts": 10}),
+}
+
+
+def model_of(name: str, env: Any, **arguments: Any) -> Any:
+    kind, own = MODELS[name]
+    return kind("MlpPolicy", env, **own, seed=0, device="cpu", **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["trpo", "qr_dqn", "maskable_ppo"])
+def test_a_plain_model_is_scored_as_it_plays(name: str) -> None:
+    env = gym.make(COMBAT)
+    model = model_of(name, env).learn(200)
+    found = solvent.score(COMBAT, model, deterministic=True)
+    game: TabularGame = env.unwrapped.game  # type: ignore[attr-defined]
+    masked = name == "maskable_ppo"
+
+    def predicted(seen: Any, masks: Any) -> Any:
+        told: Any = {"action_masks": masks} if masked else {}
+        return model.predict(seen, deterministic=True, **told)[0]
+
+    assert found == solvent.score(game, predicted, takes_mask=True)
+    expected = extract(model, game, observation="vector")
+    assert solvent.score(env, model) == exact_score(
+        game, expected.sampled, illegal=expected.illegal
+    )
+
+
+def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line() -> None:
+    lake = "FrozenLake-v1"
+    model = model_of("dqn", lake).learn(200)
+    played = solvent.score(lake, lambda seen: model.predict(seen, deterministic=True)[0])
+    for env in (lake, gym.make(lake)):
+        assert solvent.score(env, model, deterministic=True).value == played.value
+    with pytest.raises(ValueError, match=r"takes Discrete\(16\), but the state number of Cliff"):
+        solvent.score("CliffWalking-v1", model)
+
+
+def test_what_a_network_sees_is_read_off_its_space(small: TabularGame) -> None:
+    for kind in ("vector", "onehot", "index"):
+        model = model_of("a2c", Env(small, observation=kind))
+        told = extract(model, small, observation=kind).sampled
+        for found in (
+            extract(model, small).sampled,
+            solvent.policy_from(small, model),
+            solvent.policy_from(Env(small, observation="onehot"), model),
+        ):
+            np.testing.assert_array_equal(found.probabilities, told.probabilities, err_msg=kind)
