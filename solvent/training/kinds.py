@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from math import isnan
 from pathlib import Path
@@ -74,38 +74,53 @@ Policies = Sequence[tuple[TabularPolicy, Floats | None]]
 """A policy for each learned seat, with its probability of illegal actions, [S], if known."""
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingRequest:
-    """The arguments of a training. The kind of training decides those that are None.
+@dataclass(eq=False)
+class Training(ABC):
+    """A kind of training: the learner's opponents, its scores, and its files.
+
+    The kind decides those arguments that are None.
 
     Attributes:
-        game: The id of an environment, or a game.
+        source: The id of an environment, or a game.
         learner: The algorithm.
         setup: Its hyperparameters.
         env_kwargs: Arguments of the environment, without the opponent in self-play.
-        record: Entries of the folder's record that every kind of training has.
+        request: Entries of the folder's record that every kind of training has, to which the
+            other arguments are added.
         self_play: Whether the learner plays against itself.
         exploring_starts: Share of exploring starts.
         start_weights: Weights of exploring starts, ``"uniform"`` or ``"importance"``.
         snapshots: Largest number of snapshots in the pool.
         refresh: Steps between one snapshot and the next.
         evaluations: Number of points of the learning curve after the first.
+        players: Number of players of the game.
 
     Raises:
         ValueError: If an argument is not one of those allowed.
     """
 
-    game: str | Game | TabularGame
+    source: str | Game | TabularGame
     learner: Learner
     setup: Hyperparameters
     env_kwargs: Mapping[str, Any]
-    record: Mapping[str, Any]
+    request: dict[str, Any]
     self_play: bool
     exploring_starts: float | None
     start_weights: str
     snapshots: int | None
     refresh: int | None
     evaluations: int | None
+    players: int = field(init=False)
+    _env: Any = field(init=False, default=None)
+
+    point: ClassVar[type[Any]]
+    """The class of a point of the learning curve."""
+
+    points: ClassVar[int] = 20
+    """The default number of evaluations."""
+
+    way: ClassVar[str] = ""
+    """What the names of policies say besides the algorithm and the seed."""
 
     def __post_init__(self) -> None:
         """Check the arguments that do not depend on the game."""
@@ -123,53 +138,22 @@ class TrainingRequest:
         ):
             if getattr(self, name) is not None:
                 check_integer(getattr(self, name), name, least, most)
-
-
-class Training(ABC):
-    """A kind of training: the learner's opponents, its scores, and its files.
-
-    Args:
-        asked: Arguments of the training.
-
-    Attributes:
-        asked: Arguments of the training.
-        players: Number of players of the game.
-        request: The arguments as written in the folder's record.
-
-    Raises:
-        ValueError: If an argument is not allowed.
-    """
-
-    players: int
-    request: dict[str, Any]
-    _env: Any = None
-
-    point: ClassVar[type[Any]]
-    """The class of a point of the learning curve."""
-
-    def __init__(self, asked: TrainingRequest) -> None:
-        self.asked = asked
+        game = self.source
+        self.request |= {
+            "environment": game if isinstance(game, str) else game.info.name,
+            "env_kwargs": self.env_kwargs,
+            "evaluations": self.evaluations or self.points,
+        }
 
     @property
     def observation(self) -> str:
         """The network's kind of observation."""
-        return str(self.asked.env_kwargs["observation"])
+        return str(self.env_kwargs["observation"])
 
-    def record(self, evaluations: int, **own: Any) -> dict[str, Any]:
-        """Return the arguments of the training for the folder's record.
-
-        Args:
-            evaluations: The default number of evaluations.
-            own: The entries of this kind of training.
-        """
-        asked, game = self.asked, self.asked.game
-        return {
-            **asked.record,
-            "environment": game if isinstance(game, str) else game.info.name,
-            "env_kwargs": asked.env_kwargs,
-            "evaluations": asked.evaluations or evaluations,
-            **own,
-        }
+    @property
+    def name(self) -> str:
+        """The name of the learned policies."""
+        return f"{self.request['algorithm']}{self.way} {self.request['seed']}"
 
     @abstractmethod
     def make_env(self) -> NativeVecEnv:
@@ -318,44 +302,44 @@ class OneSeat(WithTable):
     point = Evaluation
     endings = ("",)
 
-    def __init__(self, asked: TrainingRequest) -> None:
-        super().__init__(asked)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("snapshots", "refresh"):
-            if (value := getattr(asked, name)) is not None:
+            if (value := getattr(self, name)) is not None:
                 raise ValueError(f"{name} is {shown(value)}; it is for self-play only")
-        self._env = make_vector_env(asked.game, asked.setup.n_envs, asked.env_kwargs)
+        self._env = make_vector_env(self.source, self.setup.n_envs, self.env_kwargs)
         self._seat = learned_seat(self._env)
         self.game, self.left = self._seat.game, self._seat.left
         self.players = self.game.info.players
-        share = asked.exploring_starts
+        share = self.exploring_starts
         if len(self._env.unwrapped.opponents) > 1:
             if share:
                 raise ValueError(
                     f"exploring_starts is {shown(share)}; it has to be 0 against several opponents"
                 )
         elif share is None:
-            share = asked.setup.exploring_starts
+            share = self.setup.exploring_starts
         self._share = share or 0.0
-        if asked.start_weights == IMPORTANCE and not share:
+        if self.start_weights == IMPORTANCE and not share:
             raise ValueError(
                 "start_weights is 'importance', but no episode is an exploring start; "
                 "say which share with exploring_starts"
             )
-        self.request = self.record(20, model_hash=self.left.model_hash, stakes=self._share)
+        self.request |= {"model_hash": self.left.model_hash, "stakes": self._share}
         # A share without weights is by importance, as in the records of earlier versions.
-        if share and asked.start_weights == UNIFORM:
+        if share and self.start_weights == UNIFORM:
             self.request["start_weights"] = UNIFORM
 
     def make_env(self) -> NativeVecEnv:
         """Return the environment. With exploring starts one opponent is folded into chance."""
         if not self._share:
             return NativeVecEnv(self._env)
-        kwargs, by_importance = self.asked.env_kwargs, self.asked.start_weights == IMPORTANCE
+        kwargs, by_importance = self.env_kwargs, self.start_weights == IMPORTANCE
         weights = importance(self.left, self.optimum) if by_importance else free_choice(self.left)
         begun = exploring_starts(self.left, self._share, weights)
         own = {name: kwargs[name] for name in ("observation", "illegal") if name in kwargs}
         return NativeVecEnv(
-            make_vector_env(begun, self.asked.setup.n_envs, {**own, "seat": self._seat.player})
+            make_vector_env(begun, self.setup.n_envs, {**own, "seat": self._seat.player})
         )
 
     def make_curve(self, *, every: int, path: Path) -> CurveCallback:
@@ -365,40 +349,39 @@ class OneSeat(WithTable):
         )  # fmt: skip
 
     def learned(self, model: BaseAlgorithm) -> Sequence[Extraction]:
-        name = f"{self.request['algorithm']} {self.request['seed']}"
         seen, player = self.observation, self._seat.player
-        return [extract(model, self.left, observation=seen, player=player, name=name)]
+        return [extract(model, self.left, observation=seen, player=player, name=self.name)]
 
 
 class SelfPlay(WithTable):
     """Both seats of a two-player game, against snapshots of the learner or its present self."""
 
     point = SelfPlayEvaluation
+    points, way = 10, " self-play"
     kinds = ("policies", "modes", "averages")
     endings = ("_0", "_1")
 
-    def __init__(self, asked: TrainingRequest) -> None:
-        super().__init__(asked)
-        parameters = {k: v for k, v in asked.env_kwargs.items() if k != "observation"}
-        self.game = self.left = table_for_self_play(asked.game, parameters)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parameters = {k: v for k, v in self.env_kwargs.items() if k != "observation"}
+        self.game = self.left = table_for_self_play(self.source, parameters)
         self.players = self.game.info.players
-        snapshots, share = asked.snapshots, asked.exploring_starts
+        snapshots, share = self.snapshots, self.exploring_starts
         if snapshots is None:
-            both = asked.learner.seats_apart or act_at_once(self.game).any()
+            both = self.learner.seats_apart or act_at_once(self.game).any()
             snapshots = 0 if both else 3
-        rarely = 0 if snapshots else asked.setup.n_timesteps // MOST_AVERAGED
+        rarely = 0 if snapshots else self.setup.n_timesteps // MOST_AVERAGED
         if share is None:
-            share = asked.setup.exploring_starts
+            share = self.setup.exploring_starts
         if share is None:
             share = 0.1 if snapshots else 0.5
-        self.request = self.record(
-            10,
-            model_hash=self.game.model_hash,
-            past_selves=snapshots,
-            latest=LATEST,
-            refresh=asked.refresh or max(50_000, rarely),
-            exploring=float(share),
-        )
+        self.request |= {
+            "model_hash": self.game.model_hash,
+            "past_selves": snapshots,
+            "latest": LATEST,
+            "refresh": self.refresh or max(50_000, rarely),
+            "exploring": float(share),
+        }
         self._averages = tuple(AveragePolicy(self.game, seat) for seat in SEATS)
         self._env = self._make_env()
 
@@ -407,9 +390,9 @@ class SelfPlay(WithTable):
         return env
 
     def _make_env(self) -> SelfPlayEnv:
-        game, size, n_envs = self.game, self.request["past_selves"], self.asked.setup.n_envs
+        game, size, n_envs = self.game, self.request["past_selves"], self.setup.n_envs
         starts = exploring_starts(game, self.request["exploring"], free_choice(game))
-        begun = with_roles(starts, apart=self.asked.learner.seats_apart)
+        begun = with_roles(starts, apart=self.learner.seats_apart)
         env: VectorEnv
         if size == 0:
             if n_envs % 2:
@@ -435,15 +418,11 @@ class SelfPlay(WithTable):
         )  # fmt: skip
 
     def learned(self, model: BaseAlgorithm) -> Sequence[Extraction]:
-        return extract_seats(model, self.game, observation=self.observation, name=self._name)
+        return extract_seats(model, self.game, observation=self.observation, name=self.name)
 
     def policies(self, model: BaseAlgorithm) -> dict[str, Policies]:
-        averages = [(one.policy(f"{self._name} (average)"), None) for one in self._averages]
+        averages = [(one.policy(f"{self.name} (average)"), None) for one in self._averages]
         return {**super().policies(model), "averages": averages}
-
-    @property
-    def _name(self) -> str:
-        return f"{self.request['algorithm']} self-play {self.request['seed']}"
 
 
 class WithoutTable(Training):
@@ -451,38 +430,35 @@ class WithoutTable(Training):
 
     point = ReturnSoFar
 
-    def __init__(self, asked: TrainingRequest) -> None:
-        super().__init__(asked)
-        assert isinstance(asked.game, str)
-        if asked.exploring_starts or asked.start_weights == IMPORTANCE:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        assert isinstance(self.source, str)
+        if self.exploring_starts or self.start_weights == IMPORTANCE:
             raise ValueError(
-                f"exploring_starts is {shown(asked.exploring_starts)}, drawn by "
-                f"{asked.start_weights}; {asked.game} has no table, so that every episode begins "
+                f"exploring_starts is {shown(self.exploring_starts)}, drawn by "
+                f"{self.start_weights}; {self.source} has no table, so that every episode begins "
                 f"as the game does"
             )
-        entry = ENVIRONMENTS[asked.game]
+        entry = ENVIRONMENTS[self.source]
         self.players = make_game(entry.game, **entry.parameters).info.players
-        if asked.self_play and self.players == 1:
-            raise ValueError(f"{asked.game} is a game for one; self-play needs one for two")
-        if asked.snapshots == 0:
+        if self.self_play and self.players == 1:
+            raise ValueError(f"{self.source} is a game for one; self-play needs one for two")
+        if self.snapshots == 0:
             raise ValueError("snapshots is 0; a game without a table needs at least 1")
-        kwargs = {**({"seat": "random"} if self.players == 2 else {}), **asked.env_kwargs}
-        if asked.self_play:
+        kwargs = {**({"seat": "random"} if self.players == 2 else {}), **self.env_kwargs}
+        if self.self_play:
             kwargs["opponent"] = "self-play"
-        self.request = self.record(
-            20,
-            env_kwargs=kwargs,
-            past_selves=asked.snapshots or 5,
-            refresh=asked.refresh or 100_000,
-        )
+        self.request |= {
+            "env_kwargs": kwargs,
+            "past_selves": self.snapshots or 5,
+            "refresh": self.refresh or 100_000,
+        }
 
     def make_env(self) -> NativeVecEnv:
-        kwargs, own = self.request["env_kwargs"], self.asked.self_play
+        kwargs, own = self.request["env_kwargs"], self.self_play
         # Snapshots take the place of the uniform opponent.
         kwargs = {**kwargs, "opponent": "uniform"} if own else kwargs
-        env = self._env = make_vector_env(
-            self.request["environment"], self.asked.setup.n_envs, kwargs
-        )
+        env = self._env = make_vector_env(self.request["environment"], self.setup.n_envs, kwargs)
         if not own:
             return NativeVecEnv(env)
         size = self.request["past_selves"]
@@ -504,6 +480,6 @@ class WithoutTable(Training):
 
     def _player(self, model: BaseAlgorithm, *, mode: bool = False) -> NetworkPlayer:
         """Return a learner as a player that needs no torch."""
-        name = f"{self.request['algorithm']} {self.request['seed']}" + (" (mode)" if mode else "")
-        masked, seen = self.asked.learner.masked, self.observation
+        masked, name = self.learner.masked, self.name + (" (mode)" if mode else "")
+        seen = self.observation
         return network_player(model, masked=masked, observation=seen, mode=mode, name=name)

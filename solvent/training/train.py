@@ -89,7 +89,7 @@ from solvent.training.algorithms import (
 )
 from solvent.training.callback import SelfPlayEnv, SnapshotCallback
 from solvent.training.environments import NativeVecEnv, named_environment
-from solvent.training.kinds import OneSeat, SelfPlay, Training, TrainingRequest, WithoutTable
+from solvent.training.kinds import OneSeat, SelfPlay, Training, WithoutTable
 from solvent.training.learner_values import ExactAdvantages, ExactTargets
 
 Arrays = dict[str, NDArray[Any]]
@@ -483,12 +483,15 @@ def train(
         self_play = True
     chosen = find_algorithm(algorithm, SELF_PLAY_ALGORITHMS if self_play else ALGORITHMS)
     raw = requested(chosen.hyperparameters, env_id, hyperparameters, timesteps)
-    asked = TrainingRequest(
-        game=env_id or game,
+    kind: type[Training] = SelfPlay if self_play else OneSeat
+    if env_id is not None and env_id in ENVIRONMENTS and not samples_table(env_id):
+        kind = WithoutTable
+    training = kind(
+        source=env_id or game,
         learner=chosen,
         setup=prepare(raw, chosen.model),
         env_kwargs=env_kwargs,
-        record={
+        request={
             "algorithm": algorithm,
             "seed": check_integer(seed, "seed", 0, 2**31 - 1),
             # The share that is used has its own entry.
@@ -501,10 +504,6 @@ def train(
         refresh=refresh,
         evaluations=evaluations,
     )
-    kind: type[Training] = SelfPlay if self_play else OneSeat
-    if env_id is not None and env_id in ENVIRONMENTS and not samples_table(env_id):
-        kind = WithoutTable
-    training = kind(asked)
     for one in getattr(callback, "callbacks", [callback]):
         if isinstance(one, (ExactAdvantages, ExactTargets)):
             training.request[GIVEN] = one.suffix.removeprefix("+")
@@ -545,10 +544,10 @@ def _learn(
         report: Function that is called with the progress of training, if given.
         callback: A further callback, if given.
     """
-    request, setup = run.request, training.asked.setup
+    request, setup = run.request, training.setup
     venv = training.make_env()
     with one_thread():
-        model = make_model(training.asked.learner, setup, venv, request["seed"])
+        model = make_model(training.learner, setup, venv, request["seed"])
         callbacks: list[Any] = [EntropyCallback()] if training.players == 2 else []
         if isinstance(venv, SelfPlayEnv):
             venv.remember(model)
