@@ -36,25 +36,11 @@ class RunningMean:
         return logits(seen - self.sum / self.count)
 
 
-class LateDraws:
-    """Draws its actions from the second batch on."""
-
-    def __init__(self) -> None:
-        self.random, self.calls = np.random.default_rng(0), 0
-
-    def __call__(self, seen: Any) -> Any:
-        self.calls += 1
-        late = self.calls > 2
-        return self.random.integers(0, 2, len(seen)) if late else np.zeros(len(seen), int)
-
-
-class OneStateAlone:
-    """Plays something else in one state, but only among few others."""
-
-    def __call__(self, seen: Any) -> Any:
-        given = logits(seen)
-        given[(seen == seen[:1]).all(axis=1) & (len(seen) < 2), 1] += 1
-        return given
+def one_state_alone(seen: Any) -> Any:
+    """Play something else in one state, but only among few others."""
+    given = logits(seen)
+    given[(seen == seen[:1]).all(axis=1) & (len(seen) < 2), 1] += 1
+    return given
 
 
 def masked(seen: Any, mask: Any) -> Any:
@@ -63,9 +49,8 @@ def masked(seen: Any, mask: Any) -> Any:
 
 
 UNSTEADY: list[tuple[Callable[..., Any], dict[str, Any]]] = [
-    *((kind, {"batch_size": size}) for kind in (RunningMean, OneStateAlone)
+    *((make, {"batch_size": size}) for make in (RunningMean, lambda: one_state_alone)
       for size in (8192, 50)),
-    *((LateDraws, {"batch_size": size, "outputs": None}) for size in (8192, 50)),
     *((lambda: masked, {"outputs": outputs, "illegal": illegal, "takes_mask": True})
       for outputs in ("logits", "action_values") for illegal in ("remap", "mask")),
 ]  # fmt: skip
