@@ -10,12 +10,10 @@ from rational_tables import END, Row, table_of
 
 from solvent.exact import (
     ImproperGameError,
-    best_response,
     certificate,
     chain,
     markov_game,
     mdp,
-    nash_conv,
     policy_value,
     solve,
     state_visitation,
@@ -219,23 +217,6 @@ def local_game(m: int, gamma: float, in_turn: bool) -> TabularGame:
         mask=(mask[:, 0], mask[:, 1]),
         initial=np.eye(n + 1)[0],
     )
-
-
-def test_cycles_of_matrix_games() -> None:
-    for gamma in (0.9, 0.3):
-        table = local_game(4, gamma, in_turn=False)
-        solution = solve(table)
-        assert solution.upper - solution.lower <= 1e-9
-        assert solution.lower <= solution.value <= solution.upper
-        assert nash_conv(table, *solution.policies) == pytest.approx(0, abs=1e-9)
-        for player, policy in enumerate(solution.policies):
-            answer = best_response(table, policy)
-            assert answer.value == pytest.approx(solution.value, abs=1e-9)
-            uniform = TabularPolicy.uniform(table, player=1 - player)
-            pair = (policy, uniform) if player == 0 else (uniform, policy)
-            sign = 1 - 2 * player
-            kept = sign * (table.at_start(policy_value(table, *pair)) - solution.value)
-            assert kept >= -1e-9
 
 
 def test_a_war_of_attrition_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -38,35 +38,41 @@ def test_the_projects_games_conform(game: Any, check: Any) -> None:
     check(game)
 
 
-@dataclass
 class Coin:
     """Toss for 1 or 0, or pass: every part can be replaced by something wrong."""
 
-    heads: Fraction = Fraction(1, 2)
+    info = GameInfo(
+        name="coin",
+        players=1,
+        actions=(("toss", "pass"),),
+        acyclic=True,
+        reward_range=(0.0, 1.0),
+        sources=("made up",),
+        observation_labels=("result",),
+    )
+    start: tuple[Outcome, ...] = (Outcome(Fraction(1), "toss"),)
     legal: tuple[tuple[int, ...], ...] = ((0, 1),)
-    observation: dict[str, float] = field(
-        default_factory=lambda: {"toss": 0.0, "won": 1.0, "lost": -1.0}
-    )
-    after_pass: str = "lost"
-    info: GameInfo = field(
-        default_factory=lambda: GameInfo(
-            name="coin",
-            players=1,
-            actions=(("toss", "pass"),),
-            acyclic=True,
-            reward_range=(0.0, 1.0),
-            sources=("made up",),
-            observation_labels=("result",),
-        )
-    )
+    heads = Fraction(1, 2)
+    after_pass = "lost"
+    branches: ClassVar[dict[str, tuple[Outcome, ...]]] = {}
+    seen: Any = {  # noqa: RUF012
+        name: np.array([value], np.float32)
+        for name, value in (("toss", 0.0), ("again", 0.5), ("won", 1.0), ("lost", -1.0))
+    }
+    drawn: str | None = None
+
+    def __init__(self, **parts: Any) -> None:
+        vars(self).update(parts)
 
     def initial(self) -> tuple[Outcome, ...]:
-        return (Outcome(Fraction(1), "toss"),)
+        return self.start
 
     def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
         return self.legal
 
     def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        if state in self.branches:
+            return self.branches[state]
         if joint_action[0] == 1:
             return (Outcome(Fraction(1), self.after_pass),)
         return (Outcome(self.heads, "won", 1), Outcome(Fraction(1, 2), "lost"))
@@ -75,53 +81,25 @@ class Coin:
         return state not in ("toss", "again")
 
     def observe(self, state: str, player: int) -> Any:
-        return np.array([self.observation[state]], np.float32)
-
-    def draw(self, state: str) -> str:
-        return state
-
-
-class Wrong(Coin):
-    """A coin whose parts are replaced one by one."""
-
-    start: tuple[Outcome, ...] = (Outcome(Fraction(1), "toss"),)
-    branches: ClassVar[dict[str, tuple[Outcome, ...]]] = {}
-    seen: Any = None
-    drawn: str | None = None
-
-    def initial(self) -> tuple[Outcome, ...]:
-        return self.start
-
-    def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
-        return self.branches.get(state) or super().transition(state, joint_action)
-
-    def observe(self, state: str, player: int) -> Any:
-        return super().observe(state, player) if self.seen is None else self.seen[state]
+        return self.seen[state]
 
     def draw(self, state: str) -> str:
         return state if self.drawn is None else self.drawn
 
 
-def wrong(**parts: Any) -> Wrong:
-    coin = Wrong()
-    for name, part in parts.items():
-        setattr(coin, name, part)
-    return coin
-
-
-def told(**changes: Any) -> Wrong:
+def told(**changes: Any) -> Coin:
     """A coin that says something else of itself."""
-    return wrong(info=replace(Coin().info, **changes))
+    return Coin(info=replace(Coin.info, **changes))
 
 
 def sure(state: str, reward: float = 0) -> tuple[Outcome, ...]:
     return (Outcome(Fraction(1), state, reward),)
 
 
-def observations(toss: float, lost: float = -1.0, **how: Any) -> Wrong:
+def observations(toss: float, lost: float = -1.0, **how: Any) -> Coin:
     values = {"toss": toss, "won": 1.0, "lost": lost}
     shape, dtype = how.get("shape", (1,)), how.get("dtype", np.float32)
-    return wrong(seen={name: np.full(shape, value, dtype) for name, value in values.items()})
+    return Coin(seen={name: np.full(shape, value, dtype) for name, value in values.items()})
 
 
 class Unreadable(str):
@@ -157,8 +135,7 @@ class Floating(Pig):
 HALF = Fraction(1, 2)
 THIRD = Fraction(1, 3)
 LEGAL = "coin: state 'toss': legal actions {} of player 0; expected ascending indices of {}"
-TWICE = wrong(
-    observation={"toss": 0.0, "again": 0.5, "won": 1.0},
+TWICE = Coin(
     branches={"toss": sure("again", 1), "again": sure("won", 1)},
 )
 
@@ -171,21 +148,21 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
     ],
     checks.check_chance: [
         (
-            wrong(start=(Outcome(0.5, "toss"), Outcome(0.5, "lost"))),  # type: ignore[arg-type]
+            Coin(start=(Outcome(0.5, "toss"), Outcome(0.5, "lost"))),  # type: ignore[arg-type]
             "initial(): probability 0.5 is not a positive Fraction",
         ),
-        (wrong(start=(Outcome(THIRD, "toss"),)), "initial(): probabilities sum to 1/3"),
+        (Coin(start=(Outcome(THIRD, "toss"),)), "initial(): probabilities sum to 1/3"),
         (
-            wrong(branches={"toss": (*sure("won"), Outcome(Fraction(0), "lost"))}),
+            Coin(branches={"toss": (*sure("won"), Outcome(Fraction(0), "lost"))}),
             "coin: a probability is 0 at state 'toss', action (0,); "
             "what cannot happen is no outcome",
         ),
         (
-            wrong(branches={"toss": (Outcome(THIRD, "won"),)}),
+            Coin(branches={"toss": (Outcome(THIRD, "won"),)}),
             "coin: probabilities sum to 1/3, not 1, at state 'toss', action (0,)",
         ),
         (
-            wrong(heads=THIRD),
+            Coin(heads=THIRD),
             "coin: probabilities sum to 5/6, not 1, at state 'toss', action (0,)",
         ),
         (
@@ -195,10 +172,10 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
         ),
     ],
     checks.check_actions: [
-        (wrong(legal=((),)), LEGAL.format("()", ("toss", "pass"))),
-        (wrong(legal=((1, 0),)), LEGAL.format("(1, 0)", ("toss", "pass"))),
-        (wrong(legal=((-1, 0),)), LEGAL.format("(-1, 0)", ("toss", "pass"))),
-        (wrong(legal=((0,), (0,))), "coin: state 'toss': 2 tuples of legal actions"),
+        (Coin(legal=((),)), LEGAL.format("()", ("toss", "pass"))),
+        (Coin(legal=((1, 0),)), LEGAL.format("(1, 0)", ("toss", "pass"))),
+        (Coin(legal=((-1, 0),)), LEGAL.format("(-1, 0)", ("toss", "pass"))),
+        (Coin(legal=((0,), (0,))), "coin: state 'toss': 2 tuples of legal actions"),
         (
             BothChoose(target=3, sides=2),
             "state Turn(player=0, scores=(0, 0), total=2): "
@@ -206,9 +183,9 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
         ),
     ],
     checks.check_end: [
-        (wrong(after_pass="toss"), "info says acyclic, but a cycle is reachable from 'toss'"),
+        (Coin(after_pass="toss"), "info says acyclic, but a cycle is reachable from 'toss'"),
         (
-            wrong(branches={"toss": sure("toss")}),
+            Coin(branches={"toss": sure("toss")}),
             "from state 'toss' no end of the game can be reached",
         ),
     ],
@@ -229,13 +206,13 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
         (observations(0.5, 0.5), "states 'toss' and 'lost' look the same to player 0"),
     ],
     checks.check_states: [
-        (wrong(drawn=" \n"), "state 'toss' draws as nothing"),
+        (Coin(drawn=" \n"), "state 'toss' draws as nothing"),
         (
-            wrong(branches={"toss": sure(Unreadable("won"))}),
+            Coin(branches={"toss": sure(Unreadable("won"))}),
             "repr of state 'something else' does not round-trip",
         ),
         (
-            wrong(branches={"toss": sure(Named("won"))}),
+            Coin(branches={"toss": sure(Named("won"))}),
             "repr of state 'won' does not round-trip",
         ),
     ],
@@ -250,7 +227,7 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
         ),
         (TWICE, "an episode can collect 2.0, but reward_range is (0.0, 1.0)"),
         (
-            wrong(branches={"toss": (Outcome(HALF, "toss", 1), Outcome(HALF, "lost"))}),
+            Coin(branches={"toss": (Outcome(HALF, "toss", 1), Outcome(HALF, "lost"))}),
             "info says acyclic, but rewards add up without end",
         ),
     ],
@@ -276,10 +253,10 @@ def test_an_outcome_that_is_listed_twice_is_one() -> None:
     """For the checks and for solvers; the same state with another reward is another outcome."""
     quarter = Fraction(1, 4)
     won, other, lost = Outcome(HALF, "won", 1), Outcome(quarter, "won"), Outcome(quarter, "lost")
-    plain = wrong(branches={"toss": (won, other, lost)})
+    plain = Coin(branches={"toss": (won, other, lost)})
     part = won._replace(probability=quarter)
     start = (Outcome(HALF, "toss"), Outcome(HALF, "toss"))
-    repeated = wrong(start=start, branches={"toss": (part, other, lost, part)})
+    repeated = Coin(start=start, branches={"toss": (part, other, lost, part)})
     check_game(repeated)
     assert compile_game(repeated).model_hash == compile_game(plain).model_hash
     assert compile_game(repeated).probability.tolist() == [0.5, 0.25, 0.25] * 2
@@ -294,22 +271,22 @@ def test_a_repr_is_read_without_anything_that_could_act() -> None:
             return "ascii('won')"
 
     with pytest.raises(NameError, match="'ascii' is not defined"):
-        checks.check_states(wrong(branches={"toss": sure(Call("won"))}))
+        checks.check_states(Coin(branches={"toss": sure(Call("won"))}))
 
 
 def test_what_only_looks_like_a_mistake_passes() -> None:
     checks.check_protocol(told(reward_range=(1.0, 1.0)))
-    cyclic = replace(Coin().info, acyclic=False)
-    checks.check_end(wrong(after_pass="toss", info=cyclic))
+    cyclic = replace(Coin.info, acyclic=False)
+    checks.check_end(Coin(after_pass="toss", info=cyclic))
     checks.check_rewards(Coin())
     # In a game with cycles rewards need not add up to anything.
     checks.check_rewards(told(reward_range=(0.5, 1.0), acyclic=False))
-    fine = replace(Coin().info, reward_range=(-1.0, 0.0))
-    checks.check_rewards(wrong(branches={"toss": sure("lost", -1)}, info=fine))
+    fine = replace(Coin.info, reward_range=(-1.0, 0.0))
+    checks.check_rewards(Coin(branches={"toss": sure("lost", -1)}, info=fine))
     # The way to a reward of 1 costs 1, and only what an episode from the start collects counts.
     toll = {"toss": sure("again", -1), "again": sure("won", 1)}
-    nothing = replace(Coin().info, reward_range=(0, 0))
-    checks.check_rewards(wrong(observation=TWICE.observation, branches=toll, info=nothing))
+    nothing = replace(Coin.info, reward_range=(0, 0))
+    checks.check_rewards(Coin(branches=toll, info=nothing))
     # A sum of rewards is rounded.
     for bounds in ((1e-9, 1.0), (0.0, 1 - 1e-9)):
         checks.check_rewards(told(reward_range=bounds))
@@ -380,12 +357,12 @@ def test_an_info_whose_fields_do_not_fit_is_refused() -> None:
         ({"actions": (("go", "go"),)}, "actions has two actions of a player named 'go'"),
     ):
         with pytest.raises(ValueError, match=f"^{message}$"):
-            replace(Coin().info, **changes)
+            replace(Coin.info, **changes)
 
 
 def test_what_was_made_for_another_game_is_refused_by_what_differs() -> None:
     info = replace(
-        Coin().info, parameters=(("size", 3), ("ends", (1, 2)), ("odds", {"a": 1, "b": 2}))
+        Coin.info, parameters=(("size", 3), ("ends", (1, 2)), ("odds", {"a": 1, "b": 2}))
     )
     again = (("odds", {"b": 2, "a": 1}), ("ends", [1, 2]), ("size", 3))
     info.check_same(replace(info, parameters=again), "the network")

@@ -147,45 +147,6 @@ def test_what_no_best_policy_per_state_exists_for_is_refused() -> None:
     assert 0 < free.value < 1
 
 
-class Silent:
-    """A state of tic-tac-toe that does not show its board, only how many moves were made."""
-
-    def __init__(self, state: Any) -> None:
-        self.state = state
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.state, name)
-
-    def __str__(self) -> str:
-        return f"{len(self.state.history())} moves"
-
-    def clone(self) -> Silent:
-        return Silent(self.state.clone())
-
-    def child(self, action: int) -> Silent:
-        return Silent(self.state.child(action))
-
-
-class SilentGame:
-    """OpenSpiel's tic-tac-toe with such states."""
-
-    def __init__(self, source: Any) -> None:
-        self.source = source
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.source, name)
-
-    def new_initial_state(self) -> Silent:
-        return Silent(self.source.new_initial_state())
-
-
-def test_a_text_that_says_too_little_is_noticed() -> None:
-    game = game_from_openspiel("tic_tac_toe")
-    object.__setattr__(game, "source", SilentGame(game.source))
-    with pytest.raises(ValueError, match="stands for different states"):
-        compile_game(game)
-
-
 def test_a_difference_that_only_comes_later_is_found_by_an_episode() -> None:
     """The comparison on arrival looks one state ahead; random episodes look at all of a game."""
     game = game_from_openspiel("nim(pile_sizes=1;2)")

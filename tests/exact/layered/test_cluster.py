@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -59,16 +59,19 @@ def test_a_cluster_without_processors_is_refused(machines: Machines) -> None:
 
 
 @pytest.mark.slow
-def test_a_machine_with_another_source_is_refused(machines: Machines, tmp_path: Path) -> None:
-    machines.add(runs_first=other_source(tmp_path))
-    with pytest.raises(ClusterError, match=r"another build: the source of solvent is \w+ there"):
-        RayWorkers(machines.address)
-
-
-@pytest.mark.slow
-def test_a_machine_without_the_package_is_refused(machines: Machines) -> None:
-    machines.add(runs_first=LOST_PACKAGE)
-    with pytest.raises(ClusterError, match=r"cannot run the solver \(ModuleNotFoundError"):
+@pytest.mark.parametrize(
+    ("runs_first", "message"),
+    [
+        (other_source, r"another build: the source of solvent is \w+ there"),
+        (lambda _: LOST_PACKAGE, r"cannot run the solver \(ModuleNotFoundError"),
+    ],
+    ids=["another source", "no package"],
+)
+def test_a_machine_that_has_not_the_same_package_is_refused(
+    runs_first: Callable[[Path], str], message: str, machines: Machines, tmp_path: Path
+) -> None:
+    machines.add(runs_first=runs_first(tmp_path))
+    with pytest.raises(ClusterError, match=message):
         RayWorkers(machines.address)
 
 

@@ -23,8 +23,6 @@ from solvent.exact.layered.plan import (
     check_disk,
     check_memory,
     disk_bytes,
-    make_plan,
-    values_bytes,
 )
 from solvent.exact.layered.solve import (
     LayeredSolution,
@@ -39,7 +37,6 @@ from solvent.games.inventory.layers import InventoryLayers, opened
 from solvent.games.inventory.rules import Inventory, Shop
 from solvent.model import cache, compile_game
 from solvent.model.cache import Packed, read_entry, write_entry
-from solvent.model.checks import check_game
 
 PUBLISHED = [Fraction(67, 16), Fraction(129, 16), Fraction(194, 16), Fraction(227, 16)]
 """Values of the stocks 0 to 3 with three periods left, Puterman 1994, section 4.6.1."""
@@ -47,10 +44,6 @@ PUBLISHED = [Fraction(67, 16), Fraction(129, 16), Fraction(194, 16), Fraction(22
 
 def solved(game: Inventory) -> LayeredSolution:
     return LayeredSolution(solve_in_memory(InventoryLayers(game)), game)
-
-
-def test_the_rules_are_a_game() -> None:
-    check_game(Inventory(horizon=2))
 
 
 def test_the_published_values_are_found_and_proved() -> None:
@@ -113,26 +106,6 @@ def test_states_between_layers_are_a_step_before_them(monkeypatch: pytest.Monkey
 
 
 # Plans
-
-
-def test_a_plan_counts_what_is_then_solved(tmp_path: Path) -> None:
-    layers = shop(horizon=40, capacity=300)
-    plan = make_plan(layers)
-    largest = 0
-
-    def measure(*_: object) -> None:
-        nonlocal largest
-        sizes = [path.stat().st_size for path in (tmp_path / "x").rglob("*") if path.is_file()]
-        largest = max(largest, sum(sizes))
-
-    with LayerFolder.create(tmp_path / "x", layers) as store:
-        solve_layers(layers, store, on_layer=measure)
-    assert plan.games == plan.states == store.games == 40 * 301
-    assert plan.layers == 40
-    assert plan.disk >= largest - 20_000  # What the manifest has besides records.
-    assert values_bytes(layers) < plan.disk
-    assert plan.traffic >= values_bytes(layers)
-    assert plan.core_seconds > 0
 
 
 def test_a_disk_that_is_too_small_is_said_with_figures(

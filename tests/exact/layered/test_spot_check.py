@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from layered_games import contents, refusal, rewrite, solve_in
+from layered_games import refusal, rewrite, solve_in
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
@@ -106,15 +106,6 @@ def test_random_places_are_uniform(layers: InventoryLayers) -> None:
     places = random_places(layers, 6000)
     counts = np.bincount([15 * (place.layer - 1) + place.at[0] for place in places], minlength=600)
     assert ((counts - 10) ** 2 / 10).sum() < 720  # Chi-squared with 599 degrees of freedom.
-
-
-@pytest.mark.parametrize("stop", [20])
-def test_an_interrupted_solve_keeps_the_same_samples(
-    stop: int, originals: dict[str, Path], layers: InventoryLayers, tmp_path: Path
-) -> None:
-    solve_in(tmp_path / "x", layers, stop, "start")
-    solve_in(tmp_path / "x", layers)
-    assert contents(tmp_path / "x") == contents(originals["start"])
 
 
 def test_the_manifest_alone_is_evidence(
@@ -244,12 +235,3 @@ def test_the_command_finds_a_planted_error(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "1 DISAGREE" in result.stdout
     assert json.loads(CliRunner().invoke(app, [*check, "--json"]).stdout)["wrong"] == 1
-
-
-def test_a_changed_manifest_is_refused(evidence: Path, layers: InventoryLayers) -> None:
-    path = evidence / "manifest.json"
-    content = json.loads(path.read_text())
-    change_value(content["sheets"])
-    path.write_text(json.dumps(content))
-    message = "the checksum of manifest.json does not match; it was changed or damaged"
-    assert message in refusal(lambda: checked(evidence, layers))

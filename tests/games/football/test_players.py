@@ -62,14 +62,6 @@ def utility(at: tuple[Any, ...], code: str, constants: Constants = PRORATED) -> 
     return float(worth[rules.index(Situation(*at)), found])
 
 
-def test_the_constants_are_those_that_match_the_printed_tables() -> None:
-    # Fitted to McCulloch 2015, Tables 1 and 2, on the printed game's chart.
-    fitted = Constants()
-    assert (fitted.first_down, fitted.turnover, fitted.penalty) == (51.8, 261, -8)
-    assert (fitted.share, fitted.favourable_share, fitted.favourable_gain) == (0.02, 0.3, 4)
-    assert not fitted.penalty_alone
-
-
 FAVOURABLE = replace(PRORATED, favourable_gain=4)
 JUMP = replace(PRORATED, share=0.25)
 PENALIZED = replace(PRORATED, penalty=-8)

@@ -75,27 +75,6 @@ def test_a_sheet_says_what_both_sides_call(chart: str) -> None:
         assert "is no situation; allowed are downs from 1 to 2" in refused.stderr, numbers
 
 
-def test_points_are_made_and_given_as_the_error_says(chart: str) -> None:
-    shown = ["--chart", chart, "--ruleset", json.dumps(RULES)]
-    for form, words in (
-        ("drive", ["solve", "football-strategy", "--json", "--to-goal", "4"]),
-        ("points", ["solve", "football-strategy", "--json"]),
-    ):
-        words += ["--form", form, *shown]
-        refused = run(*words)
-        assert refused.exit_code == 2
-        assert "no expected points are shipped for chart 'mixed' with these rules" in refused.stderr
-        assert "give it with --expected-points FILE" in refused.stderr
-        made = run(*advised(refused.stderr, CHART=chart, FILE=f"{form}.json"), *shown[2:])
-        assert made.exit_code == 0, made.stderr
-        followed = run(*words, "--expected-points", f"{form}.json")
-        assert followed.exit_code == 0, followed.stderr
-        if form == "points":
-            wanted = solve_points(pack_rules(load_chart(chart), Ruleset.of(RULES)))
-            value = json.loads(followed.stdout)["value"]
-            assert value == pytest.approx(wanted.kickoff_value, abs=1e-8)
-
-
 def test_points_of_two_charts_are_made_and_given_as_the_error_says(
     chart: str, tmp_path: Path
 ) -> None:
