@@ -4,117 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.game import (
-    Block,
-    BlockResult,
-    Layer,
-    LayeredGame,
-    Place,
-    Read,
-    WarmStart,
-)
+from solvent.exact.layered.game import Block, BlockResult, Layer, WarmStart
 from solvent.exact.layered.solve import solve_layers
-from solvent.model import GameInfo, Outcome
+from solvent.games.inventory.layers import InventoryLayers
+from solvent.games.inventory.rules import Inventory
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
 
-PIECES = 5
-"""So many are sold in a period at the full price; what is sold beyond them brings nothing."""
-DELIVERED = 3
-LEVELS_IN_BLOCK = 64
 
+class StartedLayers(InventoryLayers):
+    """An inventory whose layers leave the numbers of their levels.
 
-class Stock(NamedTuple):
-    """How many periods are left, and how many pieces."""
-
-    left: int
-    pieces: int
-
-
-@dataclass(frozen=True)
-class Sale:
-    """Every period some pieces of a stock are sold, and then some are delivered, or none are."""
-
-    horizon: int = 13
-    capacity: int = 40
-    price: int = 8
-    stock: int = 0
-
-    @property
-    def info(self) -> GameInfo:
-        return GameInfo(
-            name="sale",
-            players=1,
-            actions=(tuple(f"sell {pieces}" for pieces in range(self.capacity + 1)),),
-            acyclic=True,
-            reward_range=(0.0, float(self.horizon * self.price * PIECES)),
-            sources=(),
-            parameters=tuple(vars(self).items()),
-        )
-
-    def initial(self) -> tuple[Outcome, ...]:
-        return (Outcome(Fraction(1), Stock(self.horizon, self.stock)),)
-
-    def is_terminal(self, state: Stock) -> bool:
-        return state.left == 0
-
-
-class StartedLayers(LayeredGame):
-    """The values of all stocks, by the periods left.
-
-    Every layer leaves the numbers of its levels, to start the next and the third from.
+    The next layer and the third from it start with them.
     """
 
     kind = "sale"
-
-    def __init__(self, game: Sale) -> None:
-        self.game = game
-
-    @property
-    def layers(self) -> Sequence[int]:
-        return range(1, self.game.horizon + 1)
-
-    def reads(self, layer: int) -> Sequence[int]:
-        return [layer - 1] if layer > 1 else []
-
-    def shape(self, layer: int) -> tuple[int, ...]:
-        return (self.game.capacity + 1,)
-
-    def bound(self, layer: int) -> float:
-        return float(layer * self.game.price * PIECES)
-
-    def blocks(self, layer: int) -> Sequence[Block]:
-        levels = self.game.capacity + 1
-        return [
-            (first, min(first + LEVELS_IN_BLOCK, levels))
-            for first in range(0, levels, LEVELS_IN_BLOCK)
-        ]
-
-    def problem(self, layer: int, read: Read) -> Floats:
-        """The expected value of what follows, by the pieces that are kept."""
-        kept = np.arange(self.game.capacity + 1)
-        after = read(layer - 1) if layer > 1 else np.zeros(len(kept))
-        delivered = after[np.minimum(kept + DELIVERED, self.game.capacity)]
-        return np.asarray((after + delivered) / 2)
 
     def solve_block(
         self, problem: Floats, block: Block, start: WarmStart | None = None
     ) -> BlockResult:
         levels = np.arange(*block, dtype=np.uint32)
         assert start is None or (start == levels).all()
-        brings = self.game.price * np.minimum(np.arange(len(problem)), PIECES)
-        values = [np.max(brings[: n + 1][::-1] + problem[: n + 1]) for n in range(*block)]
-        return BlockResult(np.array(values), levels, games=len(values))
+        return super().solve_block(problem, block)._replace(start=levels)
 
     def join(self, layer: int, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
         values, _ = super().join(layer, results)
@@ -126,25 +45,10 @@ class StartedLayers(LayeredGame):
     def start_shape(self, layer: int) -> tuple[int, ...]:
         return self.shape(layer)
 
-    def place(self, state: Stock) -> Place:
-        return Place(state.left, (state.pieces,))
-
-    def rounding(self, layer: int, largest: Callable[[int], float]) -> float:
-        return 4 * float(np.finfo(float).eps) * self.bound(layer)
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The parameters, but for the last, which is the stock at the start."""
-        return dict(self.game.info.parameters[:-1])
-
-    @classmethod
-    def from_identity(cls, identity: Mapping[str, Any]) -> StartedLayers:
-        return cls(Sale(**{name: identity[name] for name in ("horizon", "capacity", "price")}))
-
 
 def shop(**parameters: Any) -> StartedLayers:
-    """A sale whose periods are the layers."""
-    return StartedLayers(Sale(**parameters))
+    """An inventory of 13 periods and up to 40 goods, if the parameters do not say otherwise."""
+    return StartedLayers(Inventory(**{"horizon": 13, "capacity": 40, **parameters}))
 
 
 class StoppedError(Exception):

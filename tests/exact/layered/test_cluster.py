@@ -107,7 +107,7 @@ def test_a_machine_computes_what_threads_do(
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a game from outside of this package, in blocks and with warm starts."""
-    monkeypatch.setattr("layered_games.LEVELS_IN_BLOCK", 7)
+    monkeypatch.setattr("solvent.games.inventory.layers.LEVELS_IN_BLOCK", 7)
     layers = shop()
     machines.add(runs_first=PATHS)
     here, there = LayerStore(layers), LayerStore(layers)

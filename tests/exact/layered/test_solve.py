@@ -84,7 +84,7 @@ def test_neither_blocks_nor_threads_nor_the_folder_change_a_bit(
 ) -> None:
     layers = shop()
     solve_in(tmp_path / "x", layers)
-    monkeypatch.setattr("layered_games.LEVELS_IN_BLOCK", 7)
+    monkeypatch.setattr("solvent.games.inventory.layers.LEVELS_IN_BLOCK", 7)
     assert len(layers.blocks(1)) == 6
     store = LayerStore(layers)
     solve_layers(layers, store, workers=Workers(1))
