@@ -14,7 +14,7 @@ STAMPS := $(VENV)/.stamps
 CORE_TOOLS := "pytest>=8.3" "hypothesis>=6.120"
 CORE_TESTS := tests/test_core.py tests/model \
 	tests/envs/test_vector_env.py tests/exact/test_chain.py \
-	tests/exact/test_components.py tests/exact/test_matrix_game.py tests/exact/test_brackets.py \
+	tests/exact/test_matrix_game.py tests/exact/test_brackets.py \
 	tests/exact/test_scoring.py tests/exact/test_solve.py tests/games/fighting_fantasy/test_rules.py \
 	tests/games/greed/test_rules.py tests/games/test_small_game_rules.py
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet \

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from solvent.baselines import make_baseline
 from solvent.exact.solver import cached_solution, solve_table
 from solvent.games import FightingFantasy, FootballStrategy, Greed, Pig
 from solvent.model import Game, cache, cached_table, compile_game, table_cache
@@ -235,18 +234,6 @@ def test_a_solution_that_was_kept_is_the_one_that_is_found(
         cached_solution(table, tolerance=1e-6)
     with pytest.raises(AssertionError, match="solved again"):
         cached_solution(compile_game(Pig(target=6)))
-
-
-def test_a_baseline_of_a_game_s_own_is_made_once(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = compile_game(GAME)
-    made = {name: make_baseline(name, table) for name in ("never", "always")}
-    monkeypatch.setattr("solvent.baselines.named.baselines_of", never)
-    for name, policy in made.items():
-        read = make_baseline(name, table)
-        assert (read.name, read.player, read.model_hash) == (policy.name, 0, table.model_hash)
-        np.testing.assert_array_equal(read.probabilities, policy.probabilities)
 
 
 @dataclass(frozen=True)

@@ -151,15 +151,6 @@ for name in ("here/{SMALL[0]}", "{SMALL[0]}"):
     assert done.returncode == 0, done.stderr
 
 
-def test_a_network_can_be_trained_by_id() -> None:
-    vector = pytest.importorskip("solvent.training.environments").make_vector_env
-    envs = vector(SMALL[0], 3, {"layout": 1, "observation": "onehot"})
-    seen, _ = envs.reset(seed=0)
-    assert seen.shape == (3, *envs.single_observation_space.shape)
-    assert envs.single_action_space.n == 7
-    envs.close()
-
-
 def with_a_memory() -> Any:
     """An environment that pays for every second move only, which its grid does not show."""
     env = of_minigrid(SMALL[0])

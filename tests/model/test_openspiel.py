@@ -245,44 +245,27 @@ def test_exploitability_is_openspiels(rules: Any) -> None:
     assert nash_conv(game, table_policy(game, table, best)) == pytest.approx(0, abs=1e-8)
 
 
-def test_cfr_comes_to_the_value() -> None:
-    from open_spiel.python.algorithms.cfr import CFRPlusSolver
+def test_a_policy_of_openspiel_is_worth_here_what_it_is_there() -> None:
+    from open_spiel.python.algorithms.expected_game_score import policy_value
     from open_spiel.python.algorithms.exploitability import nash_conv
-
-    table = solvent.compile_game(RandomGame(1, "simultaneous", False, 3))
-    game = sequential(to_openspiel(table))
-    solver = CFRPlusSolver(game)
-    distances = []
-    for rounds in (5, 95):
-        for _ in range(rounds):
-            solver.evaluate_and_update_policy()
-        average = solver.average_policy()
-        policies = [policy_from_openspiel(table, average, player=player) for player in (0, 1)]
-        distances.append(solvent.nash_conv(table, *policies))
-        assert nash_conv(game, average) == pytest.approx(distances[-1], abs=1e-9)
-    assert distances[1] < 0.02 < distances[0]
-    value = table.at_start(solvent.policy_value(table, *policies))
-    assert value == pytest.approx(solvent.solve(table).value, abs=distances[1])
-
-
-def test_a_policy_of_openspiel_for_a_game_in_turn() -> None:
     from open_spiel.python.policy import TabularPolicy as Theirs
 
-    table = solvent.compile_game(Greed(limit=3, sides=2))
-    game = to_openspiel(table)
-    theirs = Theirs(game)
-    # One row for each state and player: histories that lead to a state share it.
-    turns = [int(table.on_turn(player).sum()) for player in (0, 1)]
-    assert len(theirs.states) <= sum(turns)
     rng = np.random.default_rng(0)
-    theirs.action_probability_array *= rng.uniform(0.1, 1, theirs.action_probability_array.shape)
-    theirs.action_probability_array /= theirs.action_probability_array.sum(axis=1, keepdims=True)
-    from open_spiel.python.algorithms.expected_game_score import policy_value
-
-    ours = [policy_from_openspiel(table, theirs, player=player) for player in (0, 1)]
-    assert (ours[0].probabilities != TabularPolicy.uniform(table).probabilities).any()
-    expected = policy_value(game.new_initial_state(), [theirs, theirs])[0]
-    assert table.at_start(solvent.policy_value(table, *ours)) == pytest.approx(expected, abs=1e-9)
+    for rules in (Greed(limit=3, sides=2), RandomGame(1, "simultaneous", False, 3)):
+        table = solvent.compile_game(rules)
+        game = sequential(to_openspiel(table))
+        theirs = Theirs(game)
+        # One row for each state and player: histories that lead to a state share it.
+        assert len(theirs.states) <= sum(int(table.on_turn(player).sum()) for player in (0, 1))
+        chances = theirs.action_probability_array
+        chances *= rng.uniform(0.1, 1, chances.shape)
+        chances /= chances.sum(axis=1, keepdims=True)
+        ours = [policy_from_openspiel(table, theirs, player=player) for player in (0, 1)]
+        assert (ours[0].probabilities != TabularPolicy.uniform(table).probabilities).any()
+        expected = policy_value(game.new_initial_state(), [theirs, theirs])[0]
+        value = table.at_start(solvent.policy_value(table, *ours))
+        assert value == pytest.approx(expected, abs=1e-9)
+        assert solvent.nash_conv(table, *ours) == pytest.approx(nash_conv(game, theirs), abs=1e-9)
 
 
 def test_what_a_player_sees_is_the_table_s() -> None:

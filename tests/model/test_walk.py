@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import RandomGame
 
-from solvent.envs.env import Env
 from solvent.exact import solve
 from solvent.model import (
     Expansion,
@@ -213,30 +212,6 @@ def test_rules_for_arrays_are_the_rules_for_states() -> None:
     assert np.array_equal(table.turn, walked.turn)
     assert game.draw(table.states[0]) == "place 3, player 0"
     assert solve(game).value == pytest.approx(solve(walked).value, abs=1e-9)
-
-
-def test_an_environment_steps_through_rules_for_arrays() -> None:
-    class Alone(VectorizedGame):
-        state_type, sizes, total = Place, (7, 2), 2
-        info = replace(INFO, name="alone", observation_labels=("place", "player"))
-
-        def initial(self) -> tuple[Outcome, ...]:
-            return (Outcome(Fraction(1), Place(0, 1)),)
-
-        def terminal(self, states: Any) -> Any:
-            return states.place == 6
-
-        def expand(self, states: Any, joint_action: tuple[int, ...]) -> Expansion:
-            onward = np.minimum(states.place[:, None] + np.array([1, 2]), 6)
-            return Expansion(True, 1, Place(onward, 1), -1)
-
-    env = Env(compile_game(Alone()))
-    env.reset(seed=0)
-    total, over = 0.0, False
-    while not over:
-        _, reward, over, _, _ = env.step(0)
-        total += float(reward)
-    assert -6 <= total <= -3
 
 
 @pytest.mark.parametrize(
