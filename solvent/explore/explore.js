@@ -101,7 +101,7 @@
     }
     const at = event.target instanceof Element ? event.target.closest("main a[href]") : null;
     const href = at && at.getAttribute("href");
-    if (!at || !href || !href.startsWith("/board") || at.hasAttribute("data-full") || document.body.className !== "page-board") return;
+    if (!at || !href || !href.startsWith("/board") || document.body.className !== "page-board") return;
     event.preventDefault();
     show(href);
   });

@@ -159,7 +159,9 @@ class Explorer(Subject):
         state = view.here.solved_state(view.here.state)
         fields = self.states.fields(state)
         asked = {
-            one.name: view.query[f"f{n}"] for n, one in enumerate(fields) if f"f{n}" in view.query
+            name: view.query[f"f{n}"]
+            for n, (name, *_) in enumerate(fields)
+            if f"f{n}" in view.query
         }
         try:
             found = self.states.with_fields(state, asked)
@@ -210,17 +212,6 @@ class Explorer(Subject):
         }
         sections = (*sections, *(panel["sections"] if panel else ()))
         return Page("board.html.j2", self.name, values, sections, 400 if message else 200)
-
-    def maps(self, query: Query) -> Page:
-        """Return the maps, as a self-contained page.
-
-        Args:
-            query: Nothing.
-
-        Raises:
-            ValueError: If there are none, since the game has no table.
-        """
-        return Page("map.html.j2", "Maps", {}, self.map_sections())
 
     def load(self, data: bytes, file: str) -> Page:
         """Load a policy from the bytes of a file, and go to the panel that compares it.
@@ -289,18 +280,6 @@ class Explorer(Subject):
             raise ValueError(f"{shown(file)} is no text") from None
         games = [graded(self, line, address) for address, line in read_games(self, text)]
         return Page("games.html.j2", "Graded games", {"games": games, "all": summary(self, games)})
-
-    def games_text(self, query: Query) -> str:
-        """Return the finished games as text, one a line, as they can be graded again.
-
-        Args:
-            query: Nothing.
-        """
-        lines = []
-        for line in self.games.values():
-            key = self.states.key(line.solved_state(line.start)) or ""
-            lines.append(f"{key}|{line.text}\n")
-        return "".join(lines)
 
 
 def _elsewhere(address: str) -> Page:
@@ -411,7 +390,8 @@ def write_map(solved: SolvedGame, file: str | Path) -> Path:
         StoreError: If it cannot be written.
     """
     place, explorer = page_file(file), Explorer(solved)
-    write_atomically(place, render(explorer, explorer.maps({}), alone=True).encode())
+    page = Page("base.html.j2", "Maps", {}, explorer.map_sections())
+    write_atomically(place, render(explorer, page, alone=True).encode())
     return place
 
 

@@ -37,7 +37,6 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from solvent.exact import SolvedGame, solve
 from solvent.explore.explorer import PAGES, Explorer, Page, live_grid_page, message_page, render
-from solvent.explore.line import Query
 from solvent.explore.panels import drawn
 from solvent.explore.subject import Jobs
 from solvent.model import Game
@@ -163,12 +162,6 @@ GUARDS = {
 }
 """Headers of every answer."""
 
-FILES: tuple[tuple[str, Callable[[Explorer, Query], Page | str]], ...] = (
-    ("map.html", Explorer.maps),
-    ("games.txt", Explorer.games_text),
-)
-"""Pages and texts that are saved as files: their names, and what makes them."""
-
 FOREIGN_LINK = "A link on another page leads here. Go on only if you trust that page."
 
 DEFECT = "This page has met an error of its own, which should not happen. Please report it: {}"
@@ -214,27 +207,14 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
                 return shown_page(found)
             return shown_page(getattr(found, word)(query), found, name)
 
-    def file(name: str, make: Callable[[Explorer, Query], Page | str]) -> Response:
-        with lock:
-            found = open_one()
-            made = make(found, request.args.to_dict())
-            text = made if isinstance(made, str) else render(found, made, alone=True)
-        answer = Response(text, mimetype="text/html" if name.endswith("html") else "text/plain")
-        answer.headers["Content-Disposition"] = f"attachment; filename={name}"
-        return answer
-
-    def open_one() -> Explorer:
-        found = library.explorer(request.args.get("game", ""))
-        if found is None:
-            raise ValueError("this game is not open; open it in the gallery first")
-        return found
-
     def uploaded(use: Callable[[Explorer, bytes, str], Page]) -> AnyResponse:
         given, name = request.files.get("file"), request.args.get("game", "")
         if given is None or not given.filename:
             raise ValueError("no file was chosen")
         with lock, closing(given):
-            found = open_one()
+            found = library.explorer(name)
+            if found is None:
+                raise ValueError("this game is not open; open it in the gallery first")
             return shown_page(use(found, given.read(), given.filename), found, name)
 
     @app.get("/live-grid")
@@ -257,8 +237,6 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
 
     for word, *_ in PAGES:
         app.add_url_rule(f"/{word}", word, partial(page, word))
-    for name, make in FILES:
-        app.add_url_rule(f"/{name}", name, partial(file, name, make))
     for word, use in (("policy", Explorer.load), ("games", Explorer.grade)):
         app.add_url_rule(f"/{word}", word, partial(uploaded, use), methods=["POST"])
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from solvent.exact import SolvedGame, SolvedTable
 from solvent.model.game import words
@@ -35,24 +35,6 @@ LONGEST_VALUE = 100
 
 PLAYERS = ("player", "turn", "ball", "offence", "winner", "receiver")
 """Fields that name one of two players."""
-
-
-class FormField(NamedTuple):
-    """A field of a form that sets a state.
-
-    Attributes:
-        name: The name of the field.
-        text: The value of the field.
-        options: The values to choose from; none if the value is typed.
-        allowed: The allowed values, in words; empty if they are not known.
-        is_number: Whether the value is a whole number.
-    """
-
-    name: str
-    text: str
-    options: tuple[str, ...]
-    allowed: str
-    is_number: bool
 
 
 Values: TypeAlias = Mapping[str, Any]
@@ -124,25 +106,25 @@ class States:
             raise ValueError(f"{shown(key)} is no state; one is such as {self.key(template)}")
         return self._checked(_rebuilt(template, iter(values)))
 
-    def fields(self, state: Any) -> tuple[FormField, ...]:
-        """Return the fields with which a form sets a state.
+    def fields(self, state: Any) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Return the fields of a form that sets a state.
 
         Args:
             state: The state whose values they show.
+
+        Returns:
+            Of each field the name, the value, and the values to choose from, none if it is typed.
         """
         names, values = self._apart(state)
         columns = self._columns(names)
         found = []
         for name, value in zip(names, values, strict=True):
-            column = columns.get(name)
-            texts = () if column is None else tuple(column)
-            options = texts if len(texts) <= MOST_OPTIONS else ()
-            if column is None and isinstance(value, bool):
-                options = ("False", "True")
-            allowed = "" if column is None or options else _range_text(column)
-            number = isinstance(value, int) and not isinstance(value, bool)
-            found.append(FormField(name, field_text(value), options, allowed, number))
-        return tuple(found)
+            known = ("False", "True") if isinstance(value, bool) else ()
+            options = tuple(columns.get(name, known))
+            if len(options) > MOST_OPTIONS:
+                options = ()
+            found.append((name, field_text(value), options))
+        return found
 
     def with_fields(self, state: Any, texts: Mapping[str, str]) -> Any:
         """Return the state with some fields set.
