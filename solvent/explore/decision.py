@@ -432,19 +432,15 @@ class Exploit:
     """The best response to a fixed strategy.
 
     Attributes:
-        player: The player who exploits it.
-        value: The value at the start against the fixed strategy, to that player.
+        value: The value at the start against the fixed strategy, to the player who exploits it.
         before: The value at the start against an optimal strategy, to that player.
-        here: The value of the position against the fixed strategy; None after the end.
         actions: The values of the player's actions in the position, against the fixed strategy.
         changes: States in which the best response gains most over the optimal policy: the state,
             its action, the optimal one, and the gain per visit times the number of visits.
     """
 
-    player: int
     value: float
     before: float
-    here: float | None
     actions: Mapping[int, float]
     changes: tuple[tuple[Any, int, int, float], ...]
 
@@ -487,7 +483,6 @@ def exploit(solved: SolvedTable, policy: TabularPolicy, at: Any, progress: OnPro
     scale = ValueScale(solved.game.info, player)
     left = against(solved.table, policy)
     best = SolvedTable(solved.game, left, solve_table(left, progress=progress))
-    over = solved.game.is_terminal(at)
     sign = 1 if player == 0 else -1
     # What an optimal policy's most probable action gives up against the fixed strategy.
     rows, own = left.row_state, left.row_action[player]
@@ -501,12 +496,10 @@ def exploit(solved: SolvedTable, policy: TabularPolicy, at: Any, progress: OnPro
             new = int(best.solution.policies[player].probabilities[state].argmax())
             old = int(solved.solution.policies[player].probabilities[state].argmax())
             changes.append((solved.table.states[state], new, old, float(total[state])))
-    values = {} if over else best.action_values(at, player)
+    values = {} if solved.game.is_terminal(at) else best.action_values(at, player)
     return Exploit(
-        player,
         scale.of(best.value),
         scale.of(solved.value),
-        None if over else scale.of(best.value_of(at)),
         {action: scale.of(value) for action, value in values.items()},
         tuple(changes),
     )

@@ -93,16 +93,11 @@ class States:
             return self.table.states[int(key)]
         template = self.starts[0]
         _, own = self._apart(template)
-        try:
+        values: Any = None
+        with suppress(ValueError, RecursionError):
             values = json.loads(key) if len(key) <= LONGEST else None
-        except (ValueError, RecursionError):
-            values = None
-        if not isinstance(values, list) or len(values) != len(own):
-            raise ValueError(
-                f"the state is {shown(key)}; allowed are {len(own)} fields as JSON, such as "
-                f"{self.key(template)}"
-            )
-        if not all(map(_alike, values, own)):
+        alike = isinstance(values, list) and len(values) == len(own)
+        if not (alike and all(map(_alike, values, own))):
             raise ValueError(f"{shown(key)} is no state; one is such as {self.key(template)}")
         return self._checked(_rebuilt(template, iter(values)))
 

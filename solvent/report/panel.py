@@ -148,8 +148,6 @@ LEVELS = (
     ".break{fill:#f4f6f7}path.break{fill:none;stroke:#5b6670}"
 )
 """The rules that :data:`STYLE` lacks for charts with levels or a lane of 0."""
-UNREACHABLE = '<span><i class="swatch absent"></i>cannot be reached</span>'
-"""The legend of a map whose cells that no episode reaches have the class ``absent``."""
 KEY_ROOM = 5
 """Room that a colour and the gap before the next take, in letters."""
 

@@ -194,7 +194,7 @@ def test_a_fixed_strategy_is_exploited_as_a_best_response_does() -> None:
     found = exploit(game, uniform, start, lambda _: None)
     assert found.value == pytest.approx(best_response(game.table, uniform).value)
     assert found.value > found.before
-    assert max(found.actions.values()) == pytest.approx(found.here)
+    assert max(found.actions.values()) == pytest.approx(found.value)
     # In one state only: it gains nothing elsewhere.
     reply = start._replace(squares=(1, 0, 0, 0, 0, 0, 0, 0, 0))
     fixed = locked(game, 1, None, reply, 1)
