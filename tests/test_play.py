@@ -197,15 +197,17 @@ def test_pig_against_a_given_policy_is_advised_by_the_best_response() -> None:
 
 def test_wrong_sides_and_opponents_are_refused() -> None:
     pig = Pig(target=10)
-    table = compile_game(pig)
-    with pytest.raises(ValueError, match="player is 2; allowed in pig are 0 and 1"):
-        Session([]).play(pig, player=2)
-    with pytest.raises(ValueError, match="is for player 0, which is you"):
-        Session([]).play(pig, opponent=TabularPolicy.uniform(table))
-    with pytest.raises(ValueError, match="was made for the model"):
-        Session([]).play(Pig(target=11), opponent=TabularPolicy.uniform(table, player=1))
-    with pytest.raises(ValueError, match="a game for one; it has no opponent"):
-        Session([]).play(SMALL, opponent=TabularPolicy.uniform(compile_game(SMALL)))
+    table, combat = compile_game(pig), compile_game(SMALL)
+    uniform = TabularPolicy.uniform
+    rows: tuple[tuple[Game, dict[str, Any], str], ...] = (
+        (pig, {"player": 2}, "player is 2; allowed in pig are 0 and 1"),
+        (pig, {"opponent": uniform(table)}, "is for player 0, which is you"),
+        (Pig(target=11), {"opponent": uniform(table, player=1)}, "was made for the model"),
+        (SMALL, {"opponent": uniform(combat)}, "a game for one; it has no opponent"),
+    )
+    for game, arguments, message in rows:
+        with pytest.raises(ValueError, match=message):
+            Session([]).play(game, **arguments)
 
 
 @pytest.mark.parametrize("player", [0, 1])

@@ -164,6 +164,8 @@ def explore(
     """
     from solvent.explore import Explorer, Library, serve, write_map
     from solvent.explore.explorer import page_file
+    from solvent.explore.server import LARGEST_UPLOAD
+    from solvent.model.files import read_file
 
     if not game:
         if words or solution or policy or export:
@@ -184,7 +186,7 @@ def explore(
     if export is None:
         explorer = Explorer(solved)
         if policy is not None:
-            explorer.load_file(policy)
+            explorer.load(read_file(policy, LARGEST_UPLOAD), policy.name)
         serve(explorer, host=address[0], port=address[1], browser=browser, tell=typer.echo)
     else:
         typer.echo(f"{write_map(solved, export)} written")

@@ -197,29 +197,18 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
     if len(best) == len(choice.actions):
         begin = "It does not matter: all actions are equally good. "
     reply = max(choice.replies, key=lambda one: one.chance, default=None)
-    spreads: list[dict[float, float]] = []
+    values = set()
     for one in best[:MOST_COMPARED]:
         joint = joint_action(solved, choice.state, choice.player, one.number)
         joint = joint if reply is None else (one.number, reply.number)
-        spread: dict[float, float] = {}
-        for result in results(solved, choice.state, joint):
-            value = round(result.reward + result.value, TIED_DECIMALS) + 0.0
-            spread[value] = spread.get(value, 0.0) + result.probability
-        spreads.append(spread)
-    first, *others = spreads
-    if not all(
-        one.keys() == first.keys() and all(abs(one[k] - first[k]) < TIE for k in one)
-        for one in others
-    ):
-        return f"{begin}Their results differ, but the means by probability are equal."
-    if len(first) == 1:
-        scale = ValueScale(solved.game.info, choice.player)
-        value = scale.of(next(iter(first)))
-        told = scale.text(value) if scale.is_chance else f"{value:.6g}"
-        return (
-            f"{begin}Whatever may follow here has the value {told}, so nothing is gained or lost."
-        )
-    return f"{begin}Each value that may follow has the same probability with all of them."
+        found = results(solved, choice.state, joint)
+        values |= {round(result.reward + result.value, TIED_DECIMALS) + 0.0 for result in found}
+    if len(values) > 1:
+        return f"{begin}Better and worse results may follow, but with the same mean."
+    scale = ValueScale(solved.game.info, choice.player)
+    value = scale.of(values.pop())
+    told = scale.text(value) if scale.is_chance else f"{value:.6g}"
+    return f"{begin}Whatever may follow here has the value {told}, so nothing is gained or lost."
 
 
 STEPS = 8

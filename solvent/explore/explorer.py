@@ -56,19 +56,6 @@ SCRIPTS = (
 )
 
 
-TOOLS = {
-    "look": "look",
-    "#": "wall",
-    ".": "open",
-    "S": "start",
-    "G": "goal",
-    "H": "pit",
-    "C": "cliff",
-    "wind": "wind",
-    "reward": "reward",
-}
-"""The words for the drawing tools, by their values on the page."""
-
 PAGES = (("board", "Board", "b"), ("learn", "Watch", "w"))
 """The pages by their words in an address, their names, and their keys."""
 
@@ -224,32 +211,18 @@ class Explorer(Subject):
             StoreError: If it is no policy, damaged, or for another game.
             ValueError: If the game has no table.
         """
-        self.tabled("comparing a policy")
+        solved = self.tabled("comparing a policy")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "policy.npz"
             path.write_bytes(data)
             try:
-                self.load_file(path, brief(file))
+                policy = load_policy(path, solved.table)
             except StoreError as error:
                 raise StoreError(str(error).replace(str(path), brief(file))) from None
+        if policy.player >= solved.table.info.players:
+            raise StoreError(f"{brief(file)}: is for player 1, but {self.name} is for one player")
+        self.loaded = _compared(solved, policy, brief(file))
         return _elsewhere(link("board", panel="agent", game=self.key))
-
-    def load_file(self, path: Path, name: str | None = None) -> None:
-        """Load a policy from a file.
-
-        Args:
-            path: The path of the file.
-            name: The policy's name on the page; the name of the file, if left out.
-
-        Raises:
-            StoreError: If it is no policy, damaged, or for another game.
-            ValueError: If the game has no table.
-        """
-        table = self.tabled("comparing a policy")
-        policy = load_policy(path, table.table)
-        if policy.player >= table.table.info.players:
-            raise StoreError(f"{path}: is for player 1, but {self.name} is for one player")
-        self.loaded = _compared(table, policy, name or brief(path.name))
 
     def learn(self, query: Query) -> Page:
         """An algorithm as far as it has come, beside the exact solution.
@@ -420,7 +393,6 @@ def live_grid_page(*, nonce: str = "") -> str:
         "script": "\n".join(beside(__file__, name) for name in SCRIPTS),
         "rules": beside(__file__, "drawn_grid.py"),
         "presets": json.loads(beside(__file__, "live_grid_presets.json")),
-        "tools": TOOLS.items(),
         "version": __version__,
         "nonce": nonce,
         "script_json": script_json,

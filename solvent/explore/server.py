@@ -116,10 +116,6 @@ class Library:
         explorer.board({})
         return explorer
 
-    def gallery(self) -> Page:
-        """Return the page of all games."""
-        return Page("gallery.html.j2", "All games", {"games": self.cards})
-
     @cached_property
     def cards(self) -> list[dict[str, str]]:
         """The games with the ``picture`` of their start and the first ``line`` of their rules."""
@@ -245,7 +241,8 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
         if library.default and "all" not in request.args:
             return page("board")
         with lock:
-            return shown_page(library.gallery())
+            cards = {"games": library.cards}
+            return shown_page(Page("gallery.html.j2", "All games", cards))
 
     @app.errorhandler(Exception)
     def failed(error: Exception) -> AnyResponse:

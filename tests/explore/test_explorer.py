@@ -64,24 +64,31 @@ every_game = pytest.mark.parametrize(
 
 
 @every_game
-def test_an_action_is_worth_the_mean_of_what_may_come_of_it(name: str) -> None:
+def test_the_board_shows_the_solvers_numbers_which_are_means_over_results(name: str) -> None:
     game = solved(name)
-    seen = 0
     for state in some_states(name):
         choice = choice_in(game, state)
-        scale = ValueScale(game.game.info, choice.player)
+        key = explorer(name).states.key(state)
+        page = client(name).get("/board", query_string={"s": key}).text
+        assert numbers(page, r'id="value">(.*?)</p>') == [choice.value]
+        cells = re.findall(r'<a class="why"[^>]*><data value="([^"]+)"', page)
+        assert list(map(float, cells)) == [
+            one.value
+            for own in (choice.actions, choice.replies)
+            for one in sorted(own, key=lambda one: (one.cost, -one.chance, one.number))
+        ]
         if choice.over:
-            assert not choice.actions
             continue
-        seen += 1
-        exact = game.action_values(state, choice.player)
+        scale = ValueScale(game.game.info, choice.player)
+        exact = game.action_values(state, choice.player).items()
         assert {one.number: one.value for one in choice.actions} == {
-            action: scale.of(value) for action, value in exact.items()
+            action: scale.of(value) for action, value in exact
         }
         if choice.replies:
             payoffs = np.array(matrix(game, choice))
-            own = np.array([one.chance for one in choice.actions])
-            other = np.array([one.chance for one in choice.replies])
+            own, other = (
+                np.array([one.chance for one in side]) for side in (choice.actions, choice.replies)
+            )
             first = [one.value for one in choice.actions]
             second = [-one.value for one in choice.replies]
             np.testing.assert_allclose(payoffs @ other, first, atol=1e-6)
@@ -92,25 +99,6 @@ def test_an_action_is_worth_the_mean_of_what_may_come_of_it(name: str) -> None:
             found = results(game, state, joint)
             assert sum(result.probability for result in found) == pytest.approx(1, abs=1e-12)
             assert scale.of(expected(found)) == pytest.approx(one.value, abs=1e-9)
-    assert seen
-
-
-@every_game
-def test_the_board_shows_the_solvers_numbers(name: str) -> None:
-    game = solved(name)
-    for state in some_states(name):
-        choice = choice_in(game, state)
-        key = explorer(name).states.key(state)
-        answer = client(name).get("/board", query_string={"s": key})
-        assert answer.status_code == 200
-        [value] = numbers(answer.text, r'id="value">(.*?)</p>')
-        assert value == choice.value
-        cells = re.findall(r'<a class="why"[^>]*><data value="([^"]+)"', answer.text)
-        assert list(map(float, cells)) == [
-            one.value
-            for own in (choice.actions, choice.replies)
-            for one in sorted(own, key=lambda one: (one.cost, -one.chance, one.number))
-        ]
 
 
 @every_game
@@ -301,7 +289,7 @@ def test_a_link_of_another_page_opens_nothing_before_somebody_here_says_so(
     own = explorer("greed")
     app = make_app(Library.of(own))
     asked = app.test_client()
-    for method in ("opened", "explorer", "gallery"):
+    for method in ("opened", "explorer", "cards"):
         monkeypatch.setattr(Library, method, touched)
     for rule in app.url_map.iter_rules():
         if "GET" in (rule.methods or ()):
@@ -363,34 +351,25 @@ def test_a_folder_of_a_solved_game_is_explored_without_being_read(
 ) -> None:
     read: set[Any] = set()
     unpack = LayerFolder._unpack
-
-    def noted(self: LayerFolder, layer: Any) -> Any:
-        read.add(layer)
-        return unpack(self, layer)
-
-    monkeypatch.setattr(LayerFolder, "_unpack", noted)
+    monkeypatch.setattr(LayerFolder, "_unpack", lambda s, one: read.add(one) or unpack(s, one))
     game = cast(TimedSolution, open_solution(folder))
     own = Explorer(game, dice=random.Random(4))
     asked = client(own)
     assert asked.get("/").status_code == 200
     layers = len(game.layered.layers)
     assert len(read) < layers / 3
-    # Some moves on: both sides' strategies and values, and the chance of winning after each move.
+    # Some moves on: both sides' strategies and values.
     address = asked.get("/board?new=1").headers["Location"]
-    for _ in range(12):
-        text = asked.get(address).text
-        links = re.findall(r'class="take" href="([^"]*)"', text)
-        if not links:
-            break
-        address = asked.get(html.unescape(links[0])).headers["Location"]
-    line = line_at(own, address)
-    assert len(line.plies) >= 4
-    for count, ply in enumerate(line.plies):
-        page = asked.get("/board", query_string={"line": line.text, "at": count}).text
-        choice = choice_in(game, ply.state)
-        shown = re.findall(r'<a class="why"[^>]*><data value="([^"]+)"', page)
+    for _ in range(6):
+        line, text = line_at(own, address), asked.get(address).text
+        choice = choice_in(game, line.state)
+        shown = re.findall(r'<a class="why"[^>]*><data value="([^"]+)"', text)
         values = [one.value for one in (*choice.actions, *choice.replies)]
         assert sorted(map(float, shown)) == sorted(values)
+        if not line.over:
+            [take, *_] = re.findall(r'class="take" href="([^"]*)"', text)
+            address = asked.get(html.unescape(take)).headers["Location"]
+    assert len(line.plies) >= 4
     assert line.totals[0] == game.value
     assert len(read) < layers
 

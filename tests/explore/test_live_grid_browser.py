@@ -331,38 +331,27 @@ def cell_at(page: Any, panel: int, row: float, column: float) -> tuple[Any, int,
     return svg, round(x), round(y)
 
 
-def choose_tool(page: Any, tool: str) -> None:
-    page.execute_script(
-        "document.querySelector(`[name=tool][value='${arguments[0]}']`).click()", tool
-    )
-
-
-def grid_of(page: Any) -> dict[str, Any]:
-    grid: dict[str, Any] = page.execute_script("return page.grid")
-    return grid
-
-
 def test_walls_rewards_and_wind_are_drawn_with_the_mouse(page: Any) -> None:
     from selenium.webdriver import ActionChains
 
-    choose_tool(page, "#")
-    svg, x, y = cell_at(page, 0, 0, 1)
-    _, x2, y2 = cell_at(page, 0, 0, 3)
-    drag = ActionChains(page).move_to_element_with_offset(svg, x, y).click_and_hold()
-    drag.move_by_offset((x2 - x) // 2, 0).move_by_offset(x2 - x - (x2 - x) // 2, y2 - y)
-    drag.release().perform()
-    assert grid_of(page)["map"] == ["S###", ".H.H", "...H", "H..G"]
-    choose_tool(page, "wind")
-    svg, x, y = cell_at(page, 1, 2, 2)
-    ActionChains(page).move_to_element_with_offset(svg, x, y).click().click().perform()
-    assert grid_of(page)["wind"] == [0, 0, 2, 0]
-    choose_tool(page, "reward")
-    field = page.find_element("css selector", "#reward")
-    field.clear()
-    field.send_keys("-2.5")
-    svg, x, y = cell_at(page, 1, 2, 1)
-    ActionChains(page).move_to_element_with_offset(svg, x, y).click().perform()
-    assert grid_of(page)["rewards"] == {"3,3": 1, "2,1": -2.5}
+    def draw(tool: str, panel: int, row: int, column: int) -> Any:
+        """Choose a tool, and press the button on a cell."""
+        choose = f"document.querySelector(`[name=tool][value='{tool}']`).click()"
+        page.execute_script(choose)
+        at = cell_at(page, panel, row, column)
+        return ActionChains(page).move_to_element_with_offset(*at).click_and_hold()
+
+    wide = cell_at(page, 0, 0, 3)[1] - cell_at(page, 0, 0, 1)[1]
+    draw("#", 0, 0, 1).move_by_offset(wide // 2, 0).move_by_offset(
+        wide - wide // 2, 0
+    ).release().perform()
+    draw("wind", 1, 2, 2).release().click().perform()
+    page.execute_script("document.querySelector('#reward').value = '-2.5'")
+    draw("reward", 1, 2, 1).release().perform()
+    grid = page.execute_script("return page.grid")
+    assert grid["map"] == ["S###", ".H.H", "...H", "H..G"]
+    assert grid["wind"] == [0, 0, 2, 0]
+    assert grid["rewards"] == {"3,3": 1, "2,1": -2.5}
     assert "map=S%23%23%23" in page.current_url
 
 
@@ -372,7 +361,7 @@ def test_the_keyboard_draws_steps_and_runs(page: Any) -> None:
     svg = page.find_element("css selector", "#panel1 svg")
     page.execute_script("arguments[0].focus()", svg)
     svg.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, "#", Keys.ARROW_RIGHT, "g", "+", "w")
-    grid = grid_of(page)
+    grid = page.execute_script("return page.grid")
     assert grid["map"] == ["S...", ".H.H", "#G.H", "H..G"]
     assert grid["rewards"] == {"2,1": 2, "3,3": 1}
     assert grid["wind"] == [0, 1, 0, 0]

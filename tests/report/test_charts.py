@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from math import inf, nan
@@ -96,13 +97,13 @@ GAPS = [inf, inf, 40.0, 0.0]
 OPTIMUM = -13.0
 
 
-def cliff(gaps: list[float] = GAPS) -> tuple[TaskRecord, dict[str, list[Evaluation]]]:
+def cliff() -> tuple[TaskRecord, dict[str, list[Evaluation]]]:
     """A training along the cliff that at first never ends an episode."""
     curve = [
         Evaluation(step, OPTIMUM - gap, gap, OPTIMUM - gap, gap, 1.0)
-        for step, gap in zip(STEPS, gaps, strict=True)
+        for step, gap in zip(STEPS, GAPS, strict=True)
     ]
-    last = (OPTIMUM - gaps[-1], gaps[-1], 1.0, gaps[-1])
+    last = (OPTIMUM - GAPS[-1], GAPS[-1], 1.0, GAPS[-1])
     agent = AgentRecord("dqn 0", "dqn", 0, *last, *last, STEPS[-1], 1.0, "dqn-0")
     baselines = (
         BaselineRecord("uniform", -60000.0, 59987.0, 0.0, 59987.0),
@@ -114,10 +115,10 @@ def cliff(gaps: list[float] = GAPS) -> tuple[TaskRecord, dict[str, list[Evaluati
     return task, {"dqn 0": curve}
 
 
-def curve_drawn(text: str, kind: str = "mode") -> tuple[list[float], str, dict[str, float]]:
+def curve_drawn(text: str) -> tuple[list[float], str, dict[str, float]]:
     """The heights of a curve's points, what is said of it, and the heights of the axis's labels."""
     chart = ElementTree.fromstring(text)
-    [line] = [line for line in chart.iter("polyline") if line.get("class") == kind]
+    [line] = [line for line in chart.iter("polyline") if line.get("class") == "mode"]
     heights = [float(point.partition(",")[2]) for point in line.get("points", "").split()]
     labels = {
         label.text or "": float(label.get("y", "")) - 4
@@ -127,26 +128,19 @@ def curve_drawn(text: str, kind: str = "mode") -> tuple[list[float], str, dict[s
     return heights, line[0].text or "", labels
 
 
-def test_a_value_without_bound_is_at_the_bottom_and_marked() -> None:
-    text = panels(*cliff(), MARKS)[0]
-    heights, _, labels = curve_drawn(text)
-    assert len(heights) == len(STEPS)
-    assert heights[:2] == pytest.approx([labels["−∞"]] * 2, abs=0.1)
-    # SVG counts downwards: nothing is below, and the axis is broken between.
-    finite = [height for label, height in labels.items() if label != "−∞"]
-    assert max(finite) < labels["−∞"]
-    assert max(heights[2:]) < labels["−∞"] - 10
-    assert 'class="break"' in text
-    # A point of the greedy policy and one of the sampled policy at each of the two steps.
-    assert text.count("h0") == 4
-
-
-def test_a_gap_without_bound_is_at_the_top_and_marked() -> None:
+def test_numbers_without_bound_have_a_lane_of_their_own() -> None:
     task, curves = cliff()
-    heights, said, labels = curve_drawn(panels(task, curves, MARKS)[1])
-    assert heights[:2] == pytest.approx([labels["∞"]] * 2, abs=0.1)
-    assert min(heights[2:]) > labels["∞"] + 10
-    assert labels["∞"] == min(labels.values())
+    value, gap = panels(task, curves, MARKS)
+    # SVG counts downwards: values without bound are at the bottom, gaps at the top.
+    for text, infinite, down in ((value, "−∞", 1), (gap, "∞", -1)):
+        heights, said, labels = curve_drawn(text)
+        assert heights[:2] == pytest.approx([labels[infinite]] * 2, abs=0.1)
+        finite = [down * height for label, height in labels.items() if label != infinite]
+        assert max(finite) < down * labels[infinite]
+        assert max(down * height for height in heights[2:]) < down * labels[infinite] - 10
+        assert 'class="break"' in text
+        # A point of the greedy policy and one of the sampled policy at each of the two steps.
+        assert text.count("h0") == 4
     assert said == "dqn 0: 0 in the end, as recorded"
     # What is not proved has no place.
     curves["dqn 0"][1] = replace(curves["dqn 0"][1], mode_gap=nan)
@@ -215,31 +209,25 @@ def test_every_ink_has_a_light_and_a_dark_form() -> None:
     assert set(re.findall(r"var\((--[\w-]+)", style)) - {"--share"} <= inks
 
 
-def test_small_numbers_have_three_digits_and_rounding_is_written_as_0() -> None:
-    numbers = {
-        0.0012345: "0.00123", 0.5: "0.500", 0.99996: "1.00", 0.00999999: "0.0100",
-        -0.0321: "-0.0321", 0.0000123: "1.23×10⁻⁵", 3e-16: "0", 12.3456: "12.3", 1234.5: "1234",
-        math.nan: "–", math.inf: "unbounded",
-    }  # fmt: skip
-    assert [small(number) for number in numbers] == list(numbers.values())
+def test_numbers_in_words() -> None:
+    narrow = "\N{NARROW NO-BREAK SPACE}"
+    rows: tuple[tuple[Callable[..., str], dict[float, str]], ...] = (
+        (small, {0.0012345: "0.00123", 0.99996: "1.00", 0.00999999: "0.0100", -0.0321: "-0.0321",
+                 0.0000123: "1.23×10⁻⁵", 3e-16: "0", 12.3456: "12.3", 1234.5: "1234",
+                 math.nan: "–", inf: "unbounded"}),
+        (exact, {0.7372926: "0.737293", -0.25: "−0.250000", -inf: "−∞", inf: "∞", math.nan: "–"}),
+        (precise, {1 / 3: "0.333333333", -inf: "−∞", inf: "unbounded", -0.25: "−0.25"}),
+        (brief, {-0.98765: "−0.9877"}),
+        (whole, {1234567: f"1{narrow}234{narrow}567"}),
+        (tick, {0: "0", 250_000: "250k", 1.5e6: "1.5M", 1e-5: "10⁻⁵", -2e-4: "−2×10⁻⁴"}),
+    )  # fmt: skip
+    for written, numbers in rows:
+        assert [written(number) for number in numbers] == list(numbers.values()), written
     for noise in (-1e-16, -0.0, 1e-16):
-        written = [exact(noise), brief(noise), small(noise), precise(noise)]
-        assert written == ["0.000000", "0.0000", "0", "0"]
-
-
-def test_other_numbers() -> None:
-    assert exact(0.7372926) == "0.737293"
-    assert exact(-0.25) == "−0.250000"
-    assert [exact(n) for n in (-math.inf, math.inf, math.nan)] == ["−∞", "∞", "–"]
-    assert [precise(n) for n in (1 / 3, -math.inf, math.inf)] == ["0.333333333", "−∞", "unbounded"]
-    assert [precise(n) for n in (-0.25, math.nan)] == ["−0.25", "–"]
+        told = [exact(noise), brief(noise), small(noise), precise(noise)]
+        assert told == ["0.000000", "0.0000", "0", "0"]
     assert precise(-1e-15, 0.0) == "−1e−15"
     assert interval(-0.25, -0.0) == "[−0.25, 0]"
-    assert brief(-0.98765) == "−0.9877"
-    assert whole(1234567) == "1\N{NARROW NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567"
-    assert [tick(n) for n in (0, 0.25, 250_000, 1.5e6, 0.01, 1e-5, 4e-4, -2e-4)] == [
-        "0", "0.25", "250k", "1.5M", "0.01", "10⁻⁵", "4×10⁻⁴", "−2×10⁻⁴",
-    ]  # fmt: skip
 
 
 def test_the_worst_states_are_those_that_lose_most() -> None:

@@ -101,22 +101,6 @@ def numbers(task: dict[str, Any], record: dict[str, Any], prefix: str = "") -> l
     return [optimum - pair[0], 1 - optimum - pair[1], gap, *pair, normalized]
 
 
-def test_values_of_two_seats_are_on_the_scale_of_the_optimum(
-    page: Page, tasks: list[dict[str, Any]]
-) -> None:
-    """Each seat's value is its own player's, and no mean of opposite signs."""
-    for task in tasks[1:]:
-        anchor, game = task["env"].partition("/")[2], make_game(task["game"], **task["parameters"])
-        table = compile_game(game)
-        policies = [baseline_policies(table, ["uniform"], player=seat) for seat in (0, 1)]
-        first, second = (score(table, own["uniform"]).value for own in policies)
-        # A score has the second seat's value as what the first one gets, with the other sign.
-        assert page.rows[anchor, "uniform"][:2] == pytest.approx([first, 1 + second], abs=1e-12)
-        best = page.rows[anchor, "optimal"]
-        assert sum(best[:2]) == pytest.approx(1)
-        assert f"{best[0]:.6f}" == f"{task['optimum']:.6f}"
-
-
 def test_a_learner_of_the_second_seat_has_chances_of_winning(tmp_path: Path) -> None:
     own = {"opponent": "uniform", "seat": 1}
     record = task_record(task_game(Task(environment="solvent/GreedSmall-v0", env_kwargs=own)))

@@ -51,10 +51,10 @@ def solved(folder: Path) -> SolvedTask:
     return solve_task(task, folder)
 
 
-def edit(folder: Path, change: Callable[[Any], None]) -> None:
+def edit(folder: Path, change: Callable[[Any], object]) -> None:
     path = folder / "results.json"
     content = json.loads(path.read_text())
-    change(content["tasks"][0])
+    change(content)
     path.write_text(json.dumps(content))
 
 
@@ -83,7 +83,8 @@ def test_every_number_of_the_results_is_checked(
     assert len(places) == {"one": 3 + 4 * 8 + 3 * 4, "two": 3 + 2 * 12 + 3 * 6}[name]
     for place in places:
 
-        def tamper(task: Any, place: tuple[Any, ...] = place) -> None:
+        def tamper(content: Any, place: tuple[Any, ...] = place) -> None:
+            [task] = content["tasks"]
             for step in place[:-1]:
                 task = task[step]
             task[place[-1]] -= 1e-4
@@ -94,22 +95,22 @@ def test_every_number_of_the_results_is_checked(
         refused(folder, f"{what} is stated as")
 
 
-def test_a_wrong_statement_is_refused_by_its_name(copied: Callable[[str], Path]) -> None:
-    folder = copied("one")
-    good = (folder / "results.json").read_text()
-    for change, message in (
-        (lambda task: task["agents"][3].update(mode_gap=1e-9),
-         "dqn 0: mode_gap is stated as 1e-09, but computed as"),
-        (lambda task: task["agents"][1].update(name=task["agents"][0]["name"]),
-         "two agents have the name"),
-        (lambda task: task["agents"][1].update(folder=task["agents"][0]["folder"]),
-         "two agents have the folder"),
-        (lambda task: task["baselines"][0].update(name="genius"),
-         "ff-combat has no baseline 'genius'"),
-    ):  # fmt: skip
-        (folder / "results.json").write_text(good)
-        edit(folder, change)
-        refused(folder, message)
+def test_what_the_policies_contradict_is_refused_by_its_name(
+    copied: Callable[[str], Path],
+) -> None:
+    rows: tuple[tuple[str, str, int, dict[str, Any], str], ...] = (
+        ("one", "agents", 3, {"mode_gap": 1e-9}, "dqn 0: mode_gap is stated as 1e-09, but compute"),
+        ("one", "agents", 1, {"name": "ppo 0"}, "two agents have the name"),
+        ("one", "agents", 1, {"folder": "Combat-v0/ppo-0"}, "two agents have the folder"),
+        ("one", "baselines", 0, {"name": "genius"}, "ff-combat has no baseline 'genius'"),
+        ("two", "agents", 0, {"exploitability": None}, "ppo 0: exploitability is stated as nan"),
+    )
+    folders = {name: copied(name) for name in GAMES}
+    good = {name: (folder / "results.json").read_text() for name, folder in folders.items()}
+    for name, kind, number, wrong, message in rows:
+        (folders[name] / "results.json").write_text(good[name])
+        edit(folders[name], lambda c, k=kind, n=number, w=wrong: c["tasks"][0][k][n].update(w))
+        refused(folders[name], message)
 
 
 def test_the_mode_has_to_be_the_most_probable_actions(copied: Callable[[str], Path]) -> None:
@@ -184,117 +185,55 @@ def test_a_curve_above_the_optimum_is_refused(copied: Callable[[str], Path]) -> 
         refused(folder, r"curve\.csv: value \+ gap at 500 steps is ")
 
 
-@pytest.fixture
-def copy(results: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(results, tmp_path / "results"))
-
-
-def edit_all(folder: Path, change: Callable[[Any], None]) -> None:
-    path = folder / "results.json"
-    content = json.loads(path.read_text())
-    change(content)
-    path.write_text(json.dumps(content))
-
-
-def refusal(folder: Path) -> str:
-    with pytest.raises(ValueError) as caught:  # noqa: PT011  # Each caller checks the message.
-        render(folder)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert len(message) < 400 + len(str(folder))
-    assert str(folder) in message or "game" in message
-    return message
-
-
 def test_a_missing_folder_and_a_truncated_file(tmp_path: Path) -> None:
-    assert "cannot be read" in refusal(tmp_path / "nowhere")
-    for content in (b"", b"{", b'{"tasks": [', b"\x80"):
-        (tmp_path / "results.json").write_bytes(content)
-        assert "not JSON, or damaged" in refusal(tmp_path)
+    for folder, content, message in (
+        (tmp_path / "nowhere", None, "cannot be read"),
+        (tmp_path, b"", "not JSON, or damaged"),
+        (tmp_path, b'{"tasks": [', "not JSON, or damaged"),
+        (tmp_path, b"\x80", "not JSON, or damaged"),
+    ):
+        if content is not None:
+            (folder / "results.json").write_bytes(content)
+        with pytest.raises(StoreError, match=message):
+            render(folder)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_a_wrong_entry_is_refused(copied: Callable[[str], Path]) -> None:
+    folder = copied("one")
+    good = (folder / "results.json").read_text()
+    agent = {"folder": "../../elsewhere"}, {"folder": "/elsewhere"}
+    outside = "expected one within that of the results"
+    rows: tuple[tuple[Callable[[Any], object], str], ...] = (
         (lambda c: c.clear(), "lacks tasks"),
         (lambda c: c["tasks"].clear(), "holds no task"),
         (lambda c: c["tasks"].__setitem__(0, 3), "tasks.0 is 3; input should be an object"),
-        (lambda c: c["tasks"][0].pop("optimum"), "lacks tasks.0.optimum"),
         (lambda c: c["tasks"][0].update(bracket=[1]), "lacks tasks.0.bracket.1"),
-        (
-            lambda c: c["tasks"][0].update(parameters=[]),
-            "tasks.0.parameters is []; input should be an object",
-        ),
-        (
-            lambda c: c["tasks"][1].update(env=None),
-            "tasks.1.env is None; input should be a valid string",
-        ),
-        (
-            lambda c: c["tasks"][0]["agents"][2].update(gap="0.1"),
-            "tasks.0.agents.2.gap is '0.1'; input should be a valid number",
-        ),
-        (
-            lambda c: c["tasks"][0]["agents"][1].update(seed=True),
-            "agents.1.seed is True; input should be a valid integer",
-        ),
-        (
-            lambda c: c["tasks"][1]["agents"][0].update(exploitability=[0.1]),
-            "lacks tasks.1.agents.0.exploitability.1",
-        ),
-        (lambda c: c["tasks"][0]["baselines"].append({}), "lacks tasks.0.baselines.3.name"),
-        (
-            lambda c: c["tasks"][0]["agents"][0].update(value="<script>"),
-            "agents.0.value is '<script>'; input should be a valid number",
-        ),
-        (
-            lambda c: c["tasks"][0]["agents"][0].update(name=["x" * 100_000]),
-            "agents.0.name is ['xxx",
-        ),
-        (
-            lambda c: c["tasks"][0]["agents"][0].update(folder="../../elsewhere"),
-            "task 0: folder is '../../elsewhere'; expected one within that of the results",
-        ),
-        (
-            lambda c: c["tasks"][0]["agents"][0].update(folder="/elsewhere"),
-            "task 0: folder is '/elsewhere'; expected one within that of the results",
-        ),
-    ],
-)
-def test_a_wrong_entry(copy: Path, change: Callable[[Any], None], message: str) -> None:
-    edit_all(copy, change)
-    with pytest.raises(StoreError):
-        read_bench(copy)
-    assert message in refusal(copy)
-
-
-def test_what_the_game_or_the_policies_contradict(copy: Path) -> None:
-    before = (copy / "results.json").read_text()
-    changes: list[tuple[int, dict[str, Any], dict[str, Any], str]] = [
-        (0, {"game": "chess"}, {}, "no game or environment 'chess'"),
-        (1, {}, {"folder": "Greed-v0/ppo-0"}, "was made for the model"),
-        (2, {}, {"exploitability": None}, "ppo 0: exploitability is stated as nan"),
-        (2, {}, {"mode_exploitability": None}, "ppo 0: mode_exploitability is stated as nan"),
-    ]
-    for number, of_task, of_agent, message in changes:
-        content = json.loads(before)
-        task = content["tasks"][number]
-        task |= of_task
-        task["agents"][0] |= of_agent
-        (copy / "results.json").write_text(json.dumps(content))
-        assert message in refusal(copy)
+        (lambda c: c["tasks"][0]["agents"][0].update(value="<script>"), "agents.0.value is '<scr"),
+        (lambda c: c["tasks"][0]["agents"][0].update(name=["x" * 100_000]), "name is .'xxx"),
+        (lambda c: c["tasks"][0]["agents"][0].update(agent[0]), f"elsewhere'; {outside}"),
+        (lambda c: c["tasks"][0]["agents"][0].update(agent[1]), f"elsewhere'; {outside}"),
+    )
+    for change, message in rows:
+        (folder / "results.json").write_text(good)
+        edit(folder, change)
+        with pytest.raises(StoreError, match=message) as caught:
+            read_bench(folder)
+        assert len(str(caught.value)) < 400 + len(str(folder)), message
 
 
 @pytest.mark.parametrize("name", ["policy.npz", "policy_mode.npz", "curve.csv"])
-def test_a_missing_or_truncated_file_of_an_agent(copy: Path, name: str) -> None:
-    path = copy / "Combat-v0" / "ppo-1" / name
+def test_a_missing_or_truncated_file_of_an_agent(copied: Callable[[str], Path], name: str) -> None:
+    folder = copied("one")
+    path = folder / "Combat-v0" / "ppo-1" / name
     path.write_bytes(path.read_bytes()[:40])
-    assert str(path) in refusal(copy)
+    refused(folder, re.escape(str(path)))
     path.unlink()
-    assert "cannot be read" in refusal(copy)
+    refused(folder, "cannot be read")
 
 
-def test_a_curve_is_not_believed(copy: Path, tmp_path: Path) -> None:
-    path = copy / "Combat-v0" / "ppo-0" / "curve.csv"
+def test_a_curve_is_not_believed(copied: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = copied("one")
+    path = folder / "Combat-v0" / "ppo-0" / "curve.csv"
     good = path.read_text()
     for line in (
         "9,inf,0,0,0,1",
@@ -308,7 +247,7 @@ def test_a_curve_is_not_believed(copy: Path, tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="not a learning curve, or damaged"):
             read_curve(path)
     path.write_text(good.partition("\n")[0] + "\n")
-    assert "holds no point" in refusal(copy)
+    refused(folder, "holds no point")
     for missing in no_files(tmp_path, ".csv"):
         with pytest.raises(StoreError, match="cannot be read"):
             read_curve(missing)
