@@ -71,7 +71,7 @@ def waited(own: Explorer, address: str) -> str:
 
 def line_at(own: Explorer, address: str) -> Line:
     """The line that an address has."""
-    return own.line("", re.findall(r"line=([^&]*)", address)[0])
+    return own.line("", [*re.findall(r"line=([^&]*)", address), ""][0])
 
 
 def numbers(text: str, of: str) -> list[float]:
