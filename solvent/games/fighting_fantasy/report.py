@@ -22,7 +22,7 @@ import numpy as np
 from solvent.exact import policy_value
 from solvent.games.fighting_fantasy.rules import TEST, Combat, rules_of
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.arrays import Floats, Ints
 from solvent.report.panel import VIRIDIS
 from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
@@ -57,32 +57,10 @@ class Grid:
     weight: Floats
     best: float
 
-    @property
-    def present(self) -> Bools:
-        """Return [C] whether play reaches a cell."""
-        return np.asarray((self.states >= 0).any(axis=1))
-
-    def values(self, values: Floats) -> Floats:
-        """Return [C] the value before the next round as a share of `best`, NaN if not reached.
-
-        Args:
-            values: [S] the values of states.
-        """
-        found = np.where(self.states >= 0, values[self.states], 0.0) / self.best
-        return np.where(self.present, (self.weight * found).sum(axis=1), np.nan)
-
     def codes(self, policy: TabularPolicy) -> Ints:
         """Return [C] the strategies, 0 to 3, of a deterministic policy."""
         tests = (policy.probabilities[self.states, TEST] > 0.5) & (self.states >= 0)
         return np.select([tests.all(axis=1), tests[:, 1], tests[:, 0]], [1, 2, 3], 0)
-
-    def largest(self, numbers: Floats) -> Floats:
-        """Return [C] the larger of the numbers of a cell's two states, 0 if it has none.
-
-        Args:
-            numbers: [S] nonnegative numbers.
-        """
-        return np.asarray(np.where(self.states >= 0, numbers[self.states], 0.0).max(axis=1))
 
 
 def grid_of(table: TabularGame) -> Grid:
@@ -142,7 +120,7 @@ def _learned_map(solved: SolvedTask, grid: Grid, agent: ScoredAgent) -> dict[str
     [policy], [location] = agent.policies, agent.locations
     codes = grid.codes(policy)
     differs = codes != grid.codes(solved.solution.policies[0])
-    loss = grid.largest(location.loss)
+    loss = np.where(grid.states >= 0, location.loss[grid.states], 0.0).max(axis=1)
     costs = loss > COSTLY
     drawn = _map(
         grid, policy_value(solved.table, policy), codes + 4 * differs + 4 * (differs & costs)
@@ -154,9 +132,16 @@ def _learned_map(solved: SolvedTask, grid: Grid, agent: ScoredAgent) -> dict[str
 
 
 def _map(grid: Grid, values: Floats, codes: Ints) -> dict[str, str]:
-    """Encode values as 16-bit shares and codes as hexadecimal digits, cell by cell."""
-    before = grid.values(values)
-    shares = np.where(grid.present, np.round(np.nan_to_num(before) * (ABSENT - 1)), ABSENT)
+    """Encode codes as hexadecimal digits, and values before a round as 16-bit shares of the best.
+
+    Args:
+        grid: The grid.
+        values: [S] the values of states.
+        codes: [C] the codes.
+    """
+    there = grid.states >= 0
+    before = (grid.weight * np.where(there, values[grid.states] / grid.best, 0.0)).sum(axis=1)
+    shares = np.where(there.any(axis=1), np.round(before * (ABSENT - 1)), ABSENT)
     return {
         "values": base64.b64encode(shares.astype("<u2").tobytes()).decode(),
         "codes": "".join(f"{code:x}" for code in codes.tolist()),

@@ -305,10 +305,10 @@ class FightingFantasy(Rules):
         """Return the distribution of starts, with the first round already fought."""
         differences, heroes, opponents, lucks = (d.items() for d in self._starts)
         return tuple(
-            Outcome(p_d * p_s * p_o * p_l * p_round, Combat(d, stamina, opponent, luck, result))
-            for (d, p_d), (stamina, p_s), (opponent, p_o), (luck, p_l) in product(
-                differences, heroes, opponents, lucks
-            )
+            Outcome(p_both * p_l * p_round, Combat(d, stamina, opponent, luck, result))
+            for (d, p_d), (stamina, p_s), (opponent, p_o) in product(differences, heroes, opponents)
+            for p_both in (p_d * p_s * p_o,)
+            for luck, p_l in lucks
             for result, p_round in self.next_round(d).items()
         )
 
