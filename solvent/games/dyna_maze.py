@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from solvent.model import Environment, GameInfo, GameSpec, JointAction, Outcome, Rules, Scene, grid
 
@@ -45,18 +44,15 @@ class DynaMaze(Rules):
     start = Cell(2, 0)
     scale = (ROWS - 1, COLUMNS - 1)
 
-    @cached_property
-    def info(self) -> GameInfo:
-        """Actions and sources."""
-        return GameInfo(
-            name="dyna-maze",
-            players=1,
-            actions=(NAMES,),
-            acyclic=False,
-            reward_range=(0.0, 1.0),
-            sources=("Sutton and Barto 2018, Example 8.1",),
-            observation_labels=("row", "column"),
-        )
+    info: ClassVar[GameInfo] = GameInfo(
+        name="dyna-maze",
+        players=1,
+        actions=(NAMES,),
+        acyclic=False,
+        reward_range=(0.0, 1.0),
+        sources=("Sutton and Barto 2018, Example 8.1",),
+        observation_labels=("row", "column"),
+    )
 
     def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Move, unless a wall or the edge is in the way."""

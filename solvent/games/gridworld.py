@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import inf
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from solvent.model import Cell as Square
 from solvent.model import Environment, GameInfo, GameSpec, JointAction, Outcome, Rules, Scene, grid
@@ -49,18 +48,15 @@ class Gridworld(Rules):
 
     scale = SIDE - 1
 
-    @cached_property
-    def info(self) -> GameInfo:
-        """Actions and sources."""
-        return GameInfo(
-            name="gridworld",
-            players=1,
-            actions=(NAMES,),
-            acyclic=False,
-            reward_range=(-inf, inf),
-            sources=("Sutton and Barto 2018, Examples 3.5 and 3.8",),
-            observation_labels=("row", "column"),
-        )
+    info: ClassVar[GameInfo] = GameInfo(
+        name="gridworld",
+        players=1,
+        actions=(NAMES,),
+        acyclic=False,
+        reward_range=(-inf, inf),
+        sources=("Sutton and Barto 2018, Examples 3.5 and 3.8",),
+        observation_labels=("row", "column"),
+    )
 
     def initial(self) -> tuple[Outcome, ...]:
         """Return the uniform distribution over all cells."""

@@ -15,6 +15,7 @@ from solvent.games import (
     Corridor,
     DynaMaze,
     EquipmentReplacement,
+    FightingFantasy,
     Gambler,
     Goofspiel,
     Greed,
@@ -353,6 +354,15 @@ MOVES: list[Row] = [
         )
         for player in (0, 1)
     ),
+    *(
+        ("who falls to 0 STAMINA has lost", FightingFantasy(), state, (action,), ((1, over, won),))
+        for state, action, over, won in (
+            ((0, 1, 2, 3, "won"), "keep", (0, 1, 0, 3, "over"), 1),
+            ((0, 1, 1, 3, "won"), "test luck", (0, 1, 0, 2, "over"), 1),
+            ((0, 2, 5, 3, "lost"), "keep", (0, 0, 5, 3, "over"), 0),
+            ((0, 1, 5, 3, "lost"), "test luck", (0, 0, 5, 2, "over"), 0),
+        )
+    ),
     (
         "standing opens the last turn",
         Greed(20, 3),
@@ -579,6 +589,7 @@ ENDS: list[tuple[Any, list[tuple[Any, ...]], list[tuple[Any, ...]]]] = [
     (Racetrack("bend"), [FINISHED, (6, 0, 0, 0)], [FINISHED]),
     (WEAR, [(0, 1), (1, 1)], [(0, 1)]),
     (FOUR_SIDES, [(0, (10, 5), 0), (1, (5, 5), 4)], [(0, (10, 5), 0)]),
+    (FightingFantasy(), [(0, 1, 0, 3, "over"), (0, 1, 2, 3, "won")], [(0, 1, 0, 3, "over")]),
     (RATED, [(-1, -1), (0, 0)], [(0, 0)]),
     (Goofspiel(3, "ascending"), [(0, (), (), ()), (3, (), (1,), (2,))], [(0, (), (), ())]),
 ]
@@ -624,6 +635,8 @@ LEGAL: list[tuple[str, Any, tuple[Any, ...], tuple[tuple[int, ...], ...]]] = [
     ("so many dice as can be of use", Greed(), (0, (0, 93), "play"), (range(30), (0,))),
     ("so many dice as can be of use", Greed(), (1, (0, 93), "play"), ((0,), range(3))),
     ("so many dice as can be of use", Greed(), (1, (0, 100), "last"), ((0,), (0,))),
+    ("LUCK can be tested while any is left", FightingFantasy(), (0, 12, 12, 1, "lost"), ((0, 1),)),
+    ("LUCK can be tested while any is left", FightingFantasy(), (0, 12, 12, 0, "lost"), ((0,),)),
     ("with a natural there is no choice", Blackjack(), (21, 10, True, True), ((STICK,),)),
     ("a 21 may be hit", Blackjack(), (21, 10, True, False), ((STICK, HIT),)),
     ("empty squares are free", TicTacToe(), ((1, 2, *[0] * 7),), (range(2, 9), (0,))),

@@ -138,11 +138,6 @@ def test_draws_change_nothing() -> None:
 GAME = FightingFantasy()
 
 
-def test_luck_can_be_tested_while_any_is_left() -> None:
-    assert GAME.legal_actions(Combat(0, 12, 12, 1, "lost")) == ((KEEP, TEST),)
-    assert GAME.legal_actions(Combat(0, 12, 12, 0, "lost")) == ((KEEP,),)
-
-
 def test_where_a_test_costs_no_luck_none_is_used_up() -> None:
     constant = FightingFantasy(luck_cost=0)
     for round_ in ("won", "lost"):
@@ -151,23 +146,6 @@ def test_where_a_test_costs_no_luck_none_is_used_up() -> None:
         assert [o.state._replace(luck=8) for o in kept] == [o.state for o in spent]
         assert {o.state.luck for o in kept} == {9}
     assert solve(compile_game(constant)).value > solve(compile_game(GAME)).value + 0.05
-
-
-@pytest.mark.parametrize(
-    ("state", "action", "over"),
-    [
-        (Combat(0, 1, 2, 3, "won"), KEEP, Combat(0, 1, 0, 3, "over")),
-        (Combat(0, 1, 1, 3, "won"), TEST, Combat(0, 1, 0, 2, "over")),
-        (Combat(0, 2, 5, 3, "lost"), KEEP, Combat(0, 0, 5, 3, "over")),
-        (Combat(0, 1, 5, 3, "lost"), TEST, Combat(0, 0, 5, 2, "over")),
-    ],
-)
-def test_who_falls_to_0_stamina_has_lost(state: Combat, action: int, over: Combat) -> None:
-    [outcome] = GAME.transition(state, (action,))
-    assert outcome.state == over
-    assert outcome.probability == 1
-    assert GAME.is_terminal(over)
-    assert outcome.reward == (1 if over.opponent == 0 else 0)
 
 
 @pytest.mark.parametrize(
