@@ -634,11 +634,16 @@ def train_again(
 def _equal(game: TaskGame, trained: Sequence[Learned], submitted: Sequence[Learned]) -> bool:
     """Return whether policies are equal up to the rounding of packed policies."""
     decided = decisions_of(game.table, game.seats)
-    for own, one, other in zip(decided, trained, submitted, strict=True):
-        back = own.unpacked(*own.packed(one))
-        apart = np.abs(back.sampled.probabilities - other.sampled.probabilities)
-        if apart.max() > 1.5 / own.unit:
-            return False
-        if (back.mode.probabilities != other.mode.probabilities).any():
-            return False
-    return True
+    return all(
+        np.allclose(
+            one.sampled.normalized()[own.states],
+            other.sampled.probabilities[own.states],
+            rtol=0,
+            atol=1.5 / own.unit,
+        )
+        and np.array_equal(
+            one.mode.probabilities[own.states].argmax(axis=1),
+            other.mode.probabilities[own.states].argmax(axis=1),
+        )
+        for own, one, other in zip(decided, trained, submitted, strict=True)
+    )

@@ -197,22 +197,29 @@ def test_the_rows_are_the_statistics_of_the_records(read: BenchRecord, summary: 
                 [getattr(a, f"{prefix}normalized") for a in agents]
                 for prefix, agents in zip(prefixes, own, strict=True)
             ]
-            row = summary.row(algorithm, policy=policy)
-            assert row.runs == 20
-            assert row.iqm == estimate(scores)
-            assert row.median == estimate(scores, median_over_tasks)
-            assert row.mean == estimate(scores, mean_over_tasks)
-            assert row.gap is None
-            assert row.iqm_over_tasks == estimate(scores, over_tasks=True)
-            of_task = summary.row(algorithm, GREED, policy)
-            assert of_task.iqm == estimate(scores[1:])
-            assert of_task.gap == estimate([[getattr(a, f"{prefixes[1]}gap") for a in own[1]]])
-            worst = [getattr(a, f"{prefixes[1]}worst_start_gap") for a in own[1]]
-            assert of_task.worst_start_gap == max(worst)
-            gaps = [getattr(a, f"{prefixes[1]}gap") for a in own[1]]
-            assert of_task.log_gap == estimate([[math.log10(max(gap, 1e-9)) for gap in gaps]])
+            gaps, worst = (
+                [getattr(a, f"{prefixes[1]}{name}") for a in own[1]]
+                for name in ("gap", "worst_start_gap")
+            )
+            over_all = {
+                "runs": 20,
+                "iqm": estimate(scores),
+                "median": estimate(scores, median_over_tasks),
+                "mean": estimate(scores, mean_over_tasks),
+                "gap": None,
+                "iqm_over_tasks": estimate(scores, over_tasks=True),
+            }
             constant = read.tasks[1].constant
-            assert of_task.over_constant == estimate([[1 - gap / constant.gap for gap in gaps]])
+            of_task = {
+                "iqm": estimate(scores[1:]),
+                "gap": estimate([gaps]),
+                "worst_start_gap": max(worst),
+                "log_gap": estimate([[math.log10(max(gap, 1e-9)) for gap in gaps]]),
+                "over_constant": estimate([[1 - gap / constant.gap for gap in gaps]]),
+            }
+            for task, expected in ((None, over_all), (GREED, of_task)):
+                row = summary.row(algorithm, task, policy)
+                assert {name: getattr(row, name) for name in expected} == expected
     [one, other] = summary.improvements
     assert (one.first, one.second) == (other.second, other.first) == tuple(NOISE)
     both = [normalized_scores(read.tasks, name) for name in NOISE]
