@@ -172,7 +172,6 @@ def _show(submission: Submission) -> None:
     }
     console.print(facts(rows, style="dim"))
 
-    console.print()
     show_summary(console, submission.tasks)
 
 

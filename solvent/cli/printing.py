@@ -25,7 +25,7 @@ from solvent.model.text import (
     NEVER_ENDS,
     ROUNDING,
     UNBOUNDED,
-    brief,
+    exact,
     field_names,
     interval,
     precise,
@@ -579,24 +579,27 @@ def show_summary(console: Console, tasks: Sequence[TaskRecord]) -> None:
     """
     from solvent.benchmark.summary import summarize
 
-    def told(found: RunStatistic | None, text: Callable[[float], str] = brief) -> str:
+    def told(found: RunStatistic | None, text: Callable[[float], str]) -> str:
         if found is None:
-            return "–"
-        ends = f" [{text(found.low)}, {text(found.high)}]" if found.low < found.high else ""
-        return text(found.mean) + ends
+            return ""
+        mean, low, high = map(text, (found.mean, found.low, found.high))
+        return mean if low == high else f"{mean} [{low}, {high}]"
 
-    rows = summarize(tasks, policies=("judged",), compare=False).rows
-    columns = {
-        "task": [row.task or "all tasks" for row in rows],
-        "algorithm": [row.algorithm for row in rows],
-        "IQM": [told(row.iqm) for row in rows],
-        "over constant": [told(row.over_constant) for row in rows],
-        "gap": ["" if row.task is None else told(row.gap, small) for row in rows],
-        "worst start": [
-            "" if row.worst_start_gap is None else small(row.worst_start_gap) for row in rows
-        ],
-    }
-    show_columns(console, columns, numbers={"worst start"})
+    def score(found: RunStatistic | None) -> str:
+        return told(found, lambda value: exact(value, 3))
+
+    summary = summarize(tasks, policies=("judged",), compare=False)
+    for task in (*(one.name for one in tasks if one.agents), None):
+        rows = [row for row in summary.rows if row.task == task]
+        console.print(f"\n[bold]{escape(task or 'all tasks')}[/]", highlight=False)
+        columns = {
+            "algorithm": [row.algorithm for row in rows],
+            "IQM": [score(row.iqm) for row in rows],
+            "over constant": [score(row.over_constant) for row in rows],
+            "gap": [told(row.gap, small) for row in rows],
+        }
+        # Over all tasks there is no gap, since they have different units.
+        show_columns(console, {name: cells for name, cells in columns.items() if any(cells)})
     note(
         console,
         "IQM: normalized score, 0 for uniform play and 1 for the optimum. All numbers are exact, "

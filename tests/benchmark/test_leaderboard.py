@@ -22,7 +22,7 @@ from solvent.benchmark.statistics import estimate
 from solvent.benchmark.submissions import PROVED, STATED, check_submission, read_submission
 from solvent.benchmark.suites import find_suite
 from solvent.benchmark.summary import FILES, POLICIES, bibtex, summarize
-from solvent.model.text import brief
+from solvent.model.text import brief, exact
 from solvent.report import write_report
 from solvent.report.leaderboard import (
     KINDS,
@@ -255,6 +255,9 @@ def test_the_commands(bench_folder: Path, tmp_path: Path) -> None:
     assert re.search(r"^proved +The policies of this folder are for the games", checked, re.M)
     assert re.search(r"^stated +Who learned them, by which algorithm", checked, re.M)
     assert "note: the seeds are not those of the suite" in checked
+    found = summarize(read_submission(out).tasks).row("steady").iqm
+    mean, *ends = (exact(number, 3) for number in (found.mean, found.low, found.high))
+    assert re.search(rf"^all tasks\n.*\nsteady +{mean} \[{', '.join(ends)}\]", checked, re.M)
     said("leaderboard", out, "--out", page, "--suite", suite)
     assert 'data-place="steady"' in page.read_text()
     (out / "policies" / f"{GREED}.npz").unlink()
