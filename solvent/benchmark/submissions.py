@@ -9,8 +9,8 @@ A submission is a folder with three kinds of files and no others::
 :func:`pack_submission` makes one from the folder of a bench. :func:`check_submission` solves each
 game of the suite, scores each policy exactly, and refuses a claim that differs. This proves the
 scores, and nothing else: the optimum itself can be packed as if it had been learned. So a checked
-submission also lists what should make a reader ask (`doubts`), and whoever has the code of the
-algorithm can train a few runs anew with the same seeds and budgets, and compare
+submission also lists facts that deserve a question (`doubts`), and anyone who has the code of the
+algorithm can train a few runs again with the same seeds and budgets, and compare
 (:func:`train_again`). The code is run because the person names it or has installed it. A submission
 names no code, only a hash that it has to have.
 

@@ -332,7 +332,7 @@ class OnePlayerSampler(Protocol):
 
 
 class Player(Protocol):
-    """Somebody who plays a seat of a simulation."""
+    """A player of one seat of a simulation."""
 
     @property
     def name(self) -> str:

@@ -18,9 +18,9 @@ It comes as ``.npz`` with one array under any name (``numpy.savez("answer.npz", 
 ``.csv``: a line for each state with numbers between commas, in the order of the states, and
 before them a title if that is wanted. If it names the actions, it does so in their order.
 
-Nothing in a file is believed, and nothing in it runs. What is no regular file is not opened, and
-neither is a link, which might lead to somebody else's answer. How large a file may be follows from
-the size of the answer (:func:`largest_file`). Shapes are compared before anything is unpacked. So
+Nothing in a file is believed, and nothing in it runs. Only regular files are opened, and no links,
+which might lead to somebody else's answer. The size of the answer limits the size of the file
+(:func:`largest_file`). Shapes are compared before anything is unpacked. So
 the memory that reading takes is bounded by the exercise, whatever the file states.
 
 **Exercises** say what is asked of a student, as small data files that anyone can write. An exercise
@@ -41,7 +41,7 @@ points, each with the package in whose folder ``<name>.toml`` is::
     lake-policy = "my_course.exercises"
 
 **The rule of points.** ``points`` is a list of pairs ``[gap, points]``, gaps ascending and points
-descending. Who hands in a gap of at most the first gets the first points, and so on; beyond the
+descending. An answer whose gap is at most the first gets the first points, and so on; beyond the
 last there are none. The gap is in the units of the rewards. It is
 
 - of a policy, the optimality gap: what it is below the optimum at the start; in a game for two
@@ -499,7 +499,7 @@ def grade_files(
 ) -> Iterator[Graded]:
     """Grade many files, of which none is trusted and none stops the rest.
 
-    One file is read at a time. No code of theirs runs (:mod:`solvent.grading.grades`).
+    One file is read at a time, and no code in it runs.
 
     Args:
         exercise: The exercise, as for :func:`grade`.
