@@ -23,7 +23,7 @@ that says where the row's outcomes and their thresholds are
 (:func:`packed_rows`); :func:`place_of` reads it. The last row is the
 *start*: its outcomes are the states in which an episode may begin.
 
-**Seats** (:class:`SeatTable`). No player is folded into chance: a transition takes an action of each
+**Seats** (:class:`SeatTable`). No player is part of chance: a transition takes an action of each
 player. The table serves games for one, in which the other player has one action everywhere, games
 in turns, in which the player who waits has one action, and simultaneous games alike. A *view* is a
 seat from which the game is seen: 0, 1, or both in this order. Arrays that depend on the seat are
