@@ -677,7 +677,6 @@ def _read_back(
         timesteps=result["timesteps"],
         cpu_seconds=round(result["cpu_seconds"], 1),
         folder=run.folder,
-        budget_timesteps=run.budget.timesteps,
         uses_model=algorithm.uses_model,
         masked=algorithm.masked,
         hyperparameters=hyperparameters,

@@ -69,7 +69,6 @@ class AgentRecord:
         folder: Folder of its files, relative to that of the results.
         exploitability: Exploitability in seat 0 and in seat 1 for self-play, else None.
         mode_exploitability: Exploitability in seat 0 and in seat 1 for self-play, else None.
-        budget_timesteps: Budget in environment steps.
         uses_model: Whether the algorithm was given the table of the game.
         masked: Whether it was told the legal actions.
         hyperparameters: All hyperparameters of the run.
@@ -93,7 +92,6 @@ class AgentRecord:
     folder: str
     exploitability: tuple[float, float] | None = None
     mode_exploitability: tuple[float, float] | None = None
-    budget_timesteps: int | None = None
     uses_model: bool = False
     masked: bool = False
     hyperparameters: Mapping[str, Any] = field(default_factory=dict)

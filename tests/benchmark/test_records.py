@@ -42,7 +42,6 @@ AGENT = AgentRecord(
     timesteps=1_000,
     cpu_seconds=1.5,
     folder="CliffWalking-v1/mine-0",
-    budget_timesteps=1_000,
     uses_model=True,
     hyperparameters={"learning_rate": 0.1, "schedule": None, "layers": [64, 64]},
     system={"versions": {"solvent": "0.2.0"}, "processors": 2},
@@ -102,8 +101,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
             "agents.0.uses_model is 1; input should be a valid boolean",
         ),
         (
-            lambda c: c["tasks"][0]["agents"][0].update(budget_timesteps=1.5),
-            "agents.0.budget_timesteps is 1.5; input should be a valid integer",
+            lambda c: c["tasks"][0]["agents"][0].update(timesteps=1.5),
+            "agents.0.timesteps is 1.5; input should be a valid integer",
         ),
     ],
 )

@@ -191,7 +191,7 @@ def write_tasks(
 
 def plain(record: AgentRecord | BaselineRecord) -> dict[str, Any]:
     """What the first format has of a record."""
-    later = {"budget_timesteps", "uses_model", "masked", "hyperparameters", "setting", "system"}
+    later = {"uses_model", "masked", "hyperparameters", "setting", "system"}
     found = asdict(record).items()
     return {name: value for name, value in found if value is not None and name not in later}
 
