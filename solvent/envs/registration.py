@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from solvent.model.parameters import shown
+from solvent.model.parameters import plain, shown
 from solvent.model.registry import Environment, find_spec, game_specs, make_game
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def compiled_game(name: str, parameters: Mapping[str, Any]) -> tuple[Game, Tabul
 
 def _as_text(name: str, parameters: Mapping[str, Any]) -> str:
     try:
-        return json.dumps(parameters, sort_keys=True)
+        return json.dumps({k: plain(v) for k, v in parameters.items()}, sort_keys=True)
     except TypeError as error:
         raise ValueError(f"parameters of {name} are {shown(parameters)}: {error}") from None
 

@@ -13,6 +13,8 @@ from fractions import Fraction
 from numbers import Integral, Rational
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+
 _Made = TypeVar("_Made")
 
 Spread: TypeAlias = int | Sequence[int] | Mapping[Any, Any]
@@ -109,13 +111,18 @@ def check_rational(value: Any, name: str, low: Rational | int, high: Rational | 
     raise ValueError(f"{name} is {shown(value)}; allowed are numbers from {low} to {high}")
 
 
+def plain(value: Any) -> Any:
+    """Return Python's number for one of NumPy's, which JSON does not take; else the value."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def check_discount(value: Any, name: str = "discount") -> Fraction:
     """Return `value` as a Fraction if it is a number above 0 and up to 1, read as for a rational.
 
     Raises:
         ValueError: If it is not.
     """
-    number = _fraction(value)
+    number = _fraction(plain(value))
     if number is not None and 0 < number <= 1:
         return number
     raise ValueError(f"{name} is {shown(value)}; allowed are numbers above 0 and up to 1")

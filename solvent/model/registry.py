@@ -41,6 +41,7 @@ from solvent.model.parameters import (
     check_arguments,
     check_discount,
     nearest,
+    plain,
     shown,
 )
 
@@ -618,10 +619,10 @@ def make_game(
 
     spec = find_spec(name)
     maker = spec.maker()
-    parameters = {**meaning(name)[1], **parameters}
+    parameters = {**meaning(name)[1], **{own: plain(value) for own, value in parameters.items()}}
     allowed = inspect.signature(maker).parameters
     if discount is not None and "discount" in allowed:
-        parameters["discount"], discount = discount, 1
+        parameters["discount"], discount = plain(discount), 1
     discount = spec.discount if discount is None else discount
     factor = check_discount(discount)
     if all(kind.kind is not kind.VAR_KEYWORD for kind in allowed.values()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 import subprocess
@@ -18,7 +19,7 @@ from gymnasium.vector import AutoresetMode
 from reduced_football import reduced_points
 from timed_football import CHART, CLOCK, RULES
 
-from solvent import policy_value, solve
+from solvent import make_game, policy_value, solve
 from solvent.envs import VectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.exact import state_visitation
@@ -181,6 +182,10 @@ def test_equal_parameters_in_another_form_share_one_table() -> None:
         gym.make("solvent/FFCombat-v0", stamina=stamina).unwrapped for stamina in ((3, 5), [3, 5])
     ]
     assert made[0].game is made[1].game
+    by_luck = [gym.make("solvent/FFCombat-v0", luck=luck).unwrapped for luck in (3, np.int64(3))]
+    assert by_luck[0].game is by_luck[1].game
+    info = make_game("pig", target=np.int64(8), discount=np.float32(0.5)).info
+    assert json.dumps(info.parameters)
     named = gym.make("solvent/FFCombat-v0", opponent="hell-demon").unwrapped
     assert named.game.states[0].difference == -2
     weighted = gym.make("solvent/FFCombat-v0", luck={"3": 1, "4": 2}).unwrapped
