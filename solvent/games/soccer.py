@@ -117,7 +117,7 @@ class Soccer(Rules):
 
     def transition(self, state: Pitch, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Move the players in either order, then continue the game or end it as a draw."""
-        end = self._draw_chance
+        end = Fraction(self.draw_chance)
         first, second = self._after_moves(state, joint_action)
         chances = {first: Fraction(1)} if first == second else dict.fromkeys((first, second), HALF)
         going = [pitch for pitch in chances if pitch.result == PLAYING]
@@ -131,10 +131,6 @@ class Soccer(Rules):
             for pitch, chance in chances.items()
             if chance > 0
         )
-
-    @cached_property
-    def _draw_chance(self) -> Fraction:
-        return Fraction(self.draw_chance)
 
     def _after_moves(self, state: Pitch, joint_action: JointAction) -> Iterator[Pitch]:
         """Return the pitch after both moves, with player 0 first and with player 1 first."""

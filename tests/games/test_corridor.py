@@ -33,7 +33,6 @@ def test_a_right_door_leads_on_and_a_wrong_one_back() -> None:
             chance = 1 - stop if ends else Fraction(1)
             on = Outcome(chance, Place(target), int(target == 5))
             assert game.transition(Place(room), (door,)) == (on, *ends)
-    assert [game.is_terminal(Place(room)) for room in (STOPPED, 0, 4, 5)] == [True, False, False, 1]
 
 
 def moves(game: Corridor, room: int, door: int) -> tuple[Fraction, Fraction]:

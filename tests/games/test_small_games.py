@@ -41,7 +41,7 @@ from solvent.games.racetrack import Car
 from solvent.games.soccer import PLAYING, Pitch
 from solvent.games.tic_tac_toe import Board
 from solvent.games.yahtzee.rules import BOUNDS
-from solvent.model import check_game, discounted, parametrize_with_game_checks
+from solvent.model import discounted, parametrize_with_game_checks
 
 ROOM = ("......F", "......F", "......F", "S.....F")
 CHECKED = [
@@ -85,8 +85,9 @@ def test_it_is_a_game(game: Any, check: Any) -> None:
 
 
 @pytest.mark.slow
-def test_tic_tac_toe_is_a_game() -> None:
-    check_game(TicTacToe())
+@parametrize_with_game_checks([Soccer(), TicTacToe()])
+def test_a_larger_one_is_a_game(game: Any, check: Any) -> None:
+    check(game)
 
 
 BATTLE, BIDDING = Battle((2, 0), (1, 3)), Bidding(2, (3,), (1, 3), (2, 3))

@@ -127,10 +127,11 @@ class Gamebook(Words):
         book = self.book
         scores = [float(ending.score) for ending in book.endings.values()]
         local = len(self._scale) - 3 - len(book.fields)
+        most_actions = max(2, len(book.picked), *map(len, self.options.values()))
         return GameInfo(
             name="gamebook",
             players=1,
-            actions=(tuple(f"option {number + 1}" for number in range(self._most_actions)),),
+            actions=(tuple(f"option {number + 1}" for number in range(most_actions)),),
             acyclic=True,
             reward_range=(min(scores), max(scores)),
             sources=(f"{book.title}, by {book.author}" if book.author else book.title,),
@@ -142,10 +143,6 @@ class Gamebook(Words):
             ),
             unit=WINS if {0.0, 1.0}.issuperset(scores) else "points",
         )
-
-    @cached_property
-    def _most_actions(self) -> int:
-        return max(2, len(self.book.picked), *map(len, self.options.values()))
 
     def initial(self) -> tuple[Outcome, ...]:
         """The first page, with the fields' initial values; fields never read are not thrown.
