@@ -16,11 +16,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from rows_of_two import side_by_side
 
 from solvent.model.arrays import Floats
 from solvent.model.context import modified, modifier_between
 from solvent.report import panel
-from solvent.report.panel import ALGORITHMS, VIRIDIS, Axis, Panel, keys, shade, side_by_side
+from solvent.report.panel import ALGORITHMS, VIRIDIS, Axis, Panel, keys, shade
 
 BASES = (10, 25, 50, 75, 90)
 """Base probabilities, in percent, of the curves against the modifier."""

@@ -25,6 +25,7 @@ from johnston import (
     victory_with_constant_luck,
     victory_without_luck,
 )
+from rows_of_two import side_by_side
 
 from solvent import compile_game, solve
 from solvent.envs import VectorEnv
@@ -42,7 +43,7 @@ from solvent.games.fighting_fantasy.rules import (
 from solvent.model import TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.report import panel
-from solvent.report.panel import ALGORITHMS, Axis, Panel, keys, side_by_side
+from solvent.report.panel import ALGORITHMS, Axis, Panel, keys
 
 FOLDER = Path(__file__).parents[1] / "games"
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rows_of_two import side_by_side
+
 from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.report import maps_of
-from solvent.report.panel import MAP_HEIGHT, MAP_WIDTH, side_by_side, write_pictures
+from solvent.report.panel import MAP_HEIGHT, MAP_WIDTH, write_pictures
 
 FOLDER = Path(__file__).parents[1] / "games"
 

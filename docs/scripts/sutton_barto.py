@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
+from rows_of_two import side_by_side
 
 import solvent
 from solvent.envs import Env
@@ -40,7 +41,6 @@ from solvent.report.panel import (
     Panel,
     keys,
     shade,
-    side_by_side,
 )
 from solvent.tabular import (
     Curves,

@@ -118,7 +118,7 @@ class Explorer(Subject):
         )
         key = "" if start.state == self.states.starts[0] else self.states.key(start.state) or ""
         view = self.view({**query, "s": key, "line": "", "at": ""})
-        line = view.line.forced(self.dice, view.me) if self.has_choices else view.line
+        line = view.line.forced(self.dice, view.me)
         self.kept(key, line.text, line)
         return _elsewhere(view.address(s=key, line=line.text, at=None, quiz=None, queue=None))
 
@@ -135,8 +135,7 @@ class Explorer(Subject):
         given = dict(zip(mine if len(acted) == 1 else choosing, map(int, acted), strict=False))
         to = number(view.query, "to", -1, 0, 10**6)
         line = here.moved(here.drawn(given, self.dice), None if to < 0 else to, self.dice)
-        if self.has_choices:
-            line = line.forced(self.dice, view.me)
+        line = line.forced(self.dice, view.me)
         key = view.query.get("s", "")
         self.kept(key, line.text, line)
         return _elsewhere(view.address(line=line.text, at=None))

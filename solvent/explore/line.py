@@ -299,6 +299,8 @@ class Line:
             ValueError: If it does not end.
         """
         line = self
+        if max(map(len, self.game.info.actions)) == 1:
+            return line  # Nobody ever has a choice, and each move is a click.
         for _ in range(MOST_FORCED):
             choosing = line.choosing()
             if line.over or (choosing if player is None else player in choosing):

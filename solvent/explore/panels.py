@@ -305,16 +305,12 @@ def _rows(
 
 def _told(explorer: Subject, view: View) -> list[str]:
     """Tell in words the events since the last choice that was shown."""
-    plies = view.here.plies
-    begin = len(plies)
-    while begin and view.at - begin < MOST_TOLD:
-        begin -= 1
-        if sum(plies[begin].stakes) > 0 and (view.me is None or plies[begin].stakes[view.me] > 0):
-            break
-    named = explorer.states.named
+    plies, named = view.here.plies[-MOST_TOLD:], explorer.states.named
+    people = (0, 1) if view.me is None else (view.me,)
+    choices = [n for n, ply in enumerate(plies) if any(ply.stakes[p] > 0 for p in people)]
     return [
         named(f"{ply.words[:1].upper()}{ply.words[1:]}. {' '.join(ply.story.split())}".strip())
-        for ply in plies[begin:]
+        for ply in plies[choices[-1] if choices else 0 :]
     ]
 
 

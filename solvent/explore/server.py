@@ -158,8 +158,6 @@ GUARDS = {
 }
 """Headers of every answer."""
 
-FOREIGN_LINK = "A link on another page leads here. Go on only if you trust that page."
-
 DEFECT = "This page has met an error of its own, which should not happen. Please report it: {}"
 
 
@@ -224,7 +222,13 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
         if _is_by_itself() or request.routing_exception is not None:
             return None
         address = f"?{request.query_string.decode(errors='replace')}"
-        return shown_page(message_page(FOREIGN_LINK, 200, address))
+        return shown_page(
+            message_page(
+                "A link on another page leads here. Go on only if you trust that page.",
+                200,
+                address,
+            )
+        )
 
     @app.after_request
     def guarded(answer: Response) -> Response:
@@ -387,9 +391,8 @@ def serve(
 
 def is_loopback(host: str) -> bool:
     """Return whether only this machine can reach an address."""
-    if _is_digits(host):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
+    digits = _is_digits(host) and ipaddress.ip_address(host).is_loopback
+    return digits or host == "localhost"
 
 
 def _is_digits(host: str) -> bool:

@@ -212,11 +212,6 @@ class Subject:
         return with_table(self.solved)
 
     @cached_property
-    def has_choices(self) -> bool:
-        """Return whether anybody ever has a choice."""
-        return max(map(len, self.solved.game.info.actions)) > 1
-
-    @cached_property
     def span(self) -> tuple[float, float]:
         """The least and the largest value to draw."""
         low, high = self.solved.game.info.reward_range

@@ -492,16 +492,6 @@ def break_mark(x: float, y: float, long: float, *, upright: bool) -> str:
     return f'{strip}<path class="break" d="{strokes}"/>'
 
 
-def side_by_side(title: str, parts: Sequence[str], width: int, height: int) -> str:
-    """Parts in rows of two, as an SVG that needs nothing else."""
-    rows = -(-len(parts) // 2)
-    groups = "".join(
-        f'<g transform="translate({n % 2 * width} {n // 2 * height})">{part}</g>'
-        for n, part in enumerate(parts)
-    )
-    return alone(groups, 2 * width, rows * height, title=title)
-
-
 def alone(inside: str, width: float, height: float, style: str = STYLE, *, title: str = "") -> str:
     """Return a drawing as a self-contained SVG.
 
