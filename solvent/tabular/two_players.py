@@ -80,11 +80,15 @@ def matrix_game(
 
 
 def game_of(game: TabularGame | NDArray[Any]) -> TabularGame:
-    """Return a game itself, or the matrix game with the given payoffs."""
+    """Return the table of a game.
+
+    Args:
+        game: The table itself, or a matrix of payoffs to the row player.
+    """
     return game if isinstance(game, TabularGame) else matrix_game(game)
 
 
-def estimate(stages: StageGames) -> Estimate:
+def _estimate(stages: StageGames) -> Estimate:
     """Return the values and strategies of both players."""
     return Estimate(V=stages.values, pi=stages.policies())
 
@@ -93,7 +97,7 @@ def _swept(learner: StageLearner) -> Iterator[Estimate]:
     """Yield a learner's estimates after each sweep."""
     while True:
         learner.learn(1)
-        yield estimate(learner)
+        yield _estimate(learner)
 
 
 def shapley_iteration(
@@ -123,7 +127,7 @@ def shapley_iteration(
             delta = max(delta, abs(solution.value - V[s]))
             V[s] = solution.value
             x[s][:], y[s][:] = solution.row_strategy, solution.column_strategy
-        yield estimate(stages)
+        yield _estimate(stages)
 
 
 def minimax_q(
@@ -172,7 +176,7 @@ def minimax_q(
             V[s] = solution.value
             x[s][:], y[s][:] = solution.row_strategy, solution.column_strategy
             s = s2
-        yield estimate(stages)
+        yield _estimate(stages)
 
 
 def fictitious_play(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
@@ -270,7 +274,7 @@ def replicator_dynamics(
                 moved = np.maximum(shares + h / 6 * step, 0)
                 shares[:] = moved / moved.sum()  # Without the rounding error of a step.
             V[s] = x[s] @ A @ y[s]
-        yield estimate(stages)
+        yield _estimate(stages)
 
 
 def mirror_descent(

@@ -301,7 +301,6 @@ def extract_seats(
 def network_player(
     model: BaseAlgorithm,
     *,
-    masked: bool,
     observation: str,
     mode: bool = False,
     name: str = "network",
@@ -310,7 +309,6 @@ def network_player(
 
     Args:
         model: A learner of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
-        masked: Whether the learner is told the legal actions.
         observation: The learner's kind of observation.
         mode: Return the greedy policy; DQN's always is.
         name: Name of the player.
@@ -342,7 +340,12 @@ def network_player(
             f"{name} plays other actions than the last layers of its network say: allowed are a "
             f"network of these layers alone and its own predict"
         )
-    return NetworkPlayer(network, rule, masked, observation, name)
+    return NetworkPlayer(network, rule, is_masked(model), observation, name)
+
+
+def is_masked(model: BaseAlgorithm) -> bool:
+    """Return whether a learner is told the legal actions."""
+    return isinstance(model, MaskedDQN) or isinstance(model.policy, MaskableActorCriticPolicy)
 
 
 def _check_own(model: BaseAlgorithm) -> None:
@@ -362,9 +365,7 @@ def _check_own(model: BaseAlgorithm) -> None:
 
 def _predicted(model: BaseAlgorithm, seen: NDArray[Any], legal: Bools) -> Ints:
     """Return the actions that ``predict`` chooses, [n]."""
-    told: Any = {}
-    if isinstance(model, MaskedDQN) or isinstance(model.policy, MaskableActorCriticPolicy):
-        told = {"action_masks": legal}
+    told: Any = {"action_masks": legal} if is_masked(model) else {}
     return np.asarray(model.predict(seen, deterministic=True, **told)[0])
 
 

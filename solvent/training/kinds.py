@@ -120,7 +120,7 @@ class Training(ABC):
     """The default number of evaluations."""
 
     way: ClassVar[str] = ""
-    """What the names of policies say besides the algorithm and the seed."""
+    """Words between the algorithm and the seed in the names of policies."""
 
     def __post_init__(self) -> None:
         """Check the arguments that do not depend on the game."""
@@ -480,6 +480,5 @@ class WithoutTable(Training):
 
     def _player(self, model: BaseAlgorithm, *, mode: bool = False) -> NetworkPlayer:
         """Return a learner as a player that needs no torch."""
-        masked, name = self.learner.masked, self.name + (" (mode)" if mode else "")
-        seen = self.observation
-        return network_player(model, masked=masked, observation=seen, mode=mode, name=name)
+        name = f"{self.name} (mode)" if mode else self.name
+        return network_player(model, observation=self.observation, mode=mode, name=name)

@@ -55,8 +55,15 @@ from solvent.model import TabularGame, TabularPolicy, discounted, project
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.transforms import discounted_policy
 from solvent.training.algorithms import Watcher
-from solvent.training.extract import OF_ACTION_VALUES, action_values, extract, inputs, mean_values
-from solvent.training.learners import MaskedDQN, keys_of
+from solvent.training.extract import (
+    OF_ACTION_VALUES,
+    action_values,
+    extract,
+    inputs,
+    is_masked,
+    mean_values,
+)
+from solvent.training.learners import keys_of
 
 
 class Values(NamedTuple):
@@ -113,9 +120,7 @@ class LearnerValues:
         self.observation = observation or kind_that_fits(model.observation_space, game, player)
         self.rows = inputs(model, game, self.observation, player)
         self.acting = game.on_turn(player)
-        self.masked = isinstance(model, MaskedDQN) or isinstance(
-            model.policy, MaskableActorCriticPolicy
-        )
+        self.masked = is_masked(model)
         mask = game.mask[player]
         self.allowed = mask if self.masked else np.ones_like(mask)
         self._lowest = mask.argmax(axis=1)

@@ -342,6 +342,7 @@ class Microscope(Informed):
         policy, greedy = self.policies
         scores = [recorded_score(self.game, one, self.solution) for one in self.policies]
         visits = self.values.visits(policy)
+        optimal = self.values.visits(self.solution.policies[self.player])
         found = self._estimates(policy, greedy, visits)
         gradient = None
         if between and isinstance(self.model, POLICY_GRADIENT) and np.isfinite(visits).all():
@@ -356,7 +357,7 @@ class Microscope(Informed):
                 greedy_value=scores[1].value,
                 greedy_gap=scores[1].optimality_gap,
                 length=float(visits.sum()),
-                overlap=self._overlap(visits),
+                overlap=float(np.minimum(visits / visits.sum(), optimal / optimal.sum()).sum()),
                 **found,
                 gradient=gradient,
                 occupancy=visits,
@@ -394,12 +395,6 @@ class Microscope(Informed):
             "bellman_residual": _mean(residual**2, weights) ** 0.5,
             "spread": _mean((true.v - _mean(true.v, visits)) ** 2, visits) ** 0.5,
         }
-
-    def _overlap(self, visits: Floats) -> float:
-        """Return the share of visits in common with an optimal policy."""
-        optimal = self.values.visits(self.solution.policies[self.player])
-        shares = visits / visits.sum(), optimal / optimal.sum()
-        return float(np.minimum(*shares).sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,7 +175,7 @@ def test_a_class_that_chooses_actions_of_its_own_is_refused_with_a_state(
         with pytest.raises(ValueError, match=plays):
             call()
     with pytest.raises(ValueError, match=r"of its own|plays other actions than the last layers"):
-        network_player(model, masked=False, observation="vector")
+        network_player(model, observation="vector")
     if kind is not MaskablePPO:
         # The way out.
         found = solvent.score(small, lambda seen: model.predict(seen, deterministic=True)[0])
@@ -215,7 +215,7 @@ def test_features_that_depend_on_the_batch_are_refused(small: TabularGame) -> No
         solvent.score(small, model)
     # Plain arrays have no such layer.
     with pytest.raises(ValueError, match="plays other actions than the last layers"):
-        network_player(model, masked=False, observation="vector")
+        network_player(model, observation="vector")
 
 
 SHORT: dict[str, dict[str, Any]] = {
@@ -337,7 +337,7 @@ def test_wrappers_of_vector_environments_that_are_not_known_are_refused(
         with pytest.raises(ValueError, match=unknown):
             extract(model, small, observation="vector")
         with pytest.raises(ValueError, match=unknown):
-            network_player(model, masked=False, observation="vector")
+            network_player(model, observation="vector")
 
 
 def make_combat() -> gym.Env[Any, Any]:
@@ -426,7 +426,7 @@ def test_what_belongs_to_something_else_is_refused(small: TabularGame) -> None:
         (lambda: extract(model, replace(small, outcome_reward=small.outcome_reward * 2), **vector),
          "another ff-combat: it was trained on the model"),
         (lambda: extract(recurrent, small, **vector), "depends on what it"),
-        (lambda: network_player(recurrent, masked=False, **vector), "depends on what it"),
+        (lambda: network_player(recurrent, **vector), "depends on what it"),
         (lambda: late.learn(100, callback=ExactEvalCallback(small, every=100, **vector)),
          "Late is not known"),
     ):  # fmt: skip
