@@ -279,7 +279,7 @@ def test_a_second_training_in_a_folder_is_told_so(tmp_path: Path, small: Tabular
         lambda: train("solvent/FootballHalf-v0", folder=folder, progress=False),
         lambda: bench(
             folder,
-            [Task(environment="solvent/FFCombat-v0", seeds={"ppo": 1})],
+            [Task(environment="solvent/FFCombat-v0", seeds={"ppo": 1}, timesteps=64)],
             progress=False,
         ),
     ]
