@@ -103,8 +103,8 @@ def _described(run: Callable[..., Iterator[Estimate]], one_step: bool) -> Tabula
 
 def _algorithms() -> Iterator[TabularAlgorithm]:
     for module in (dynamic_programming, monte_carlo, temporal_difference, bandits, two_players):
-        for name, value in vars(module).items():
-            own = not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+        for value in vars(module).values():
+            own = inspect.isfunction(value) and value.__module__ == module.__name__
             if own and value.__annotations__.get("return") == "Iterator[Estimate]":
                 yield _described(value, module is bandits)
 

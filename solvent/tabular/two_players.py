@@ -18,7 +18,7 @@ The steps of fictitious play, regret matching and mirror descent are compiled lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,7 +93,7 @@ def _estimate(stages: StageGames) -> Estimate:
     return Estimate(V=stages.values, pi=stages.policies())
 
 
-def _swept(learner: StageLearner) -> Iterator[Estimate]:
+def _swept(learner: StageLearner) -> Generator[Estimate, None, None]:
     """Yield a learner's estimates after each sweep."""
     while True:
         learner.learn(1)
