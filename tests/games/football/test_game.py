@@ -13,7 +13,16 @@ import pytest
 from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reduced_football import CHART, CHARTS, NO_CHOICE, RULES, chart_of, reduced, reduced_points
+from reduced_football import (
+    CHART,
+    CHARTS,
+    NO_CHOICE,
+    RULES,
+    chart_of,
+    reduced,
+    reduced_points,
+    transcript,
+)
 
 from solvent import make_game
 from solvent.games.football.chart import SHIPPED, Chart, csv_text, load_chart, parse_result
@@ -334,44 +343,19 @@ def test_the_drawing_says_where_the_ball_is(state: Position, drawing: str) -> No
 
 # The kickoff; a run into a penalty; the play is taken; punt formation; a fake; a pass on which the
 # defence is offside; the touchdown is taken, and the extra point is good.
-
-
-# One game, written down.
-
-WALK = [
-    ((0, 11), 0),
-    ((0, 8), 0),
-    ((0, 10), 0),
-    ((5, 6), 0),
-    ((0, 7), 0),
-    ((1, 7), 0),
-    ((10, 0), 0),
-]
-
-
-def transcript() -> str:
-    """A game from the kickoff to the score, with every branch that could have been."""
-    game = reduced("points")
-    state = game.initial()[0].state
-    lines: list[str] = []
-    for joint, branch in WALK:
-        lines += [repr(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
-        for player, action in enumerate(joint):
-            if len(game.legal_actions(state)[player]) > 1:
-                assert action in game.legal_actions(state)[player]
-                lines.append(f"player {player}: {game.info.actions[player][action]}")
-        branches = game.transition(state, joint)
-        for i, o in enumerate(branches):
-            mark = ">" if i == branch else " "
-            lines.append(f"  {mark} {o.probability!s:>8}  {o.state}  reward {float(o.reward):g}")
-        lines.append("")
-        state = branches[branch].state
-    lines += [repr(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
-    return "\n".join(lines) + "\n"
+WALK = (
+    (("", "kickoff"), 0),
+    (("1", "C"), 0),
+    (("", "take the play"), 0),
+    (("punt", "A"), 0),
+    (("1", "B"), 0),
+    (("2", "B"), 0),
+    (("take the play", ""), 0),
+)
 
 
 def test_a_game_goes_as_written_down() -> None:
-    assert transcript() == GOLDEN.read_text(encoding="utf-8")
+    assert transcript(reduced("points"), WALK) == GOLDEN.read_text(encoding="utf-8")
 
 
 # The rules, sentence by sentence, and the numbers in them

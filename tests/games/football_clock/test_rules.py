@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reduced_football import chart_of
+from reduced_football import chart_of, transcript
 from timed_football import RULES, SMALL, TINY_FORMS, tiny
 
 from solvent import make_game
@@ -448,35 +448,6 @@ WALK = [
 ]
 
 
-def written(state: TimedPosition) -> str:
-    """A position without the fields that have their defaults."""
-    usual = TimedPosition._field_defaults
-    shown = {n: v for n, v in state._asdict().items() if n not in usual or v != usual[n]}
-    return ", ".join(f"{name} {value!r}" for name, value in shown.items())
-
-
-def transcript() -> str:
-    """The walk, with every branch that could have been."""
-    game = tiny("full", half=60, stops=[30], timeouts=1, largest_margin=3)
-    state = game.initial()[0].state
-    lines: list[str] = []
-    for names, branch in WALK:
-        lines += [written(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
-        legal = game.legal_actions(state)
-        joint = []
-        for player, name in enumerate(names):
-            joint.append(game.actions.names.index(name) if name else 0)
-            assert joint[-1] in legal[player], (written(state), player, name)
-            lines += [f"player {player}: {name}"] if name else []
-        branches = game.transition(state, tuple(joint))
-        for i, o in enumerate(branches):
-            mark = ">" if i == branch else " "
-            lines.append(f"  {mark} {o.probability!s:>7}  {written(o.state)}; reward {o.reward}")
-        lines.append("")
-        state = branches[branch].state
-    lines += [written(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
-    return "\n".join(lines) + "\n"
-
-
 def test_a_game_goes_as_written_down() -> None:
-    assert transcript() == GOLDEN.read_text(encoding="utf-8")
+    game = tiny("full", half=60, stops=[30], timeouts=1, largest_margin=3)
+    assert transcript(game, WALK) == GOLDEN.read_text(encoding="utf-8")
