@@ -145,7 +145,9 @@ def transcript(game: Any, walk: Iterable[tuple[tuple[str, str], int]]) -> str:
         branches = game.transition(state, joint)
         for i, o in enumerate(branches):
             mark = ">" if i == branch else " "
-            lines.append(f"  {mark} {o.probability!s:>7}  {written(o.state)}; reward {float(o.reward):g}")
+            lines.append(
+                f"  {mark} {o.probability!s:>7}  {written(o.state)}; reward {float(o.reward):g}"
+            )
         lines.append("")
         state = branches[branch].state
     arrive(state)

@@ -10,12 +10,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import commands
 import numpy as np
 import pytest
 from layered_games import refusal, rewrite, shop, solve_in
-from typer.testing import CliRunner
 
-from solvent.cli.app import app
 from solvent.exact import StoreError, solve
 from solvent.exact.layered import plan as plans
 from solvent.exact.layered import solve as solving
@@ -158,7 +157,7 @@ def test_the_solution_of_another_game_is_refused(tmp_path: Path) -> None:
 
 
 def run(*words: str) -> Any:
-    return CliRunner().invoke(app, ["solve", "inventory", *words], prog_name="solvent")
+    return commands.run("solve", "inventory", *words)
 
 
 def test_the_command_solves_plans_and_goes_on(
@@ -462,14 +461,14 @@ def test_a_solution_by_other_rules_is_found(evidence: Path, layers: InventoryLay
 def test_the_command_finds_a_planted_error(tmp_path: Path) -> None:
     words = ["solve", "inventory", "--horizon", "20", "--out", str(tmp_path)]
     check = [*words, "--spot-check", "300"]
-    assert CliRunner().invoke(app, [*words, "--keep", "compact"]).exit_code == 0
-    assert "agree" in CliRunner().invoke(app, check).stdout
+    assert commands.run(*words, "--keep", "compact").exit_code == 0
+    assert "agree" in commands.said(*check)
 
     def change(content: dict[str, Any]) -> None:
         content["sheets"]["7"]["samples"][0][1] += 1e-6
 
     rewrite(tmp_path, change, version=3)
-    result = CliRunner().invoke(app, check, env={"COLUMNS": "200"})
+    result = commands.run(*check, env={"COLUMNS": "200"})
     assert result.exit_code == 1
     assert "1 DISAGREE" in result.stdout
-    assert json.loads(CliRunner().invoke(app, [*check, "--json"]).stdout)["wrong"] == 1
+    assert json.loads(commands.run(*check, "--json").stdout)["wrong"] == 1

@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 import reduced_football
 from bad_files import CONTENTS
+from commands import run
 from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reduced_football import MIXED, RULES, chart_of, charts
-from typer.testing import CliRunner
 
-from solvent.cli.app import app
 from solvent.games.football import chart as chart_module
 from solvent.games.football.chart import (
     SHIPPED,
@@ -300,13 +299,13 @@ def test_expected_points_are_not_believed() -> None:
 
 
 def test_the_command_checks_and_shows_charts(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["chart", "check", "dice"])
+    result = run("chart", "check", "dice")
     assert result.exit_code == 0, result.output
     assert load_chart("dice").hash in result.output
     large = tmp_path / "large.csv"
     large.write_bytes(b"#" * 1_000_001)
-    assert CliRunner().invoke(app, ["chart", "check", str(large)]).exit_code == 2
-    shown = CliRunner().invoke(app, ["chart", "show", "standard"], env={"COLUMNS": "200"}).stdout
+    assert run("chart", "check", large).exit_code == 2
+    shown = run("chart", "show", "standard", env={"COLUMNS": "200"}).stdout
     table = {words[0]: words[1:] for words in map(str.split, shown.splitlines()) if words}
     chart = load_chart("standard")
     assert table["play"] == list(chart.letters)
@@ -326,7 +325,7 @@ def test_the_command_in_a_shipped_file_makes_it_again_byte_for_byte(
     remark, _, command = load_chart(name).source.partition("; ")
     program, *words = command.split()
     assert (remark, program) == ("an original", "solvent")
-    result = CliRunner().invoke(app, words, prog_name=program)
+    result = run(*words)
     assert result.exit_code == 0, result.output
     assert (tmp_path / f"{name}.csv").read_bytes() == (CHART_FOLDER / f"{name}.csv").read_bytes()
 
@@ -374,10 +373,6 @@ def chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my chart.csv").write_text(csv_text(MIXED))
     return "my chart.csv"
-
-
-def run(*words: str) -> Any:
-    return CliRunner().invoke(app, list(words), prog_name="solvent")
 
 
 def advised(message: str, **names: str) -> list[str]:

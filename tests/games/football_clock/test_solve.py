@@ -10,14 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import commands
 import numpy as np
 import pytest
+from commands import run
 from layered_games import refusal, rewrite, solve_in
 from timed_football import CHART, CLOCK, RULES, SMALL, TINY_FORMS, tiny
-from typer.testing import CliRunner
 
 from solvent.baselines.network import Network, NetworkPlayer, save_network
-from solvent.cli.app import app
 from solvent.exact import Solution, solve
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Place
@@ -341,18 +341,6 @@ def folder(original: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(original, tmp_path / "solution"))
 
 
-def run(*words: str) -> Any:
-    return CliRunner().invoke(app, list(words), prog_name="solvent")
-
-
-def line_of_refusal(*words: str) -> str:
-    """The one line that a command says when it refuses."""
-    result = run(*words)
-    assert result.exit_code == 2, result.output
-    [line] = result.stderr.splitlines()
-    return str(line)
-
-
 def test_a_solution_in_a_folder_is_the_games_in_every_position(tmp_path: Path) -> None:
     for form, parameters in TINY_FORMS[4:6]:
         game = tiny(form, **parameters)
@@ -494,7 +482,7 @@ def test_known_players_are_scored_in_the_game_of_a_solution(
     # A game that is named has to be the one that is scored.
     assert json.loads(run(*score, "paper-agent", *words[1:]).stdout) == agent
     other = json.dumps({**CLOCK, "timeouts": 2})
-    line = line_of_refusal(*score, "paper-agent", *words[1:-1], other)
+    line = commands.refusal(*score, "paper-agent", *words[1:-1], other)
     assert "is a solution with timeouts 1, not 2" in line
 
 
@@ -505,16 +493,16 @@ def test_a_network_is_scored_on_the_game_on_which_it_was_trained(tmp_path: Path)
     save_network(path, NetworkPlayer(network, "mode", True, "vector"), {"request": request})
     named = ("football", "--timeouts", "1")
     another = "network.npz is for another game: its clock is"
-    assert another in line_of_refusal("score", str(path), *named)
+    assert another in commands.refusal("score", str(path), *named)
     save_network(path, NetworkPlayer(network, "mode", True, "vector"))
-    untold = line_of_refusal("score", str(path), *named)
+    untold = commands.refusal("score", str(path), *named)
     assert "does not say on which game it was trained" in untold
 
 
 def test_the_command_plays_by_a_solution_or_makes_one(words: list[str], original: Path) -> None:
     def played(*words: str) -> Any:
         answers = "1\nA\nkickoff\ntake the play\nno time-out\n" * 60
-        return CliRunner().invoke(app, ["play", *words, "--seed", "3"], input=answers)
+        return run("play", *words, "--seed", "3", input=answers)
 
     opened = played("football", "--solution", str(original))
     assert opened.exit_code == 0, opened.output
