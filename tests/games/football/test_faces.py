@@ -27,7 +27,6 @@ from solvent.games.football.fourth_down import (
     PUNT,
     QUICK_KICK,
     WAY_COLOURS,
-    WAYS,
     everywhere,
     maps,
 )
@@ -93,26 +92,6 @@ def drive() -> SolvedFootball:
 @pytest.fixture(scope="module")
 def standard() -> SolvedFootball:
     return drive()
-
-
-@pytest.mark.parametrize(("to_go", "to_goal"), [(1, 40), (10, 80), (3, 3), (8, 65)])
-def test_the_ways_of_the_last_down_are_worth_what_the_map_says(to_go: int, to_goal: int) -> None:
-    state = Position("call", 0, 4, to_go, to_goal)
-    sections = {one.title: one.html for one in state_sections(drive(), state, True)}
-    shown = dict(
-        re.findall(
-            r'row">([^<]+)</th><td class="n"><data value="([^"]+)"', sections["The 4th down"]
-        )
-    )
-    found = everywhere(drive().rules, drive().following())
-    values = found.values[:, 100 - to_goal - 1, to_go - 1]
-    for way, value in zip(WAYS, values, strict=True):
-        if way in shown:
-            assert float(shown[way]) == pytest.approx(value, abs=1e-9), way
-        else:
-            assert np.isnan(value), way
-    best = max(map(float, shown.values()))
-    assert best == pytest.approx(drive().value_of(state), abs=1e-9)
 
 
 @pytest.mark.parametrize(("to_go", "to_goal"), [(1, 40), (3, 45), (3, 3)])

@@ -153,26 +153,17 @@ def solved() -> PointsSolution:
     return solve_points(standard())
 
 
-class Losses:
-    """What strategies lose in a drive from the usual place, and from a kickoff."""
-
-    def __init__(self, losses: FootballLosses, start: Situation = KICK_OFF_LINE) -> None:
-        self.all, self.start = losses, losses.rules.index(start)
-
-    def of_offence(self, strategies: Strategies) -> float:
-        return float(self.all.of_offence(strategies)[self.start])
-
-    def of_defence(self, strategies: Strategies) -> float:
-        return float(self.all.of_defence(strategies)[self.start])
-
-    def until_score(self, strategies: Strategies) -> float:
-        return sum(self.all.until_score(strategies)) / 2
-
-
 @cache
-def losses() -> Losses:
+def losses() -> FootballLosses:
     rules = standard()
-    return Losses(FootballLosses(rules, solved().expected_points(rules), solved().values))
+    return FootballLosses(rules, solved().expected_points(rules), solved().values)
+
+
+def lost(strategies: Strategies) -> tuple[float, float, float]:
+    """What strategies lose in a drive from the usual place, by side, and until the next score."""
+    start = losses().rules.index(KICK_OFF_LINE)
+    offence, defence = losses().of_offence(strategies), losses().of_defence(strategies)
+    return offence[start], defence[start], sum(losses().until_score(strategies)) / 2
 
 
 @cache
@@ -191,14 +182,10 @@ def strategies(name: str) -> Strategies:
     return STRATEGIES[name](rules)
 
 
-def small(form: str = "drive", chart: Chart = CHART) -> FootballTable:
-    strategy = reduced(form, chart)
-    return FootballTable.of(compile_game(strategy), strategy)
-
-
 def test_all_are_legal_and_no_better_than_the_optimum() -> None:
     for chart in (CHART, MIXED):
-        football = small("drive", chart)
+        strategy = reduced("drive", chart)
+        football = FootballTable.of(compile_game(strategy), strategy)
         value = solve(football.game).value
         for name, maker in STRATEGIES.items():
             for player in (0, 1):
@@ -351,9 +338,9 @@ def test_the_page_states_what_the_agent_does_in_a_drive() -> None:
 
     choices = backup_of(rules).results(solved().view)[1]
     found = {
-        "the agent loses as offence, if only its last downs are its own": losses().of_offence(last),
-        "as defence, likewise": losses().of_defence(last),
-        "as defence, if only punt formation is its own": losses().of_defence(formation),
+        "the agent loses as offence, if only its last downs are its own": lost(last)[0],
+        "as defence, likewise": lost(last)[1],
+        "as defence, if only punt formation is its own": lost(formation)[1],
         "a best response gets from its defence": best_response(game, defence).value,
         "the optimal offence gets": gets(
             football.policy(
@@ -382,7 +369,7 @@ def test_the_environment_states_what_a_best_response_gets_from_the_agent() -> No
         ENVIRONMENTS[f"solvent/Football{name}-v0"] for name in ("Strategy", "Agent")
     )
     assert against_agent.opponent == "paper-agent"
-    best = drive.optimum + losses().of_defence(strategies("paper-agent"))
+    best = drive.optimum + lost(strategies("paper-agent"))[1]
     assert against_agent.optimum == pytest.approx(best, abs=1e-8)
 
 
@@ -391,10 +378,8 @@ def test_the_page_states_what_every_baseline_loses() -> None:
     names = ("paper-agent", "fitted-agent", "tuned", "uniform")
     habits = ("pass-heavy", "run-heavy", "tendencies")
     rows = [
-        f"| `{name}` | {losses().of_offence(found):.3f} | {losses().of_defence(found):.3f} "
-        f"| {losses().until_score(found):.2f} |"
+        "| `{}` | {:.3f} | {:.3f} | {:.2f} |".format(name, *lost(strategies(name)))
         for name in (*names, *habits)
-        for found in [strategies(name)]
     ]
     stated = PAGE.read_text().splitlines()
     assert not [row for row in rows if row not in stated], "\n".join(rows)
