@@ -207,7 +207,7 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
         return f"{begin}Better and worse results may follow, but with the same mean."
     scale = ValueScale(solved.game.info, choice.player)
     value = scale.of(values.pop())
-    told = scale.text(value) if scale.is_chance else f"{value:.6g}"
+    told = scale.text(value) if scale.is_chance else f"{value:z.6g}".replace("-", "−")
     return f"{begin}Whatever may follow here has the value {told}, so nothing is gained or lost."
 
 

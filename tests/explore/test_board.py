@@ -130,7 +130,7 @@ def test_a_tie_says_why() -> None:
     throws = solve(make_game("rock-paper-scissors"))
     for game, state, told in (
         (board, start, "has the value 0, so nothing is gained"),
-        (board, reply, "which of the 4 best"),
+        (board, reply, "which of the 4 best you choose. Whatever may follow here has the value 0,"),
         (throws, throws.game.initial()[0].state, "What matters is the mix"),
     ):
         assert told in why_tied(game, choice_in(game, state))
