@@ -12,6 +12,7 @@ import pytest
 SNIPPET = """
 from typing import assert_type
 
+import solvent
 
 game = solvent.make_game("some-game", size=3)
 assert_type(game, solvent.Game)
@@ -23,7 +24,7 @@ assert_type(solution.value, float)
 assert_type(solution.policies, tuple[solvent.TabularPolicy, solvent.TabularPolicy])
 assert_type(solvent.exploitability(table, solution.policies[0]), float)
 solvent.slove(table)
-solvent.solve("some-game")
+solvent.exploitability("some-game", solution.policies[0])
 """
 
 
@@ -43,7 +44,7 @@ def test_a_type_checker_knows_the_front_door(tmp_path: Path) -> None:
     errors = [line for line in run.stdout.splitlines() if "user.py" in line and "error" in line]
     assert len(errors) == 2, run.stdout
     assert "slove" in errors[0]
-    assert "[call-overload]" in errors[1]
+    assert "[arg-type]" in errors[1]
 
 
 PACKAGES = [
