@@ -11,6 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from commands import run, said
 from leaderboard_tables import as_markdown
@@ -19,7 +20,13 @@ from submitted import NOISE, SUITE
 
 from solvent.benchmark.records import FailureRecord, read_bench, write_results
 from solvent.benchmark.statistics import estimate
-from solvent.benchmark.submissions import PROVED, STATED, check_submission, read_submission
+from solvent.benchmark.submissions import (
+    PROVED,
+    STATED,
+    Submission,
+    check_submission,
+    read_submission,
+)
 from solvent.benchmark.suites import find_suite
 from solvent.benchmark.summary import FILES, POLICIES, bibtex, summarize
 from solvent.model.text import brief, exact
@@ -91,9 +98,9 @@ def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> 
         [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
         for table in re.findall(
             r"^\|.*\n\| ---.*\n((?:\|.*\n)+)",
-            (ROOT / "benchmarks/results/tables.md")
-            .read_text("utf-8")
-            .partition("## two-player")[0],
+            re.split(
+                r"^## ", (ROOT / "benchmarks/results/tables.md").read_text("utf-8"), flags=re.M
+            )[2],
             re.MULTILINE,
         )
     ]
@@ -164,6 +171,41 @@ def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> 
         f"from {seconds[least]:.0f} seconds (Q-learning) to {seconds[most] / 60:.0f} minutes "
         "(masked DQN) of CPU time" in (ROOT / "docs/benchmark.md").read_text("utf-8")
     )
+
+
+def test_the_text_on_half_a_million_steps_is_what_the_entries_and_the_search_say() -> None:
+    said = " ".join((ROOT / "docs/leaderboard.md").read_text("utf-8").split())
+    [folder] = (ROOT / "benchmarks/results/core").iterdir()
+    entry, suite = packed_entry(folder), find_suite("core")
+    mini = {
+        card.parent.name: by_task(packed_entry(card.parent))
+        for card in (ROOT / "benchmarks/results/core-mini").glob("*/card.json")
+    }
+    own, before = by_task(entry), mini.pop("q_learning")
+    overall = [trim_mean(np.concatenate([*scores.values()]), 0.25) for scores in (own, before)]
+    assert "Q-learning reaches {:.3f}, and on `core-mini` {:.3f}".format(*overall) in said
+    few = [f"solvent/{name}-v0" for name in ("CarRental", "FFCombatRandom")]
+    assert (
+        "scores {:.3f} in car rental and {:.3f} in combat from random starts, less than the "
+        "mean of any network with 30,000".format(*(trim_mean(own[name], 0.25) for name in few))
+        in said
+    )
+    for name in few:
+        networks = [trim_mean(scores[name], 0.25) for scores in mini.values()]
+        assert trim_mean(own[name], 0.25) < min(networks), name
+    seconds = sum(agent.cpu_seconds for task in entry.tasks for agent in task.agents)
+    assert f"The ten seeds took {seconds:.0f} CPU seconds." in said
+    assert "trained by the code of commit `bee6a01c`" in said
+    assert (entry.card.source, len(entry.card.seeds)) == ("b04ac314a94f", 10)
+    log = (ROOT / "docs/evidence/core-tuning/q_learning.jsonl").read_text().splitlines()
+    trials = [line for line in map(json.loads, log) if line["kind"] == "trial"]
+    assert len(trials) == 30
+    assert suite.algorithms["q_learning"].settings in [line["settings"] for line in trials]
+
+
+def by_task(entry: Submission) -> dict[str, list[float]]:
+    """The normalized scores of an entry's runs by the environment of their task."""
+    return {task.env: [agent.mode_normalized for agent in task.agents] for task in entry.tasks}
 
 
 def test_the_text_on_games_for_two_is_what_the_entries_and_the_searches_say() -> None:
