@@ -39,6 +39,7 @@ from solvent.model import (
 )
 from solvent.model.arrays import concatenated_ranges
 from solvent.model.game import Alternating, words
+from solvent.model.transforms import discounted_policy, undiscounted
 from solvent.tabular import shapley_iteration
 
 LAKE = GymnasiumTable.from_env(gym.make("FrozenLake-v1"))
@@ -127,6 +128,20 @@ def test_the_table_of_the_rules_is_the_transformed_table() -> None:
         rows = concatenated_ranges(ours.row_start[order], np.diff(ours.row_start)[order])
         found = ours.expectation(values)[rows]
         np.testing.assert_allclose(found, walked.expectation(values[order]), rtol=0, atol=1e-14)
+
+
+def test_a_discount_is_taken_back_and_policies_follow() -> None:
+    for plain in (compile_game(Pig(target=4)), compile_game(Greed(limit=12, sides=2))):
+        table = discounted(plain, 0.9)
+        back = undiscounted(table)
+        assert (back.info, back.states) == (plain.info, plain.states)
+        assert (back.next_state == plain.next_state).all()
+        np.testing.assert_allclose(back.probability, plain.probability, rtol=0, atol=1e-15)
+        policy = TabularPolicy.uniform(plain, player=1)
+        moved = discounted_policy(policy, table)
+        assert (moved.probabilities[:-1] == policy.probabilities).all()
+        assert (moved.player, moved.probabilities[-1].any()) == (1, False)
+        moved.check_is_for(table)
 
 
 def test_the_end_is_a_state_of_its_own_behind_all_others() -> None:

@@ -265,6 +265,15 @@ def test_what_a_sum_lacks_of_1_is_shared_out(pig: Any, total: float) -> None:
     assert (policy.normalized()[~live] == 0).all()
 
 
+def test_a_constant_policy_takes_the_lowest_legal_action_where_its_own_is_illegal(pig: Any) -> None:
+    for player in (0, 1):
+        mask = pig.mask[player]
+        found = TabularPolicy.constant(pig, 1, player=player)
+        assert (found.probabilities[mask[:, 1], 1] == 1).all()
+        assert (found.probabilities[~mask[:, 1] & mask[:, 0], 0] == 1).all()
+        assert (found.player, found.name) == (player, "constant")
+
+
 def test_the_mode_of_a_policy_takes_the_most_probable_action(pig: Any) -> None:
     rng = np.random.default_rng(2)
     chances = rng.random(pig.mask[0].shape) * pig.mask[0]

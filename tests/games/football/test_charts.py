@@ -114,6 +114,24 @@ def test_codes_that_are_no_results_are_refused() -> None:
             parse_result(code)
 
 
+def test_a_choice_is_a_penalty_and_a_play() -> None:
+    penalty, gain = parse_result("off10"), parse_result("7")
+    waiting = parse_result("off10/7")
+    for options in ((), (penalty,), (gain, gain), (penalty, penalty), (penalty, waiting)):
+        with pytest.raises(ValueError, match="a choice is a penalty and a play"):
+            Result("choice", options=options)
+
+
+def test_a_chart_in_the_form_of_earlier_solutions_is_read() -> None:
+    chart = small()
+    rows = {
+        str(number): [{result.code: str(chance) for chance, result in cell} for cell in row]
+        for number, row in enumerate(zip(*chart.columns.values(), strict=True))
+    }
+    table = {"name": chart.name, "source": chart.source, "rows": rows}
+    assert Chart.from_table(table) == chart
+
+
 def small(**changes: list[str]) -> Chart:
     """Two plays against two defences."""
     given = {"1": ["3", "fum*1 | 4*3"], "2": ["def5/12o", "inc"], "Q": ["punt30"] * 2,

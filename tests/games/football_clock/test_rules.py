@@ -275,6 +275,26 @@ def test_who_is_asked_and_when() -> None:
     assert after(game, long._replace(ticks=6), FOUR, A).phase == "time-out"
 
 
+def test_a_position_is_observed_by_these_entries() -> None:
+    state = call(5, 2, 3, 6, margin=-8, timeouts=(2, 1), punting=True)
+    expected = {
+        "lead": (-8, 8, -8), "lead within a score": (-7, 7, -7), "down": (2, 2, 0),
+        "to go": (3, 8, 0), "to goal": (6, 8, 0), "punt formation": (1, 1, 0),
+        "my ball": (1, 1, 0), "second half": (1, 1, 0), "time left": (5, 8, 0),
+        "time left at the end": (5, 8, 0), "my time-outs": (2, 2, 0), "its time-outs": (1, 2, 0),
+    }  # fmt: skip
+    found = {entry.label: tuple(entry[1:]) for entry in TIMEOUTS.entries(state, 0) if entry.value}
+    assert found == expected
+    mirrored = {entry.label: entry.value for entry in TIMEOUTS.entries(state, 1)}
+    assert mirrored["lead"] == 8
+    assert mirrored["lead within a score"] == 7
+    assert (mirrored["my ball"], mirrored["my time-outs"]) == (0, 1)
+    asked = TimedPosition("time-out", ticks=3, saved=4, asked=1, other_too=True, follows="kickoff")
+    told = {entry.label: entry.value for entry in TIMEOUTS.entries(asked, 0)}
+    assert (told["I am asked"], told["it is asked"], told["both are asked"]) == (0, 1, 1)
+    assert (told["time saved"], told["kickoff"], told["untimed down"]) == (4, 1, 0)
+
+
 def test_a_time_out_saves_the_half_from_ending() -> None:
     game = tiny(timeouts=1)
     question = after(game, call(1, timeouts=(0, 1)), ONE, A)
