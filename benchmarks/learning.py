@@ -228,21 +228,23 @@ def main() -> None:
         return
 
     few = arguments.random_seeds
+    chosen = {
+        "solvent/FFCombat-v0": dict.fromkeys(("ppo", "maskable_ppo", "dqn", "masked_dqn"), seeds),
+        "solvent/FFCombatRandom-v0": {"ppo": few, "dqn": few},
+    }
+    if env:
+        chosen = {env: dict.fromkeys(arguments.algorithms, seeds)}
     tasks = [
         Task(
-            environment="solvent/FFCombat-v0",
-            timesteps=arguments.timesteps,
-            seeds=dict.fromkeys(("ppo", "maskable_ppo", "dqn", "masked_dqn"), seeds),
-        ),
-        Task(
-            environment="solvent/FFCombatRandom-v0",
-            timesteps=arguments.timesteps,
-            seeds={"ppo": few, "dqn": few},
-        ),
+            environment=name,
+            timesteps=arguments.timesteps
+            or int(tuned(ALGORITHMS[algorithm].hyperparameters, name)["n_timesteps"]),
+            seeds={algorithm: count},
+            name=f"{name.rpartition('/')[2]}-{algorithm}",
+        )
+        for name, counts in chosen.items()
+        for algorithm, count in counts.items()
     ]
-    if env:
-        each = dict.fromkeys(arguments.algorithms, seeds)
-        tasks = [Task(environment=env, timesteps=arguments.timesteps, seeds=each)]
     out = arguments.out or Path(tempfile.mkdtemp(prefix="solvent-learning-"))
     try:
         results = bench(out, tasks, workers=arguments.processes).tasks
