@@ -102,7 +102,7 @@ def against_the_agent(
         table.add_column(name, justify="right")
     table.add_row("uniform", f"{value(game, TabularPolicy.uniform(game), agent):.3f}")
     for seed in arguments.seeds:
-        result = fixed(AGENT, "maskable_ppo", seed, arguments, solution, out)
+        result = fixed(AGENT, "maskable_ppo", seed, arguments, out)
         mode = result.mode_score.value
         figures = (f"{result.score.value:.3f}", f"{mode:.3f}", f"{mode / best:.3f}")
         table.add_row(str(seed), *figures, *cost(result))
@@ -117,7 +117,7 @@ def against_the_equilibrium(
         table.add_column(name, justify="right")
     settings = tuned("ppo", AGENT) | {"n_timesteps": EQUILIBRIUM_STEPS}
     for seed in arguments.seeds:
-        result = fixed(OPTIMUM, "maskable_ppo", seed, arguments, solution, out, settings)
+        result = fixed(OPTIMUM, "maskable_ppo", seed, arguments, out, settings)
         for label, policy in (("sampled", result.policy), ("mode", result.mode)):
             figures = against_both(game, policy, solution.policies[1], solution)
             own = cost(result) if policy is result.policy else ()
@@ -141,7 +141,6 @@ def both_seats(
             seed=seed,
             timesteps=arguments.timesteps,
             evaluations=arguments.evaluations,
-            solution=solution,
             folder=out / f"self-play-{seed}",
         )
         kinds = (result.scores, result.mode_scores, result.average_scores)
@@ -160,7 +159,7 @@ def deterministic(
     for env_id, name in ((AGENT, "paper-agent"), (OPTIMUM, "optimal")):
         defence = make_baseline(name, game, 1)
         for seed in arguments.seeds:
-            result = fixed(env_id, "masked_dqn", seed, arguments, solution, out)
+            result = fixed(env_id, "masked_dqn", seed, arguments, out)
             policies = {name: result.mode}
             model = load_model(result.folder / "model.zip", "masked_dqn", trust=True)
             for temperature in TEMPERATURES:
@@ -231,7 +230,6 @@ def fixed(
     algorithm: str,
     seed: int,
     arguments: argparse.Namespace,
-    solution: Solution,
     out: Path,
     hyperparameters: dict[str, Any] | None = None,
 ) -> TrainingResult:
@@ -245,7 +243,6 @@ def fixed(
         exploring_starts=SHARE,
         start_weights=arguments.start_weights,
         evaluations=arguments.evaluations,
-        solution=solution,
         folder=out
         / f"{env_id.removeprefix('solvent/')}-{algorithm}-{arguments.start_weights}-{seed}",
     )

@@ -61,22 +61,20 @@ def main() -> None:
             solution = solve(game)
             for algorithm in arguments.self_play:
                 rows = [
-                    self_play(game, solution, algorithm, seed, out, arguments.timesteps)
+                    self_play(game, algorithm, seed, out, arguments.timesteps)
                     for seed in range(arguments.seeds)
                 ]
                 show(console, f"{text} {algorithm}, self-play: exploitability", rows)
                 show_losses(console, game, solution, rows)
             for algorithm in arguments.fixed:
                 rows = [
-                    fixed(game, solution, algorithm, seed, out, arguments.timesteps)
+                    fixed(game, algorithm, seed, out, arguments.timesteps)
                     for seed in range(arguments.seeds)
                 ]
                 show(console, f"{text} {algorithm} against the optimum: gap", rows)
 
 
-def self_play(
-    game: TabularGame, solution: Solution, algorithm: str, seed: int, out: Path, steps: int | None
-) -> Row:
+def self_play(game: TabularGame, algorithm: str, seed: int, out: Path, steps: int | None) -> Row:
     parameters = dict(game.info.parameters)
     result = train(
         ENV,
@@ -85,7 +83,6 @@ def self_play(
         seed=seed,
         timesteps=steps,
         env_kwargs=parameters,
-        solution=solution,
         folder=out / f"{parameters['limit']}-{parameters['sides']}" / f"{algorithm}-{seed}",
     )
     return Row(
@@ -98,9 +95,7 @@ def self_play(
     )
 
 
-def fixed(
-    game: TabularGame, solution: Solution, algorithm: str, seed: int, out: Path, steps: int | None
-) -> Row:
+def fixed(game: TabularGame, algorithm: str, seed: int, out: Path, steps: int | None) -> Row:
     parameters = dict(game.info.parameters)
     result = train(
         ENV,
@@ -108,7 +103,6 @@ def fixed(
         seed=seed,
         timesteps=steps,
         env_kwargs={**parameters, "opponent": "optimal"},
-        solution=solution,
         evaluations=10,
         folder=out / f"{parameters['limit']}-{parameters['sides']}" / f"{algorithm}-fixed-{seed}",
     )
