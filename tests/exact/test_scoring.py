@@ -256,6 +256,17 @@ def test_a_solution_of_another_game_is_refused(pig: Any, combat: Any) -> None:
 # The quick pass gives the values of the best response, in games of every kind
 
 
+def test_a_best_response_says_what_it_answers_and_refuses_a_policy_of_another_game() -> None:
+    pig = compile_game(Pig(target=4))
+    for player in (0, 1):
+        policy = TabularPolicy.uniform(pig, player=player)
+        answer = best_response(pig, policy).policies[1 - player]
+        assert (answer.name, answer.player) == ("best response to uniform", 1 - player)
+        answer.check_is_for(pig)
+        with pytest.raises(ValueError, match="pig"):
+            best_response(compile_game(Pig(target=5)), policy)
+
+
 @pytest.mark.parametrize("rules", [Greed(7, 3), Greed(9, 1), Pig(8)])
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_values_are_those_of_the_best_response(rules: Game, player: int) -> None:

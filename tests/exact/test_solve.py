@@ -33,6 +33,7 @@ from solvent.exact import (
 )
 from solvent.exact.decomposition import optimum, solve_values
 from solvent.exact.layered.solve import solve_in_memory
+from solvent.exact.solver import with_table
 from solvent.games import FightingFantasy, Pig
 from solvent.model import (
     GymnasiumTable,
@@ -55,6 +56,18 @@ games = st.builds(
 
 def start_value(game: Any, *policies: TabularPolicy) -> float:
     return float(game.initial @ policy_value(game, *policies))
+
+
+def test_a_game_solved_in_its_own_way_tells_its_progress_and_has_its_tables_solution() -> None:
+    told: list[Progress] = []
+    solve(make_game("yahtzee", boxes="aces,chance", dice=2, faces=3), progress=told.append)
+    assert told
+    solved = solve(make_game("greed", limit=30, sides=4))
+    assert not isinstance(solved, SolvedTable)
+    tabled = with_table(solved)
+    assert tabled is not None
+    assert tabled.value == pytest.approx(solved.value, abs=1e-12)
+    assert with_table(tabled) is tabled
 
 
 @pytest.mark.parametrize("name", ["soccer", "nim"])

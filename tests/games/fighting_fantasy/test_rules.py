@@ -116,6 +116,12 @@ COSTS = [
 ]  # fmt: skip
 
 
+def test_an_observation_is_in_shares_of_the_largest_numbers() -> None:
+    game = FightingFantasy(skill_difference=-5, stamina=10, opponent_stamina=8, luck=4)
+    seen = game.observe(Combat(-5, 5, 2, 3, "lost"), 0)
+    assert seen == pytest.approx([-0.25, 0.5, 0.25, 0.75, -1])
+
+
 def test_a_round_costs_what_its_rule_says() -> None:
     for rule, round_, action, costs in COSTS:
         assert points_lost(round_, action) == costs, rule

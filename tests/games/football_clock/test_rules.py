@@ -377,6 +377,8 @@ def test_where_a_form_begins() -> None:
     assert [*expected] == [*TIMED_FORMS]
     for form, state in expected.items():
         assert make_game("football-strategy", form=form).initial() == (Outcome(1, state),), form
+    [start] = make_game("football-strategy", form="two-minutes", to_go=1).initial()
+    assert start.state == TimedPosition("call", 2, 8, down=1, to_go=1, to_goal=80, **three)
     own = {"margin": -5, "down": 3, "to_go": 12, "to_goal": 7, "timeouts": 1}
     [start] = make_game("football-strategy", form="two-minutes", **own).initial()
     assert start.state == TimedPosition("call", 2, 8, -5, (1, 1), down=3, to_go=7, to_goal=7)
