@@ -133,6 +133,9 @@ TRIED: Mapping[str, Mapping[str, Trial]] = {
         "larger rollouts, entropy bonus from 0.05 to 0, levels": Trial(
             LARGE, levels=True, part="entropy", timesteps=4_000_000
         ),
+        "all starts uniform, levels": Trial(
+            {"exploring_starts": 1.0}, levels=True, timesteps=12_000_000
+        ),
     },
     "solvent/FootballDrive-v0": {
         "tuned settings": Trial(timesteps=3_000_000),

@@ -195,7 +195,7 @@ def test_the_text_on_half_a_million_steps_is_what_the_entries_and_the_search_say
         assert trim_mean(own[name], 0.25) < min(networks), name
     seconds = sum(agent.cpu_seconds for task in entry.tasks for agent in task.agents)
     assert f"The ten seeds took {seconds:.0f} CPU seconds." in said
-    assert "trained by the code of commit `bee6a01c`" in said
+    assert "trained by the code of commit `9311e7a9`" in said
     assert (entry.card.source, len(entry.card.seeds)) == ("b04ac314a94f", 10)
     log = (ROOT / "docs/evidence/core-tuning/q_learning.jsonl").read_text().splitlines()
     trials = [line for line in map(json.loads, log) if line["kind"] == "trial"]
