@@ -130,6 +130,13 @@ def test_the_table_of_the_rules_is_the_transformed_table() -> None:
         np.testing.assert_allclose(found, walked.expectation(values[order]), rtol=0, atol=1e-14)
 
 
+def test_rewards_of_a_discounted_game_have_no_bound_unless_they_are_chances() -> None:
+    assert discounted(Pig(target=4), 0.9).info.reward_range == Pig(target=4).info.reward_range
+    points = compile_game(LAKE)
+    points = replace(points, info=replace(points.info, unit="points"))
+    assert discounted(points, 0.9).info.reward_range == (-np.inf, np.inf)
+
+
 def test_a_discount_is_taken_back_and_policies_follow() -> None:
     for plain in (compile_game(Pig(target=4)), compile_game(Greed(limit=12, sides=2))):
         table = discounted(plain, 0.9)

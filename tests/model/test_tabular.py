@@ -126,6 +126,7 @@ def test_folding_a_player_averages_its_rows(pig: Any) -> None:
     folded = against(pig, policy)
     assert (folded.action_count[1] <= 1).all()
     assert (folded.mask[0] == pig.mask[0]).all()
+    assert (folded.turn == pig.turn).all()
     values = rng.random(pig.n_states)
     before, after = pig.expectation(values), folded.expectation(values)
     for s in range(pig.n_states):
