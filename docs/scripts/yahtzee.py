@@ -38,8 +38,8 @@ def pass_points_on(
 ) -> None:
     """Move probability from cards to their successors, for every number of points so far.
 
-    As :func:`solvent.games.yahtzee.turn_kernel.pass_on`, with ``mass`` [L, V] and ``after``
-    [sets, U, 2, V] by the points.
+    As :func:`solvent.games.yahtzee.turn_kernel.pass_on`, whose ``mass`` and ``after`` have one more
+    axis here, the points so far: [L, V] and [sets, U, 2, V].
     """
     for lane in range(len(totals)):
         possible = np.flatnonzero(mass[lane])
@@ -57,7 +57,7 @@ def distribution(solution: YahtzeeSolution, name: str) -> Floats:
     """[V] the probability of each final score.
 
     Args:
-        solution: Of any form.
+        solution: The solution of a form of Yahtzee.
         name: The name of a policy, one of :data:`~solvent.games.yahtzee.scores.KNOWN`.
     """
     layers, policy = solution.layers, KNOWN[name](solution)
@@ -144,7 +144,7 @@ def deviations(solution: YahtzeeSolution) -> tuple[float, float]:
     """The least and the largest standard deviation of the final score, over all optimal policies.
 
     Args:
-        solution: Of any form.
+        solution: The solution of a form of Yahtzee.
     """
     layers = solution.layers
     found = []

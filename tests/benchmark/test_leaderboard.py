@@ -187,7 +187,9 @@ def test_the_text_on_half_a_million_steps_is_what_the_entries_and_the_search_say
     few = [f"solvent/{name}-v0" for name in ("CarRental", "FFCombatRandom")]
     assert (
         "scores {:.3f} in car rental and {:.3f} in combat from random starts, less than the "
-        "mean of any network with 30,000".format(*(trim_mean(own[name], 0.25) for name in few))
+        "interquartile mean of any network with 30,000".format(
+            *(trim_mean(own[name], 0.25) for name in few)
+        )
         in said
     )
     for name in few:
