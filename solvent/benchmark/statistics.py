@@ -1,4 +1,4 @@
-"""Statistics over seeds and tasks: means with intervals, profiles, comparisons and times to a gap.
+"""Statistics over seeds and tasks: means with intervals, profiles and comparisons.
 
 They are those of R. Agarwal, M. Schwarzer, P. S. Castro, A. Courville and
 M. G. Bellemare, "Deep reinforcement learning at the edge of the statistical precipice", NeurIPS
@@ -14,7 +14,6 @@ without bound has the score minus infinity and is counted; then the ends are the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -73,28 +72,6 @@ class Band:
     low: Floats | None
     high: Floats | None
     is_interval: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CensoredTime:
-    """The times at which runs first reached a gap.
-
-    A run that never did is censored: only a lower bound of its time is known. The median over all
-    runs needs no more than that bound as long as fewer than half of them are censored.
-
-    Attributes:
-        reached: Number of runs that reached the gap.
-        runs: Number of runs.
-        median: Median over all runs; infinite if half of them or more never reached the gap.
-        low: The least time.
-        high: The largest time; infinite if a run never reached the gap.
-    """
-
-    reached: int
-    runs: int
-    median: float
-    low: float
-    high: float
 
 
 def interquartile_mean(*tasks: Floats, axis: int = -1) -> Floats:
@@ -226,30 +203,6 @@ def probability_of_improvement(
         return RunStatistic(mean, mean, mean, is_interval=False)
     low, high = _ends(pairs, _improvement, over_tasks=over_tasks)
     return RunStatistic(mean, float(low), float(high), is_interval=True)
-
-
-def time_to_gap(curves: Sequence[Sequence[tuple[float, float]]], gap: float) -> CensoredTime:
-    """Return the times at which runs first had at most some gap.
-
-    Args:
-        curves: The points of each run, times ascending, each with the gap at that time.
-        gap: The gap to reach.
-
-    Raises:
-        ValueError: If there are no runs.
-    """
-    if not curves:
-        raise ValueError("a time to a gap needs runs; there are none")
-    times = sorted(next((time for time, own in curve if own <= gap), math.inf) for curve in curves)
-    # The larger of the two in the middle is infinite where half of the runs are censored.
-    middle = times[(len(times) - 1) // 2], times[len(times) // 2]
-    return CensoredTime(
-        reached=sum(map(math.isfinite, times)),
-        runs=len(times),
-        median=sum(middle) / 2,
-        low=times[0],
-        high=times[-1],
-    )
 
 
 def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -> Band:

@@ -2,12 +2,8 @@
 
 :func:`summarize` makes the rows, with the statistics of :mod:`solvent.benchmark.statistics`, and
 the functions after it write them: ``summary.csv`` with a row for each task, algorithm and policy
-and then one over all tasks, ``summary.json`` with the same and the probabilities of improvement,
-and ``summary.tex`` with tables for LaTeX (package booktabs).
-
-Times to a gap are from the learning curves as recorded: the first evaluation at which the gap of
-the policy is at most a share of the distance between uniform and optimal play. Runs that never got
-there are counted, not left out.
+and then one over all tasks, and ``summary.json`` with the same and the probabilities of
+improvement.
 """
 
 from __future__ import annotations
@@ -15,28 +11,21 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from solvent.benchmark.records import AgentRecord, SuiteRecord, TaskRecord
+from solvent.benchmark.records import SuiteRecord, TaskRecord
 from solvent.benchmark.statistics import (
-    CensoredTime,
     RunStatistic,
     estimate,
     mean_over_tasks,
     median_over_tasks,
     probability_of_improvement,
-    time_to_gap,
 )
-from solvent.exact.learning_curve import Evaluation
 from solvent.model.files import strict_json, write_atomically
-
-FILES = ("summary.csv", "summary.json", "summary.tex")
-"""The names of the files."""
 
 LEAST_GAP = 1e-9
 """Gaps below this one count as this one in logarithms: they are not known any better."""
@@ -44,32 +33,11 @@ LEAST_GAP = 1e-9
 UNTUNED = "default settings"
 """Description of the tuning of an algorithm if nothing else is known."""
 
-GAPS = (0.1, 0.01, 0.001)
-"""Shares of the distance between uniform and optimal play."""
-
 PREFIXES = {"greedy": "mode_", "sampled": ""}
 """Prefixes of the names of a policy's figures, by the policy."""
 
 POLICIES = ("judged", *PREFIXES)
 """The policies of a row: the one that runs are compared by, the greedy and the sampled one."""
-
-Curves = Mapping[tuple[str, str], Sequence[Evaluation]]
-"""The learning curves by the names of the task and the agent."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimeToGap:
-    """The times at which the runs of an algorithm first reached a gap.
-
-    Attributes:
-        share: The gap, as a share of the distance between uniform and optimal play.
-        steps: The times in environment steps.
-        cpu_seconds: The times in seconds of CPU, evaluations included.
-    """
-
-    share: float
-    steps: CensoredTime
-    cpu_seconds: CensoredTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +63,6 @@ class SummaryRow:
         worst_start_gap: The largest gap of a run from a single start; over all tasks None.
         timesteps: Mean number of environment steps of the runs, as recorded.
         cpu_seconds: Mean CPU time of the runs, in seconds, as recorded.
-        times: Times to the gaps of :data:`GAPS`; none where curves or the uniform policy's score
-            are not known, and over all tasks.
     """
 
     algorithm: str
@@ -115,7 +81,6 @@ class SummaryRow:
     worst_start_gap: float | None
     timesteps: float
     cpu_seconds: float
-    times: tuple[TimeToGap, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +176,6 @@ def scores_over_constant(
 def summarize(
     tasks: Sequence[TaskRecord],
     suite: SuiteRecord | None = None,
-    curves: Curves | None = None,
     *,
     policies: Sequence[str] = POLICIES,
     compare: bool = True,
@@ -221,13 +185,12 @@ def summarize(
     Args:
         tasks: Records of the tasks.
         suite: Suite of the tasks; None if they belong to none.
-        curves: The learning curves, as recorded; without them there are no times to a gap.
         policies: The policies that have rows.
         compare: Whether each two algorithms are compared.
     """
     algorithms = algorithms_of(tasks)
     rows = [
-        _row(some, name, algorithm, policy, curves or {})
+        _row(some, name, algorithm, policy)
         for some, name in (*(([task], task.name) for task in tasks), (tasks, None))
         for algorithm in algorithms_of(some)
         for policy in policies
@@ -242,24 +205,18 @@ def summarize(
     return Summary(suite, tuple(rows), tuple(improvements))
 
 
-def write_summary(folder: str | Path, summary: Summary) -> list[Path]:
+def write_summary(folder: str | Path, summary: Summary) -> None:
     """Write the files of a summary.
 
     Args:
         folder: Output folder.
         summary: The summary to write.
 
-    Returns:
-        The paths of the files.
-
     Raises:
         StoreError: If one cannot be written.
     """
-    texts = (as_csv(summary), as_json(summary), as_latex(summary))
-    places = [Path(folder) / name for name in FILES]
-    for place, text in zip(places, texts, strict=True):
-        write_atomically(place, text.encode())
-    return places
+    for name, text in (("summary.csv", as_csv(summary)), ("summary.json", as_json(summary))):
+        write_atomically(Path(folder) / name, text.encode())
 
 
 def as_csv(summary: Summary) -> str:
@@ -286,67 +243,7 @@ def as_json(summary: Summary) -> str:
     return strict_json(content) + "\n"
 
 
-def as_latex(summary: Summary) -> str:
-    """Return two LaTeX tables: scores by task, then algorithms over all tasks."""
-    overall = [row for row in summary.rows if row.task is None]
-    names = list(dict.fromkeys(row.algorithm for row in overall))
-    tasks = list(dict.fromkeys(row.task for row in summary.rows if row.task is not None))
-    by_task = [
-        [latex(task), *("--" if row is None else _latex(row.iqm) for row in rows)]
-        for task in tasks
-        for rows in [[summary.row(name, task) for name in names]]
-    ]
-    told = [
-        [latex(row.algorithm), latex(row.told), latex(row.tuning), str(row.runs)]
-        + [_latex(one) for one in (row.iqm, row.iqm_over_tasks, row.median, row.mean)]
-        + [_latex(row.over_constant), _latex(greedy.iqm), _latex(sampled.iqm)]
-        for row, greedy, sampled in zip(*[iter(overall)] * 3, strict=True)
-    ]
-    heads = ["algorithm", "told", "settings", "runs", "IQM", "IQM, tasks drawn", "median", "mean"]
-    heads += ["over constant, IQM", "greedy, IQM", "sampled, IQM"]
-    return "\n".join(
-        (
-            "% Normalized scores, 0 for uniform play and 1 for optimal play; over constant: 0 for",
-            "% the best policy with the same action in every state. In brackets: 95% stratified",
-            "% bootstrap intervals, or with fewer than ten seeds the range of the runs.",
-            "% Of the greedy policy; by self-play of the sampled one.",
-            "% Interquartile means by task:",
-            *_tabular(["task", *map(latex, names)], by_task),
-            "",
-            "% Over all tasks; `tasks drawn': the bootstrap draws tasks, too.",
-            *_tabular(heads, told),
-            "",
-        )
-    )
-
-
-def _tabular(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [rf"{' & '.join(cells)} \\" for cells in (heads, *rows)]
-    begin, end = rf"\begin{{tabular}}{{{'l' * len(heads)}}}", r"\end{tabular}"
-    return [begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", end]
-
-
-_LATEX = {character: "\\" + character for character in "&%$#_{}"}
-_LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-
-
-def latex(text: str) -> str:
-    """Escape the special characters of LaTeX in a text."""
-    return re.sub(r"[&%$#_{}\\~^]", lambda found: _LATEX[found[0]], text)
-
-
-def _latex(found: RunStatistic | None) -> str:
-    if found is None:
-        return "--"
-    mean, low, high = (
-        f"{number:z.3f}".replace("inf", r"\infty") for number in (found.mean, found.low, found.high)
-    )
-    return f"${mean}$" if found.low == found.high else f"${mean}$ $[{low}, {high}]$"
-
-
-def _row(
-    tasks: Sequence[TaskRecord], name: str | None, algorithm: str, policy: str, curves: Curves
-) -> SummaryRow:
+def _row(tasks: Sequence[TaskRecord], name: str | None, algorithm: str, policy: str) -> SummaryRow:
     scores = normalized_scores(tasks, algorithm, policy)
     agents = [agent for task in tasks for agent in task.agents if agent.algorithm == algorithm]
     gaps = [_figures(task, algorithm, policy, "gap") for task in tasks]
@@ -370,34 +267,12 @@ def _row(
         else max(_figures(tasks[0], algorithm, policy, "worst_start_gap")),
         timesteps=sum(agent.timesteps for agent in agents) / len(agents),
         cpu_seconds=sum(agent.cpu_seconds for agent in agents) / len(agents),
-        times=() if name is None else _times(tasks[0], agents, policy, curves),
     )
 
 
 def all_of(texts: Iterable[str]) -> str:
     """Return the different ones of some texts as one."""
     return "; ".join(dict.fromkeys(texts))
-
-
-def _times(
-    task: TaskRecord, agents: Sequence[AgentRecord], policy: str, curves: Curves
-) -> tuple[TimeToGap, ...]:
-    own = [curves.get((task.name, agent.name)) for agent in agents]
-    distance = next((one.gap for one in task.baselines if one.name == "uniform"), math.nan)
-    if any(curve is None for curve in own) or not 0 < distance < math.inf:
-        return ()
-    gap = _prefix(task, policy) + "gap"
-
-    def reached(time: str, share: float) -> CensoredTime:
-        points = [
-            [(float(getattr(point, time)), float(getattr(point, gap))) for point in curve or ()]
-            for curve in own
-        ]
-        return time_to_gap(points, share * distance)
-
-    return tuple(
-        TimeToGap(share, reached("timesteps", share), reached("seconds", share)) for share in GAPS
-    )
 
 
 def _can_be_normalized(task: TaskRecord) -> bool:
@@ -409,12 +284,8 @@ def _can_be_normalized(task: TaskRecord) -> bool:
     return any(map(math.isfinite, every)) or not any(map(math.isnan, every))
 
 
-def _prefix(task: TaskRecord, policy: str) -> str:
-    return PREFIXES[task.judged if policy == "judged" else policy]
-
-
 def _figures(task: TaskRecord, algorithm: str, policy: str, name: str) -> list[float]:
-    attribute = _prefix(task, policy) + name
+    attribute = PREFIXES[task.judged if policy == "judged" else policy] + name
     return [getattr(agent, attribute) for agent in task.agents if agent.algorithm == algorithm]
 
 
@@ -429,11 +300,6 @@ def _cells(row: SummaryRow) -> dict[str, Any]:
         told = (None,) * 4 if found is None else (found.mean, found.low, found.high, ends)
         cells |= zip(columns, told, strict=True)
     cells |= {name: getattr(row, name) for name in ("worst_start_gap", "timesteps", "cpu_seconds")}
-    for time in row.times:
-        percent = f"{time.share:.1%}".replace(".0%", "%")
-        cells[f"reached {percent}"] = time.steps.reached
-        cells[f"median steps to {percent}"] = time.steps.median
-        cells[f"median CPU s to {percent}"] = time.cpu_seconds.median
     return cells
 
 

@@ -560,7 +560,7 @@ def report(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="With --in: folder for a summary as CSV, JSON and LaTeX, and for charts as SVG.",
+            help="With --in: folder for a summary as CSV and JSON, and for charts as SVG.",
         ),
     ] = None,
     game: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import getdoc
-from math import isfinite, isnan
+from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -135,7 +135,7 @@ def render(
     solved = [solve_task(task, Path(subject)) for task in bench.tasks]
     tasks = [one.task for one in solved]
     curves = {(one.task.name, item.agent.name): item.curve for one in solved for item in one.agents}
-    found = summarize(tasks, bench.suite, curves)
+    found = summarize(tasks, bench.suite)
     marks = algorithm_marks(algorithms_of(tasks))
     views = [_view(one, marks, found) for one in solved]
     # Over all tasks only who was in more than one is compared.
@@ -200,8 +200,6 @@ def _page(views: Sequence[View], sections: Sequence[Section], **of_bench: Any) -
         title=views[0]["task"].title if len(views) == 1 else f"Bench of {len(views)} environments",
         tasks=views,
         scripts=scripts,
-        isfinite=isfinite,
-        percent=lambda share: f"{100 * share:g}%",
         baseline_shape=BASELINE_SHAPE,
         **OF_A_GAME | of_bench,
     )
@@ -251,11 +249,6 @@ def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None
         "curves": panels(task, curves, marks, meaning) if curves else (),
         # Which curves do not end where their agents are.
         "curve_ends": ends(task, curves),
-        "times": [
-            row
-            for row in (summary.rows if summary else ())
-            if row.task == task.name and row.times and row.policy in PREFIXES
-        ],
         "bands": [gap_band_panel(task, curves, marks, policy).drawn() for policy in PREFIXES]
         if several_seeds
         else (),

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,6 @@ from solvent import __version__
 from solvent.benchmark.records import BenchRecord, SuiteRecord, read_bench
 from solvent.benchmark.statistics import (
     Band,
-    CensoredTime,
     curve_band,
     estimate,
     interquartile_mean,
@@ -29,20 +27,15 @@ from solvent.benchmark.statistics import (
     median_over_tasks,
     performance_profile,
     probability_of_improvement,
-    time_to_gap,
 )
 from solvent.benchmark.summary import (
-    Curves,
     Summary,
     as_csv,
     as_json,
-    as_latex,
     bibtex,
-    latex,
     normalized_scores,
     summarize,
 )
-from solvent.exact.learning_curve import Evaluation, read_curve
 
 
 def test_the_three_means_by_hand() -> None:
@@ -123,29 +116,6 @@ def test_the_probability_of_improvement_is_that_of_mann_and_whitney() -> None:
     assert 0 < found.low < found.mean < found.high < 1
 
 
-def curves_of(times: list[float]) -> list[list[tuple[float, float]]]:
-    return [[(0.0, 1.0), (time, 0.05), (time + 1, 0.2)] for time in times]
-
-
-@pytest.mark.parametrize(
-    ("never", "expected"),
-    [
-        (0, CensoredTime(3, 3, 200.0, 100.0, 900.0)),
-        (1, CensoredTime(3, 4, 550.0, 100.0, math.inf)),
-        (2, CensoredTime(3, 5, 900.0, 100.0, math.inf)),
-        (3, CensoredTime(3, 6, math.inf, 100.0, math.inf)),
-    ],
-)
-def test_the_time_to_a_gap_counts_the_runs_that_never_get_there(
-    never: int, expected: CensoredTime
-) -> None:
-    curves = curves_of([900.0, 100.0, 200.0]) + [[(0.0, 1.0), (1000.0, 0.11)]] * never
-    assert time_to_gap(curves, 0.1) == expected
-    # A gap counts where it is reached, and where it begins.
-    assert time_to_gap([[(0.0, 0.1)]], 0.1) == CensoredTime(1, 1, 0.0, 0.0, 0.0)
-    assert time_to_gap([[(0.0, math.nan), (5.0, 0.0)]], 0.1).median == 5.0
-
-
 def test_a_band_of_few_runs_is_their_range() -> None:
     curves = [[(0.0, 4.0), (10.0, 2.0)], [(0.0, 8.0), (20.0, 0.0)]]
     band = curve_band(curves, np.array([0.0, 9.0, 10.0, 25.0]))
@@ -171,17 +141,8 @@ def read(bench_folder: Path) -> BenchRecord:
 
 
 @pytest.fixture(scope="module")
-def learning_curves(bench_folder: Path, read: BenchRecord) -> Curves:
-    return {
-        (task.name, agent.name): read_curve(bench_folder / agent.folder / "curve.csv", Evaluation)
-        for task in read.tasks
-        for agent in task.agents
-    }
-
-
-@pytest.fixture(scope="module")
-def summary(read: BenchRecord, learning_curves: Curves) -> Summary:
-    return summarize(read.tasks, read.suite, learning_curves)
+def summary(read: BenchRecord) -> Summary:
+    return summarize(read.tasks, read.suite)
 
 
 def test_the_rows_are_the_statistics_of_the_records(read: BenchRecord, summary: Summary) -> None:
@@ -266,18 +227,6 @@ def test_json_is_strict_and_complete(summary: Summary) -> None:
     assert len(content["rows"]) == len(summary.rows)
     assert content["rows"][0]["iqm"]["mean"] == summary.rows[0].iqm.mean  # type: ignore[union-attr]
     assert content["citation"] == bibtex(summary.suite)
-
-
-def test_latex_has_tables_that_add_up(summary: Summary) -> None:
-    text = as_latex(summary)
-    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
-    for tabular, rows in zip(re.findall(r"\\begin.*?\\end", text, re.DOTALL), (2, 2), strict=True):
-        columns = re.search(r"{(l+)}", tabular)
-        lines = [line for line in tabular.splitlines() if line.endswith(r"\\")]
-        assert len(lines) == 1 + rows
-        assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
-    assert r"wild\_one & samples & default settings & 20" in text
-    assert latex("a_b%{c}\\~") == r"a\_b\%\{c\}\textbackslash{}\textasciitilde{}"
 
 
 def test_the_citation_has_the_facts_of_the_file() -> None:
