@@ -541,10 +541,14 @@ class RunCallback:
         Args:
             policy: A policy in a form that :mod:`solvent.benchmark.policies` allows.
         """
-        if self._told is None:
-            self._told = self._budget.timesteps
-        policies = self._evaluate(policy, self._told)
-        self.progress(self._told)
+        steps = self._told
+        if steps is None:
+            # One that was resumed when all was learned reports nothing any more.
+            done = self.curve[-1:] if self._resumed else []
+            steps = done[0].timesteps if done else self._budget.timesteps
+        self._go_on_from(steps, steps)
+        policies = self._evaluate(policy, steps)
+        self.progress(steps)
         return policies
 
     def _evaluate(self, policy: Any, timesteps: int) -> tuple[Learned, ...]:

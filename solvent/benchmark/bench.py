@@ -17,15 +17,17 @@ folder on the machine that does it, whose files come back when the run is finish
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import re
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from multiprocessing.managers import SyncManager
@@ -286,7 +288,8 @@ def _started(
                 worker = process()
                 lost = "its process died, as one does that runs out of memory"
                 failure = FailureRecord(run.task.name, run.algorithm, run.seed, lost)
-                events.put((run.name, failure))
+                if not stop.is_set():
+                    events.put((run.name, failure))
                 return failure
             finally:
                 idle.put(worker)
@@ -317,6 +320,9 @@ def _started(
             reader.join()
 
 
+PATIENCE = 3.0
+"""Seconds that a run has to end at its next report when the bench is interrupted."""
+
 _worker: dict[str, Any] = {}
 
 
@@ -324,6 +330,15 @@ def _begin_worker(events: Any, stop: Any) -> None:
     """Set a worker up."""
     live_with_parent()
     _worker.update(events=events, stop=stop)
+    threading.Thread(target=_leave, args=(stop,), daemon=True).start()
+
+
+def _leave(stop: Any) -> None:
+    """End this worker some time after the bench was told to stop; a run may report too seldom."""
+    with suppress(EOFError, OSError):  # The bench itself is gone.
+        stop.wait()
+    time.sleep(PATIENCE)
+    os._exit(1)
 
 
 def _work(out: Path, run: Run) -> Outcome:

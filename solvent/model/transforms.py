@@ -317,7 +317,10 @@ def from_arrays(
     Raises:
         ValueError: If shapes do not fit each other, or as for :class:`TabularGame`.
     """
-    chance, reward = np.asarray(P, float), np.asarray(R, float)
+    try:
+        chance, reward = np.asarray(P, float), np.asarray(R, float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"P and R have to be arrays of numbers, dense ones: {error}") from None
     shape = chance.shape
     if len(shape) != 3 or shape[2] not in shape[:2]:
         raise ValueError(f"P has shape {shape}; expected [A, S, S] or [S, A, S]")
@@ -331,7 +334,12 @@ def from_arrays(
         raise ValueError(f"R has shape {np.shape(R)}; expected [{s}], [{s}, {a}] or that of P")
     reward = np.broadcast_to(reward.reshape(*reward.shape, *[1] * (3 - reward.ndim)), (s, a, s))
     legal = np.asarray(~np.isneginf(reward).any(axis=2))
-    legal[list(terminal)] = False
+    try:
+        legal[list(terminal)] = False
+    except (TypeError, IndexError):
+        raise ValueError(
+            f"terminal is {shown(terminal)}; expected are indices of states, from 0 to {s - 1}"
+        ) from None
     present = legal[:, :, None] & (chance != 0)
     table = TabularGame(
         info=GameInfo(

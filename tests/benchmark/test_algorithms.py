@@ -15,6 +15,7 @@ import own_algorithms
 import pytest
 
 from solvent.baselines.gate import tabulated
+from solvent.benchmark import algorithms
 from solvent.benchmark.algorithms import (
     Budget,
     MakeEnv,
@@ -189,6 +190,22 @@ def test_what_an_algorithm_keeps_is_gone_on_with(tmp_path: Path) -> None:
     curve = read_curve(tmp_path / record.folder / "curve.csv")
     assert [point.timesteps for point in curve] == [100, 200, 300, 400, 500]
     assert all(one.seconds <= two.seconds for one, two in pairwise(curve))
+
+
+def test_a_run_that_is_interrupted_when_all_is_learned_keeps_its_steps_and_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_of(replace(COMBAT, timesteps=450), own_algorithms.checkpoints)
+    with pytest.raises(KeyboardInterrupt):
+        perform(tmp_path, run)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(algorithms, "save_policy", own_algorithms.interrupts)
+        perform(tmp_path, run)
+    [*_, before] = read_curve(tmp_path / run.folder / "curve.csv")
+    record = perform(tmp_path, run)
+    [*_, last] = read_curve(tmp_path / run.folder / "curve.csv")
+    assert record.timesteps == last.timesteps == before.timesteps == 500
+    assert last.seconds >= before.seconds
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,31 @@ def test_killed_halfway_it_ends_with_the_same_table(
     assert any(line.startswith("resumed") for line in told)
 
 
+def test_an_interrupted_bench_does_not_wait_for_a_run_that_reports_nothing(tmp_path: Path) -> None:
+    script, out = tmp_path / "script.py", tmp_path / "out"
+    script.write_text(
+        "import signal\n"
+        "from solvent.benchmark.bench import bench\n"
+        "from solvent.benchmark.suites import Task\n"
+        "if __name__ == '__main__':\n"
+        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"    task = Task(environment={GREED!r}, timesteps=500)\n"
+        f"    bench({str(out)!r}, [task], {{'own': {own_algorithms.__file__ + ':sleeps'!r}}})\n"
+    )
+    process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not list(out.rglob("asleep.txt")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    try:
+        _, told = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert told.endswith("KeyboardInterrupt\n")
+
+
 @pytest.fixture(scope="module")
 def troubled(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A bench of which much fails, and what came of it when it was called again, mended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,16 @@ def leaves(make: Any, seed: int, budget: Any, callback: Any) -> Any:
 def dies(make: Any, seed: int, budget: Any, callback: Any) -> Any:
     """Ends as what the system kills."""
     os._exit(1)
+
+
+def sleeps(make: Any, seed: int, budget: Any, callback: Any) -> Any:
+    """Learns for long without a report."""
+    (callback.folder / "asleep.txt").write_text("")
+    time.sleep(600)
+
+
+def interrupts(*_: Any) -> None:
+    raise KeyboardInterrupt
 
 
 class Network:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -116,6 +117,12 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             from_arrays(P, R)
+    sparse = [scipy.sparse.csr_array(action) for action in flat]
+    with pytest.raises(ValueError, match="P and R have to be arrays of numbers, dense ones"):
+        from_arrays(sparse, np.zeros(3))
+    for terminal in ([3], [1.0], 2):
+        with pytest.raises(ValueError, match=r"terminal is .*; expected are indices of states, fr"):
+            from_arrays(flat, np.zeros(3), terminal=terminal)  # type: ignore[arg-type]
 
 
 def test_folding_a_player_averages_its_rows(pig: Any) -> None:
