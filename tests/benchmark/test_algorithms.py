@@ -198,9 +198,10 @@ def test_a_run_that_is_interrupted_when_all_is_learned_keeps_its_steps_and_its_t
     run = run_of(replace(COMBAT, timesteps=450), own_algorithms.checkpoints)
     with pytest.raises(KeyboardInterrupt):
         perform(tmp_path, run)
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(algorithms, "save_policy", own_algorithms.interrupts)
+    monkeypatch.setattr(algorithms, "save_policy", own_algorithms.interrupts)
+    with pytest.raises(KeyboardInterrupt):
         perform(tmp_path, run)
+    monkeypatch.undo()
     [*_, before] = read_curve(tmp_path / run.folder / "curve.csv")
     record = perform(tmp_path, run)
     [*_, last] = read_curve(tmp_path / run.folder / "curve.csv")
