@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import io
 import json
 import re
 import subprocess
@@ -11,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import gymnasium as gym
@@ -19,11 +16,9 @@ import pytest
 from bad_files import CONTENTS, bad_files, forge
 from commands import answer, refusal, run, said
 from gamebooks import changed, mill
-from rich.console import Console
 
-from solvent import GAMES, __version__, make_game
+from solvent import __version__, make_game
 from solvent.benchmark import progress
-from solvent.cli import printing
 from solvent.cli.parameters import (
     ALGORITHMS,
     game_of_request,
@@ -41,7 +36,6 @@ from solvent.games import Pig
 from solvent.games.gamebook.loader import check_book
 from solvent.model import TabularPolicy, compile_game, registry
 from solvent.model.cache import Progress
-from solvent.model.registry import GameSpec
 from solvent.registration import find_environment
 
 SMALL = ["ff-combat", "--stamina", "4", "--opponent-stamina", "4", "--luck", "3"]
@@ -82,14 +76,6 @@ def policy_file(tmp_path: Path, small: Any) -> Path:
 )
 def test_parameters_are_read(words: str, parameters: dict[str, Any]) -> None:
     assert parse_parameters(words.split()) == parameters
-
-
-def test_environments_and_toy_texts_are_games_too() -> None:
-    random = read_game("solvent/FFCombatRandom-v0", ["--luck", "0:2"])
-    assert dict(random.info.parameters)["luck"] == [0, 2]
-    assert dict(random.info.parameters)["skill_difference"] == [-3, 3]
-    lake = read_game("FrozenLake-v1", ["--is-slippery"])
-    assert solve(compile_game(lake)).value == pytest.approx(14 / 17)
 
 
 COIN = """
@@ -217,16 +203,6 @@ def test_solve_answers_what_the_solver_does(small: Any) -> None:
         assert values[start["best"]] == max(values.values()) == start["value"]
 
 
-def test_solve_prints_the_published_value_of_the_hell_demon() -> None:
-    # Johnston 2022, section 2.3: 0.78 with the optimal strategy.
-    words = "solve ff-combat --opponent hell-demon --stamina 24 --luck 12"
-    shown = said(*words.split())
-    assert re.search(r"value +0\.776367", shown)
-    assert re.search(r"bracket +\[0\.77636709\d+, 0\.77636709\d+\]", shown)
-    assert re.search(r"won +0\.26 0\.8989\d+ test luck +0\.8118\d+ +0\.8989", shown)
-    assert max(map(len, shown.splitlines())) <= 80
-
-
 def test_score_answers_what_the_library_does(policy_file: Path, small: Any) -> None:
     told = answer("score", str(policy_file), *SMALL, "--json", "--top", "4")
     policy = TabularPolicy.uniform(small)
@@ -264,29 +240,6 @@ def test_play_follows_its_input_and_takes_an_opponent(tmp_path: Path) -> None:
     for opponent in ("uniform", str(tmp_path / "theirs.npz")):
         words = ["play", "pig", "--target", "10", "--player", "1", "--against", opponent]
         assert "You are player B;" in said(*words, input="q\n")
-
-
-def test_list_names_everything() -> None:
-    shown = said("list")
-    for name in [*GAMES, "solvent/FFCombat-v0", "uniform", "ppo"]:
-        assert name in shown
-    for game in ("ff-combat", "gamebook", "greed", "soccer"):
-        maker, shown = GAMES[game], said("list", game)
-        for name in inspect.signature(maker).parameters:
-            assert f"--{name.replace('_', '-')} " in shown
-
-
-def test_a_game_of_others_that_cannot_be_listed_does_not_hide_the_rest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "odd_game.py").write_text("def names():\n    raise KeyError('nothing here')\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    odd = GameSpec(name="odd", make="solvent.games:Pig", choices={"target": "odd_game:names"})
-    listed = {"odd": odd, "pig": registry.game_specs()["pig"]}
-    monkeypatch.setattr("solvent.cli.parameters.game_specs", lambda: listed)
-    shown = said("list")
-    assert "odd cannot be loaded: KeyError: 'nothing here'" in shown
-    assert "solvent/Pig-v0" in shown
 
 
 def test_the_list_takes_every_name_that_solve_takes() -> None:
@@ -388,6 +341,10 @@ REFUSED: list[tuple[str, str]] = [
     ("play pig --player 2", "player is 2; allowed in pig are 0 and 1"),
     ("play pig --target 10 --against wizard", "baseline of pig is 'wizard'"),
     ("train chess --out x", "no game or environment 'chess'; `solvent list` shows all"),
+    ("explore greed --limit 8 --policy no-file.npz", "no-file.npz"),
+    ("explore greed --limit 8 --port 70000", "port"),
+    ("explore yahtzee --export yahtzee.png", "end in .html"),
+    ("explore yahtzee --export .", "is a directory"),
     ("report --in nowhere", "nowhere/results.json: cannot be read"),
     ("report", "name one of the three: --in DIR for a bench, --game GAME for a game, or"),
     ("report --in nowhere --game pig", "name one of the three"),
@@ -525,19 +482,6 @@ print(sum(m.startswith("solvent") and ".games" not in m for m in sys.modules), f
     assert command("-c", listing).stderr.splitlines()[0] == "[]", "solvent list"
 
 
-def test_the_help_lists_the_commands_of_games_without_importing_them() -> None:
-    code = (
-        "import sys\n"
-        "from solvent.cli.app import app\n"
-        "try: app(['--help'], prog_name='solvent')\n"
-        "finally: print([m for m in sys.modules if m.endswith('commands') or '.cli.p' in m])"
-    )
-    done = command("-c", code)
-    assert done.stdout.endswith("[]\n"), done.stdout
-    for line in ("book +Check or solve a gamebook", "chart +Make, check and show charts"):
-        assert re.search(line, done.stdout)
-
-
 @pytest.mark.parametrize(
     ("command", "suffix"),
     [
@@ -660,33 +604,6 @@ def test_what_is_listed_fits() -> None:
         check_fits(told_by(*words))
     check_fits(told_by("list"), 60)
     check_fits(told_by("chart", "show", "standard"), 60)
-
-
-def test_a_heading_of_two_words_takes_no_room_from_the_cells() -> None:
-    def output(width: int) -> str:
-        console = Console(file=io.StringIO(), width=width)
-        row = ["0.03", "0.157", "forward 20%, back 20%", "back 66%, right 34%"]
-        names = ["visits", "per visit", "chooses", "best"]
-        printing.show_rows(console, names, [row, row], numbers=names[:2])
-        return console.file.getvalue()
-
-    for width in range(40, 60):
-        check_fits(output, width)
-
-
-def test_a_training_in_the_second_seat_tells_chances_of_winning() -> None:
-    table = compile_game(make_game("pig", target=5))
-    policy = TabularPolicy.uniform(table, player=1)
-    found = score(table, policy)
-    result: Any = SimpleNamespace(
-        policy=policy, scores=[found], score=found, mode_score=found, networks=(), saw=(),
-        algorithm="ppo", seed=0, timesteps=1, cpu_seconds=0.0, folder=Path("runs"),
-    )  # fmt: skip
-    console = Console(file=io.StringIO(), width=WIDTH)
-    printing.show_training(console, result, table.info)
-    told = console.file.getvalue()
-    assert f"optimum      {1 + found.optimum:.9g}  (chance of winning)" in told
-    assert re.search(rf"value +{1 + found.value:.9g} ", told)
 
 
 def test_pages_of_one_section_are_told_apart_by_the_fields_of_the_book(tmp_path: Path) -> None:

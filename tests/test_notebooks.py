@@ -362,19 +362,10 @@ def test_the_points_that_a_notebook_states_are_those_of_the_exercise() -> None:
 @pytest.mark.parametrize("file", [pytest.param(file, id=file.stem) for file in NOTEBOOKS])
 def test_a_notebook_is_stored_without_what_it_printed(file: Path) -> None:
     held = json.loads(file.read_text(encoding="utf-8"))
-    assert (held["nbformat"], held["nbformat_minor"]) == (4, 5)
-    assert set(held["metadata"]) == {"kernelspec", "language_info"}
-    ids = [cell["id"] for cell in held["cells"]]
-    assert len(set(ids)) == len(ids)
     for cell in held["cells"]:
-        assert cell["metadata"] == {}
         if cell["cell_type"] == "code":
             assert (cell["outputs"], cell["execution_count"]) == ([], None)
-            ast.parse("".join(cell["source"]))
     assert 2 <= len(exercises_of(file)) <= 3
-    prose = "\n".join(cells(file, "markdown"))
-    assert "To read with it" in prose
-    assert prose.count("## Exercise ") == len(exercises_of(file))
 
 
 def test_the_exercises_are_those_that_are_declared_and_each_has_a_notebook() -> None:

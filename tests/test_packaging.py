@@ -1,15 +1,13 @@
-"""What the project installs, ships and reveals.
-
-The versions of ``constraints.txt`` cover every extra, the wheel holds the package and its data,
-and no file of the repository depends on the machine or the package index of whoever wrote it.
-"""
+"""What the project installs, ships and reveals: versions, the wheel, and public names."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import runpy
 import subprocess
+import sys
 import tomllib
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -23,6 +21,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from solvent.cli.groups import EXTRAS
+
+# What the project installs, ships and reveals
+
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -109,19 +110,6 @@ def test_a_script_imports_what_there_is(script: Path) -> None:
             assert find_spec(str(node.module)) is not None, node.module
 
 
-def test_the_core_has_few_dependencies() -> None:
-    names = {Requirement(line).name for line in PYPROJECT["project"]["dependencies"]}
-    assert names == {
-        "filelock",
-        "gymnasium",
-        "lazy-loader",
-        "numba",
-        "numpy",
-        "pettingzoo",
-        "scipy",
-    }
-
-
 def test_the_extra_that_an_error_names_brings_the_module() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
     packages = {"yaml": "pyyaml", "pyspiel": "open-spiel"}
@@ -202,3 +190,62 @@ def test_no_file_names_a_package_index_or_a_path_of_some_machine() -> None:
             # The patterns themselves are written with a backslash and so do not match.
             found += [f"{file.name}: {what}: {m[0]}" for m in re.finditer(pattern, text)]
     assert found == []
+
+
+# The public names have their types, although they are imported when they are first used
+
+
+SNIPPET = """
+from typing import assert_type
+
+import solvent
+
+game = solvent.make_game("some-game", size=3)
+assert_type(game, solvent.Game)
+assert_type(solvent.solve(game), solvent.SolvedGame)
+table = solvent.compile_game(game)
+assert_type(table, solvent.TabularGame)
+solution = solvent.solve(table)
+assert_type(solution.value, float)
+assert_type(solution.policies, tuple[solvent.TabularPolicy, solvent.TabularPolicy])
+assert_type(solvent.exploitability(table, solution.policies[0]), float)
+solvent.slove(table)
+solvent.exploitability("some-game", solution.policies[0])
+"""
+
+
+@pytest.mark.slow
+def test_a_type_checker_knows_the_front_door(tmp_path: Path) -> None:
+    file = tmp_path / "user.py"
+    file.write_text(SNIPPET, encoding="utf-8")
+    cache = ["--cache-dir", str(tmp_path / "cache")]
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", *cache, str(file)],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    errors = [line for line in run.stdout.splitlines() if "user.py" in line and "error" in line]
+    assert len(errors) == 2, run.stdout
+    assert "slove" in errors[0]
+    assert "[arg-type]" in errors[1]
+
+
+PACKAGES = [
+    "solvent",
+    "solvent.envs",
+    "solvent.exact",
+    "solvent.games",
+    "solvent.model",
+    "solvent.tabular",
+]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_there(package: str) -> None:
+    module = importlib.import_module(package)
+    assert len(module.__all__) == len(set(module.__all__)) > 0
+    for name in module.__all__:
+        assert getattr(module, name) is not None

@@ -442,6 +442,8 @@ def test_agents_play_the_model(make: Callable[..., Any]) -> None:
             assert after in follows(rules, state, tuple(joint), env.game is None)
             assert rewards["player_1"] == -rewards["player_0"]
             for player, agent in enumerate(AGENTS):
+                if isinstance(env, TabularAECEnv):
+                    assert (env.observe(agent) == rules.observe(after[0], player)).all()
                 mask = infos[agent]["action_mask"]
                 now = () if rules.is_terminal(after[0]) else rules.legal_actions(after[0])
                 waits = isinstance(rules, Alternating) and rules.turn(after[0]) != player

@@ -1,23 +1,35 @@
-"""The single environments: they sample their tables, and keep Gymnasium's contracts."""
+"""Single environments: contracts, the sampler's table, registration and pictures."""
 
 from __future__ import annotations
 
+import json
+import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+import pettingzoo
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.vector import AutoresetMode
 from random_games import RandomGame
 from random_tables import random_table
+from reduced_football import reduced_points
+from scipy import stats
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
 from table_simulation import TableSampler
+from timed_football import CHART, CLOCK, RULES
 from two_players import OneShot, random_pool
 
+from solvent import make_game, policy_value
 from solvent.envs import (
     Env,
     MaskObservation,
@@ -26,25 +38,45 @@ from solvent.envs import (
 from solvent.envs.batch_simulator import Uniform
 from solvent.envs.batches import BothSeats
 from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
-from solvent.exact import solve
+from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
+from solvent.envs.rendering import CELL, MARGIN, Screen
+from solvent.envs.sampling import (
+    DRAWS,
+    RandomStream,
+    first_state,
+    outcome_table,
+    place_of,
+    table_for_one,
+    table_for_two,
+)
+from solvent.exact import solve, state_visitation
 from solvent.games import FightingFantasy, Greed, Pig
+from solvent.games.football.chart import csv_text
+from solvent.games.football.field import BALL, END_ZONE, GRASS, TO_GAIN, paint_pitch, pitch
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.greed.kernel import solve_greed
 from solvent.model import (
     GymnasiumTable,
+    TabularGame,
     TabularPolicy,
     against,
     compile_game,
     one_hot,
 )
+from solvent.registration import register_envs
 
-SMALL, RULES = FightingFantasy(stamina=(2, 4), opponent_stamina=5, luck=(0, 2)), Greed(12, 4)
-COMBAT, GREED = compile_game(SMALL), compile_game(RULES)
+# The single environments: they sample their tables, and keep Gymnasium's contracts
+
+
+SMALL, GREED_RULES = FightingFantasy(stamina=(2, 4), opponent_stamina=5, luck=(0, 2)), Greed(12, 4)
+COMBAT, GREED = compile_game(SMALL), compile_game(GREED_RULES)
 POOL = random_pool(GREED, 3)
 SAMPLER = TableSampler(RandomGame(4, "simultaneous", cyclic=True))
 KINDS = ["vector", "onehot", "index"]
 
 
 def seat_env(**arguments: Any) -> Env:
-    return Env(GREED, POOL, **({"rules": RULES} | arguments))
+    return Env(GREED, POOL, **({"rules": GREED_RULES} | arguments))
 
 
 def alone(**arguments: Any) -> Env:
@@ -158,7 +190,7 @@ OF_A_SEAT: list[tuple[dict[str, Any], str]] = [
 def test_bad_arguments() -> None:
     def seat(**given: Any) -> Env:
         game, opponents = given.pop("game", GREED), given.pop("opponents", POOL)
-        return Env(game, opponents, **({"rules": RULES} | given))
+        return Env(game, opponents, **({"rules": GREED_RULES} | given))
 
     for make, rows in ((alone, BOTH + OF_ONE), (seat, BOTH + OF_A_SEAT)):
         for arguments, message in rows:
@@ -210,34 +242,6 @@ def test_an_unknown_option_is_refused_and_changes_nothing(kind: str) -> None:
             assert repr(env.observe("player_0")) == repr(other.observe("player_0"))
 
 
-def test_an_environment_loads_neither_numba_nor_pygame() -> None:
-    code = (
-        "import sys\n"
-        "from solvent.envs import Env\n"
-        "from solvent.games import Pig, FightingFantasy\n"
-        "Env(FightingFantasy()).reset(seed=1)\n"
-        "print([m for m in ('numba', 'pygame', 'torch') if m in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
-
-
-def test_the_model_has_the_shape_of_toy_text() -> None:
-    env = alone()
-    game, P = env.game, env.P
-    assert list(P) == list(range(game.n_states))
-    for state in P:
-        assert list(P[state]) == [0, 1]
-        if game.terminal[state]:
-            assert P[state] == {action: [(1.0, state, 0.0, True)] for action in (0, 1)}
-        elif not game.mask[0][state, 1]:
-            assert P[state][1] == P[state][0]
-        for branch in P[state][0]:
-            assert [*map(type, branch)] == [float, int, float, bool]
-    with pytest.raises(KeyError):
-        P[len(P)]
-
-
 def test_the_model_read_back_as_a_game_has_the_same_value() -> None:
     pig = compile_game(Pig(target=8))
     folded = against(pig, TabularPolicy.uniform(pig, player=1))
@@ -267,3 +271,403 @@ def test_a_wrapped_environments_spec_makes_it_again() -> None:
     env = MaskObservation(gym.make("solvent/GreedSmall-v0"), mask="legal")
     check_env(env, skip_render_check=True)
     assert list(gym.make(env.spec).reset(seed=0)[0]) == ["observation", "legal"]
+
+
+# The sampler's arrays say the same as the game's table
+
+
+FOR_TWO = {
+    "greed": compile_game(Greed(8, 3)),
+    "pig": compile_game(Pig(7)),
+    "simultaneous": compile_game(RandomGame(1, "simultaneous", cyclic=True)),
+    "alternating": compile_game(RandomGame(2, "alternating", cyclic=False)),
+}
+MANY_STARTS = compile_game(FightingFantasy(stamina=(1, 5), luck={0: 0.5, 1: 0.25, 3: 1e-9}))
+GAMES = [*FOR_TWO.values(), *map(random_table, range(10)), MANY_STARTS]
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.name)
+def test_rows_have_their_outcomes_and_probabilities(game: TabularGame) -> None:
+    table, starts = outcome_table(game), np.flatnonzero(game.initial)
+    assert len(table.row) == game.n_rows + 1
+    first = [*game.outcome_start.tolist(), len(game.probability) + len(starts)]
+    state = np.concatenate((game.next_state, starts))
+    probability = np.concatenate((game.probability, game.initial[starts]))
+    reward = np.concatenate((game.outcome_reward, np.zeros(len(starts))))
+    for packed, begin, end in zip(table.row.tolist(), first, first[1:], strict=False):
+        entry, cut, places = place_of(packed)
+        assert end - begin <= places
+        assert cut > 0
+        for k in range(end - begin):
+            assert table.outcome(entry + k) == (state[begin + k], reward[begin + k])
+            assert table.to.item(entry + k) & 1 == game.terminal[state[begin + k]]
+        edges = table.threshold[cut : cut + places]
+        # No draw reaches the places that are left over.
+        assert (edges[end - begin - 1 :] == DRAWS).all()
+        shares = np.diff(edges[: end - begin], prepend=0)
+        wanted = probability[begin:end]
+        assert ((shares > 0) == (wanted > 0)).all()
+        np.testing.assert_allclose(shares / DRAWS, wanted, rtol=0, atol=3e-16 * len(shares))
+
+
+def test_games_that_do_not_fit_are_refused() -> None:
+    greed, pig = FOR_TWO["greed"], FOR_TWO["pig"]
+    wider = np.concatenate((greed.mask[1], np.zeros((greed.n_states, 1), bool)), axis=1)
+    uneven = replace(greed, mask=(greed.mask[0], wider))
+    table_for_two(uneven, (1,), "vector")
+    begun_over = replace(greed, initial=greed.terminal / greed.terminal.sum())
+    blind = replace(random_table(1), observation=())
+    for refused, message in (
+        (lambda: table_for_two(MANY_STARTS, (0,), "vector"), r"game for one; it has no opponents"),
+        (lambda: table_for_two(uneven, (0, 1), "vector"), "greed have 5 and 6 actions; one learn"),
+        (lambda: outcome_table(begun_over), r"greed may begin in .*, where the episode has ended"),
+        (lambda: table_for_one(pig, 0, "vector"), "player 1 of pig has a choice in state"),
+        (lambda: table_for_one(pig, 1, "vector"), "player 0 of pig has a choice in state"),
+        (lambda: table_for_one(blind, 2, "index"), "player is 2; allowed are whole numbers from 0"),
+        (lambda: table_for_one(blind, 0, "pixels"), "observation is 'pixels'; allowed are index"),
+        (lambda: table_for_one(blind, 0, "vector"), "has no observations for player 0; obs"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            refused()
+    for player in (0, 1):
+        folded = against(pig, TabularPolicy.uniform(pig, player=1 - player))
+        assert table_for_one(folded, player, "vector").mask.shape == (pig.n_states, 2)
+
+
+# The stream: the recursion, its full period, its uniformity, and its compiled twin
+
+
+def test_the_first_states_from_1() -> None:
+    # By hand: 1 -> 1 + 2^13 -> that xor 2^6 -> that xor itself times 2^17.
+    stream = RandomStream(1)
+    assert stream.draw() == 1082269761 >> 11
+    assert stream.state == (2**13 + 2**6 + 1) ^ ((2**13 + 2**6 + 1) << 17) == 1082269761
+
+
+def test_draws_are_uniform_across_neighbouring_seeds() -> None:
+    streams = [RandomStream(first_state(np.random.default_rng(seed))) for seed in range(8000)]
+    for _ in range(3):
+        cells = np.array([stream.draw() * 50 // DRAWS for stream in streams])
+        assert stats.chisquare(np.bincount(cells, minlength=50)).pvalue > 1e-3
+        pairs = cells[:-1] // 5 * 10 + cells[1:] // 5
+        assert stats.chisquare(np.bincount(pairs, minlength=100)).pvalue > 1e-3
+
+
+# The registered environments: names, specs, parameters and thresholds
+
+
+register_envs()
+UNTABLED = [name for name in ENVIRONMENTS if not samples_table(name)]
+NAMES = [name for name in ENVIRONMENTS if name not in UNTABLED]
+LARGE = ("solvent/NinthTide-v0", "solvent/FootballStrategy-v0", "solvent/FootballAgent-v0")
+FOR_ONE = [n for n in NAMES if ENVIRONMENTS[n].opponent is None and n not in LARGE]
+
+
+def test_the_threshold_of_greed_is_the_value_of_its_own_solver() -> None:
+    assert gym.spec("solvent/Greed-v0").reward_threshold == pytest.approx(
+        solve_greed(100, 6).value, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=[pytest.mark.slow] if n in (*LARGE, "solvent/Greed-v0") else [])
+        for n in NAMES
+    ],
+)
+def test_the_optimum_is_stored_with_the_model_that_it_is_of(name: str) -> None:
+    entry = ENVIRONMENTS[name]
+    assert compiled_game(entry.game, entry.parameters)[1].model_hash == entry.model_hash
+
+
+def test_nothing_cuts_episodes_short_and_registering_again_changes_nothing() -> None:
+    before = {name: gym.spec(name) for name in NAMES}
+    assert {spec.max_episode_steps for spec in before.values()} == {None}
+    assert not any(spec.nondeterministic for spec in before.values())
+    agents = dict(pettingzoo.aec_registry)
+    register_envs()
+    assert all(gym.spec(name) is spec for name, spec in before.items())
+    assert dict(pettingzoo.aec_registry) == agents
+
+
+def test_a_spec_survives_json() -> None:
+    for name, parameter in (
+        ("FFCombat", {"damage": "three"}),
+        ("FFCombatRandom", {"damage": "three"}),
+        ("FootballDrive", {"start": [10, 20], "field": 20}),
+    ):
+        env = gym.make(f"solvent/{name}-v0", **parameter, observation="index", render_mode="ansi")
+        again = gym.make(EnvSpec.from_json(env.spec.to_json()))
+        assert again.spec == env.spec
+        assert env.reset(seed=3)[0] == again.reset(seed=3)[0]
+        assert env.unwrapped.game.model_hash == again.unwrapped.game.model_hash
+
+
+def test_a_spec_of_a_vector_environment_survives_json() -> None:
+    envs = gym.make_vec("solvent/FFCombat-v0", num_envs=3, luck=2, autoreset_mode="SameStep")
+    again = gym.make_vec(EnvSpec.from_json(envs.spec.to_json()))
+    assert again.num_envs == 3
+    assert again.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert (again.reset(seed=1)[0] == envs.reset(seed=1)[0]).all()
+    for name in FOR_ONE:
+        native = gym.make_vec(name, num_envs=4)
+        assert type(native.unwrapped) is VectorEnv
+        assert native.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+
+
+# By id, parameters with which the table or the sampler is small.
+SMALL_FORMS: dict[str, dict[str, Any]] = {
+    "solvent/Blackjack-v0": {},
+    "solvent/CarRental-v0": {"capacity": 3},
+    "solvent/DynaMaze-v0": {},
+    "solvent/Blotto-v0": {},
+    "solvent/EquipmentReplacement-v0": {},
+    "solvent/FamilyActions-v0": {"rooms": 3},
+    "solvent/FamilyGap-v0": {"rooms": 3},
+    "solvent/FamilyHorizon-v0": {"rooms": 3},
+    "solvent/FamilyNoise-v0": {"rooms": 3},
+    "solvent/FamilySparse-v0": {"rooms": 3},
+    "solvent/FFCombat-v0": {"stamina": 4},
+    "solvent/FFCombatRandom-v0": {"stamina": [2, 4], "opponent_stamina": 4},
+    "solvent/FootballStrategy-v0": {"opponent": "uniform", "to_goal": 4},
+    "solvent/FootballAgent-v0": {"opponent": "uniform", "to_goal": 4},
+    "solvent/FootballDrive-v0": {"start": 20, "field": 20},
+    "solvent/Gamebook-v0": {},
+    "solvent/Gambler-v0": {"goal": 10},
+    "solvent/Gridworld-v0": {},
+    "solvent/Goofspiel-v0": {"cards": 3},
+    "solvent/GoofspielSmall-v0": {"cards": 3},
+    "solvent/Greed-v0": {"limit": 8, "opponent": "uniform"},
+    "solvent/GreedSmall-v0": {"limit": 8, "opponent": "uniform"},
+    "solvent/Inventory-v0": {},
+    "solvent/Nim-v0": {"heaps": [1, 2]},
+    "solvent/NimMisere-v0": {"heaps": [1, 2]},
+    "solvent/NinthTide-v0": {"book": "red-lamp"},
+    "solvent/Pig-v0": {"target": 6},
+    "solvent/Racetrack-v0": {"track": "bend"},
+    "solvent/RacetrackBend-v0": {},
+    "solvent/RandomWalk-v0": {},
+    "solvent/RandomWalk19-v0": {},
+    "solvent/WindyGridworld-v0": {"moves": "king"},
+    "solvent/RockPaperScissors-v0": {},
+    "solvent/Soccer-v0": {},
+    "solvent/TicTacToe-v0": {"opponent": "uniform"},
+    "solvent/FootballTwoMinutes-v0": {"clock": CLOCK, "to_goal": 5},
+    "solvent/FootballHalf-v0": {"clock": CLOCK},
+    "solvent/FootballSecondHalf-v0": {"clock": CLOCK},
+    "solvent/FootballGame-v0": {"clock": CLOCK},
+    "solvent/Yahtzee-v0": {"boxes": "aces,chance,yahtzee"},
+}
+
+
+@pytest.fixture(scope="module")
+def football(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Parameters of a football on a short field."""
+    folder: Path = tmp_path_factory.mktemp("football")
+    chart, points = folder / "chart.csv", folder / "points.json"
+    chart.write_text(csv_text(CHART), encoding="utf-8")
+    points.write_text(reduced_points(CHART, Ruleset.of(RULES)).json_text(), encoding="utf-8")
+    return {"chart": str(chart), "ruleset": RULES, "expected_points": str(points)}
+
+
+def through_pickle(what: Any) -> Any:
+    """As subprocess vector environments send it; nothing from outside is unpickled."""
+    return pickle.loads(pickle.dumps(what))  # noqa: S301
+
+
+def continued(env: Any, actions: list[Any]) -> list[Any]:
+    """What follows some actions, and a reset."""
+    steps = [env.step(action)[:4] for action in actions]
+    return [np.asarray(part).tolist() for step in steps for part in step] + [
+        np.asarray(env.reset()[0]).tolist()
+    ]
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_an_environment_that_was_pickled_plays_on(name: str, football: dict[str, Any]) -> None:
+    parameters = dict(SMALL_FORMS[name])
+    if ENVIRONMENTS[name].game == "football-strategy":
+        without = "expected_points" if name in UNTABLED else ""
+        parameters |= {key: value for key, value in football.items() if key != without}
+    env = gym.make(name, **parameters)
+    env.reset(seed=3)
+    twin = through_pickle(env)
+    assert type(twin.unwrapped) is type(env.unwrapped)
+    assert continued(twin, [0]) == continued(env, [0])
+    many = gym.make_vec(name, num_envs=2, **parameters)
+    many.reset(seed=3)
+    twins = through_pickle(many)
+    actions = [np.zeros(2, np.int64)] * 5
+    assert continued(twins, actions) == continued(many, actions)
+
+
+def test_equal_parameters_in_another_form_share_one_table() -> None:
+    envs = [gym.make("solvent/FFCombatRandom-v0").unwrapped for _ in range(100)]
+    assert len({(id(env.game), id(env.episode.table)) for env in envs}) == 1
+    made = [
+        gym.make("solvent/FFCombat-v0", stamina=stamina).unwrapped for stamina in ((3, 5), [3, 5])
+    ]
+    assert made[0].game is made[1].game
+    by_luck = [gym.make("solvent/FFCombat-v0", luck=luck).unwrapped for luck in (3, np.int64(3))]
+    assert by_luck[0].game is by_luck[1].game
+    info = make_game("pig", target=np.int64(8), discount=np.float32(0.5)).info
+    assert json.dumps(info.parameters)
+    named = gym.make("solvent/FFCombat-v0", opponent="hell-demon").unwrapped
+    assert named.game.states[0].difference == -2
+    weighted = gym.make("solvent/FFCombat-v0", luck={"3": 1, "4": 2}).unwrapped
+    assert {
+        s.luck for s, p in zip(weighted.game.states, weighted.game.initial, strict=True) if p
+    } == {3, 4}
+
+
+def test_the_id_with_the_module_registers_by_itself() -> None:
+    code = (
+        "import gymnasium as gym\n"
+        "env = gym.make('solvent:solvent/FFCombat-v0')\n"
+        "envs = gym.make_vec('solvent:solvent/FFCombat-v0', num_envs=2)\n"
+        "print(env.reset(seed=0)[0].shape, envs.reset(seed=0)[0].shape)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "(5,) (2, 5)"
+
+
+# The table of all environments: its figures are the registered optima and what is computed
+
+PAGE = (Path(__file__).parents[2] / "docs" / "environment-table.md").read_text(encoding="utf-8")
+ROWS = re.findall(
+    r"^\| \[`(solvent/\S+)`\]\S+ \| (−?\d+\.\d{6,}) \| ([\d,]+) "
+    r"\| (−?[\d.]+) \| ([\d.]+) \| ([\d.]+|–) \|$",
+    PAGE,
+    re.MULTILINE,
+)
+FIGURES = [(name, states, steps, best, mean) for name, _, states, mean, steps, best in ROWS]
+TAKES_LONG = {
+    "solvent/FootballAgent-v0",
+    "solvent/FootballStrategy-v0",
+    "solvent/Greed-v0",
+    "solvent/NinthTide-v0",
+    "solvent/Racetrack-v0",
+}
+
+
+def test_the_optima_are_the_reward_thresholds() -> None:
+    register_envs()
+    rows = {name: optimum for name, optimum, *_ in ROWS}
+    assert rows.keys() == {*filter(samples_table, ENVIRONMENTS)}
+    for name, optimum in rows.items():
+        assert float(optimum.replace("−", "-")) == pytest.approx(
+            gym.spec(name).reward_threshold, abs=5e-10
+        )
+
+
+def figures(name: str) -> tuple[int, float, float, float | None, float | None]:
+    """States, expected return and steps of uniform play, and both of optimal play or None."""
+    env = gym.make(name).unwrapped
+    game, others = env.game, ()
+    seen = env.episode.table.observation[: game.n_states]
+    # The end of a discount looks like a state in which episodes begin.
+    different = game.n_states - (game.info.discount != 1)
+    assert len(np.unique(seen, axis=0)) == different, "two states look alike"
+    best = None
+    if not env.opponents:
+        best = solve(game).policies[0]
+    else:
+        [others] = env.opponents
+        if ENVIRONMENTS[name].opponent == "optimal":
+            # Who sits opposite the other seat.
+            [[best]] = gym.make(name, seat=1).unwrapped.opponents
+    found: list[float | None] = []
+    for policy in (TabularPolicy.uniform(game), best):
+        if policy is None:
+            found += [None, None]
+        else:
+            found.append(game.at_start(policy_value(game, policy, *others)))
+            found.append(float(state_visitation(game, policy, *others)[game.on_turn(0)].sum()))
+    return game.n_states, *found
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, id=row[0], marks=[pytest.mark.slow] if row[0] in TAKES_LONG else [])
+        for row in FIGURES
+    ],
+)
+def test_the_figures_are_what_is_computed(row: tuple[str, ...]) -> None:
+    name, *shown = row
+    states, returned, steps, optimum, optimal = figures(name)
+    assert shown == [
+        f"{states:,}",
+        f"{steps:.2f}",
+        "–" if optimal is None else f"{optimal:.2f}",
+        # A mean that is 0 has either sign.
+        f"{round(returned, 4) + 0:.4f}".replace("-", "−"),
+    ]
+    if optimum is not None:
+        assert optimum == pytest.approx(gym.spec(name).reward_threshold, abs=1e-9)
+
+
+# Pictures: size, contents, and that they follow the state
+
+
+LONG_COMBAT = FightingFantasy(stamina=12, opponent_stamina=(3, 12), luck=4)
+
+
+@pytest.fixture(autouse=True)
+def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+
+def share_of(picture: np.ndarray, colour: tuple[int, int, int]) -> int:
+    return int((picture == colour).all(axis=2).sum())
+
+
+def test_a_picture_is_an_rgb_array_of_constant_size() -> None:
+    env = Env(LONG_COMBAT, render_mode="rgb_array")
+    shapes = set()
+    for seed in range(20):
+        env.reset(seed=seed)
+        over = False
+        while not over:
+            picture = env.render()
+            shapes.add((picture.dtype, picture.ndim, picture.shape))
+            over = env.step(1)[2]
+        shapes.add((picture.dtype, picture.ndim, env.render().shape))
+    [(dtype, dimensions, _)] = shapes
+    assert (dtype, dimensions) == (np.uint8, 3)
+    assert len(np.unique(picture)) > 10
+
+
+def test_a_window_opens_follows_the_play_and_closes() -> None:
+    import pygame
+
+    env = Env(LONG_COMBAT, render_mode="human")
+    env.metadata = env.metadata | {"render_fps": 1000}
+    env.reset(seed=0)
+    first = pygame.surfarray.array3d(pygame.display.get_surface())
+    env.step(0)
+    second = pygame.surfarray.array3d(pygame.display.get_surface())
+    assert (first != second).any()
+    env.close()
+    assert not pygame.display.get_init()
+    env.close()
+
+
+def test_a_football_field_is_painted_with_ball_and_line_to_gain() -> None:
+    lines = pitch(100, ball=36, gain=46)
+    screen = Screen(columns=len(lines[0]), rows=4, title="test", painter=paint_pitch)
+    picture = screen.picture("\n".join(lines))
+    # Two yards are a cell, after the margin and three cells of end zone.
+    middle = picture[MARGIN + CELL[1] * 3 // 2]
+    left, yard = MARGIN + 3 * CELL[0], CELL[0] / 2
+    [to_gain] = {round((x - left) / yard) for x in np.flatnonzero((middle == TO_GAIN).all(axis=1))}
+    assert to_gain == 46
+    ball = np.flatnonzero((middle == BALL).all(axis=1))
+    assert (ball.mean() - left) / yard == pytest.approx(36, abs=1)
+    assert share_of(picture, END_ZONE) == pytest.approx(2 * 3 * 3 * CELL[0] * CELL[1], rel=0.05)
+    grass = sum(share_of(picture, green) for green in GRASS)
+    assert grass == pytest.approx(50 * 3 * CELL[0] * CELL[1], rel=0.05)
+    # The yard numbers stand under their lines, which are at the left of the cell.
+    for text, yards in (("10", 10), ("50", 50)):
+        assert lines[3].index(text) + 1 == 3 + yards // 2

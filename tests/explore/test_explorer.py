@@ -1,40 +1,61 @@
-"""The pages without a browser: their numbers are the solver's, and strange input gets a message."""
+"""The pages without a browser: numbers are the solver's, strange input gets a message."""
 
 from __future__ import annotations
 
 import html
 import io
 import itertools
+import os
 import random
 import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
 from bad_files import CONTENTS
-from commands import said
+from commands import refusal, said
 from explored import client, explorer, line_at, numbers, solved
 from timed_football import tiny
 from two_players import random_policy
 
+from solvent import compile_game, make_game
 from solvent.cli.parameters import open_solution
-from solvent.exact import SolvedTable, locate_gap, save_policy, score
+from solvent.exact import SolvedTable, locate_gap, save_policy, score, solve
+from solvent.exact.evaluation import policy_value
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
 from solvent.explore import (
     Explorer,
     Library,
     decision,
+    drawn_grid,
+    learning,
     make_app,
     write_map,
 )
 from solvent.explore.decision import choice_in, expected, joint_action, matrix, results
-from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS
+from solvent.explore.explorer import live_grid_page, write_live_grid
+from solvent.explore.learning import EPISODES, MOST_SWEEPS, Course, methods_for, settings_of
+from solvent.explore.server import (
+    LARGEST_UPLOAD,
+    LONGEST_ADDRESS,
+    is_loopback,
+    make_page_server,
+)
 from solvent.explore.states import States
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.model import TabularPolicy, ValueScale
+from solvent.model import TabularPolicy, ValueScale, check_game
+from solvent.tabular import ALGORITHMS
+
+# The pages without a browser: their numbers are the solver's, and strange input gets a message
+
 
 GAMES = ("greed", "greed without a table", "lake", "one shot", "gamebook", "football-strategy")
 
@@ -378,3 +399,205 @@ def test_the_command_explores_a_folder(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "game.html"
     assert said("explore", folder, "--export", file) == f"{file} written\n"
     assert "<svg" in file.read_text("utf-8")
+
+
+# The server: who can reach it, what it says of a port that is taken, and how it ends
+
+
+GAME = {"limit": 8, "sides": 2}
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+# What a shell has started in the background ignores SIGINT, and so do its children.
+INTERRUPTED = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("solvent", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def small_greed() -> Explorer:
+    return Explorer(solve(make_game("greed", **GAME)))
+
+
+def test_nothing_but_the_loopback_address_is_listened_on_and_refusals_name_it(
+    small_greed: Explorer,
+) -> None:
+    server, address = make_page_server(small_greed)
+    with closing(server.socket):
+        name, port = server.socket.getsockname()
+        assert (name, address) == ("127.0.0.1", f"http://127.0.0.1:{port}/")
+        with pytest.raises(ValueError, match=f"port {port}: .*another --port"):
+            make_page_server(small_greed, port=port)
+    # An address for documentation, which no machine has, and what is none. No name server is asked.
+    for host in ("203.0.113.7", "x" * 300):
+        with pytest.raises(ValueError, match="cannot listen on"):
+            make_page_server(small_greed, host=host)
+
+
+def test_which_addresses_only_this_machine_can_reach() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "127.9.9.9", "::1", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "192.168.0.5", "lab.example")))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGINT for one process")
+def test_the_command_serves_until_it_is_interrupted() -> None:
+    words = ["explore", "greed", *(f"--{name}={value}" for name, value in GAME.items())]
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, *words, "--no-browser"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    line = process.stdout.readline()
+    [address] = re.findall(r"greed at (http://127\.0\.0\.1:\d+/)", line)
+    with OPENER.open(address, timeout=120) as answer:
+        assert b"Hide values" in answer.read()
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate(timeout=120)
+    assert (process.returncode, rest, errors) == (0, "", "")
+
+
+# The page that shows the algorithms of solvent.tabular at work, beside the exact values
+
+
+def shown(name: str, address: str) -> str:
+    """The text of a page."""
+    answer = client(name).get(f"/learn?{address}")
+    assert answer.status_code == 200, answer.text
+    return cast(str, answer.text)
+
+
+OWN_OF_TWO = {one.name for one in ALGORITHMS.values() if one.takes == "table for two"}
+BANDITS = {"simple_bandit", "ucb", "gradient_bandit"}
+
+
+def test_every_algorithm_that_fits_is_offered_and_no_other() -> None:
+    everything = set(ALGORITHMS)
+    assert len(everything) >= 30
+    for name, missing in (
+        ("lake", OWN_OF_TWO | BANDITS),
+        ("greed", BANDITS),
+        ("rock-paper-scissors", set()),
+    ):
+        page = shown(name, "")
+        assert set(re.findall(r'<option value="([a-z]\w+)"', page)) == everything - missing
+
+
+@pytest.mark.parametrize("name", ["lake", "greed", "rock-paper-scissors"])
+def test_every_algorithm_runs_and_its_page_has_its_numbers(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "MOST_STEPS", 1_000)
+    game = solved(name)
+    for method, algorithm in methods_for(game.table).items():
+        course = Course(game, method, 1)
+        frame = course.frame(3)
+        learning.course_of.cache_clear()
+        page = shown(name, f"method={method}&seed=1&frame=3")
+        title = re.sub(r"\s", " ", re.findall(r"<h1>(.*?)</h1>", page, re.DOTALL)[0])
+        assert html.unescape(title) == algorithm.title
+        assert float(re.findall(r'id="distance" value="([^"]*)"', page)[0]) == frame.distance
+        for setting in settings_of(method):
+            assert f'type="range" name="{setting}"' in page, method
+        assert np.isfinite(frame.values[~game.table.terminal]).all(), method
+        # Planning comes nearer with every sweep, and an exact policy has no gap.
+        if algorithm.unit == "sweeps" and method != "policy_evaluation":
+            assert frame.distance <= course.frames[0].distance + 1e-12, method
+
+
+def test_settings_are_used_and_kept_in_the_links() -> None:
+    page = shown("lake", "method=n_step_td&of=n_step_td&alpha=0.25&n=7&seed=3&frame=4")
+    assert re.search(r'name="alpha"[^>]*value="0.25"', page)
+    [following] = re.findall(r'id="next"[^>]*href="([^"]*)"', page)
+    assert {"alpha=0.25", "n=7", "seed=3", "frame=5"} <= set(re.split("[?&;]|amp;", following))
+    course = Course(solved("lake"), "n_step_td", 3, (("alpha", 0.25), ("n", 7)))
+    assert f'id="distance" value="{course.frame(4).distance}"' in page
+    # The settings of another algorithm, chosen before, are not asked of this one.
+    assert re.search(
+        r'name="alpha"[^>]*value="0.1"', shown("lake", "method=td_lambda&of=sarsa&alpha=0")
+    )
+    # A field with two values reads as yes and no.
+    assert ">yes</option>" in shown("blackjack", "frame=1")
+    for wrong in ("alpha=2", "alpha=x", "n=0", "n=1e3"):
+        assert client("lake").get(f"/learn?method=n_step_td&{wrong}").status_code == 400
+
+
+def test_prediction_is_measured_from_the_policy_that_it_evaluates() -> None:
+    game = solved("lake")
+    course = Course(game, "td", 0)
+    uniform = policy_value(game.table, TabularPolicy.uniform(game.table))
+    np.testing.assert_allclose(course.exact, uniform)
+    live = ~game.table.terminal
+    for frame in (course.frame(3), course.frame(9)):
+        errors = (frame.values - uniform)[live]
+        assert frame.distance == pytest.approx(np.sqrt((errors**2).mean()))
+    assert course.frame(9).distance < course.frame(1).distance
+
+
+@pytest.mark.parametrize("method", ["q_learning", "sarsa"])
+@pytest.mark.parametrize("name", ["lake", "greed"])
+def test_what_learns_is_valued_exactly_and_gets_nearer(
+    name: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "MOST_STEPS", 10_000)
+    game = solved(name)
+    course = Course(game, method, 1)
+    last = course.frame(MOST_SWEEPS)
+    gaps = [frame.distance for frame in course.frames]
+    assert gaps == pytest.approx([game.value - frame.start for frame in course.frames], abs=1e-9)
+    assert min(gaps) >= 0
+    assert last.distance < 0.75 * gaps[0]
+    assert [frame.count for frame in course.frames[:-1]] == list(EPISODES[: len(gaps) - 1])
+    # How far it has come does not depend on who has looked.
+    again = Course(game, method, 1)
+    assert again.frame(2).distance == gaps[1]
+    assert again.frame(MOST_SWEEPS).values.tolist() == last.values.tolist()
+    assert "steps no more is shown" in again.ended
+    # Two players are left with one; nothing is lost by that.
+    assert ("plays optimally" in course.note) == (name == "greed")
+
+
+# The live gridworld without a browser: the file, the rules that it exports, and its sizes
+
+
+MOST_BYTES = 100_000
+
+
+def test_the_page_is_one_small_file(tmp_path: Path) -> None:
+    file = write_live_grid(tmp_path / "live_grid.html")
+    text = file.read_text(encoding="utf-8")
+    assert len(text.encode()) < MOST_BYTES
+    # No address but that of the icon, which is empty.
+    assert set(re.findall(r"""(?:src|href)=["']?([^"'\s>]+)""", text)) <= {"data:,"}
+    assert not re.search(r"https?://|@import|\bimport\(|fetch\(", text)
+    with pytest.raises(ValueError, match=r"grid\.txt"):
+        write_live_grid(tmp_path / "grid.txt")
+    assert 'nonce="abc"' in live_grid_page(nonce="abc")
+
+
+def test_the_rules_that_it_exports_are_a_game() -> None:
+    """The grid in the template is FrozenLake's."""
+    check_game(drawn_grid.DrawnGrid())
+    lake = solve(make_game("FrozenLake-v1"))
+    assert solve(drawn_grid.DrawnGrid()).value == pytest.approx(lake.value, abs=1e-12)
+    assert compile_game(drawn_grid.DrawnGrid()).n_states == 16
+
+
+def test_an_exported_file_works_in_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "my_grid.py"
+    file.write_text(Path(drawn_grid.__file__).read_text().replace("DISCOUNT = 1", "DISCOUNT = 0.9"))
+    game = make_game(str(file))
+    assert float(game.info.discount) == 0.9
+    assert solve(game).value == pytest.approx(0.0688909, abs=1e-6)
+
+
+def test_the_command_writes_the_page(tmp_path: Path) -> None:
+    file = tmp_path / "grid.html"
+    assert said("explore", "--live-grid", file).strip().endswith("written")
+    assert file.read_text(encoding="utf-8") == live_grid_page()
+    file.unlink()
+    for words, named in (("greed", "greed"), ("--port 0", "--port"), ("--no-browser", "--browser")):
+        assert f"drop {named}" in refusal("explore", *words.split(), "--live-grid", file)
+        assert not file.exists()

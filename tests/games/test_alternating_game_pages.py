@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from claims import check_claims
+from doc_pages import check_claims, table_rows
 
 from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import Solution, exploitability, solve
@@ -27,16 +27,8 @@ PAGES = {name: (DOCS / "games" / f"{name}.md").read_text("utf-8") for name in ("
 PAGES["greed"] += (DOCS / "notes" / "greed.md").read_text("utf-8")
 
 
-def table(page: str, first: str) -> list[Any]:
-    """The cells of the table whose first heading is `first`, without backquotes."""
-    lines = PAGES[page].splitlines()
-    begin = next(i for i, line in enumerate(lines) if line.startswith(f"| {first} |")) + 2
-    rows = []
-    for line in lines[begin:]:
-        if not line.startswith("|"):
-            break
-        rows.append(tuple(cell.strip().strip("`") for cell in line.strip("|").split("|")))
-    return rows
+def table(page: str, heading: str) -> list[Any]:
+    return table_rows(PAGES[page], heading)
 
 
 def baselines_of_greed() -> list[tuple[str, ...]]:

@@ -1,13 +1,21 @@
-"""What every small game has: the checks, what players see, and refused parameters."""
+"""Small games for one: conformance, rules one by one, theorems, and outside judges."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
+from functools import cache, reduce
+from itertools import product
+from math import exp, factorial, sqrt
+from operator import xor
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
+from solvent.exact import policy_value, solve
 from solvent.games import (
     Blackjack,
     Blotto,
@@ -31,17 +39,41 @@ from solvent.games import (
     WindyGridworld,
     Yahtzee,
 )
-from solvent.games.blackjack import Hand
+from solvent.games.blackjack import (
+    CARDS,
+    OVER,
+    STICK,
+    Hand,
+    add,
+    asked_with,
+    dealers_natural,
+    dealers_sums,
+)
 from solvent.games.blotto import Battle
-from solvent.games.car_rental.rules import Cars
-from solvent.games.corridor import STOPPED
+from solvent.games.car_rental.rules import PARTS, Cars, at_most, day
+from solvent.games.corridor import STOPPED, Place
+from solvent.games.dyna_maze import MAZE
+from solvent.games.equipment_replacement import REPLACE
+from solvent.games.gambler import Capital
 from solvent.games.goofspiel import Bidding
+from solvent.games.inventory.rules import Shop
 from solvent.games.nim import Heaps
-from solvent.games.racetrack import Car
+from solvent.games.racetrack import BOOK, BOOK_RIGHT, Car
 from solvent.games.soccer import PLAYING, Pitch
 from solvent.games.tic_tac_toe import Board
 from solvent.games.yahtzee.rules import BOUNDS
-from solvent.model import discounted, parametrize_with_game_checks
+from solvent.model import (
+    Outcome,
+    TabularPolicy,
+    compile_game,
+    discounted,
+    parametrize_with_game_checks,
+)
+from solvent.model.arrays import Floats
+from solvent.model.checks import check_table
+
+# What every small game has: the checks, what players see, and refused parameters
+
 
 ROOM = ("......F", "......F", "......F", "S.....F")
 CHECKED = [
@@ -248,3 +280,391 @@ def test_parameters_are_refused_by_name() -> None:
     for game, parameters, message in REFUSED:
         with pytest.raises(ValueError, match=message):
             game(**parameters)
+
+
+# What is known of the small games: theorems, published values, and the boards of the books
+
+
+@pytest.mark.parametrize("heads", [0.1, 0.25, 0.4])
+def test_bold_play_is_optimal_against_the_odds(heads: float) -> None:
+    """Dubins and Savage 1965: of s < 1/2 the value is heads x that of 2 s, and so on."""
+    table = compile_game(Gambler(heads=heads, goal=16))
+    value = dict(zip(table.states, solve(table).values, strict=True))
+
+    def bold(dollars: int) -> float:
+        if dollars in (0, 16):
+            return float(dollars == 16)
+        if dollars <= 8:
+            return heads * bold(2 * dollars)
+        return heads + (1 - heads) * bold(2 * dollars - 16)
+
+    for dollars in range(1, 16):
+        assert value[Capital(dollars)] == pytest.approx(bold(dollars), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"horizon": 20, "worst": 30, "price": 30},
+        {"horizon": 15, "wearing": [0, 1, 0, 3], "operating": 5, "scrap": 40},
+    ],
+)
+def test_a_control_limit_is_optimal(parameters: dict[str, Any]) -> None:
+    """Puterman 1994, section 4.7.5: who replaces at some wear does so at any larger one."""
+    table = compile_game(EquipmentReplacement(**parameters))
+    replaces = solve(table).policies[0].probabilities[:, REPLACE] == 1
+    found: dict[int, list[bool]] = {}
+    for replaced, state in sorted(zip(replaces, table.states, strict=True), key=lambda x: x[1]):
+        found.setdefault(state.left, []).append(bool(replaced))
+    assert all(by_wear == sorted(by_wear) for by_wear in found.values())
+    assert sum(map(any, found.values())) > 3
+
+
+EXPECTED_REWARDS = {0: [0, -1, -2, -5], 1: [5, 0, -3], 2: [6, -1], 3: [5]}
+"""Of the inventory, Puterman 1994, section 3.2.2, by stock and order."""
+
+PUBLISHED = {1: [0, 5, 6, 5], 2: [2, 25 / 4, 10, 21 / 2], 3: [n / 16 for n in (67, 129, 194, 227)]}
+"""Values by periods left and stock, Puterman 1994, section 4.6.1."""
+
+ORDERS = {1: [0, 0, 0, 0], 2: [2, 0, 0, 0], 3: [3, 0, 0, 0]}
+"""The optimal orders there."""
+
+
+def test_the_published_numbers_of_the_inventory() -> None:
+    game = Inventory(horizon=4)
+    for stock, rewards in EXPECTED_REWARDS.items():
+        outcomes = [game.transition(Shop(2, stock), (order,)) for order in range(4 - stock)]
+        assert [sum(o.probability * o.reward for o in found) for found in outcomes] == rewards
+    table = compile_game(game)
+    solution = solve(table)
+    for left, values in PUBLISHED.items():
+        for stock, value in enumerate(values):
+            # A stock of 3 is never met in the first period, and all are in the later ones.
+            state = table.index[Shop(left, stock)]
+            assert solution.values[state] == value
+            assert solution.policies[0].probabilities[state].argmax() == ORDERS[left][stock]
+
+
+@pytest.mark.parametrize("misere", [False, True])
+@pytest.mark.parametrize("heaps", [[3, 4, 5], [1, 1, 1, 2], [15, 6], [1, 1, 1, 1, 1]])
+def test_boutons_theorem_in_every_position(heaps: list[int], misere: bool) -> None:
+    table = compile_game(Nim(heaps, misere))
+    for state, value in zip(table.states, solve(table).values.tolist(), strict=True):
+        lost = reduce(xor, state.heaps) == 0
+        if misere and max(state.heaps) <= 1:
+            lost = not lost
+        if any(state.heaps):
+            wins = 1 if state.player == 0 else -1
+            assert value == (-wins if lost else wins), state
+
+
+@pytest.mark.parametrize("wins", [(1, 1, 1), (1, 2, 3), (7, 1, 1)])
+def test_a_throw_is_as_frequent_as_the_victory_over_what_beats_it(wins: tuple[int, ...]) -> None:
+    solution = solve(compile_game(RockPaperScissors(wins)))
+    assert solution.value == pytest.approx(0, abs=1e-12)
+    rock, paper, scissors = wins
+    expected = np.array([scissors, rock, paper]) / sum(wins)
+    for policy in solution.policies:
+        np.testing.assert_allclose(policy.probabilities[0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("army", "fields"), [(3, 2), (5, 3), (6, 3), (4, 4)])
+def test_equal_armies_are_worth_nothing(army: int, fields: int) -> None:
+    solution = solve(compile_game(Blotto([army, army], fields)))
+    assert solution.value == pytest.approx(0, abs=1e-12)
+
+
+def test_all_soldiers_are_divided_in_every_way() -> None:
+    for own, army in zip(Blotto([5, 4], 3).divisions, (5, 4), strict=True):
+        assert list(own) == [d for d in product(range(army + 1), repeat=3) if sum(d) == army]
+
+
+def test_the_boards_are_those_of_the_figures() -> None:
+    walls = {(r, c) for r in range(6) for c in range(9) if MAZE[r][c] == "#"}
+    assert walls == {(1, 2), (2, 2), (3, 2), (4, 5), (0, 7), (1, 7), (2, 7)}
+    assert (len(BOOK), {len(row) for row in BOOK}) == (32, {17})
+    assert [row.count("F") for row in BOOK] == [1] * 6 + [0] * 26
+    assert BOOK[-1] == "###SSSSSS########"
+    assert sum(row.count("S") for row in BOOK) == 6
+    assert (len(BOOK_RIGHT), {len(row) for row in BOOK_RIGHT}) == (30, {32})
+    assert [row.count("F") for row in BOOK_RIGHT] == [1] * 9 + [0] * 21
+    assert BOOK_RIGHT[-1] == "S" * 23 + "#" * 9
+    # From the narrowest row on the track widens by a cell in each row, down to the line.
+    assert [row.index(".") for row in BOOK_RIGHT[13:28]] == [*range(14, -1, -1)]
+
+
+# The rules of the corridor, one by one, and what its dials leave as it is
+
+
+DIALS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "horizon": {"rooms": 32, "doors": 2, "bait": 0.3},
+    "gap": {"gap": 0.2},
+    "noise": {"slip": "1/2", "reward_every": 3},
+    "actions": {"doors": 10, "reward_every": 1},
+}
+
+
+def test_a_right_door_leads_on_and_a_wrong_one_back() -> None:
+    game = Corridor(rooms=5, doors=3)
+    stop = Fraction(1, 20)
+    for room, right in enumerate(game.right_doors):
+        for door in range(3):
+            target = room + 1 if door == right else max(room - 1, 0)
+            ends = () if target == 5 else (Outcome(stop, Place(STOPPED), 0),)
+            chance = 1 - stop if ends else Fraction(1)
+            on = Outcome(chance, Place(target), int(target == 5))
+            assert game.transition(Place(room), (door,)) == (on, *ends)
+
+
+def moves(game: Corridor, room: int, door: int) -> tuple[Fraction, Fraction]:
+    """The probability of going on by a door, and the mean reward."""
+    outcomes = game.transition(Place(room), (door,))
+    on = sum(o.probability for o in outcomes if o.reward > 0)
+    return Fraction(on), Fraction(sum(o.probability * o.reward for o in outcomes))
+
+
+def test_dials_set_the_chances_of_doors_and_what_is_paid() -> None:
+    # With a reward in every room, the outcomes that pay are those that lead on.
+    game = Corridor(rooms=6, doors=4, reward_every=1, gap=0.25, slip=0.2)
+    right = game.right_doors[2]
+    # The right door 1, a wrong one 3/4, a random one (1 + 3 * 3/4) / 4 = 13/16.
+    assert moves(game, 2, right)[0] == Fraction("0.8") + Fraction("0.2") * Fraction(13, 16)
+    assert moves(game, 2, (right + 1) % 4)[0] == Fraction("0.6") + Fraction("0.2") * Fraction(
+        13, 16
+    )
+    assert [Corridor(rooms=7, reward_every=3).paid(room) * 7 for room in range(8)] == [
+        *(0, 0, 0, 3, 3, 3, 6, 7)
+    ]
+    bait = Corridor(rooms=6, bait=0.3)
+    wrong = (bait.right_doors[0] + 1) % 3
+    assert moves(bait, 0, wrong)[1] == Fraction("0.3") / 24
+    assert moves(bait, 0, bait.right_doors[0])[1] == 0
+
+
+@pytest.mark.parametrize("name", DIALS)
+def test_the_right_doors_are_optimal_at_every_setting_and_no_constant_door_is(name: str) -> None:
+    for layout in range(3):
+        game = Corridor(**DIALS[name], layout=layout)
+        table = compile_game(game)
+        solution = solve(table)
+        best = solution.policies[0].probabilities.argmax(axis=1)
+        for state, action in zip(table.states, best.tolist(), strict=True):
+            if not game.is_terminal(state):
+                assert action == game.right_doors[state.room], (layout, state)
+        for policy in (TabularPolicy.uniform(table), *constants(table)):
+            assert table.at_start(policy_value(table, policy)) < solution.value - 0.01
+
+
+def constants(table: Any) -> list[TabularPolicy]:
+    rows = np.where(table.terminal[:, None, None], 0.0, np.eye(table.mask[0].shape[1])[None])
+    return [TabularPolicy.of(table, rows[:, door]) for door in range(rows.shape[1])]
+
+
+def test_the_optimum_without_noise_is_a_geometric_series() -> None:
+    # A move is made if the clock has not stopped before; the last of n moves pays 1.
+    for rooms in (2, 8, 30):
+        value = solve(Corridor(rooms=rooms)).value
+        assert value == pytest.approx((1 - 1 / (4 * rooms)) ** (rooms - 1), abs=1e-12)
+
+
+def test_every_door_is_right_equally_often_and_a_layout_is_a_seed() -> None:
+    assert Counter(Counter(Corridor(rooms=9, layout=3).right_doors).values()) == {3: 3}
+    drawn = {Corridor(layout=layout).right_doors for layout in range(20)}
+    assert len(drawn) > 15
+    assert Corridor(layout=7).right_doors == Corridor(layout=7, gap=0.1).right_doors
+
+
+# The table of Jack's car rental, and its Poisson numbers
+
+
+@pytest.mark.parametrize("game", [CarRental(6), CarRental(12, shuttle=True, parking=True)])
+def test_the_table_is_that_of_the_rules(game: CarRental) -> None:
+    if game.capacity < 10:
+        check_table(game)
+    table = compile_game(game)
+    for s in (0, 5, table.n_states - 1):
+        row = int(table.row_start[s])
+        outcomes = game.transition(table.states[s], (int(table.row_action[0][row]),))
+        found = slice(table.outcome_start[row], table.outcome_start[row + 1])
+        assert [table.states[i] for i in table.next_state[found]] == [o.state for o in outcomes]
+        assert table.probability[found].tolist() == [float(o.probability) for o in outcomes]
+        assert table.outcome_reward[found].tolist() == [float(o.reward) for o in outcomes]
+
+
+def test_no_tail_is_cut_off() -> None:
+    assert [n / PARTS for n in at_most(2, 3)] == pytest.approx(
+        [exp(-3), 3 * exp(-3), 1 - 4 * exp(-3)], rel=1e-15
+    )
+    assert at_most(0, 3) == (PARTS,)
+    for mean in (2, 3, 4):
+        assert sum(at_most(20, mean)) == PARTS
+
+
+@cache
+def poisson_day(requests: int, returns: int) -> tuple[Floats, Floats]:
+    """The probabilities [21, 21] and the rent [21], by sums over all numbers up to 60.
+
+    Beyond those there is less than 1e-40.
+    """
+
+    def poisson(mean: int, n: int) -> float:
+        return exp(-mean) * mean**n / factorial(n)
+
+    probability, rent = np.zeros((21, 21)), np.zeros(21)
+    for morning, asked in product(range(21), range(60)):
+        rent[morning] += poisson(requests, asked) * 10 * min(asked, morning)
+        for back in range(60):
+            evening = min(morning - min(asked, morning) + back, 20)
+            probability[morning, evening] += poisson(requests, asked) * poisson(returns, back)
+    return probability, rent
+
+
+@pytest.mark.parametrize(("requests", "returns"), [(3, 3), (4, 2)])
+def test_a_day_is_that_of_poisson_numbers(requests: int, returns: int) -> None:
+    found, (probability, rent) = day(20, requests, returns), poisson_day(requests, returns)
+    assert (found.parts.sum(axis=1) == PARTS**2).all()
+    np.testing.assert_allclose((found.parts / PARTS**2).astype(float), probability, rtol=1e-14)
+    np.testing.assert_allclose([n / PARTS for n in found.rent], rent, rtol=1e-14)
+
+
+def poisson_optimum(game: CarRental) -> float:
+    """The optimum at a discount of 0.9, by value iteration over both locations at once."""
+    (p, earned), (q, other) = poisson_day(3, 3), poisson_day(4, 2)
+    first, second = np.indices((21, 21))
+    values = np.zeros((21, 21))
+    for _ in range(400):
+        ahead = earned[:, None] + other + 0.9 * p @ values @ q.T
+        if game.parking:
+            ahead -= 4.0 * (first > 10) + 4.0 * (second > 10)
+        values = np.max(
+            [
+                np.where(
+                    (moved <= first) & (-moved <= second),
+                    ahead[(first - moved).clip(0, 20), (second + moved).clip(0, 20)]
+                    - 2 * (abs(moved) - (game.shuttle and moved > 0)),
+                    -np.inf,
+                )
+                for moved in range(-5, 6)
+            ],
+            axis=0,
+        )
+    return float(values.mean())
+
+
+def test_the_bracket_holds_for_the_problem_as_it_is_described() -> None:
+    """The table was rounded to 2**-26, and the values were 5e-8 to 2e-6 beside the brackets."""
+    for both in (False, True):
+        game = CarRental(shuttle=both, parking=both)
+        solution = solve(discounted(game, 0.9))
+        assert solution.upper - solution.lower < 1e-9, game
+        assert solution.lower < poisson_optimum(game) < solution.upper, game
+
+
+# The rules of Blackjack, one by one, and Gymnasium's as an outside judge
+
+
+GAME = Blackjack()
+CARD = Fraction(1, 13)
+
+
+def test_there_are_as_many_tens_as_four_other_cards() -> None:
+    assert CARDS == {card: (4 if card == 10 else 1) * CARD for card in range(1, 11)}
+    assert sum(CARDS.values()) == 1
+
+
+def test_an_ace_counts_11_as_long_as_it_can() -> None:
+    for total, usable, card, after in (
+        (5, False, 10, (15, False)),
+        (0, False, 1, (11, True)),
+        (10, False, 1, (21, True)),
+        (11, False, 1, (12, False)),
+        (11, True, 1, (12, True)),
+        (17, True, 5, (12, False)),
+        (17, True, 4, (21, True)),
+        (15, False, 10, (25, False)),
+    ):
+        assert add(total, usable, card) == after, (total, usable, card)
+
+
+def test_the_dealer_hits_up_to_16_and_sticks_on_17() -> None:
+    assert dealers_sums(17, False) == {17: 1}
+    assert dealers_sums(17, True) == {17: 1}
+    assert dealers_sums(22, False) == {0: 1}
+    assert dealers_sums(16, False) == {**dict.fromkeys(range(17, 22), CARD), 0: 8 * CARD}
+    for card in CARDS:
+        assert sum(dealers_sums(*add(0, False, card)).values()) == 1
+
+
+def test_two_cards_that_make_21_are_an_ace_and_a_ten() -> None:
+    assert [dealers_natural(card) / CARD for card in range(1, 11)] == [4, *[0] * 8, 1]
+
+
+def test_below_12_the_player_is_not_asked() -> None:
+    assert asked_with(12, False) == {(12, False): 1}
+    assert asked_with(11, False) == {
+        (12, False): CARD,
+        **{(11 + card, False): CARD for card in range(2, 10)},
+        (21, False): 4 * CARD,
+    }
+    assert min(outcome.state.total for outcome in GAME.initial()) == 12
+
+
+def test_the_start_is_two_cards_and_one_of_the_dealer_s() -> None:
+    start = {outcome.state: outcome.probability for outcome in GAME.initial()}
+    naturals = {hand: p for hand, p in start.items() if hand.natural}
+    assert set(naturals) == {Hand(21, dealer, True, True) for dealer in CARDS}
+    assert sum(naturals.values()) == 8 * CARD**2
+    assert naturals[Hand(21, 10, True, True)] == 32 * CARD**3
+    # Two aces, or with one card before it an ace below 12.
+    assert start[Hand(12, 3, True)] == CARD**3
+    plain = {outcome.state: outcome.probability for outcome in Blackjack(natural=False).initial()}
+    assert plain[Hand(21, 3, True)] == start[Hand(21, 3, True, True)] + start.get(
+        Hand(21, 3, True), 0
+    )
+    assert not any(hand.natural for hand in plain)
+
+
+def test_there_are_the_200_states_of_the_book() -> None:
+    states = compile_game(Blackjack(natural=False)).states
+    assert set(states) == {OVER} | {
+        Hand(total, dealer, usable)
+        for total in range(12, 22)
+        for dealer in range(1, 11)
+        for usable in (False, True)
+    }
+    assert len(compile_game(GAME).states) == 211
+
+
+def test_who_is_nearer_to_21_wins() -> None:
+    # With a six the dealer has 17, 18 and so on by these chances; 0 is beyond 21.
+    sums = dealers_sums(6, False)
+    for total in range(12, 22):
+        found = {o.reward: o.probability for o in GAME.transition(Hand(total, 6, False), (STICK,))}
+        assert found.get(1, 0) == sum(p for last, p in sums.items() if last < total)
+        assert found.get(0, 0) == sums.get(total, 0)
+        assert found.get(-1, 0) == sum(p for last, p in sums.items() if last > total)
+
+
+@pytest.mark.parametrize("natural", [True, False])
+def test_the_optimal_policy_returns_as_much_in_gymnasium(natural: bool) -> None:
+    """10,000 hands of ``Blackjack-v1``, whose rules are not ours, in six standard errors."""
+    table = compile_game(Blackjack(natural=natural))
+    solution = solve(table)
+    best = {
+        (s.total, s.dealer, int(s.usable)): int(p.argmax())
+        for s, p in zip(table.states, solution.policies[0].probabilities, strict=True)
+        if not s.natural
+    }
+    env = gym.make("Blackjack-v1", sab=natural).unwrapped
+    returns = []
+    env.reset(seed=1)
+    for _ in range(10_000):
+        seen, _ = env.reset()
+        over, reward = False, 0.0
+        while not over:
+            seen, reward, over, _, _ = env.step(1 if seen[0] < 12 else best[tuple(map(int, seen))])
+        returns.append(reward)
+    error = np.std(returns) / sqrt(len(returns))
+    assert abs(np.mean(returns) - solution.value) < 6 * error

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,13 @@ def read_raw(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     with np.load(path) as archive:
         arrays = dict(archive)
     return json.loads(arrays.pop("header").tobytes()), arrays
+
+
+def rewrite_json(path: Path, change: Callable[[Any], object]) -> None:
+    """Change what a file of JSON holds."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def forge(path: Path, header: Mapping[str, Any] = {}, **arrays: Any) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -110,48 +110,6 @@ def reduced(
     if form != "points":
         parameters = {"to_goal": ruleset.field // 2, **parameters}
     return FootballStrategy(chart, form, ruleset, reduced_points(chart, ruleset), **parameters)
-
-
-def written(state: Any) -> str:
-    """A position without the fields that have their defaults."""
-    usual = type(state)._field_defaults
-    shown = {n: v for n, v in state._asdict().items() if n not in usual or v != usual[n]}
-    return ", ".join(f"{name} {value!r}" for name, value in shown.items())
-
-
-def transcript(game: Any, walk: Iterable[tuple[tuple[str, str], int]]) -> str:
-    """A walk through a game, with every branch that could have been.
-
-    Args:
-        game: Football, with a clock or without.
-        walk: For each move the names of both players' actions, empty where there is no choice, and
-            the number of the branch that is taken.
-    """
-    lines: list[str] = []
-
-    def arrive(state: Any) -> None:
-        lines.extend([written(state), *(f"    | {line}" for line in game.draw(state).splitlines())])
-
-    state = game.initial()[0].state
-    for names, branch in walk:
-        arrive(state)
-        joint = tuple(
-            game.info.actions[player].index(name) if name else 0
-            for player, name in enumerate(names)
-        )
-        for action, legal in zip(joint, game.legal_actions(state), strict=True):
-            assert action in legal, (state, names)
-        lines += [f"player {player}: {name}" for player, name in enumerate(names) if name]
-        branches = game.transition(state, joint)
-        for i, o in enumerate(branches):
-            mark = ">" if i == branch else " "
-            lines.append(
-                f"  {mark} {o.probability!s:>7}  {written(o.state)}; reward {float(o.reward):g}"
-            )
-        lines.append("")
-        state = branches[branch].state
-    arrive(state)
-    return "\n".join(lines) + "\n"
 
 
 # Random results, cells and charts of football

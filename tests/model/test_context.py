@@ -11,10 +11,9 @@ from functools import cache
 from math import floor
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
-from claims import check_claims
+from doc_pages import check_claims
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -205,15 +204,6 @@ def test_a_hard_case_is_decided_with_more_digits() -> None:
     assert modified_exactly(half_way, -tiny) == Fraction(1, DENOMINATOR)
 
 
-def test_only_certainties_read_as_such() -> None:
-    assert Check("a leap", 1).explain() == "100% a leap: 100%"
-    assert Check("a leap", "0.00005").explain() == "0.01% a leap: 0.01%"
-    assert Check("a leap", "0.99995").explain().endswith(": more than 99.99%")
-    assert Check("a leap", "0.99994").explain() == "99.99% a leap: 99.99%"
-    assert Check("a leap", 0.5, (("wings", 3),)).explain().endswith(": more than 99.99%")
-    assert Check("a leap", 0.5, (("lead", -3),)).explain().endswith(": less than 0.01%")
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -348,13 +338,6 @@ def test_the_model_hash_and_the_parameters_know_the_modifier() -> None:
     assert parameters["modifiers"] == {"luck": "-3/20"}
     again = make_game("ff-combat", modifiers=parameters["modifiers"])
     assert compile_game(again).model_hash == compile_game(games[0]).model_hash
-
-
-def test_an_environment_takes_modifiers() -> None:
-    env = gym.make("solvent/FFCombat-v0", modifiers={"luck": -0.15})
-    table = env.unwrapped.game  # type: ignore[attr-defined]
-    assert solve(table).value == pytest.approx(0.658914481, abs=1e-9)
-    env.close()
 
 
 @cache

@@ -22,7 +22,6 @@ from solvent.model.parameters import (
     LONGEST_SHOWN,
     ChoiceError,
     as_options,
-    brief,
     check_arguments,
     check_choice,
     check_integer,
@@ -176,16 +175,6 @@ def test_an_error_repeats_a_line_of_a_value_at_most(value: Any) -> None:
             refuse()
         assert len(str(caught.value)) < LONGEST_SHOWN + 80
         assert "\n" not in str(caught.value)
-
-
-def test_a_short_value_is_repeated_as_it_is() -> None:
-    for value in ("a  b", 3, None, [1, 2], "x" * 98):
-        assert shown(value) == repr(value)
-    assert shown("start" + "x" * 1000 + "end").startswith("'start")
-    assert shown("start" + "x" * 1000 + "end").endswith("end'")
-    # Of a million blanks no more is looked at than what is shown.
-    assert len(brief(" " * 10**6)) <= 100
-    assert brief("a \n  b") == "a b"
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def test_published_values(one: Published) -> None:
     if one.states is not None:
         assert stormpy.build_model[float](program).nr_states == one.states
     for wanted, expected in one.values.items():
-        game = game_from_prism(one.path, property=wanted, constants=one.constants)
+        game = read_model(one.path, wanted, one.constants)
         solution = solvent.solve(game.tabulate())
         value = game.sign * solution.value
         assert value == pytest.approx(float(expected), rel=1e-9, abs=1e-15), wanted
@@ -332,7 +332,7 @@ def test_a_round_that_no_policy_comes_to_is_no_reason_to_refuse(tmp_path: Path) 
         encoding="utf-8",
     )
     wanted = 'R{"r"}min=? [F s=2]'
-    game = game_from_prism(path, property=wanted)
+    game = read_model(path, wanted, "")
     assert game.sign * solvent.solve(game).value == storm_value(path, wanted) == 5
 
 
@@ -345,7 +345,7 @@ def test_going_round_without_a_reward_is_no_cheap_way(tmp_path: Path) -> None:
     )
     assert storm_value(path, 'R{"r"}min=? [F s=2]') == 3
     with pytest.raises(ValueError, match="going round for ever without a reward"):
-        game_from_prism(path, property='R{"r"}min=? [F s=2]')
+        read_model(path, 'R{"r"}min=? [F s=2]', "")
 
 
 def test_an_optimal_episode_ends_where_the_goal_is_avoided_for_ever(tmp_path: Path) -> None:
@@ -358,10 +358,10 @@ def test_an_optimal_episode_ends_where_the_goal_is_avoided_for_ever(tmp_path: Pa
         "[] s=3 -> true;\nendmodule\n",
         encoding="utf-8",
     )
-    least = game_from_prism(path, property="Pmin=? [F s=3]")
+    least = read_model(path, "Pmin=? [F s=3]", "")
     assert least.tabulate().terminal.sum() == 2
     assert solvent.solve(least).value == pytest.approx(-0.5)
-    most = game_from_prism(path, property="Pmax=? [F s=3]")
+    most = read_model(path, "Pmax=? [F s=3]", "")
     assert solvent.solve(most).value == pytest.approx(1)
     env = Env(least)
     env.reset(seed=0)
@@ -371,9 +371,7 @@ def test_an_optimal_episode_ends_where_the_goal_is_avoided_for_ever(tmp_path: Pa
 
 
 def test_names_values_and_rationals() -> None:
-    game = game_from_prism(
-        FOLDER / "firewire.prism", property='R{"time"}min=? [F "done"]', constants="delay=3"
-    )
+    game = read_model(FOLDER / "firewire.prism", 'R{"time"}min=? [F "done"]', "delay=3")
     assert {"time", "round", "round #2"} <= set(game.info.actions[0])
     assert game.variables == game.info.observation_labels
     assert {"x", "flips"} <= set(game.variables)
@@ -381,9 +379,7 @@ def test_names_values_and_rationals() -> None:
     assert "x=0" in game.draw(start.state)
     assert "minimised" in " ".join(game.info.sources)
     assert ("sign", -1) in game.info.parameters
-    thirds = game_from_prism(
-        FOLDER / "zeroconf.prism", property='Pmax=? [F "wrong"]', constants="N=20,K=2"
-    )
+    thirds = read_model(FOLDER / "zeroconf.prism", 'Pmax=? [F "wrong"]', "N=20,K=2")
     [begin] = thirds.initial()
     [choose] = [
         a
@@ -405,31 +401,32 @@ def test_floats_are_near_the_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert solvent.solve(near).value == pytest.approx(-48)
 
 
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"property": ""}, "the property is missing; allowed are Pmax"),
-        ({"property": "Pmax=?"}, "cannot be read"),
-        ({"property": 'Pmax=? [F<=5 "finished"]'}, "is none that is read; allowed are Pmax"),
-        ({"property": 'Pmax=? [G "agree"]'}, "is none that is read"),
-        ({"property": 'P>=0.5 [F "finished"]'}, "is none that is read"),
-        ({"property": 'P=? [F "finished"]'}, "does not say whether it asks for max or min"),
-        ({"property": 'R{"money"}max=? [F "finished"]'}, "money"),
-        ({"property": "Pmax=? [F counter=6]"}, "is 1 at the start"),
-        ({"property": 'R{"steps"}max=? [F "ones"]'}, "is infinite: some policy"),
-        ({"property": 'R{"steps"}min=? [F counter=0]'}, "is infinite: no policy"),
-        ({"constants": ""}, "cannot be read"),
-        ({"constants": "M=3"}, "cannot be read"),
-        ({"path": "consensus.txt"}, "the ending of consensus.txt is '.txt'"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_by_name(changes: dict[str, str], reason: str) -> None:
-    asked = {"path": "consensus.prism", "property": 'Pmax=? [F "finished"]', "constants": "K=2"}
-    asked |= changes
-    with pytest.raises(ValueError, match=reason):
-        game_from_prism(
-            FOLDER / asked["path"], property=asked["property"], constants=asked["constants"]
-        )
+UNREAD = [
+    ("Pmax=?", "K=2", "cannot be read"),
+    ('Pmax=? [F<=5 "finished"]', "K=2", "is none that is read; allowed are Pmax"),
+    ('Pmax=? [G "agree"]', "K=2", "is none that is read"),
+    ('P>=0.5 [F "finished"]', "K=2", "is none that is read"),
+    ('P=? [F "finished"]', "K=2", "does not say whether it asks for max or min"),
+    ('R{"money"}max=? [F "finished"]', "K=2", "money"),
+    ("Pmax=? [F counter=6]", "K=2", "is 1 at the start"),
+    ('R{"steps"}max=? [F "ones"]', "K=2", "is infinite: some policy"),
+    ('R{"steps"}min=? [F counter=0]', "K=2", "is infinite: no policy"),
+    ('Pmax=? [F "finished"]', "", "cannot be read"),
+    ('Pmax=? [F "finished"]', "M=3", "cannot be read"),
+]
+
+
+def test_what_cannot_be_read_is_refused_by_name(tmp_path: Path) -> None:
+    path = FOLDER / "consensus.prism"
+    for wanted, constants, reason in UNREAD:
+        with pytest.raises(ValueError, match=reason):
+            read_model(path, wanted, constants)
+    with pytest.raises(ValueError, match="the property is missing; allowed are Pmax"):
+        game_from_prism(path, property="")
+    with pytest.raises(ValueError, match=r"the ending of consensus.txt is '.txt'"):
+        game_from_prism(FOLDER / "consensus.txt", property="Pmax=? [F x=1]")
+    with pytest.raises(FileNotFoundError):
+        game_from_prism(tmp_path / "none.prism", property="P=? [F s=1]")
 
 
 def test_models_in_continuous_time_and_with_hidden_state_are_refused(tmp_path: Path) -> None:
@@ -438,16 +435,14 @@ def test_models_in_continuous_time_and_with_hidden_state_are_refused(tmp_path: P
         "ctmc\nmodule m\ns : [0..1];\n<> s=0 -> 2 : (s'=1);\nendmodule\n", encoding="utf-8"
     )
     with pytest.raises(ValueError, match="of the kind ctmc; allowed are Markov chains"):
-        game_from_prism(path, property="P=? [F s=1]")
+        read_model(path, "P=? [F s=1]", "")
     path.write_text(
         "pomdp\nobservables o endobservables\nmodule m\ns : [0..2];\no : [0..1];\n"
         "[a] s=0 -> 0.5 : (s'=1) + 0.5 : (s'=2);\n[a] s>0 -> (o'=1);\nendmodule\n",
         encoding="utf-8",
     )
     with pytest.raises(ValueError, match="of the kind pomdp"):
-        game_from_prism(path, property="Pmax=? [F o=1]")
-    with pytest.raises(FileNotFoundError):
-        game_from_prism(tmp_path / "none.prism", property="P=? [F s=1]")
+        read_model(path, "Pmax=? [F o=1]", "")
 
 
 def test_other_languages(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
-"""Charts, maps of colours and numbers in words: what is drawn and written is what is true."""
+"""Charts, pictures of checks and numbers in words: what is drawn and written is what is true."""
 
 from __future__ import annotations
 
 import math
 import re
+import runpy
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -15,26 +16,30 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
+from doc_pages import DOCS, check_figure
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvent import report
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.exact import locate_gap, solve
 from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy
 from solvent.model import TabularPolicy, compile_game
+from solvent.model.context import modified, modifier_between
 from solvent.model.text import brief, exact, interval, precise, small, tick, whole
+from solvent.report import panel
 from solvent.report.charts import panels
 from solvent.report.gap_attribution import losing_states
 from solvent.report.panel import (
     LABEL,
-    OWN_MARKS,
     Axis,
     algorithm_marks,
     gap_axis,
     spread,
 )
+
+# Charts, maps of colours and numbers in words: what is drawn and written is what is true
+
 
 NUMBERS = {"10⁻³": 1e-3, "10⁻⁴": 1e-4, "10⁻⁵": 1e-5}
 
@@ -188,27 +193,6 @@ def test_labels_are_moved_apart_within_the_chart(places: list[float]) -> None:
         assert moved == places
 
 
-def test_every_algorithm_has_one_mark_on_all_pages() -> None:
-    names = [*OWN_MARKS, "minimax_q", "q_learning", "td3", "my own"]
-    marks = algorithm_marks(names)
-    assert len(set(marks.values())) == len(names)
-    assert len({marks[name].colour for name in OWN_MARKS}) == len(OWN_MARKS)
-    own = {marks[name].colour for name in OWN_MARKS}
-    for name in names:
-        assert algorithm_marks([name])[name] == marks[name]
-        assert (marks[name].colour in own) == (name in OWN_MARKS)
-
-
-def test_every_ink_has_a_light_and_a_dark_form() -> None:
-    style = (Path(report.__file__).parent / "page.css").read_text("utf-8")
-    light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
-    inks, others = (set(re.findall(r"(--[\w-]+): (?=#)", block)) for block in (light, dark))
-    assert inks == others
-    rest = style.replace(light, "").replace(dark, "")
-    assert re.findall(r"#[0-9a-f]{3,6}\b", rest) == []
-    assert set(re.findall(r"var\((--[\w-]+)", style)) - {"--share"} <= inks
-
-
 def test_numbers_in_words() -> None:
     narrow = "\N{NARROW NO-BREAK SPACE}"
     rows: tuple[tuple[Callable[..., str], dict[float, str]], ...] = (
@@ -243,3 +227,52 @@ def test_the_worst_states_are_those_that_lose_most() -> None:
         assert state.share == pytest.approx(state.contribution / location.gap)
         assert state.chosen == "keep 50%, test luck 50%"
         assert state.best in ("keep", "test luck")
+
+
+# The pictures of checks: their lines are the function's, and the files need nothing else
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+SCRIPT = runpy.run_path(str(DOCS / "scripts" / "check_pictures.py"))
+WIDE, TALL = panel.WIDTH - panel.LEFT - panel.RIGHT, panel.HEIGHT - panel.TOP - panel.BOTTOM
+
+
+def curves(picture: str) -> dict[str, list[tuple[float, float]]]:
+    """The points of each line, as shares of the width and height of its panel, by its text."""
+    found = {}
+    for line in ElementTree.fromstring(picture).iter(f"{SVG}polyline"):
+        pairs = [tuple(map(float, pair.split(","))) for pair in line.get("points", "").split()]
+        found[line[0].text or ""] = [
+            ((x - panel.LEFT) / WIDE, (panel.HEIGHT - panel.BOTTOM - y) / TALL) for x, y in pairs
+        ]
+    return found
+
+
+def test_every_curve_is_the_function() -> None:
+    found = curves(SCRIPT["curves_picture"]())
+    assert len(found) == len(SCRIPT["BASES"]) + len(SCRIPT["MODIFIERS"])
+    for base in SCRIPT["BASES"]:
+        for x, y in found[f"base {base}%"]:
+            assert y == pytest.approx(modified(base / 100, 2 * x - 1), abs=0.005)
+    for size in SCRIPT["MODIFIERS"]:
+        for x, y in found[f"modifier {size:+d}%"]:
+            assert y == pytest.approx(modified(min(x, 1.0), size / 100), abs=0.008)
+
+
+def test_the_pictures_in_the_documentation_are_those_of_the_function(tmp_path: Path) -> None:
+    for path in SCRIPT["write_pictures"](tmp_path):
+        check_figure(path.read_text(), DOCS / path.name, 20_000)
+        assert f"]({path.name})" in (DOCS / "checks.md").read_text(encoding="utf-8")
+
+
+def test_a_ruler_from_the_base_through_the_modifier_ends_at_the_probability_in_context() -> None:
+    """The middle scale is half-way, so that the ends of the ruler average to the modifier."""
+    height, from_even = SCRIPT["height"], SCRIPT["from_even"]
+    for base, size in product(SCRIPT["MARKS"], [-80, -30, 0, 60]):
+        ends = height(-from_even(base)) + height(from_even(100 * modified(base / 100, size / 100)))
+        assert ends / 2 == pytest.approx(height(size / 2), abs=1e-9)
+
+
+def test_the_abacus_is_the_inverse_of_the_function() -> None:
+    for x, y in curves(SCRIPT["abacus_picture"]())["the modifier"]:
+        assert 2 * y - 1 == pytest.approx(modifier_between(0.5, x), abs=0.03)

@@ -224,14 +224,6 @@ def test_a_large_game_is_shown_in_part_and_says_so() -> None:
     assert (part.value[: len(part.states)] == taxi.solution.values[part.states]).all()
 
 
-def test_of_many_values_every_kth_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_map, "MOST_VALUES", 2)
-    found = state_map.state_map(solved_task(lake()))
-    assert found.omitted == ("Of row one value in 2 is shown. Of column one value in 2 is shown.")
-    assert [field.values for field in found.fields] == [(0, 2), (0, 2)]
-    assert len(found.value) == 4
-
-
 def test_what_an_agent_chooses_and_loses_is_there() -> None:
     solved = solved_task(lake())
     policy = TabularPolicy.deterministic(solved.table, np.full(solved.table.n_states, 2))

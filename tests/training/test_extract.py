@@ -20,7 +20,6 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import (
     DummyVecEnv,
-    SubprocVecEnv,
     VecEnvWrapper,
     VecFrameStack,
     VecNormalize,
@@ -338,24 +337,6 @@ def test_wrappers_of_vector_environments_that_are_not_known_are_refused(
             extract(model, small, observation="vector")
         with pytest.raises(ValueError, match=unknown):
             network_player(model, observation="vector")
-
-
-def make_combat() -> gym.Env[Any, Any]:
-    return gym.make("solvent/FFCombat-v0")
-
-
-@pytest.mark.slow
-def test_environments_that_hide_their_wrappers_are_refused(default: TabularGame) -> None:
-    makes = [make_combat]
-    for venv in (
-        NativeVecEnv(gym.vector.AsyncVectorEnv(makes, autoreset_mode="SameStep")),
-        SubprocVecEnv(makes, start_method="spawn"),
-    ):
-        try:
-            with pytest.raises(ValueError, match=r"(Async|Subproc)V\w+ does not say .* or hides"):
-                extract(learner(venv, steps=0), default, observation="vector")
-        finally:
-            venv.close()
 
 
 def test_numbers_of_states_of_another_table_are_refused(small: TabularGame) -> None:

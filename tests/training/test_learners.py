@@ -1,15 +1,18 @@
-"""Learners and the environment's adapter do what those of Stable-Baselines3 do, with masks."""
+"""Learners do what those of Stable-Baselines3 do, with settings that rl-baselines3-zoo reads."""
 
 from __future__ import annotations
 
+import csv
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+import yaml
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3 import PPO
@@ -18,10 +21,21 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import DummyVecEnv
 from torch import nn
 
+import solvent
+from solvent.benchmark.run_folder import STARTS, saw_solution
 from solvent.envs import Env, VectorEnv
+from solvent.exact import Score
+from solvent.exact.learning_curve import Evaluation, read_curve
+from solvent.games import FightingFantasy
 from solvent.model import TabularGame, one_hot
-from solvent.training import NativeVecEnv
+from solvent.registration import register_envs
+from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, train
+from solvent.training.algorithms import EXPLORING, prepare, tuned
+from solvent.training.callback import CurveCallback, SelfPlayEvaluation
+from solvent.training.kinds import OneSeat, SelfPlay, WithTable
 from solvent.training.learners import DistinctMaskablePPO, DistinctPPO
+
+# Learners and the environment's adapter do what those of Stable-Baselines3 do, with masks
 
 
 def test_training_never_plays_an_illegal_action(small: TabularGame, make_model: Any) -> None:
@@ -188,3 +202,227 @@ def test_it_equals_the_vector_environment_of_stable_baselines3(small: TabularGam
                 last = other["terminal_observation"]
                 np.testing.assert_array_equal(mine["terminal_observation"], last)
     assert ended > 100
+
+
+# Tuned settings are what rl-baselines3-zoo reads, and no learner is given the solution unasked
+
+
+DEFAULT = Path(solvent.training.__file__).parent / "hyperparameters" / "default.yml"
+GAMES = Path(solvent.__file__).parent / "games"
+FILES = sorted(GAMES.glob("**/hyperparameters/*.yml"))
+
+
+def entries(file: Path) -> dict[str, dict[str, Any]]:
+    """What a file says of each environment to everybody."""
+    content: dict[str, dict[str, Any]] = yaml.safe_load(file.read_text())
+    return {key: value for key, value in content.items() if key != EXPLORING}
+
+
+def exploring(file: Path) -> dict[str, float]:
+    """The share of exploring starts that it has by environment."""
+    found: dict[str, float] = yaml.safe_load(file.read_text()).get(EXPLORING, {})
+    return found
+
+
+def test_every_file_is_found_by_the_spec_of_its_game() -> None:
+    """The settings of an environment are those of the file in its game's folder."""
+    assert FILES
+    register_envs()
+    assert tuned("ppo", "somebody/Else-v0") == tuned("ppo", None)
+    for file in FILES:
+        assert exploring(file).keys() <= entries(file).keys()
+        for env_id, settings in entries(file).items():
+            assert gym.spec(env_id).id == env_id
+            found = tuned(file.stem, env_id)
+            share = found.pop(EXPLORING, None)
+            assert found == settings
+            assert share == exploring(file).get(env_id)
+
+
+def test_no_entry_stands_twice() -> None:
+    """Of two, YAML would silently take the last."""
+    for file in (*FILES, DEFAULT):
+        document = yaml.compose(file.read_text())
+        for entry in (document, *(values for _, values in document.value)):
+            keys = [key.value for key, _ in entry.value]
+            assert len(keys) == len(set(keys)), file
+
+
+@pytest.mark.parametrize("name", SELF_PLAY_ALGORITHMS)
+def test_every_learner_can_be_made_from_every_entry(name: str, small: TabularGame) -> None:
+    algorithm = SELF_PLAY_ALGORITHMS[name]
+    own = [file for file in FILES if file.stem == algorithm.hyperparameters]
+    for env_id in (None, *(env_id for file in own for env_id in entries(file))):
+        check_entry(name, env_id, small)
+
+
+def check_entry(name: str, env_id: str | None, small: TabularGame) -> None:
+    algorithm = SELF_PLAY_ALGORITHMS[name]
+    raw = tuned(algorithm.hyperparameters, env_id)
+    setup = prepare(raw, algorithm.model)
+    env = NativeVecEnv(
+        VectorEnv(small, setup.n_envs, observation="onehot", autoreset_mode="SameStep")
+    )
+    kwargs: dict[str, Any] = setup.arguments | (
+        {"buffer_size": 1000} if "buffer_size" in setup.arguments else {}
+    )
+    model = algorithm.model(setup.policy, env, device="cpu", **kwargs)
+    # As rl-baselines3-zoo means it: lin_x is x times the progress that remains. Mirror descent has
+    # a schedule of its own, which leaves a tenth.
+    rate = str(raw["learning_rate"])
+    start, left = float(rate.removeprefix("lin_")), 0.0 if rate.startswith("lin_") else 0.1
+    assert (left > 0) == (name == "mirror_descent")
+    assert model.lr_schedule(0.25) == pytest.approx(start * (left + (1 - left) * 0.25))
+    assert (setup.n_timesteps, model.n_envs) == (int(raw["n_timesteps"]), raw["n_envs"])
+
+
+def test_rl_zoo_reads_them_itself() -> None:
+    manager = pytest.importorskip("rl_zoo3.exp_manager", exc_type=ImportError)
+    for file in FILES:
+        for raw in entries(file).values():
+            assert EXPLORING not in raw
+            if isinstance(text := raw.get("policy_kwargs"), str):
+                # rl-baselines3-zoo evaluates it as Python; here it is only read.
+                meant = eval(text, {"nn": torch.nn})
+                assert (
+                    prepare(raw, SELF_PLAY_ALGORITHMS[file.stem].model).arguments["policy_kwargs"]
+                    == meant
+                )
+            ready = manager.ExperimentManager._preprocess_schedules(dict(raw))
+            if isinstance(raw["learning_rate"], str):
+                assert ready["learning_rate"](0.5) == float(raw["learning_rate"][4:]) / 2
+
+
+def test_wrong_hyperparameters_are_named() -> None:
+    for raw, message in (
+        ({"n_step": 5}, "is 'n_step'; .*Did you mean 'n_steps'"),
+        ({"learning_rate": "exp_3"}, "learning_rate is 'exp_3'; allowed are"),
+        ({"clip_range": "lin_x"}, "clip_range is 'lin_x'; allowed are"),
+        ({"policy_kwargs": "dict(a=open('x'))"}, "policy_kwargs is"),
+        ({"policy_kwargs": "dict(a=nn.Module)"}, "policy_kwargs is"),
+        ({"policy_kwargs": "[1"}, "policy_kwargs is"),
+        ({"n_envs": 0}, "n_envs is 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            prepare({"n_timesteps": 1, **raw}, SELF_PLAY_ALGORITHMS["ppo"].model)
+
+
+TUNED: list[tuple[str, str, dict[str, Any]]] = [
+    ("ppo", "solvent/FFCombat-v0", {"stamina": 4, "opponent_stamina": 6, "luck": 3}),
+    # With exploring starts by itself.
+    ("ppo", "solvent/FootballDrive-v0", {"start": 20, "field": 20}),
+    ("dqn", "solvent/Greed-v0", {"limit": 5, "sides": 2, "opponent": "uniform"}),
+    ("mirror_descent", "solvent/RockPaperScissors-v0", {}),
+]
+"""Algorithms, tuned environments and parameters with which these are small."""
+
+FEW: dict[str, dict[str, Any]] = {
+    "ppo": {"n_envs": 8, "n_steps": 8, "batch_size": 32},
+    "dqn": {"n_envs": 8, "learning_starts": 16, "batch_size": 16, "buffer_size": 500},
+    "mirror_descent": {"n_envs": 16, "n_steps": 4, "batch_size": 32},
+}
+
+RESULT = Score(
+    value=0.0, optimum=0.0, optimality_gap=0.0, exploitability=None, normalized=0.0,
+    illegal_mass=0.0, worst_start_gap=0.0, worst_start="not measured",
+)  # fmt: skip
+
+
+class Unmeasured(CurveCallback):
+    """A curve whose figures are all 0."""
+
+    kind: ClassVar[type[Any]] = Evaluation
+    section = "exact"
+
+    def _measure(self) -> dict[str, Any]:
+        names = self.kind.__dataclass_fields__.keys() - {"timesteps", "seconds"}
+        return dict.fromkeys(names, 0.0)
+
+
+class UnmeasuredPair(Unmeasured):
+    kind = SelfPlayEvaluation
+
+
+@pytest.fixture
+def unsolvable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be solved, and no solution is kept; what only measures is left out."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("the solution was asked for")
+
+    monkeypatch.setattr("solvent.exact.solver._solve", refuse)
+    monkeypatch.setattr("solvent.exact.solver.kept", refuse)
+    monkeypatch.setattr(WithTable, "score", lambda *_: RESULT)
+    for kind, curve in ((OneSeat, Unmeasured), (SelfPlay, UnmeasuredPair)):
+        monkeypatch.setattr(kind, "make_curve", lambda self, curve=curve, **own: curve(**own))
+
+
+@pytest.mark.usefixtures("unsolvable")
+def test_tuned_environments_are_learned_without_a_solution(tmp_path: Path) -> None:
+    for file, env_id, kwargs in TUNED:
+        folder = tmp_path / env_id
+        result = train(
+            env_id, file, self_play=file == "mirror_descent", timesteps=128, env_kwargs=kwargs,
+            hyperparameters=FEW[file], evaluations=1, folder=folder, progress=False,
+        )  # fmt: skip
+        assert result.saw == (), env_id
+        assert json.loads((folder / "run.json").read_text())["saw"] == [], env_id
+
+
+@pytest.mark.usefixtures("unsolvable")
+@pytest.mark.parametrize("start_weights", ["uniform", "importance"])
+def test_starts_by_importance_need_the_solution_and_others_do_not(
+    start_weights: str, tmp_path: Path
+) -> None:
+    """The fixture above notices whoever asks."""
+    game = FightingFantasy(stamina=4, opponent_stamina=6, luck=3)
+    arguments: dict[str, Any] = {"timesteps": 64, "hyperparameters": FEW["ppo"], "evaluations": 1}
+
+    def start() -> None:
+        train(game, exploring_starts=0.5, start_weights=start_weights, folder=tmp_path,
+              progress=False, **arguments)  # fmt: skip
+
+    if start_weights == "uniform":
+        start()
+    else:
+        with pytest.raises(AssertionError, match="the solution was asked for"):
+            start()
+
+
+def test_what_was_asked_for_is_on_record(tmp_path: Path) -> None:
+    """In the record, the curve and the result; a folder of other starts is refused."""
+    game = FightingFantasy(stamina=4, opponent_stamina=6, luck=3)
+    few: dict[str, Any] = {"timesteps": 64, "hyperparameters": FEW["ppo"], "evaluations": 1}
+    for share, weights, saw in (
+        (0.0, "uniform", ()),
+        (0.5, "uniform", ()),
+        (0.5, "importance", (STARTS,)),
+    ):
+        folder = tmp_path / f"{share}-{weights}"
+        settings: dict[str, Any] = {"exploring_starts": share, "start_weights": weights, **few}
+        result = train(game, folder=folder, progress=False, **settings)
+        record = json.loads((folder / "run.json").read_text())
+        assert result.saw == tuple(record["saw"]) == saw
+        assert saw_solution(record["request"]) is bool(saw)
+        rows = list(csv.DictReader((folder / "curve.csv").read_text().splitlines()))
+        assert [row.get("saw_solution") for row in rows] == ["1" if saw else None] * 2
+        assert read_curve(folder / "curve.csv") == result.curve
+        for other in ({"exploring_starts": 0.0, "start_weights": "uniform"},
+                      {"exploring_starts": 0.5, "start_weights": "uniform"},
+                      {"exploring_starts": 0.5, "start_weights": "importance"}):  # fmt: skip
+            if other.items() <= settings.items():
+                continue
+            with pytest.raises(ValueError, match="holds another training"):
+                train(game, folder=folder, progress=False, **{**settings, **other})
+
+
+def test_no_file_of_hyperparameters_asks_for_the_solution() -> None:
+    """A file may name a share of exploring starts; how they are drawn, only a caller can say."""
+    for file in [*FILES, DEFAULT]:
+        entries = yaml.safe_load(file.read_text())
+        for key, settings in entries.items():
+            if key == EXPLORING:
+                assert all(isinstance(share, float) for share in settings.values()), file
+            else:
+                names = {"start_weights", "stakes", "env_kwargs", "opponent", EXPLORING}
+                assert names.isdisjoint(settings), (file, key)

@@ -248,23 +248,6 @@ def test_the_pool_keeps_the_latest_snapshots(tiny: TabularGame) -> None:
             np.testing.assert_array_equal(by_player[player].probabilities, expected)
 
 
-def test_a_saved_average_of_another_form_is_refused(tiny: TabularGame) -> None:
-    model, venv = make(tiny)
-    venv.remember(model)
-    venv.reset()
-    state = venv.get_state()
-    for name, changed, message in (
-        ("average 1", state["average 1"][:-1], "'average' has shape"),
-        ("average 0", np.full_like(state["average 0"], np.nan), "negative or not a number"),
-        ("average 1", 2 * state["average 1"], "does not sum to 1"),
-        ("average 1", state["average 1"][:, ::-1], "to an illegal action"),
-        ("remembered", state["remembered"] + 0.5, "saved remembered is"),
-        ("remembered", state["remembered"] - 2, "saved remembered is"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            venv.set_state({**state, name: changed})
-
-
 def test_the_kth_counts_k_squared_times() -> None:
     game = compile_game(OneShot())
     policies = [random_policy(game, 1, seed) for seed in range(5)]

@@ -99,13 +99,6 @@ def test_a_layer_is_read_as_it_was_written(
         store.close()
 
 
-def test_a_finished_folder_holds_the_manifest_and_the_layers_only(
-    original: Path, layers: StartedLayers
-) -> None:
-    names = {f"sheets/{layer}.npy" for layer in layers.layers}
-    assert set(contents(original)) == {"manifest.json", *names}
-
-
 def cut_off(path: Path, length: int) -> None:
     path.write_bytes(path.read_bytes()[:-length])
 

@@ -1,4 +1,4 @@
-"""The numbers of Johnston 2022 and of the game's page, every one recomputed.
+"""The numbers of Johnston 2022 and of the game's page recomputed, the rules of thumb, the maps.
 
 The page's tables are the lists: this file reads them, computes each quantity and compares. A
 published figure must be the recomputed one, rounded or cut off (the paper does both); one in
@@ -7,10 +7,12 @@ brackets must not be.
 
 from __future__ import annotations
 
+import base64
+import json
 import math
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from claims import check_claims
 from combat_paper import paper
+from doc_pages import check_claims, check_figure, table_rows
 from johnston import (
     victory_with_constant_luck,
     victory_without_luck,
@@ -28,16 +30,26 @@ from johnston import (
 import solvent  # noqa: F401 (registers the environments)
 from solvent import make_game
 from solvent.baselines import baseline_names, make_baseline
+from solvent.benchmark.records import read_bench
 from solvent.exact import GameTree, Score, policy_value, score, solve, solve_tree, state_visitation
 from solvent.games import FightingFantasy
+from solvent.games.fighting_fantasy.baselines import TREE, TREE_THREE
+from solvent.games.fighting_fantasy.report import ABSENT
 from solvent.games.fighting_fantasy.rules import (
     DAMAGE,
+    TEST,
+    Combat,
     check_rounds,
     decided,
     luck_succeeds,
     round_probabilities,
 )
-from solvent.model import compile_game
+from solvent.model import TabularGame, compile_game
+from solvent.report.page import render
+from solvent.report.solved import SolvedTask, solve_task
+
+# The numbers of Johnston 2022 and of the game's page, every one recomputed
+
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = "".join(
@@ -45,16 +57,7 @@ PAGE = "".join(
 )
 
 
-def table(first_heading: str) -> list[list[str]]:
-    """The rows of the page's table whose first column has this heading, minus signs as ASCII."""
-    lines = PAGE.replace("−", "-").splitlines()
-    [start] = [i for i, line in enumerate(lines) if line.startswith(f"| {first_heading} |")]
-    rows = []
-    for line in lines[start + 2 :]:
-        if not line.startswith("|"):
-            break
-        rows.append([cell.strip().strip("`") for cell in line.strip("|").split("|")])
-    return rows
+table = partial(table_rows, PAGE)
 
 
 def number(text: str) -> tuple[float, float]:
@@ -368,11 +371,8 @@ def test_without_luck_one_side_wins_as_often_as_the_other_loses(value: Any) -> N
 
 @pytest.mark.parametrize("name", paper.FIGURES)
 def test_the_picture_in_the_documentation_is_that_of_the_simulation(name: str) -> None:
-    text = paper.picture(name) + "\n"
-    assert (DOCS / "games" / f"{name}.svg").read_text() == text
-    assert len(text) < 20_000
+    check_figure(paper.picture(name), DOCS / "games" / f"{name}.svg", 20_000)
     assert f"](../games/{name}.svg)" in (DOCS / "notes/fighting-fantasy.md").read_text("utf-8")
-    assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
 
 
 @pytest.mark.parametrize("name", paper.FIGURES)
@@ -427,3 +427,169 @@ def test_equation_13_as_printed_is_no_probability() -> None:
     printed = victory_with_constant_luck(rounds, luck_succeeds(11), 12, 12, as_printed=True)
     assert float(mended) == pytest.approx(0.846031, abs=5e-7)
     assert float(printed) == pytest.approx(10.643652, abs=5e-7)
+
+
+# The rules of thumb for Fighting Fantasy combat
+
+
+@pytest.fixture(scope="module")
+def game() -> TabularGame:
+    return compile_game(FightingFantasy())
+
+
+def baseline_tests(name: str, game: TabularGame, state: Combat) -> bool:
+    return bool(make_baseline(name, game).probabilities[game.index[state], TEST])
+
+
+@pytest.mark.parametrize(
+    ("name", "after_won", "after_lost"),
+    [
+        ("never", False, False),
+        ("always", True, True),
+        ("offensive", True, False),
+        ("defensive", False, True),
+    ],
+)
+def test_simple_rules(game: TabularGame, name: str, after_won: bool, after_lost: bool) -> None:
+    probabilities = make_baseline(name, game).probabilities
+    states: list[Any] = list(game.states)
+    wanted = np.array(
+        [
+            s.luck > 0 and {"won": after_won, "lost": after_lost, "over": False}[s.round]
+            for s in states
+        ]
+    )
+    assert (probabilities[:, TEST] == wanted).all()
+    assert (probabilities.sum(axis=1) == ~game.terminal).all()
+
+
+@pytest.mark.parametrize(
+    ("state", "tested", "why"),
+    [
+        (Combat(0, 9, 9, 7, "won"), True, "a test is likely to succeed: offence"),
+        (Combat(0, 9, 9, 7, "lost"), False, "rounds are not easy to win: no defence"),
+        (Combat(0, 9, 2, 7, "won"), False, "an ordinary hit is enough"),
+        (Combat(3, 8, 9, 7, "lost"), True, "rounds are easy to win: defence"),
+        (Combat(3, 9, 9, 7, "lost"), False, "the hero can absorb many losses"),
+        (Combat(3, 9, 9, 7, "won"), False, "LUCK is stored where victory is likely"),
+        (Combat(0, 2, 9, 6, "lost"), True, "emergency: the loss would be the last"),
+        (Combat(0, 1, 9, 6, "lost"), False, "even a success would not help"),
+        (Combat(0, 3, 9, 6, "lost"), False, "no emergency"),
+        (Combat(-4, 9, 9, 6, "won"), True, "overwhelmed: offence"),
+        (Combat(-4, 2, 9, 6, "lost"), False, "overwhelmed: no defence"),
+        (Combat(-3, 9, 9, 6, "won"), False, "not overwhelmed"),
+        (Combat(0, 2, 9, 3, "lost"), False, "hardly any LUCK"),
+    ],
+)
+def test_coarse_rule(state: Combat, tested: bool, why: str) -> None:
+    table = compile_game(FightingFantasy([-4, 3], [1, 9], [1, 9], [0, 7]))
+    assert baseline_tests("coarse", table, state) == tested, why
+
+
+def test_rules_about_skill_are_not_offered_where_there_is_none() -> None:
+    table = compile_game(FightingFantasy(0, 4, 4, 2, round_probabilities=round_probabilities(1)))
+    named = set(baseline_names(table))
+    assert {"never", "always", "offensive", "defensive"} <= named
+    assert not {"coarse", "tree"} & named
+
+
+def as_data(tree: Any, node: int = 0) -> Any:
+    """A grown tree as nested tuples (feature, bound, below, above), a leaf as its code."""
+    if tree.feature[node] < 0:
+        return int(tree.label[node])
+    branches = (as_data(tree, int(below[node])) for below in (tree.left, tree.right))
+    return tree.names[tree.feature[node]], float(tree.threshold[node]), *branches
+
+
+@pytest.mark.parametrize(
+    ("damage", "kept"),
+    [("standard", TREE), pytest.param("three", TREE_THREE, marks=pytest.mark.slow)],
+)
+def test_the_trees_kept_are_those_that_the_papers_method_grows(damage: str, kept: Any) -> None:
+    assert as_data(paper.paper_tree(damage)) == kept
+
+
+def test_the_tree_answers_with_the_codes_of_the_figure() -> None:
+    # The caption of Fig. 4 explains 0, 2 and 3; no leaf says 1.
+    def leaves(branch: Any) -> list[int]:
+        if isinstance(branch, int):
+            return [branch]
+        return leaves(branch[2]) + leaves(branch[3])
+
+    assert set(leaves(TREE)) == {0, 2, 3}
+    assert len(leaves(TREE)) == 15
+
+
+def test_the_tree_tests_where_its_code_says(game: TabularGame) -> None:
+    for state, tested in (
+        (Combat(0, 12, 12, 9, "won"), True),
+        (Combat(0, 12, 12, 9, "lost"), False),
+        (Combat(0, 12, 2, 9, "won"), False),
+        (Combat(0, 2, 12, 5, "lost"), True),
+        (Combat(0, 2, 12, 5, "won"), False),
+        (Combat(0, 2, 12, 3, "lost"), False),
+    ):
+        assert baseline_tests("tree", game, state) == tested
+
+
+# The maps of combat: colours are exact values, digits the strategies, frames the mistakes
+
+
+COSTLY, TIED = 8, 4
+
+
+@pytest.fixture(scope="module")
+def solved(results: Path) -> SolvedTask:
+    return solve_task(read_bench(results).tasks[0], results)
+
+
+@pytest.fixture(scope="module")
+def data(results: Path) -> Any:
+    [text] = re.findall(
+        r'<div class="strategy-maps">.*?<script type="application/json">(.*?)</script>',
+        render(results),
+        re.DOTALL,
+    )
+    return json.loads(text)
+
+
+def cells(data: Any, which: Any) -> tuple[Any, Any]:
+    """Values (NaN where there is none) and codes, [difference, luck, hero, opponent]."""
+    shares = np.frombuffer(base64.b64decode(which["values"]), "<u2").reshape(data["shape"])
+    codes = np.array([int(c, 16) for c in which["codes"]]).reshape(data["shape"])
+    return np.where(shares == ABSENT, np.nan, shares / (ABSENT - 1)), codes
+
+
+def test_every_cell_is_the_value_of_a_combat_that_starts_there(data: Any) -> None:
+    values, _ = cells(data, data["optimal"])
+    assert data["differences"] == [-1, 0, 1]
+    present = np.argwhere(~np.isnan(values))
+    assert len(present) > 100
+    for d, luck, hero, opponent in present[::7]:
+        game = make_game(
+            "ff-combat",
+            skill_difference=data["differences"][d],
+            luck=int(luck),
+            stamina=int(hero) + 1,
+            opponent_stamina=int(opponent) + 1,
+        )
+        assert values[d, luck, hero, opponent] == pytest.approx(
+            solve(compile_game(game)).value, abs=1e-5
+        )
+
+
+def test_codes_are_the_choices_of_the_policies(data: Any, solved: SolvedTask) -> None:
+    table = solved.table
+    policies = [(data["optimal"], solved.solution.policies[0])]
+    policies += [(a, b.policies[0]) for a, b in zip(data["learned"], solved.agents, strict=True)]
+    for which, policy in policies:
+        values, codes = cells(data, which)
+        for d, luck, hero, opponent in np.argwhere(~np.isnan(values)):
+            tests = {}
+            for result in ("won", "lost"):
+                state = Combat(data["differences"][d], hero + 1, opponent + 1, luck, result)
+                tests[result] = policy.probabilities[table.index[state], TEST] == 1
+            expected = {(True, True): 1, (False, True): 2, (True, False): 3}.get(
+                (tests["won"], tests["lost"]), 0
+            )
+            assert codes[d, luck, hero, opponent] & 3 == expected

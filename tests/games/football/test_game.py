@@ -21,8 +21,8 @@ from reduced_football import (
     chart_of,
     reduced,
     reduced_points,
-    transcript,
 )
+from written_games import transcript
 
 from solvent import make_game
 from solvent.games.football.chart import SHIPPED, Chart, csv_text, load_chart, parse_result

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from claims import check_claims
+from doc_pages import check_claims, table_rows
 from reduced_football import CHARTS, MIXED, RULES, chart_of, random_chart, reduced, reduced_points
 
 from solvent import make_game
@@ -299,18 +299,6 @@ def test_the_page_judges_the_claims_of_the_paper() -> None:
     )
 
 
-def drive_figures() -> dict[str, str]:
-    """The page's table of the agent in a drive, by its first column."""
-    lines = PAGE.read_text(encoding="utf-8").split("| a drive | points |", 1)[1]
-    rows = {}
-    for line in lines.splitlines()[2:]:
-        if not line.startswith("|"):
-            break
-        figure, points = (cell.strip() for cell in line.strip("|").split("|"))
-        rows[figure] = points
-    return rows
-
-
 def on(situations: np.ndarray, agent: Strategies) -> Strategies:
     """The agent's strategies in some situations, and the equilibrium's in all others."""
     found = solved()
@@ -325,7 +313,8 @@ def on(situations: np.ndarray, agent: Strategies) -> Strategies:
 
 @pytest.mark.slow
 def test_the_page_states_what_the_agent_does_in_a_drive() -> None:
-    stated, rules = drive_figures(), standard()
+    stated = dict(table_rows(PAGE.read_text(encoding="utf-8"), "a drive | points"))
+    rules = standard()
     agent = agent_strategies(rules)
     last = on(rules.situation[:, :1] == rules.ruleset.downs, agent)
     formation = on(rules.situation[:, 3:] == 1, agent)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doc_pages import table_rows
 from layered_games import solve_in
 from timed_football import SMALL, TINY_FORMS, evaluate_pairs, tiny
 
@@ -46,19 +47,10 @@ def opened(folder: Path) -> LayeredSolution:
     return LayeredSolution(store, game)
 
 
-def solved_forms() -> dict[tuple[str, int], list[str]]:
-    """The cells of the table of solved forms, by form and time-outs."""
-    lines = NOTES[NOTES.index("| form | time-outs | states") :].splitlines()[2:]
-    rows: dict[tuple[str, int], list[str]] = {}
-    for line in lines:
-        if not line.startswith("|"):
-            break
-        form, timeouts, *cells = (cell.strip(" `") for cell in line.strip("|").split("|"))
-        rows[form, 0 if timeouts == "none" else int(timeouts)] = cells
-    return rows
-
-
-SOLVED = solved_forms()
+SOLVED = {
+    (form, 0 if timeouts == "none" else int(timeouts)): cells
+    for form, timeouts, *cells in table_rows(NOTES, "form | time-outs")
+}
 SIZES = {form: cells[:3] for form, cells in SOLVED.items()}
 GAMES = {form: cells[3] for form, cells in SOLVED.items()}
 FOUND = {form: cells[4:7] for form, cells in SOLVED.items()}
@@ -113,15 +105,11 @@ def agent_table() -> dict[tuple[str, int, bool], tuple[str, str, str]]:
     form goes on with the last one.
     """
     rows, form, timeouts = {}, "", 0
-    page = NOTES.replace("\N{MINUS SIGN}", "-")
-    for line in page[page.index("| form | it begins |") :].splitlines()[2:]:
-        if not line.startswith("|"):
-            break
-        name, begins, optimal, answer = (cell.strip() for cell in line.strip("|").split("|"))
-        if name.startswith("`"):
-            form, timeouts = name.split("`")[1], 0
-        elif name:
+    for name, begins, optimal, answer in table_rows(NOTES, "form | it begins"):
+        if name.startswith("with "):
             timeouts = int(name.split()[1])
+        elif name:
+            form, timeouts = name.strip("`").split("`")[0], 0
         gets, possible = optimal.removesuffix(")").replace("the value is ", "").split(" (")
         rows[form, timeouts, begins.startswith("with ")] = possible, gets, answer
     return rows

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reduced_football import chart_of, transcript
+from reduced_football import chart_of
 from timed_football import RULES, SMALL, TINY_FORMS, tiny
+from written_games import transcript
 
 from solvent import make_game
 from solvent.exact import solve

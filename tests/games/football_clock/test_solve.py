@@ -341,20 +341,6 @@ def folder(original: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(original, tmp_path / "solution"))
 
 
-def test_a_solution_in_a_folder_is_the_games_in_every_position(tmp_path: Path) -> None:
-    for form, parameters in TINY_FORMS[4:6]:
-        game = tiny(form, **parameters)
-        solve_in(tmp_path / form, FootballLayers.of(game))
-        solution = TimedSolution.open(tmp_path / form, game, verify=True)
-        table = compile_game(game)
-        wanted = solve(table)
-        found = [solution.value_of(position) for position in table.states]
-        assert found == pytest.approx(list(wanted.values), abs=1e-12), form
-        assert solution.lower <= wanted.value + 1e-15
-        assert solution.upper >= wanted.value - 1e-15
-        assert 0 < solution.error < 1e-11
-
-
 def test_a_solution_is_opened_without_its_game_and_by_another_name_of_the_chart(
     original: Path, game: TimedFootball
 ) -> None:
@@ -422,21 +408,6 @@ def test_no_entry_of_a_manifest_is_believed(folder: Path) -> None:
 
 
 # The command.
-
-
-def test_the_command_says_the_value_and_its_bracket(
-    words: list[str], original: Path, game: TimedFootball
-) -> None:
-    solution = TimedSolution.of(game)
-    for solved_now, where in ((13, []), (0, ["--out", str(original)])):
-        answer = json.loads(run(*words, *where, "--json").stdout)
-        assert answer["value"] == solution.value
-        assert (answer["lower"], answer["upper"]) == (solution.lower, solution.upper)
-        assert answer["largest_gap"] == solution.store.largest_gap
-        assert answer["states"] == solution.layout.n_states
-        assert answer["matrix_games"] == solution.store.games
-        assert (answer["layers_solved_now"], answer["layers"]) == (solved_now, 13)
-    assert f"{solution.value:.9g}  (points" in run(*words, "--out", str(original)).stdout
 
 
 def test_interrupted_it_says_what_is_kept_and_goes_on(

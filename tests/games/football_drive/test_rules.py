@@ -6,11 +6,13 @@ import random
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from doc_pages import table_rows
 
 from solvent import make_game
 from solvent.baselines import baseline_names, make_baseline
@@ -163,14 +165,7 @@ def solved_anywhere(anywhere: TabularGame) -> Solution:
     return solve(anywhere)
 
 
-def rows(first: str) -> list[list[str]]:
-    """The cells of the table of the page whose first heading is `first`."""
-    table = PAGE.split(f"| {first} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
-    return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in table]
-
-
-def number(text: str) -> float:
-    return float(text.replace("−", "-"))
+rows = partial(table_rows, PAGE)
 
 
 def test_the_values_of_the_page(
@@ -179,12 +174,12 @@ def test_the_values_of_the_page(
     one, other = rows("`start` | states")
     assert one[0] == "80"
     assert int(one[1]) == game.n_states
-    assert number(one[2]) == pytest.approx(solution.value, abs=5e-13)
-    assert solution.upper - solution.lower < number(one[3])
+    assert float(one[2]) == pytest.approx(solution.value, abs=5e-13)
+    assert solution.upper - solution.lower < float(one[3])
     assert other[0] == '"anywhere"'
     assert int(other[1]) == anywhere.n_states
-    assert number(other[2]) == pytest.approx(solved_anywhere.value, abs=5e-13)
-    assert solved_anywhere.upper - solved_anywhere.lower < number(other[3])
+    assert float(other[2]) == pytest.approx(solved_anywhere.value, abs=5e-13)
+    assert solved_anywhere.upper - solved_anywhere.lower < float(other[3])
 
 
 def test_the_baselines_of_the_page(game: TabularGame, solution: Solution) -> None:
@@ -192,9 +187,9 @@ def test_the_baselines_of_the_page(game: TabularGame, solution: Solution) -> Non
     assert {row[0] for row in table} | {"q-learning"} == set(baseline_names(game))
     for name, _, value, gap, normalized in table:
         rated = score(game, make_baseline(name, game), solution=solution)
-        assert rated.value == pytest.approx(number(value), abs=5e-7)
-        assert rated.optimality_gap == pytest.approx(number(gap), abs=5e-7)
-        assert rated.normalized == pytest.approx(number(normalized), abs=5e-4)
+        assert rated.value == pytest.approx(float(value), abs=5e-7)
+        assert rated.optimality_gap == pytest.approx(float(gap), abs=5e-7)
+        assert rated.normalized == pytest.approx(float(normalized), abs=5e-4)
 
 
 def test_the_optimal_plays_of_the_page(game: TabularGame, solution: Solution) -> None:

@@ -1,23 +1,35 @@
-"""Greed's kernel against exact rationals and the generic solver, and the baselines of Greed."""
+"""Greed's kernel, baselines and maps, against exact rationals and the generic solver."""
 
 from __future__ import annotations
 
+import base64
+import json
+import re
+import runpy
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from doc_pages import DOCS, check_figure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvent import make_game
 from solvent.baselines import make_baseline
 from solvent.exact import CertificateError, SolvedGame, SolvedTable, solve, with_table
 from solvent.games.greed.baselines import PLANS, SAMPLE_GAME
 from solvent.games.greed.kernel import GreedSolution, error_bound, solve_greed, sum_chances
+from solvent.games.greed.report import STAND, maps_of
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, compile_game, dice_sum, probability_at_most, ways_to_sum
+from solvent.report.page import render
+
+# Greed's kernel against exact rationals and the generic solver, and the baselines of Greed
+
 
 # Chosen for their edges: dice that always show 1, coins, dice that reach beyond the limit.
 RULESETS = [
@@ -183,8 +195,6 @@ def test_rules_are_solved_by_the_kernel_and_have_a_table_on_demand_if_it_is_smal
 
 # What the policies for Greed do, and what they are worth
 
-SMALL = (20, 4)
-
 
 @cache
 def table(limit: int, sides: int) -> TabularGame:
@@ -229,3 +239,57 @@ def test_what_the_published_moves_cost() -> None:
     optimal = [at for at, loss in losses.items() if abs(loss) < 1e-12]
     assert optimal == [(74, 89), (89, 90)]
     assert max(losses, key=losses.__getitem__) == (90, 95)
+
+
+# The maps of Greed: what is drawn is what the kernel says, and the files need nothing else
+
+
+def drawn(svg: str, cells: int) -> Any:
+    """The colour of every cell, by score of the player on turn and the other's."""
+    colours = np.full((cells, cells), "", dtype="<U7")
+    for path in ElementTree.fromstring(f"<svg>{svg}</svg>").iter("path"):
+        for x, y, length in re.findall(r"M(\d+) (\d+)\.5h(\d+)", path.get("d") or ""):
+            run = colours[int(x) : int(x) + int(length), int(y)]
+            assert (run == "").all()
+            run[:] = path.get("stroke")
+    return colours
+
+
+@pytest.mark.parametrize(("limit", "sides"), [(20, 4), (7, 13), (1, 1)])
+def test_the_colours_are_the_optimal_numbers_of_dice(limit: int, sides: int) -> None:
+    solution = solve_greed(limit, sides)
+    both = solution.normal_roll, solution.last_roll
+    for (item, _), rolls in zip(maps_of(solution).values(), both, strict=True):
+        found, palette = drawn(item.svg(), limit + 1), item.colours
+        assert len(set(palette)) == len(palette)
+        assert found.tolist() == [[palette[n] for n in row] for row in rolls.tolist()]
+        assert (found == STAND).any()
+
+
+def test_the_pictures_in_the_documentation_are_those_of_the_solver() -> None:
+    for name, text in runpy.run_path(str(DOCS / "scripts" / "greed.py"))["pictures"]().items():
+        check_figure(text, DOCS / "games" / name, 200_000)
+
+
+def test_the_page_holds_the_numbers_of_every_cell() -> None:
+    text = render(make_game("greed", limit=20, sides=4))
+    found = re.findall(
+        r'class="cell-map".*?<script type="application/json">(.*?)</script>', text, re.DOTALL
+    )
+    solution = solve_greed(20, 4)
+    for content, expected in zip(
+        found,
+        (solution.normal_roll, solution.normal, solution.last_roll, solution.last),
+        strict=True,
+    ):
+        data = json.loads(content)
+        numbers = np.frombuffer(base64.b64decode(data["numbers"]), "<i2").reshape(21, 21)
+        assert np.abs(numbers / 10 ** data["digits"] - expected).max() <= 5.001e-5
+
+
+def test_too_large_a_game_has_its_maps_alone() -> None:
+    text = render(make_game("greed", limit=150))
+    assert f"{solve_greed(150).value:.6f}" in text
+    assert "too large for a table of its outcomes, so baselines are not scored" in text
+    assert "<h3>Baselines</h3>" not in text
+    assert text.count("data-map=") == 2

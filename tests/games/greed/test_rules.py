@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from written_games import transcript
 
 from solvent.games.greed.rules import Greed, Position
 from solvent.model import (
@@ -67,32 +68,20 @@ def test_the_drawing_tells_the_odds_of_a_bust() -> None:
     assert f"Odds of a bust: 0% with 1, {21 / 36:.0%} with 2." in drawn
 
 
-# One game at (20, 4): dice rolled, and which branch of the chance that follows is taken.
-WALK = [(4, 7), (5, 8), (3, 2), (2, 3), (1, 1), (0, 0), (1, 2)]
-
-
-def transcript() -> str:
-    """A game from first position to last, with every branch that could have been."""
-    game = Greed(20, 4)
-    state = game.initial()[0].state
-    lines: list[str] = []
-    for dice, branch in WALK:
-        player = game.turn(state)
-        lines += [repr(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
-        lines.append(f"player {player}: {game.info.actions[player][dice]}")
-        outcomes = game.transition(state, (dice, 0) if player == 0 else (0, dice))
-        for i, o in enumerate(outcomes):
-            mark = ">" if i == branch else " "
-            lines.append(f"  {mark} {o.probability!s:>8}  {o.state}  reward {o.reward}")
-        lines.append("")
-        state = outcomes[branch].state
-    lines += [repr(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
-    assert game.is_terminal(state)
-    return "\n".join(lines) + "\n"
+# One game at (20, 4): who rolls how many dice, and which branch of the chance is taken.
+WALK = (
+    (("roll 4", ""), 7),
+    (("", "roll 5"), 8),
+    (("roll 3", ""), 2),
+    (("", "roll 2"), 3),
+    (("roll 1", ""), 1),
+    (("", "stand"), 0),
+    (("roll 1", ""), 2),
+)
 
 
 def test_a_game_goes_as_written_down() -> None:
-    assert transcript() == GOLDEN.read_text(encoding="utf-8")
+    assert transcript(Greed(20, 4), WALK) == GOLDEN.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("player", [0, 1])

@@ -1,0 +1,42 @@
+"""Tables and figures of the documentation: every number and picture on a page is computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import takewhile
+from pathlib import Path
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def table_rows(text: str, heading: str) -> list[tuple[str, ...]]:
+    """The cells of the table that begins with a heading, or with several; minus signs are ASCII.
+
+    Args:
+        text: The page.
+        heading: The first heading, or the first ones with the bars between them.
+    """
+    _, found, table = text.replace("\N{MINUS SIGN}", "-").partition(f"| {heading} |")
+    assert found, heading
+    lines = takewhile(lambda line: line.startswith("|"), table.splitlines()[2:])
+    return [tuple(map(_plain, line.strip("|").split("|"))) for line in lines]
+
+
+def _plain(cell: str) -> str:
+    """The text of a cell, without the backquotes of one that is all code."""
+    return re.sub(r"^`([^`]*)`$", r"\1", cell.strip())
+
+
+def check_claims(page: str, computed: Mapping[str, str]) -> None:
+    """Compare a page's table of a source's claims with what is computed: the same texts."""
+    rows = table_rows((DOCS / page).read_text(encoding="utf-8"), "claim")
+    assert {claim: text for claim, text, _ in rows} == dict(computed)
+    assert all(verdict for *_, verdict in rows)
+
+
+def check_figure(drawn: str, kept: Path, most: int = 100_000) -> None:
+    """A figure is what its script draws, is small, and loads nothing from elsewhere."""
+    assert kept.read_text(encoding="utf-8").strip() == drawn.strip()
+    assert len(drawn) < most
+    assert set(re.findall(r"https?://[^\s\"'<>]+", drawn)) == {"http://www.w3.org/2000/svg"}
