@@ -1,7 +1,8 @@
-"""The main job: everything scored, and the same table however often it was interrupted."""
+"""Algorithms of anyone, and the main job: everything scored, the same table after interruptions."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -10,25 +11,62 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from contextlib import redirect_stdout
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import own_algorithms
 import pytest
 
+from solvent.baselines.gate import tabulated
+from solvent.benchmark import algorithms
+from solvent.benchmark.algorithms import (
+    Budget,
+    MakeEnv,
+    Run,
+    RunCallback,
+    as_algorithm,
+    find_algorithm,
+    perform,
+)
 from solvent.benchmark.bench import bench
-from solvent.benchmark.records import AgentRecord, BenchRecord, TaskRecord, read_bench
+from solvent.benchmark.policies import (
+    Learned,
+    best_constant,
+    figures_of_run,
+    learned_policies,
+    recorded_score,
+    task_record,
+)
+from solvent.benchmark.records import (
+    AgentRecord,
+    BenchRecord,
+    TaskRecord,
+    read_bench,
+    write_results,
+)
+from solvent.benchmark.run_folder import OPPONENT, STARTS, saw_solution, seen_of_solution
 from solvent.benchmark.suites import Suite, Task, task_game
+from solvent.benchmark.summary import as_csv, as_json, summarize
+from solvent.benchmark.tabular import FICTITIOUS_PLAY, REGRET_MATCHING, TABULAR_MIRROR_DESCENT
 from solvent.exact import ImproperGameError, StoreError, load_policy, score, solve
 from solvent.exact.learning_curve import read_curve
+from solvent.model import TabularPolicy
+from solvent.model.registry import declared_names
 from solvent.report.page import render
+from solvent.training.algorithms import SELF_PLAY_ALGORITHMS
+
+# The main job: everything scored, and the same table however often it was interrupted
+
 
 ENV = "solvent/FFCombat-v0"
-GREED = "solvent/GreedSmall-v0"
-COMBAT = Task(
+GREED_ID = "solvent/GreedSmall-v0"
+SEEDED = Task(
     environment=ENV,
     env_kwargs={"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]},
     timesteps=500,
@@ -152,7 +190,7 @@ def test_an_interrupted_bench_does_not_wait_for_a_run_that_reports_nothing(tmp_p
         "from solvent.benchmark.suites import Task\n"
         "if __name__ == '__main__':\n"
         "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        f"    task = Task(environment={GREED!r}, timesteps=500)\n"
+        f"    task = Task(environment={GREED_ID!r}, timesteps=500)\n"
         f"    bench({str(out)!r}, [task], {{'own': {own_algorithms.__file__ + ':sleeps'!r}}})\n"
     )
     process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True)
@@ -173,7 +211,7 @@ def test_an_interrupted_bench_does_not_wait_for_a_run_that_reports_nothing(tmp_p
 def troubled(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A bench of which much fails, and what came of it when it was called again, mended."""
     folder = tmp_path_factory.mktemp("troubled")
-    damaged = folder / COMBAT.name / "damaged-0"
+    damaged = folder / SEEDED.name / "damaged-0"
     damaged.mkdir(parents=True)
     (damaged / "run.json").write_text("damaged")
     algorithms = {
@@ -186,12 +224,12 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Any:
     }
     log = io.StringIO()
     with redirect_stdout(log):
-        first = bench(folder, [NONTERMINATING, COMBAT], algorithms, workers=1)
+        first = bench(folder, [NONTERMINATING, SEEDED], algorithms, workers=1)
     assert read_bench(folder) == first
     # What died could not clear its folder, and is not mended.
     mended = algorithms | dict.fromkeys(("fails", "leaves"), own_algorithms.walk)
     del mended["dies"]
-    again = bench(folder, [COMBAT], mended, workers=1, progress=False)
+    again = bench(folder, [SEEDED], mended, workers=1, progress=False)
     told = lines_of(log.getvalue())
     return SimpleNamespace(folder=folder, first=first, told=told, again=again)
 
@@ -208,11 +246,11 @@ def test_those_that_failed_are_tried_again_and_the_others_are_read_back(troubled
 
 
 def test_an_optimum_that_cannot_be_proved_is_a_failure(troubled: Any, tmp_path: Path) -> None:
-    assert [task.name for task in troubled.first.tasks] == [COMBAT.name]
+    assert [task.name for task in troubled.first.tasks] == [SEEDED.name]
     failures = [one for one in troubled.first.failures if one.task == NONTERMINATING.name]
     assert len(failures) == 6
     assert all(one.error.startswith("ImproperGameError: ") for one in failures)
-    assert COMBAT.name in render(troubled.folder)
+    assert SEEDED.name in render(troubled.folder)
     assert any(
         line.startswith("failed    nonterminating: no optimum is proved: ")
         for line in troubled.told
@@ -225,9 +263,9 @@ def test_an_optimum_that_cannot_be_proved_is_a_failure(troubled: Any, tmp_path: 
 def test_of_a_suite_an_algorithm_does_what_it_can(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    both = Task(environment=GREED, self_play=True, timesteps=300)
+    both = Task(environment=GREED_ID, self_play=True, timesteps=300)
     algorithms = {"walk": own_algorithms.walk}
-    suite = Suite("mine", "My own", (COMBAT, both))
+    suite = Suite("mine", "My own", (SEEDED, both))
     found = bench(tmp_path / "suite", suite, algorithms, workers=1)
     assert [len(task.agents) for task in found.tasks] == [2, 0]
     assert (found.suite.name, len(found.suite.hash)) == ("mine", 64)
@@ -252,7 +290,7 @@ def test_a_failure_costs_nobody_else(troubled: Any) -> None:
     assert [agent.name for agent in task.agents] == ["walk 0", "walk 1"]
     errors: dict[str, list[str]] = {}
     for one in troubled.first.failures:
-        if one.task == COMBAT.name:
+        if one.task == SEEDED.name:
             errors.setdefault(one.algorithm, []).append(one.error)
     for algorithm, messages in {
         "fails": ["RuntimeError: no seed 0", "RuntimeError: no seed 1"],
@@ -262,7 +300,7 @@ def test_a_failure_costs_nobody_else(troubled: Any) -> None:
     }.items():
         assert errors[algorithm] == messages
         for seed, message in enumerate(messages):
-            assert f"failed    {COMBAT.name} {algorithm} {seed}: {message}" in troubled.told
+            assert f"failed    {SEEDED.name} {algorithm} {seed}: {message}" in troubled.told
     [error] = errors["damaged"]
     assert error.startswith("StoreError: ")
     assert "run.json: not the record" in error
@@ -280,13 +318,13 @@ def test_what_cannot_be_done_is_refused_at_once(tmp_path: Path) -> None:
             None,
             "no game or environment 'solvent/FF-v0'",
         ),
-        (COMBAT, {"mine": inner}, r"mine cannot be sent .*file\.py:mine"),
+        (SEEDED, {"mine": inner}, r"mine cannot be sent .*file\.py:mine"),
         (bare, walk, "task FFCombat-v0 has no budget"),
-        (COMBAT, {"../x": own_algorithms.walk}, "the name of an algorithm is"),
+        (SEEDED, {"../x": own_algorithms.walk}, "the name of an algorithm is"),
     ]
-    for task, algorithms, message in cases:
+    for task, entrants, message in cases:
         with pytest.raises(ValueError, match=message):
-            bench(tmp_path, [task], algorithms, progress=False)
+            bench(tmp_path, [task], entrants, progress=False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -318,3 +356,338 @@ def test_a_cluster_does_what_processes_do(tmp_path: Path) -> None:
         assert again == there
     finally:
         machines.close()
+
+
+# Algorithms of anyone: found by name or place, asked for what they can do, scored exactly
+
+
+FILE = Path(own_algorithms.__file__)
+SMALL = {"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]}
+COMBAT = Task(environment="solvent/FFCombat-v0", env_kwargs=SMALL, timesteps=500, name="combat")
+GREED = Task(environment="solvent/GreedSmall-v0", timesteps=500)
+BOTH = Task(environment="solvent/GreedSmall-v0", self_play=True, timesteps=500)
+SWEPT = replace(BOTH, env_kwargs={"limit": 9, "sides": 4}, timesteps=20_000)
+SWEEPING = {
+    "fictitious_play": FICTITIOUS_PLAY,
+    "regret_matching": REGRET_MATCHING,
+    "tabular_mirror_descent": TABULAR_MIRROR_DESCENT,
+}
+CLIFF = Task(environment="CliffWalking-v1", timesteps=500)
+
+
+def run_of(task: Task, source: Any, seed: int = 0) -> Run:
+    name = source if isinstance(source, str) else getattr(source, "__name__", "mine")
+    return Run(task, name, source, seed)
+
+
+def test_the_shipped_algorithms_are_the_trainers_and_the_tabular_ones() -> None:
+    pyproject = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    declared = pyproject["project"]["entry-points"]["solvent.algorithms"]
+    assert set(declared) == {*SELF_PLAY_ALGORITHMS, "q_learning", "minimax_q", *SWEEPING}
+    assert set(declared) <= set(declared_names("solvent.algorithms"))
+    for name in declared:
+        found = find_algorithm(name)
+        assert found.uses_model == (name in SWEEPING)
+
+
+def test_an_algorithm_is_found_where_it_is() -> None:
+    for place in (f"{FILE}:walk", "own_algorithms:walk"):
+        found = find_algorithm(place)
+        assert found.hyperparameters() == {"share": 0.5}
+        assert (found.one_seat, found.self_play, found.uses_model) == (True, False, False)
+    assert find_algorithm(f"{FILE}:takes_turns").self_play
+    assert find_algorithm(f"{FILE}:SWEEPS").uses_model
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pop", "algorithm is 'pop'"),
+        ("missing.py:walk", r"missing\.py: there is no such file"),
+        (f"{FILE}:none", "the algorithm .* cannot be loaded: AttributeError"),
+        (f"{FILE}", "for one function of the file"),
+        (f"{FILE}:FILE_", "cannot be loaded"),
+        ("own_algorithms:np", "allowed are a function of make, seed, budget, callback"),
+        ("own_algorithms:Algorithm", "allowed are a function"),
+        (lambda make, seed: None, "the algorithm mine: an algorithm is a function of make"),
+        (lambda make, seed, budget, callback, rate: None, "parameters with defaults"),
+    ],
+)
+def test_what_is_no_algorithm_is_refused(name: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        find_algorithm(name) if isinstance(name, str) else as_algorithm(name, "mine")
+
+
+def test_a_run_is_recorded_in_full(tmp_path: Path) -> None:
+    record = perform(tmp_path, run_of(COMBAT, own_algorithms.walk))
+    game = task_game(COMBAT)
+    rows = np.tile([0.75, 0.25], (game.table.n_states, 1))
+    # What it gives to illegal actions is played as the lowest legal one.
+    rows = np.where(game.table.mask[0].all(axis=1)[:, None], rows, game.table.mask[0])
+    expected = score(game.table, TabularPolicy.of(game.table, rows), game.solution)
+    assert record.value == pytest.approx(expected.value, abs=1e-12)
+    assert record.hyperparameters == {"share": 0.5}
+    assert record.timesteps == 500
+    assert record.system["versions"]["solvent"]
+    assert record.system["hardware"]["processors"] >= 1
+    curve = read_curve(tmp_path / record.folder / "curve.csv")
+    assert [point.timesteps for point in curve] == [500]
+    assert curve[-1].gap == record.gap
+    # Read back, not run again.
+    assert perform(tmp_path, run_of(COMBAT, own_algorithms.walk)) == record
+    longer = replace(COMBAT, timesteps=501)
+    with pytest.raises(ValueError, match=r"holds another training: its task\['timesteps'\] is 500"):
+        perform(tmp_path, run_of(longer, own_algorithms.walk))
+
+
+@pytest.mark.parametrize(
+    ("task", "source"),
+    [
+        (BOTH, own_algorithms.takes_turns),
+        (BOTH, "minimax_q"),
+        (GREED, "q_learning"),
+        (GREED, own_algorithms.SWEEPS),
+        (CLIFF, "q_learning"),
+    ],
+)
+def test_every_kind_of_task_is_scored(task: Task, source: Any, tmp_path: Path) -> None:
+    record = perform(tmp_path, run_of(task, source))
+    assert (record.exploitability is not None) == task.self_play
+    assert record.gap >= -1e-12
+    assert record.uses_model == (source is own_algorithms.SWEEPS)
+
+
+@pytest.mark.parametrize("name", SWEEPING)
+def test_sweeps_over_the_table_take_a_step_for_each_state(name: str, tmp_path: Path) -> None:
+    game = task_game(SWEPT)
+    states = int((~game.table.terminal).sum())
+    record = perform(tmp_path, run_of(SWEPT, SWEEPING[name]))
+    assert record.uses_model
+    assert record.timesteps == 20_000 // states * states
+    curve = read_curve(tmp_path / record.folder / "curve.csv")
+    assert len(curve) == 20
+    assert all(point.timesteps % states == 0 for point in curve)
+    uniform = [TabularPolicy.uniform(game.table, player=seat) for seat in (0, 1)]
+    both = [Learned(one, one) for one in uniform]
+    assert record.gap < figures_of_run(game, both)["gap"] / 20
+    short = replace(SWEPT, timesteps=states - 1)
+    assert SWEEPING[name].refusal(task_game(short)) == (
+        f"a sweep takes {states:,} timesteps; the budget has {states - 1:,}"
+    )
+    assert SWEEPING[name].refusal(task_game(GREED)) == "it learns by self-play only"
+
+
+def test_the_best_constant_policy_is_found_by_trying_all() -> None:
+    for task in (COMBAT, GREED, BOTH):
+        game = task_game(task)
+        table, found = game.table, best_constant(game.table, game.solution, game.seats)
+        gaps = []
+        for seat in game.seats:
+            mask = table.mask[seat]
+            every = []
+            for action in range(mask.shape[1]):
+                # Illegal actions count for the lowest legal one, as environments play them.
+                one, _ = tabulated(
+                    table,
+                    lambda seen, action=action: np.full(len(seen), action),
+                    table.observation[0],
+                    player=seat,
+                )
+                every.append(score(table, one, game.solution).optimality_gap)
+            gaps.append(min(every))
+        assert found.gap == pytest.approx(np.mean(gaps), abs=1e-12)
+
+
+def test_what_an_algorithm_keeps_is_gone_on_with(tmp_path: Path) -> None:
+    run = run_of(COMBAT, own_algorithms.checkpoints)
+    with pytest.raises(KeyboardInterrupt):
+        perform(tmp_path, run)
+    record = perform(tmp_path, run)
+    curve = read_curve(tmp_path / record.folder / "curve.csv")
+    assert [point.timesteps for point in curve] == [100, 200, 300, 400, 500]
+    assert all(one.seconds <= two.seconds for one, two in pairwise(curve))
+
+
+def test_a_run_that_is_interrupted_when_all_is_learned_keeps_its_steps_and_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_of(replace(COMBAT, timesteps=450), own_algorithms.checkpoints)
+    with pytest.raises(KeyboardInterrupt):
+        perform(tmp_path, run)
+    monkeypatch.setattr(algorithms, "save_policy", own_algorithms.interrupts)
+    with pytest.raises(KeyboardInterrupt):
+        perform(tmp_path, run)
+    monkeypatch.undo()
+    [*_, before] = read_curve(tmp_path / run.folder / "curve.csv")
+    record = perform(tmp_path, run)
+    [*_, last] = read_curve(tmp_path / run.folder / "curve.csv")
+    assert record.timesteps == last.timesteps == before.timesteps == 500
+    assert last.seconds >= before.seconds
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (3, "returned 3; allowed are a TabularPolicy, an array"),
+        (lambda seen: np.full(len(seen), 9), r"takes an action in state .*: 9; there are 2"),
+        (lambda seen: np.zeros((len(seen), 2)), "gives probabilities that sum to 0, not to 1"),
+        (lambda seen: np.zeros((len(seen), 3)), r"expected are probabilities of shape"),
+        (np.ones((3, 2)), "has shape"),
+    ],
+)
+def test_what_is_no_policy_is_refused(returned: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        learned_policies(task_game(COMBAT), returned)
+
+
+def test_environments_are_those_of_the_task() -> None:
+    one, two = (
+        MakeEnv(task_game(GREED), as_algorithm(own_algorithms.walk, "walk")),
+        MakeEnv(task_game(BOTH), as_algorithm(own_algorithms.takes_turns, "takes_turns")),
+    )
+    assert one(observation="index").observation_space.n == task_game(GREED).table.n_states
+    assert one.vector(3).num_envs == 3
+    assert two.aec().possible_agents
+    cliff = MakeEnv(task_game(CLIFF), as_algorithm(own_algorithms.SWEEPS, "sweeps"))
+    assert cliff.vector(2).num_envs == 2
+    assert cliff().reset(seed=0)[0] is not None
+    assert cliff.table.model_hash == task_game(CLIFF).table.model_hash
+    with pytest.raises(ValueError, match="says that it uses the model"):
+        _ = one.table
+    with pytest.raises(ValueError, match="is self-play and has"):
+        two()
+    with pytest.raises(ValueError, match="is for self-play"):
+        one.aec()
+
+
+def test_the_callback_tells_and_records(tmp_path: Path) -> None:
+    told: list[Any] = []
+    game, algorithm = task_game(COMBAT), as_algorithm(own_algorithms.walk, "walk")
+    callback = RunCallback(game, algorithm, Budget(1000), tmp_path, "mine", told.append)
+    uniform = TabularPolicy.uniform(game.table)
+    # A learner is not told how good its policy is.
+    assert callback(uniform, 400) is None
+    [point] = read_curve(tmp_path / "curve.csv")
+    callback.progress(600)
+    callback.note(rate=0.1)
+    assert callback.hyperparameters == {"share": 0.5, "rate": 0.1}
+    assert [(m.timesteps, m.total, m.evaluation) for m in told] == [
+        (400, 1000, point), (600, 1000, point),
+    ]  # fmt: skip
+    assert callback.folder.is_dir()
+    with pytest.raises(ValueError, match="timesteps is -1"):
+        callback(uniform, -1)
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (Task(environment="solvent/FF-v0"), "task FF-v0: no game or environment 'solvent/FF-v0'"),
+        (Task(environment="solvent/FootballHalf-v0"), "allowed are those that sample a table"),
+        (Task(environment="solvent/FFCombat-v0", self_play=True), "is a game for one"),
+        (Task(environment="FrozenLake-v1", self_play=True), "self-play needs a game for two"),
+        (Task(environment="Blackjack-v1"), "has no P"),
+        (
+            Task(environment="solvent/FFCombat-v0", env_kwargs={"opponents": 1}),
+            "unexpected keyword argument 'opponents'",
+        ),
+        (
+            Task(environment="solvent/GreedSmall-v0", env_kwargs={"seat": "random"}),
+            "seat is 'random'",
+        ),
+    ],
+)
+def test_what_is_no_task_is_refused(task: Task, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        task_game(task)
+
+
+# Whether a learner saw the solution is computed from the record of its run
+
+ON_GREED: dict[str, Any] = {
+    "environment": "solvent/Greed-v0",
+    "env_kwargs": {},
+    "stakes": 0.0,
+}
+
+
+def test_what_was_seen_is_read_off_the_record() -> None:
+    """Rows of settings, among them those of version 0.1, which named no weights."""
+    rows: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+        ({}, ()),
+        ({"stakes": 0.0}, ()),
+        ({"stakes": 0.5}, (STARTS,)),
+        ({"stakes": 0.5, "start_weights": "importance"}, (STARTS,)),
+        ({"stakes": 0.5, "start_weights": "uniform"}, ()),
+        ({"stakes": 0.5, "start_weights": "of a later version"}, (STARTS,)),
+        (ON_GREED, (OPPONENT,)),
+        (ON_GREED | {"env_kwargs": {"opponent": "uniform"}}, ()),
+        (
+            ON_GREED | {"env_kwargs": {"opponent": {"uniform": 1, "optimal": 1}}},
+            (OPPONENT,),
+        ),
+        (ON_GREED | {"env_kwargs": {"opponent": ["optimal"]}}, ()),
+        (ON_GREED | {"stakes": 0.5}, (STARTS, OPPONENT)),
+        ({"environment": "solvent/Greed-v0", "env_kwargs": {}, "exploring": 0.1}, ()),
+        ({"environment": "solvent/FootballHalf-v0", "env_kwargs": {"opponent": "self-play"}}, ()),
+        ({"environment": "somebody/Else-v0", "env_kwargs": {"opponent": None}}, ()),
+    ]
+    for settings, seen in rows:
+        assert seen_of_solution(settings) == seen, settings
+        assert saw_solution(settings) is bool(seen)
+
+
+@pytest.fixture(scope="module")
+def told_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bench of an algorithm that the solution told where to begin, and that hides it."""
+    folder = tmp_path_factory.mktemp("told")
+    task = Task(
+        environment="solvent/FFCombat-v0",
+        env_kwargs={"stamina": 4, "opponent_stamina": 6, "luck": 3},
+        timesteps=64,
+    )
+    agent = perform(folder, Run(task, "is_told", own_algorithms.is_told, 0))
+    record = replace(task_record(task_game(task)), agents=(agent,))
+    write_results(folder, BenchRecord((record,)))
+    return folder
+
+
+def test_the_record_and_the_curve_of_a_run_say_it(told_folder: Path) -> None:
+    [task] = read_bench(told_folder).tasks
+    [agent] = task.agents
+    assert (agent.algorithm, agent.name) == ("is_told+solution", "is_told+solution 0")
+    assert json.loads((told_folder / agent.folder / "run.json").read_text())["saw"] == [STARTS]
+    curve = (told_folder / agent.folder / "curve.csv").read_text()
+    rows = list(csv.DictReader(curve.splitlines()))
+    assert {row["saw_solution"] for row in rows} == {"1"}
+    run = Run(task.task, "is_told", own_algorithms.is_told, 0)  # type: ignore[arg-type]
+    assert perform(told_folder, run) == agent
+
+
+def test_every_table_says_it(told_folder: Path) -> None:
+    page, [task] = render(told_folder), read_bench(told_folder).tasks
+    for text in ('data-agent="is_told+solution 0"', "is_told+solution</th>"):
+        assert text in page
+    summary = summarize([task])
+    for table in (as_csv(summary), as_json(summary)):
+        assert "is_told+solution" in table
+        assert "is_told" not in table.replace("is_told+solution", "")
+
+
+def test_results_that_name_no_weights_are_of_importance(told_folder: Path, tmp_path: Path) -> None:
+    """As those of version 0.2 did, whose algorithms were called as any other."""
+    [task] = read_bench(told_folder).tasks
+    agent = replace(task.agents[0], algorithm="dqn", name="dqn 0", hyperparameters={"stakes": 0.5})
+    write_results(
+        tmp_path, replace(read_bench(told_folder), tasks=(replace(task, agents=(agent,)),))
+    )
+    [found] = read_bench(tmp_path).tasks[0].agents
+    assert (found.algorithm, found.name) == ("dqn+solution", "dqn+solution 0")
+
+
+def test_seat_1_is_scored_for_its_player() -> None:
+    game = task_game(Task(environment="solvent/GreedSmall-v0", env_kwargs={"seat": 1}))
+    value, lower, upper = game.optimum
+    assert lower <= value <= upper
+    found = recorded_score(game.table, game.solution.policies[1], game.solution)
+    assert (found.value, found.optimality_gap) == pytest.approx((value, 0), abs=1e-9)

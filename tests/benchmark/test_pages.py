@@ -308,8 +308,6 @@ def test_exact_advantages_leave_nothing_of_the_gap_in_combat() -> None:
 
 # Methods that only scripts use: models learned from samples, and classification trees
 
-GREED = compile_game(Greed(12, 4))
-
 
 def test_a_learned_model_has_the_frequencies_of_its_samples() -> None:
     game = compile_game(Greed(5, 3))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bad_files import rewrite_json
 from commands import said
 from submitted import SUITE, WORDS, bench_here
 
@@ -74,12 +75,7 @@ def test_rounding_keeps_a_distribution_near_to_what_it_was(unit: int) -> None:
 
 
 def edit(name: str, change: Callable[[Any], None]) -> Callable[[Path], None]:
-    def tamper(folder: Path) -> None:
-        content = json.loads((folder / name).read_text())
-        change(content)
-        (folder / name).write_text(json.dumps(content))
-
-    return tamper
+    return lambda folder: rewrite_json(folder / name, change)
 
 
 def agent(change: dict[str, Any]) -> Callable[[Path], None]:

@@ -1,4 +1,4 @@
-"""The statistics over seeds, and the files of a bench that say them."""
+"""Suites, the records of a bench, and the statistics over seeds with their files."""
 
 from __future__ import annotations
 
@@ -7,17 +7,30 @@ import io
 import json
 import math
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-import yaml
+from bad_files import rewrite_json
+from rich.console import Console
 from scipy.stats import mannwhitneyu
 from submitted import NOISE, SUITE
 
-from solvent import __version__
-from solvent.benchmark.records import BenchRecord, SuiteRecord, read_bench
+from solvent.benchmark.progress import BenchProgress, Moment
+from solvent.benchmark.records import (
+    AgentRecord,
+    BaselineRecord,
+    BenchRecord,
+    FailureRecord,
+    SuiteRecord,
+    TaskRecord,
+    read_bench,
+    write_results,
+)
 from solvent.benchmark.statistics import (
     Band,
     curve_band,
@@ -28,6 +41,16 @@ from solvent.benchmark.statistics import (
     performance_profile,
     probability_of_improvement,
 )
+from solvent.benchmark.suites import (
+    Setting,
+    Task,
+    find_suite,
+    read_settings,
+    suite_hash,
+    suite_seeds,
+    task_game,
+    tuning_seed,
+)
 from solvent.benchmark.summary import (
     Summary,
     as_csv,
@@ -36,6 +59,250 @@ from solvent.benchmark.summary import (
     normalized_scores,
     summarize,
 )
+from solvent.exact import StoreError
+from solvent.exact.learning_curve import Evaluation
+from solvent.model.registry import declared_names
+
+# Suites: small files that say what is compared on
+
+
+GOOD = """
+format = 1
+name = "mine"
+title = "Two of my own"
+
+[[tasks]]
+environment = "solvent/GreedSmall-v0"
+timesteps = 1_000
+seeds = { ppo = 2 }
+
+[[tasks]]
+environment = "solvent/GreedSmall-v0"
+self_play = true
+env_kwargs = { limit = 10 }
+timesteps = 2_000
+"""
+
+
+def test_a_file_says_what_is_asked(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(GOOD)
+    suite = find_suite(str(file))
+    assert (suite.name, suite.title) == ("mine", "Two of my own")
+    assert suite.tasks == (
+        Task(environment="solvent/GreedSmall-v0", timesteps=1_000, seeds={"ppo": 2}),
+        Task(
+            environment="solvent/GreedSmall-v0",
+            self_play=True,
+            env_kwargs={"limit": 10},
+            timesteps=2_000,
+            name="GreedSmall-v0-self-play",
+        ),
+    )
+    assert [task.name for task in suite.tasks] == ["GreedSmall-v0", "GreedSmall-v0-self-play"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("format = 1", "format = 2", "format is 2; this reads 1"),
+        ("[[tasks]]", "[[tasks", "not TOML"),
+        ('title = "Two of my own"', "title = 3", "title is 3; input should be a valid string"),
+        ("timesteps = 1_000", "steps = 1_000", "tasks.0.steps is 1000; unexpected"),
+        ("timesteps = 1_000", "timesteps = 0", "timesteps is 0"),
+        ("timesteps = 2_000", "cpu_seconds = 1.5", "tasks.1.cpu_seconds is 1.5; unexpected"),
+        ("self_play = true", "self_play = 1", "self_play is 1; input should be a valid boolean"),
+        ("self_play = true", "", "two tasks are called GreedSmall-v0"),
+        ("{ ppo = 2 }", "{ ppo = 0 }", "the number of seeds of ppo is 0"),
+        ("self_play = true", 'name = "../mine"', "the name of a task is '../mine'"),
+        ('environment = "solvent/GreedSmall-v0"', "", "lacks tasks.0.environment"),
+    ],
+)
+def test_what_is_no_suite_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    assert old in GOOD
+    file.write_text(GOOD.replace(old, new, 1))
+    with pytest.raises(ValueError, match=r"mine\.toml") as caught:
+        find_suite(str(file))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("my_game.py:Mine", "registered names"), ("nim", "solvent/Nim-v0")]
+)
+def test_a_task_without_a_registered_environment_says_what_to_name(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"environment is '{name}'.*{message}"):
+        task_game(Task(environment=name, timesteps=1))
+
+
+def test_the_hash_covers_what_is_compared_and_no_more() -> None:
+    one, two = Task(environment="A-v0", timesteps=100), Task(environment="B-v0", timesteps=100)
+    known = suite_hash([one, two], ["a", "b"])
+    assert suite_hash([two, one], ["b", "a"]) == known
+    assert suite_hash([replace(one, seeds={"ppo": 3}), two], ["a", "b"]) == known
+    changed = [
+        suite_hash([one, two], ["a", "c"]),
+        suite_hash([one], ["a"]),
+        *(
+            suite_hash([replace(one, **change), two], ["a", "b"])  # type: ignore[arg-type]
+            for change in (
+                {"timesteps": 101},
+                {"self_play": True},
+                {"env_kwargs": {"limit": 3}},
+            )
+        ),
+    ]
+    assert len({known, *changed}) == 6
+
+
+def test_the_suites_of_this_package_are_those_that_it_declares() -> None:
+    folder = Path(__file__).parents[2] / "solvent" / "games" / "suites"
+    declared = tomllib.loads((folder.parents[2] / "pyproject.toml").read_text())
+    group = declared["project"]["entry-points"]["solvent.suites"]
+    assert {file.stem for file in folder.glob("*.toml")} == set(group)
+    assert set(group) <= set(declared_names("solvent.suites"))
+    for name in group:
+        suite = find_suite(name)
+        assert all(task.timesteps and task.seeds for task in suite.tasks)
+
+
+def test_seeds_follow_from_the_hash() -> None:
+    """A longer list begins with the shorter one, each number is there once, all fit a learner."""
+    seeds = suite_seeds("ab" * 32, 10_000)
+    assert suite_seeds("ab" * 32, 3) == seeds[:3]
+    assert len(set(seeds)) == len(seeds)
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    assert not set(suite_seeds("ab" * 32, 10)) & set(suite_seeds("cd" * 32, 10))
+    assert tuning_seed("ab" * 32, 0) != tuning_seed("ab" * 32, 1)
+    assert all(max(seeds) < tuning_seed("ab" * 32, number) < 2**31 for number in range(100))
+
+
+def test_a_tier_has_the_tasks_of_its_suite_and_settings_of_its_own(tmp_path: Path) -> None:
+    core, mini = find_suite("core"), find_suite("core-mini")
+    budgets = {task.timesteps for task in mini.tasks}
+    assert len(budgets) == 1
+    assert mini.tasks == core.with_timesteps(*budgets).tasks  # type: ignore[arg-type]
+    assert find_suite("core@123") == core.with_timesteps(123)
+    with pytest.raises(ValueError, match="'core@many'; its budget has to be a number of steps"):
+        find_suite("core@many")
+    file = tmp_path / "mine.toml"
+    own = '[algorithms.ppo]\ntuning = "by hand"\nsettings = { n_envs = 4 }\n'
+    file.write_text(GOOD + own)
+    expected = {"ppo": Setting({"n_envs": 4}, "by hand")}
+    assert find_suite(str(file)).algorithms == expected
+    file.write_text("format = 1\n" + own)
+    assert read_settings(file) == expected
+
+
+# What a bench writes and what it tells as it goes on
+
+
+AGENT = AgentRecord(
+    name="mine 0",
+    algorithm="mine",
+    seed=0,
+    value=-inf,
+    gap=inf,
+    normalized=-inf,
+    worst_start_gap=inf,
+    mode_value=-13.0,
+    mode_gap=0.0,
+    mode_normalized=1.0,
+    mode_worst_start_gap=0.0,
+    timesteps=1_000,
+    cpu_seconds=1.5,
+    folder="CliffWalking-v1/mine-0",
+    uses_model=True,
+    hyperparameters={"learning_rate": 0.1, "schedule": None, "layers": [64, 64]},
+    system={"versions": {"solvent": "0.2.0"}, "processors": 2},
+)
+BENCH = BenchRecord(
+    tasks=(
+        TaskRecord(
+            env="CliffWalking-v1",
+            game="CliffWalking-v1",
+            parameters={},
+            optimum=-13.0,
+            bracket=(-13.0, -13.0),
+            agents=(AGENT,),
+            baselines=(BaselineRecord("uniform", -inf, inf, 0.0, inf),),
+            task=Task(environment="CliffWalking-v1", timesteps=1_000, seeds={"mine": 1}),
+            model_hash="ab",
+        ),
+    ),
+    suite=SuiteRecord("textbook", "cd"),
+    failures=(FailureRecord("CliffWalking-v1", "mine", 1, "ValueError: no"),),
+)
+
+
+OUTSIDE = "elsewhere'; expected one within that of the results"
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    write_results(tmp_path, BENCH)
+    assert read_bench(tmp_path) == BENCH
+    assert read_bench(tmp_path).tasks == BENCH.tasks
+    assert json.loads((tmp_path / "results.json").read_text())["format"] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.update(format=3), "format is 3; this version reads up to 2"),
+        (lambda c: c.update(format="2"), "format is '2'"),
+        (lambda c: c["failures"][0].pop("error"), "lacks failures.0.error"),
+        (lambda c: c["suite"].update(hash=3), "suite.hash is 3; input should be a valid string"),
+        (
+            lambda c: c["tasks"][0]["task"].update(steps=3),
+            "tasks.0.task.steps is 3; unexpected keyword argument",
+        ),
+        (lambda c: c["tasks"][0]["task"].update(timesteps=-1), "tasks.0.task: CliffWalking-v1: "),
+        (lambda c: c["tasks"][0].update(model_hash=None), "tasks.0.model_hash is None"),
+        (
+            lambda c: c["tasks"][0]["agents"][0].update(hyperparameters=[]),
+            "agents.0.hyperparameters is []; input should be an object",
+        ),
+        (
+            lambda c: c["tasks"][0]["agents"][0].update(uses_model=1),
+            "agents.0.uses_model is 1; input should be a valid boolean",
+        ),
+        (
+            lambda c: c["tasks"][0]["agents"][0].update(timesteps=1.5),
+            "agents.0.timesteps is 1.5; input should be a valid integer",
+        ),
+        (lambda c: c.clear(), "lacks tasks"),
+        (lambda c: c["tasks"].clear(), "holds no task"),
+        (lambda c: c["tasks"].__setitem__(0, 3), "tasks.0 is 3; input should be an object"),
+        (lambda c: c["tasks"][0].update(bracket=[1]), "lacks tasks.0.bracket.1"),
+        (lambda c: c["tasks"][0]["agents"][0].update(value="<script>"), "agents.0.value is '<scr"),
+        (lambda c: c["tasks"][0]["agents"][0].update(name=["x" * 100_000]), "name is ['xxx"),
+        (lambda c: c["tasks"][0]["agents"][0].update(folder="../../elsewhere"), OUTSIDE),
+        (lambda c: c["tasks"][0]["agents"][0].update(folder="/elsewhere"), OUTSIDE),
+    ],
+)
+def test_what_is_not_of_the_format_is_refused(
+    change: Callable[[Any], object], message: str, tmp_path: Path
+) -> None:
+    write_results(tmp_path, BENCH)
+    rewrite_json(tmp_path / "results.json", change)
+    with pytest.raises(StoreError) as caught:
+        read_bench(tmp_path)
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 400 + len(str(tmp_path))
+
+
+def test_work_goes_on_when_nobody_reads_its_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(*_: object, **__: object) -> None:
+        raise SystemExit(1)  # So Rich does when a pipe is closed.
+
+    with BenchProgress({"A-v0 ppo 0": 1000}) as told:
+        monkeypatch.setattr(Console, "print", closed)
+        point = Evaluation(500, 0.5, 0.2, 0.6, 0.1, 20.0)
+        told.move("A-v0 ppo 0", Moment(500, 1000, point, False))
+        told.finish("A-v0 ppo 0", AGENT)
+
+
+# The statistics over seeds, and the files of a bench that say them
 
 
 def test_the_three_means_by_hand() -> None:
@@ -131,7 +398,6 @@ def ends(band: Band) -> list[tuple[float, float]]:
     return list(zip(band.low.tolist(), band.high.tolist(), strict=True))
 
 
-ROOT = Path(__file__).parents[2]
 COMBAT, GREED = (task.name for task in SUITE.tasks)
 
 
@@ -227,16 +493,3 @@ def test_json_is_strict_and_complete(summary: Summary) -> None:
     assert len(content["rows"]) == len(summary.rows)
     assert content["rows"][0]["iqm"]["mean"] == summary.rows[0].iqm.mean  # type: ignore[union-attr]
     assert content["citation"] == bibtex(summary.suite)
-
-
-def test_the_citation_has_the_facts_of_the_file() -> None:
-    facts = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    text = bibtex(SuiteRecord("core", "ab" * 32))
-    assert f"{{{{{facts['title']}}}}}" in text
-    assert facts["authors"] == [{"name": "The Solvent authors"}]
-    assert "author = {{The Solvent authors}}" in text
-    assert f"version = {{{facts['version']}}}" in text
-    assert "suite core abababababababab" in text
-    assert text.count("{") == text.count("}")
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert facts["version"] == version == __version__
