@@ -26,7 +26,6 @@ from solvent.model.text import (
     ROUNDING,
     UNBOUNDED,
     exact,
-    field_names,
     interval,
     precise,
     small,
@@ -172,15 +171,6 @@ STARTS = 6
 """The number of states of the start distribution that are shown."""
 
 
-def varying_fields(states: Sequence[Any]) -> list[int]:
-    """The places of the fields that are not the same in all states."""
-    if not hasattr(states[0], "_fields"):
-        return [0]
-    # The end that a discount brings has no fields.
-    told = (state for state in states if state != DISCOUNT_END)
-    return [place for place, column in enumerate(zip(*told, strict=True)) if len(set(column)) > 1]
-
-
 def game_text(info: GameInfo) -> str:
     """A game with the parameters that make it what it is."""
     parameters = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in info.parameters)
@@ -296,14 +286,17 @@ def _fields(game: Game, shown: Sequence[Any], states: Sequence[Any]) -> dict[str
     places = [words(game).coordinates(state) for state in shown]
     if places[0]:
         return {name: [str(place[name]) for place in places] for name in places[0]}
-    columns = _columns(shown, varying_fields(states))
+    names: Sequence[str] = getattr(shown[0], "_fields", ())
+    if not names:
+        return {"state": [str(state) for state in shown]}
+    # The end that a discount brings has no fields.
+    every = zip(*(state for state in states if state != DISCOUNT_END), strict=True)
+    columns = {
+        name: [str(cell) for cell in cells]
+        for name, cells, known in zip(names, zip(*shown, strict=True), every, strict=True)
+        if len(set(known)) > 1
+    }
     return {name: cells for name, cells in columns.items() if any(cells)}
-
-
-def _columns(shown: Sequence[Any], places: Sequence[int]) -> dict[str, list[str]]:
-    names: Sequence[str] = getattr(shown[0], "_fields", ("state",))
-    fields = [state if hasattr(shown[0], "_fields") else (state,) for state in shown]
-    return {names[place]: [str(one[place]) for one in fields] for place in places}
 
 
 def solution_json(solved: SolvedGame) -> str:
@@ -345,7 +338,7 @@ def show_score(
     result: Score,
     location: GapLocation | None,
     top: int,
-    rules: Game | None = None,
+    rules: Game,
 ) -> None:
     """Show the value of a policy, and its most costly states unless episodes have no end.
 
@@ -366,16 +359,15 @@ def show_score(
         side = words(rules).player_name(policy.player)
         rows["player"] = f"{side}, against a best response"
     rows |= score_rows(game.info, result, policy.player)
-    rows["worst start"] += f" lost from {state_text(rules or game, result.worst_start)}"
+    rows["worst start"] += f" lost from {state_text(rules, result.worst_start)}"
     console.print(facts(rows))
     if result.optimality_gap < ROUNDING:
         console.print("\nThe policy is optimal: nothing is lost anywhere.")
     elif location is None:
         console.print("\nPlay need not end, so nothing is counted by state.")
     else:
-        worst = losing_states(game, policy, solution, location, top, actions=OF_A_STRATEGY)
-        both = policy, solution.policies[policy.player]
-        _show_losses(console, worst, location, game, rules, both)
+        worst = losing_states(game, policy, solution, location, top, OF_A_STRATEGY, rules)
+        _show_losses(console, worst, location, game, rules)
 
 
 def _show_losses(
@@ -383,8 +375,7 @@ def _show_losses(
     worst: Sequence[LosingState],
     location: GapLocation,
     game: TabularGame,
-    rules: Game | None,
-    policies: tuple[TabularPolicy, TabularPolicy],
+    rules: Game,
 ) -> None:
     """The states in which a policy loses most, with its choices and the optimal ones."""
     meaning = ValueScale(game.info).meaning
@@ -395,24 +386,16 @@ def _show_losses(
         "visits": [small(one.visits) for one in worst],
         "per visit": [small(one.loss) for one in worst],
     }
-    first = worst[0].state
-    if rules and (words(rules).place(first) or words(rules).coordinates(first)):
-        columns |= _fields(rules, [one.state for one in worst], ())
-    else:
-        shown = varying_fields(game.states)
-        # Fields that are the same in all these states have no column, if others are not.
-        alike = [k for k in shown if len(worst) > 1 and len({one.fields[k] for one in worst}) == 1]
-        alike = alike if len(alike) < len(shown) else []
-        columns |= _columns([one.state for one in worst], [k for k in shown if k not in alike])
-        told = [(field_names(game)[k], worst[0].fields[k]) for k in alike]
-        if told:
-            same = ", ".join(f"{name} {'none' if it == '' else it}" for name, it in told)
-            note(console, f"in each of these: {same}")
+    fields = _fields(rules, [one.state for one in worst], game.states)
+    # Fields that are the same in all these states have no column, if others are not.
+    alike = {name: cells[0] for name, cells in fields.items() if len({*cells}) == 1 < len(worst)}
+    if 0 < len(alike) < len(fields):
+        same = ", ".join(f"{name} {cell or 'none'}" for name, cell in alike.items())
+        note(console, f"in each of these: {same}")
+        fields = {name: cells for name, cells in fields.items() if name not in alike}
+    columns |= fields
     numbers = list(columns)
     columns |= {"chooses": [one.chosen for one in worst], "best": [one.best for one in worst]}
-    if rules and words(rules).labels(worst[0].state):
-        for name, policy in zip(("chooses", "best"), policies, strict=True):
-            columns[name] = [_in_words(rules, policy, one.state, game) for one in worst]
     show_columns(console, columns, numbers=numbers)
     share, losing = sum(one.share for one in worst), (location.contribution > 0).sum()
     note(
@@ -468,12 +451,6 @@ def _normalized(share: float) -> str:
     return f"{share:z.6f}  (0 uniform play, 1 the optimum)".replace("-inf", "−∞")
 
 
-def _in_words(rules: Game, policy: TabularPolicy, state: Any, game: TabularGame) -> str:
-    """The choice of a policy in a state in which actions have words of their own."""
-    labels, chances = words(rules).labels(state), policy.probabilities[game.index[state]].tolist()
-    return strategy_text(labels, {action: chances[action] for action in labels}, OF_A_STRATEGY)
-
-
 def score_json(
     game: TabularGame,
     policy: TabularPolicy,
@@ -515,15 +492,15 @@ def score_json(
     )
 
 
-def show_training(console: Console, result: TrainingResult, info: GameInfo | None) -> None:
+def show_training(console: Console, result: TrainingResult, info: GameInfo) -> None:
     """Show the result of a training, seat by seat if both were learned.
 
     Args:
         console: The console to print on.
         result: The result of the training.
-        info: The facts about the game; None if they are not known, so that values have no unit.
+        info: The facts about the game.
     """
-    meaning = "" if info is None else ValueScale(info).meaning
+    meaning = ValueScale(info).meaning
     unit = f"  ({meaning})" if meaning else ""
     rows = {
         "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
@@ -549,23 +526,13 @@ def show_training(console: Console, result: TrainingResult, info: GameInfo | Non
             "average policy": f"exploitability {averages}",
         }
     else:
-        sampled, mode = result.score, result.mode_score
-        endless = -math.inf in (mode.value, sampled.value)
-        scale = None if info is None else ValueScale(info, result.policy.player)
-
-        def text(value: float) -> str:
-            sign = 1 if result.policy.player == 0 else -1
-            return precise(value if scale is None else scale.of(sign * value))
-
-        rows |= {
-            "optimum": f"{text(mode.optimum)}{unit}",
-            "value": f"{text(mode.value)}  (as sampled {text(sampled.value)})",
-            "gap": f"{precise(mode.optimality_gap)}  (as sampled "
-            f"{precise(sampled.optimality_gap)})",
-            "normalized": _normalized(mode.normalized),
-            "worst start": precise(mode.worst_start_gap),
-            "−∞": f"{NEVER_ENDS}, and costs for ever" if endless else "",
-        }
+        greedy, sampled = (
+            score_rows(info, score, result.policy.player)
+            for score in (result.mode_score, result.score)
+        )
+        rows |= greedy
+        for name in ("value", "gap"):
+            rows[name] += f"\n{sampled[name]}  as sampled"
     rows["files"] = str(result.folder)
     console.print(facts({name: text for name, text in rows.items() if text}))
 

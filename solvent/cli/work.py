@@ -18,6 +18,7 @@ from rich.console import Console
 
 from solvent import exact
 from solvent.baselines import all_baselines, make_baseline
+from solvent.baselines.environments import make_opponents
 from solvent.baselines.network import NetworkPlayer, load_network
 from solvent.benchmark.progress import Bar, solving
 from solvent.cli.groups import interruptible
@@ -50,7 +51,7 @@ from solvent.model.transforms import DiscountedGame, discounted_policy
 from solvent.registration import find_environment
 
 if TYPE_CHECKING:
-    from solvent.benchmark.suites import Setting, Suite, Task
+    from solvent.benchmark.suites import Suite, Task
 
 QUICK = 5_000_000
 """States of a game in layers that are solved without asking before it is played or shown."""
@@ -127,10 +128,8 @@ def quick_game(game: str, words: Sequence[str]) -> Game:
 def opponent_of(rules: Game, name: str, player: int) -> TabularPolicy | None:
     """A policy for a side of a game: that of a file, or a baseline; None for the optimal one."""
     if has_table(rules):
-        table = cached_table(rules)
-        if name.endswith(".npz"):
-            return exact.load_policy(name, table)
-        return make_baseline(name, table, player=player)
+        [[policy]], _ = make_opponents(cached_table(rules), name, 1 - player)
+        return policy
     if name != "optimal":
         raise ValueError(
             "--against is for games that fit in a table; here the opponent is the optimal one"
@@ -215,7 +214,8 @@ def train(
     with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
         result = train_agent(environment, folder=out, env_kwargs=parameters, **settings)
     asked = game_of_request({"environment": environment, "env_kwargs": parameters})
-    show_training(Console(emoji=False), result, None if asked is None else asked.info)
+    assert asked is not None
+    show_training(Console(emoji=False), result, asked.info)
 
 
 def bench(
@@ -249,11 +249,8 @@ def bench(
     from solvent.benchmark.suites import read_settings
     from solvent.report import write_report
 
-    tasks, own = _tasks_of_bench(
-        suite, environments, timesteps, bool(algorithms), self_play=self_play
-    )
-    for file in settings:
-        own |= read_settings(file)
+    tasks = _tasks_of_bench(suite, environments, timesteps, bool(algorithms), self_play=self_play)
+    own = {name: one for file in settings for name, one in read_settings(file).items()}
     with interruptible(f"what is done is kept in {out}; the same command goes on from there"):
         record = run_bench(
             out,
@@ -281,8 +278,8 @@ def _tasks_of_bench(
     has_algorithms: bool,
     *,
     self_play: bool,
-) -> tuple[Suite | list[Task], dict[str, Setting]]:
-    """The tasks of a bench, a suite or environments, and the settings of a suite."""
+) -> Suite | list[Task]:
+    """The tasks of a bench: a suite or environments."""
     from solvent.benchmark.suites import Task, find_suite
 
     if environments:
@@ -291,13 +288,11 @@ def _tasks_of_bench(
         return [
             Task(environment=name, self_play=self_play, timesteps=timesteps)
             for name in dict.fromkeys(environments)
-        ], {}
+        ]
     if self_play:
         raise ValueError("--self-play is for --env; the tasks of a suite say it themselves")
     found = find_suite(suite or "quick")
-    if timesteps is not None:
-        found = found.with_timesteps(timesteps)
-    return found, dict(found.algorithms)
+    return found if timesteps is None else found.with_timesteps(timesteps)
 
 
 SCORED = "the policy to score, which is not a file,"

@@ -122,13 +122,18 @@ def action_names(game: Game, state: Any, player: int) -> Mapping[int, str]:
 
 
 def choice_text(
-    game: TabularGame, policy: TabularPolicy, state: int, most: int | None = None
+    game: TabularGame,
+    policy: TabularPolicy,
+    state: int,
+    most: int | None = None,
+    rules: Game | None = None,
 ) -> str:
     """The actions that a policy may choose in a state: ``keep``, or ``roll 75%, keep 25%``.
 
-    Of more than `most`, the most probable ones and dots.
+    Of more than `most`, the most probable ones and dots. The rules may have words for the actions
+    of the state.
     """
-    names = game.info.actions[policy.player]
+    names = words(rules).labels(game.states[state]) or game.info.actions[policy.player]
     return strategy_text(names, dict(enumerate(policy.probabilities[state].tolist())), most)
 
 

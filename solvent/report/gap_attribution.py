@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from solvent.exact import GapLocation, Solution
-from solvent.model import TabularGame, TabularPolicy
+from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.text import choice_text, field_values
 
 
@@ -42,6 +42,7 @@ def losing_states(
     location: GapLocation,
     most: int = 10,
     actions: int | None = None,
+    rules: Game | None = None,
 ) -> tuple[LosingState, ...]:
     """Return the states in which a policy loses most, the costliest first.
 
@@ -52,6 +53,7 @@ def losing_states(
         location: The location of the policy's gap.
         most: The largest number of states to return.
         actions: The largest number of actions to name in a state, all if left out.
+        rules: The rules, for words of their own for the actions of a state.
     """
     optimal = solution.policies[policy.player]
     total = float(location.contribution.sum())
@@ -59,8 +61,8 @@ def losing_states(
         LosingState(
             state=game.states[state],
             fields=field_values(game, game.states[state]),
-            chosen=choice_text(game, policy, state, actions),
-            best=choice_text(game, optimal, state, actions),
+            chosen=choice_text(game, policy, state, actions, rules),
+            best=choice_text(game, optimal, state, actions, rules),
             contribution=float(location.contribution[state]),
             share=float(location.contribution[state]) / total,
             visits=float(location.visits[state]),
