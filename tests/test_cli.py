@@ -339,7 +339,7 @@ REFUSED: list[tuple[str, str]] = [
     ("solve CartPole-v1", "has no P; only environments that publish it"),
     ("solve FrozenLake-v1 --size 3", "no parameter of FrozenLake-v1"),
     ("play pig --player 2", "player is 2; allowed in pig are 0 and 1"),
-    ("play pig --target 10 --against wizard", "baseline of pig is 'wizard'"),
+    ("play pig --target 10 --against wizard", "opponent for player 1 of pig is 'wizard'"),
     ("train chess --out x", "no game or environment 'chess'; `solvent list` shows all"),
     ("explore greed --limit 8 --policy no-file.npz", "no-file.npz"),
     ("explore greed --limit 8 --port 70000", "port"),
@@ -391,7 +391,7 @@ REFUSED: list[tuple[str, str]] = [
     (f"list {LONG}", "no game or environment 'xxx"),
     (f"solve pig {LONG}", "the word 'xxx"),
     (f"solve pig --{LONG}", "xxx"),
-    (f"play pig --target 4 --against {LONG}", "baseline of pig is 'xxx"),
+    (f"play pig --target 4 --against {LONG}", "xxx"),
 ]
 """Words of a command, and a part of the line with which it refuses them."""
 

@@ -221,7 +221,6 @@ def play(
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the dice.")] = None,
-    hints: Annotated[bool, typer.Option(help="Whether ? shows the value of each action.")] = True,
     solution: Solved = None,
 ) -> None:
     """Play a game in the terminal; ? asks for advice, and the end shows what each choice cost.
@@ -244,7 +243,6 @@ def play(
         player=player,
         opponent=None if against is None else opponent_of(rules, against, 1 - player),
         seed=seed,
-        hints=hints,
         solving=lambda: solving(f"{game} first"),
     )
 

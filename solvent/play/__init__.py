@@ -55,7 +55,6 @@ def play(
     player: int = 0,
     opponent: TabularPolicy | None = None,
     seed: int | None = None,
-    hints: bool = True,
     input: Callable[[str], str] | None = None,
     output: Callable[[str], object] = print,
     solving: Callable[[], AbstractContextManager[OnProgress | None]] = nullcontext,
@@ -68,7 +67,6 @@ def play(
         opponent: Policy of the other side, for a game that has a table. By default the opponent
             plays optimally.
         seed: Seed of the dice. By default a new seed is drawn, and shown at the end.
-        hints: Whether ``?`` is answered with the exact value of every action.
         input: The function that asks a question and returns the answer. It raises EOFError when
             the input ends. The default calls the built-in ``input``, and echoes answers that come
             from a file or a pipe.
@@ -109,7 +107,6 @@ def play(
         player,
         strategy,
         random.Random(drawn),
-        hints=hints,
         ask=input or partial(_ask, output),
         show=output,
         rival=rival,

@@ -211,7 +211,6 @@ class Session:
         player: The person's side.
         opponent: The other side's action probabilities in a state.
         dice: The source of chance and of the opponent's actions.
-        hints: Whether ``?`` is answered.
         ask: The function that asks a question and returns the answer.
         show: The function that shows a text.
         rival: A description of the opponent's policy, to follow "your opponent".
@@ -224,14 +223,13 @@ class Session:
         opponent: Strategy,
         dice: random.Random,
         *,
-        hints: bool,
         ask: Callable[[str], str],
         show: Callable[[str], object],
         rival: str = "plays optimally",
     ) -> None:
         rules = solved.game
         self.solved, self.player, self.opponent, self.dice = solved, player, opponent, dice
-        self.hints, self.ask, self.show, self.rival = hints, ask, show, rival
+        self.ask, self.show, self.rival = ask, show, rival
         # What is shown may be more than the states that are solved.
         self.words = words(rules)
         self.game: Game = self.words.for_reader() if isinstance(rules, Words) else rules
@@ -281,8 +279,8 @@ class Session:
             you = self.words.player_name(self.player)
             lines.append(f"You are {you}{when}. Your opponent {self.rival}.")
         words = [f"`{word}` for {does}" for word, (does, _) in self.commands().items()]
-        words = [*(["`?` for advice"] if self.hints else []), *words]
-        words = ["Answer by number or name", *words, "`help` for the rules", "`q` to leave"]
+        words = ["Answer by number or name", "`?` for advice", *words]
+        words += ["`help` for the rules", "`q` to leave"]
         return [*lines, wrapped(", ".join(words) + ".")]
 
     def play(self) -> Record:
@@ -377,9 +375,10 @@ class Session:
             shown = {number: action for number, action in numbers.items() if action in one}
             text = explained[next(iter(one))]
             lines.append(f"  {Choices(one, shown).listed()}{': ' if text else ''}{text}")
-        lines += ["What else you can type:"]
-        if self.hints:
-            lines.append("  ?: the value of each action; ? all: also where there are many")
+        lines += [
+            "What else you can type:",
+            "  ?: the value of each action; ? all: also where there are many",
+        ]
         lines += [f"  {word}: {does}" for word, (does, _) in self.commands().items()]
         return [*lines, "  q: leave; what your decisions have cost is shown"]
 
@@ -440,9 +439,7 @@ class Session:
                 case "h" | "help":
                     lines = self.help(state, names)
                 case "?" | "? all" | "?all":
-                    lines = ["There is no advice in this game."]
-                    if self.hints:
-                        lines = self.advice(state, names, everything=answer != "?")
+                    lines = self.advice(state, names, everything=answer != "?")
                 case _ if answer in commands:
                     lines = list(commands[answer][1](state))
                 case "":

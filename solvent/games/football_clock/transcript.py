@@ -190,7 +190,7 @@ class FootballSession(Session):
         if points:
             self.points = self.points[0] + max(points, 0), self.points[1] + max(-points, 0)
             self.show(f"The score is {self.points[0]} to {self.points[1]}.")
-        if self.hints and not self.rules.is_terminal(outcome.state):
+        if not self.rules.is_terminal(outcome.state):
             before = self.value(state)
             after = self.scale.of(self.solved.value_of(outcome.state) + float(outcome.reward))
             unit = "Your chance of winning" if self.scale.is_chance else "Your points to come"
