@@ -194,7 +194,9 @@ def make_opponents(
             f"{game.info.name} has one"
         )
     players = [1 - taken for taken in seats_of(seat)]
-    return [tuple(_policy(game, one, player) for player in players) for one, _ in pool], weights
+    return [
+        tuple(opponent_policy(game, one, player) for player in players) for one, _ in pool
+    ], weights
 
 
 def _player(sampler: Sampler, specification: Specification, solution: str | Path | None) -> Any:
@@ -211,7 +213,17 @@ def _player(sampler: Sampler, specification: Specification, solution: str | Path
     return Uniform()
 
 
-def _policy(game: TabularGame, specification: Specification, player: int) -> TabularPolicy:
+def opponent_policy(game: TabularGame, specification: Specification, player: int) -> TabularPolicy:
+    """Return the policy of one opponent by its specification, see the module.
+
+    Args:
+        game: The table of the game.
+        specification: A name, a file or the policy.
+        player: The player that the opponent takes.
+
+    Raises:
+        ValueError: As for :func:`make_opponents`.
+    """
     if isinstance(specification, TabularPolicy):
         return specification
     if not isinstance(specification, (str, Path)):

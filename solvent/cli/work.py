@@ -18,7 +18,7 @@ from rich.console import Console
 
 from solvent import exact
 from solvent.baselines import all_baselines, make_baseline
-from solvent.baselines.environments import make_opponents
+from solvent.baselines.environments import opponent_policy
 from solvent.baselines.network import NetworkPlayer, load_network
 from solvent.benchmark.progress import Bar, solving
 from solvent.cli.groups import interruptible
@@ -128,8 +128,7 @@ def quick_game(game: str, words: Sequence[str]) -> Game:
 def opponent_of(rules: Game, name: str, player: int) -> TabularPolicy | None:
     """A policy for a side of a game: that of a file, or a baseline; None for the optimal one."""
     if has_table(rules):
-        [[policy]], _ = make_opponents(cached_table(rules), name, 1 - player)
-        return policy
+        return opponent_policy(cached_table(rules), name, player)
     if name != "optimal":
         raise ValueError(
             "--against is for games that fit in a table; here the opponent is the optimal one"
