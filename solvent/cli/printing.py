@@ -387,8 +387,12 @@ def _show_losses(
         "per visit": [small(one.loss) for one in worst],
     }
     fields = _fields(rules, [one.state for one in worst], game.states)
-    # Fields that are the same in all these states have no column, if others are not.
-    alike = {name: cells[0] for name, cells in fields.items() if len({*cells}) == 1 < len(worst)}
+    # Fields that are the same in all these states have no column, if others are not; places have.
+    alike = {
+        name: cells[0]
+        for name, cells in fields.items()
+        if len({*cells}) == 1 < len(worst) and name != "place"
+    }
     if 0 < len(alike) < len(fields):
         same = ", ".join(f"{name} {cell or 'none'}" for name, cell in alike.items())
         note(console, f"in each of these: {same}")
