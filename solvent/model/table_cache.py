@@ -5,18 +5,19 @@ the class's fields. Only games of this package are kept, whose code is part of t
 (:func:`solvent.model.cache.code_version`); a game with a field that names a file is compiled every
 time.
 
-**States** are kept as arrays (:func:`pack_states`). They are made of tuples, named tuples and
-frozen dataclasses, and those of whole numbers, truth values, texts, floats, fractions and None. All
-states of one kind become one array for each field. A state is made of them when it is asked for: an
-environment may run for hours and never ask.
+**States** are kept as JSON (:func:`pack_states`). They are made of tuples, named tuples and frozen
+dataclasses, and those of numbers, truth values, texts, fractions and None. They are made of it when
+one is asked for (:class:`LazyStates`): an environment may run for hours and never ask.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, overload
 
@@ -160,33 +161,32 @@ def _packed(game: Game, table: TabularGame) -> Packed | None:
     if type(table) is not TabularGame or table.info != game.info or type(table.states) is not tuple:
         return None
     try:
-        states, arrays = pack_states(table.states)
+        classes, text = pack_states(table.states)
     except UnpackableError:
         return None
-    arrays |= {name: getattr(table, name) for name in ARRAYS}
+    arrays = {name: getattr(table, name) for name in ARRAYS}
+    arrays["states"] = np.frombuffer(text.encode(), np.uint8)
     arrays |= {f"mask_{player}": mask for player, mask in enumerate(table.mask)}
     arrays |= {f"observation_{p}": seen for p, seen in enumerate(table.observation)}
     if table.turn is not None:
         arrays["turn"] = table.turn
-    return Packed({"states": states, "model_hash": table.model_hash}, arrays)
+    return Packed({"classes": classes, "model_hash": table.model_hash}, arrays)
 
 
 def _unpacked(game: Game, packed: Packed) -> TabularGame | None:
     """The table that was kept; None if its states cannot be made."""
     header, arrays = packed
-    count = len(arrays["initial"])
-    own = {name: array for name, array in arrays.items() if name.startswith("states_")}
     try:
-        states = PackedStates(
-            header["states"], own, count, find_classes(header["states"], "solvent")
-        )
+        classes = [find_class(name, "solvent") for name in header["classes"]]
     except UnpackableError:
         return None
     observation = [arrays[name] for name in sorted(arrays) if name.startswith("observation_")]
     return TabularGame.trusted(
         header["model_hash"],
         info=game.info,
-        states=states,
+        states=LazyStates(
+            len(arrays["initial"]), partial(unpack_states, classes, arrays["states"])
+        ),
         **{name: arrays[name] for name in ARRAYS},
         mask=(arrays["mask_0"], arrays["mask_1"]),
         observation=tuple(observation),
@@ -194,25 +194,14 @@ def _unpacked(game: Game, packed: Packed) -> TabularGame | None:
     )
 
 
-Arrays = Mapping[str, NDArray[Any]]
-
-OFTEN = 256
-"""The number of requests for single states after which all of them are made."""
-
-READ: Mapping[str, Callable[[str], Any]] = {
-    "str": str,
-    "Fraction": Fraction,
-    "NoneType": lambda text: None,
-}
-"""Readers of values that are kept as texts, by the name of the values' class."""
-
-
 class UnpackableError(ValueError):
     """A state holds something that is not stored."""
 
 
-def pack_states(states: Sequence[State]) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """Return the header for states, and their arrays.
+def pack_states(states: Sequence[State]) -> tuple[list[str], str]:
+    """Return the names of the classes in states, and the states as JSON.
+
+    In it, what is made of parts is a list: the number of its class, and the parts.
 
     Args:
         states: States of a table.
@@ -220,39 +209,41 @@ def pack_states(states: Sequence[State]) -> tuple[Any, dict[str, NDArray[Any]]]:
     Raises:
         UnpackableError: If they hold something else than the module says.
     """
-    arrays: dict[str, NDArray[Any]] = {}
-    return _pack(list(states), arrays), arrays
+    number: dict[type, int] = {}
+
+    def packed(value: Any) -> Any:
+        kind = type(value)
+        if value is None or kind in (bool, int, float, str):
+            return value
+        if kind not in number:
+            if kind not in (tuple, Fraction) and not _is_record(kind):
+                raise UnpackableError(f"{kind.__name__} is not stored")
+            number[kind] = len(number)
+        if kind is Fraction:
+            return [number[kind], str(value)]
+        is_tuple = isinstance(value, tuple)
+        parts = value if is_tuple else [getattr(value, field.name) for field in fields(kind)]
+        return [number[kind], *map(packed, parts)]
+
+    text = json.dumps([packed(state) for state in states])
+    return [f"{kind.__module__}:{kind.__qualname__}" for kind in number], text
 
 
-def _pack(values: list[Any], arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return the header's entry for values, whose arrays are added."""
-    kinds = [(type(value), len(value) if isinstance(value, tuple) else 0) for value in values]
-    distinct = list(dict.fromkeys(kinds))
-    if len(distinct) > 1:
-        number = {kind: k for k, kind in enumerate(distinct)}
-        which = np.array([number[kind] for kind in kinds])
-        place = np.empty(len(values), np.int64)
-        groups = []
-        for k in range(len(distinct)):
-            there = np.flatnonzero(which == k)
-            place[there] = np.arange(len(there))
-            groups.append(_pack([values[i] for i in there.tolist()], arrays))
-        return {"of": _added(which, arrays), "at": _added(place, arrays), "groups": groups}
-    kind = distinct[0][0]
-    if kind in (bool, int, float):
-        return {"array": _added(np.array(values), arrays)}
-    if kind in (str, Fraction, type(None)):
-        number = {value: k for k, value in enumerate(dict.fromkeys(values))}
-        places = _added(np.array([number[value] for value in values]), arrays)
-        return {"is": kind.__name__, "texts": [*map(str, number)], "array": places}
-    if kind is not tuple and not _is_record(kind):
-        raise UnpackableError(f"{kind.__name__} is not stored")
-    name = "tuple" if kind is tuple else f"{kind.__module__}:{kind.__qualname__}"
-    if issubclass(kind, tuple):
-        columns = [list(column) for column in zip(*values, strict=True)]
-    else:
-        columns = [[getattr(value, field.name) for value in values] for field in fields(kind)]
-    return {"class": name, "fields": [_pack(column, arrays) for column in columns]}
+def unpack_states(classes: Sequence[type], text: NDArray[np.uint8]) -> tuple[State, ...]:
+    """Return the states that :func:`pack_states` has packed.
+
+    Args:
+        classes: The classes that it names.
+        text: The JSON, in UTF-8.
+    """
+
+    def unpacked(value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        kind, parts = classes[value[0]], map(unpacked, value[1:])
+        return tuple(parts) if kind is tuple else kind(*parts)
+
+    return tuple(map(unpacked, json.loads(text.tobytes())))
 
 
 def _is_record(kind: type) -> bool:
@@ -266,75 +257,41 @@ def _is_record(kind: type) -> bool:
     )
 
 
-def _added(array: NDArray[Any], arrays: dict[str, NDArray[Any]]) -> str:
-    """Add an array, its whole numbers in the smallest type that holds them; return its name."""
-    if array.dtype.kind not in "bif":
-        raise UnpackableError("a number is too large to be stored")
-    if array.dtype.kind == "i" and len(array):
-        low, high = np.min_scalar_type(array.min()), np.min_scalar_type(array.max())
-        smallest = np.promote_types(low, high)
-        if smallest.kind in "iu":
-            array = array.astype(smallest)
-    name = f"states_{len(arrays)}"
-    arrays[name] = array
-    return name
-
-
-def find_classes(header: Any, package: str) -> dict[str, type]:
-    """Return the classes that a header names, by name.
+def find_class(name: str, package: str) -> type:
+    """Return a class of what is in states.
 
     Args:
-        header: The header from :func:`pack_states`.
-        package: The package on the top level in which they have to be defined.
+        name: Its name, from :func:`pack_states`.
+        package: The package on the top level in which classes of states have to be defined.
 
     Raises:
-        UnpackableError: If a class is not one of that package, or is not imported.
+        UnpackableError: If it is none, or is not imported.
     """
-    classes: dict[str, type] = {}
-    for inner in (*header.get("groups", ()), *header.get("fields", ())):
-        classes |= find_classes(inner, package)
-    name = header.get("class", "tuple")
-    if name != "tuple":
-        module, _, attributes = name.partition(":")
-        found: Any = sys.modules.get(module) if module.partition(".")[0] == package else None
-        for attribute in attributes.split("."):
-            found = getattr(found, attribute, None)
-        if not isinstance(found, type) or not _is_record(found):
-            raise UnpackableError(f"{name} is no class of states of {package}")
-        classes[name] = found
-    return classes
+    module, _, attributes = name.partition(":")
+    found: Any = sys.modules.get(module)
+    for attribute in attributes.split("."):
+        found = getattr(found, attribute, None)
+    own = module.partition(".")[0] == package and isinstance(found, type) and _is_record(found)
+    if not own and found not in (tuple, Fraction):
+        raise UnpackableError(f"{name} is no class of states of {package}")
+    kind: type = found
+    return kind
 
 
-class PackedStates(Sequence[State]):
-    """States that are made from arrays when they are asked for.
+class LazyStates(Sequence[State]):
+    """States that are made, all at once, when one of them is asked for.
 
     Args:
-        header: The header from :func:`pack_states`.
-        arrays: Arrays to which the header refers.
         count: Number of states.
-        classes: The classes of the states and of what is in them, by their names in the header.
+        make: Makes them.
     """
 
-    def __init__(
-        self, header: Any, arrays: Arrays, count: int, classes: Mapping[str, type]
-    ) -> None:
-        self._header, self._arrays, self._count = header, dict(arrays), count
-        self._classes: Mapping[str, Any] = classes
-        self._all: tuple[State, ...] | None = None
-        self._asked = 0
+    def __init__(self, count: int, make: Callable[[], tuple[State, ...]]) -> None:
+        self._count, self._make = count, make
 
-    @classmethod
-    def of_columns(cls, kind: type, columns: Sequence[NDArray[Any]]) -> PackedStates:
-        """Return the states of one class of named tuples, whose fields are whole numbers.
-
-        Args:
-            kind: The class.
-            columns: Values of each field, [S].
-        """
-        arrays: dict[str, NDArray[Any]] = {}
-        inner = [{"array": _added(column, arrays)} for column in columns]
-        header = {"class": kind.__name__, "fields": inner}
-        return cls(header, arrays, len(columns[0]), {kind.__name__: kind})
+    @cached_property
+    def _all(self) -> tuple[State, ...]:
+        return self._make()
 
     def __len__(self) -> int:
         return self._count
@@ -344,55 +301,18 @@ class PackedStates(Sequence[State]):
     @overload
     def __getitem__(self, index: slice) -> tuple[State, ...]: ...
     def __getitem__(self, index: int | slice) -> State | tuple[State, ...]:
-        if self._all is not None or isinstance(index, slice):
-            return self._every()[index]
-        place, self._asked = int(index), self._asked + 1
-        if self._asked > OFTEN:
-            self._every()
-        if not -self._count <= place < self._count:
-            raise IndexError(f"there are {self._count} states")
-        [state] = self._made(self._header, np.array([place % self._count]))
-        found: State = state
-        return found
+        return self._all[index]
 
     def __iter__(self) -> Iterator[State]:
-        return iter(self._every())
+        return iter(self._all)
 
     def __eq__(self, other: object) -> bool:
         """Return whether another sequence has the same states in the same order."""
-        if not isinstance(other, (tuple, PackedStates)):
+        if not isinstance(other, (tuple, LazyStates)):
             return NotImplemented
-        return self._every() == tuple(other)
+        return self._all == tuple(other)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<{self._count} states>"
-
-    def _every(self) -> tuple[State, ...]:
-        """All states; whoever asks for them all once does so again."""
-        if self._all is None:
-            self._all = tuple(self._made(self._header, np.arange(self._count)))
-        return self._all
-
-    def _made(self, header: Any, places: NDArray[Any]) -> list[Any]:
-        """The values at some places."""
-        if "groups" in header:
-            which, at = (self._arrays[header[name]][places] for name in ("of", "at"))
-            made = np.empty(len(places), object)
-            for k, inner in enumerate(header["groups"]):
-                there = np.flatnonzero(which == k)
-                found = self._made(inner, at[there])
-                for i, value in zip(there.tolist(), found, strict=True):
-                    made[i] = value
-            return made.tolist()
-        if "fields" in header:
-            columns = [self._made(inner, places) for inner in header["fields"]]
-            if header["class"] != "tuple":
-                return list(map(self._classes[header["class"]], *columns))
-            return list(zip(*columns, strict=True)) if columns else [()] * len(places)
-        plain: list[Any] = self._arrays[header["array"]][places].tolist()
-        if "texts" in header:
-            values = list(map(READ[header["is"]], header["texts"]))
-            return [values[k] for k in plain]
-        return plain

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections import deque
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Ints
 from solvent.model.game import Alternating, GameInfo, JointAction, Outcome
-from solvent.model.table_cache import PackedStates
+from solvent.model.table_cache import LazyStates
 from solvent.model.tabular import TabularGame
 from solvent.model.walk import Pieces, check_distribution
 
@@ -159,7 +160,7 @@ class VectorizedGame:
         states = self._fields(pieces.joined("code"))
         return TabularGame(
             info=self.info,
-            states=PackedStates.of_columns(self.state_type, states),
+            states=LazyStates(count, partial(_named, self.state_type, states)),
             **pieces.fields(pieces.joined("row_count")),
             mask=(pieces.joined("mask_0"), pieces.joined("mask_1")),
             initial=initial,
@@ -266,6 +267,11 @@ class VectorizedGame:
 
     def _fields(self, codes: Ints) -> Any:
         return self.state_type(*np.unravel_index(codes, self.sizes))
+
+
+def _named(kind: Any, columns: Any) -> tuple[Any, ...]:
+    """The states of a class of named tuples, from the values of each field, [n]."""
+    return tuple(map(kind, *(column.tolist() for column in columns)))
 
 
 def _padded(branches: NDArray[Any], width: int) -> NDArray[Any]:

@@ -19,7 +19,13 @@ from solvent.exact.solver import cached_solution, solve_table
 from solvent.games import FightingFantasy, FootballStrategy, Greed, Pig
 from solvent.model import Game, cache, cached_table, compile_game, table_cache
 from solvent.model.cache import Packed, kept, read_entry, write_entry
-from solvent.model.table_cache import PackedStates, UnpackableError, find_classes, pack_states
+from solvent.model.table_cache import (
+    LazyStates,
+    UnpackableError,
+    find_class,
+    pack_states,
+    unpack_states,
+)
 
 GAME = FightingFantasy(stamina=4, opponent_stamina=4, luck=3)
 
@@ -186,9 +192,8 @@ SMALL: list[Game] = [GAME, Pig(target=6), Greed(limit=9, sides=4)]
 def test_a_table_that_was_kept_is_the_one_that_is_compiled(folder: Path, game: Game) -> None:
     cached_table(game)
     read, made = cached_table(game), compile_game(game)
-    assert isinstance(read.states, PackedStates)
-    # Once while only some are asked for, once all.
-    assert [repr(read.states[s]) for s in (0, -1)] == [repr(made.states[s]) for s in (0, -1)]
+    assert isinstance(read.states, LazyStates)
+    assert repr(read.states[-1]) == repr(made.states[-1])
     assert list(map(repr, read.states)) == list(map(repr, made.states))
     assert read.states == made.states
     assert (read.info, read.n_states, read.n_rows) == (made.info, made.n_states, made.n_rows)
@@ -287,30 +292,32 @@ STATES = [
 
 
 def test_states_are_what_they_were() -> None:
-    header, arrays = pack_states(STATES)
-    for order in (range(len(STATES)), reversed(range(len(STATES)))):
-        packed = PackedStates(header, arrays, len(STATES), find_classes(header, PACKAGE))
-        for s in order:
-            assert repr(packed[s]) == repr(STATES[s])
-    assert list(map(repr, packed)) == list(map(repr, STATES))
-    assert packed[1:3] == tuple(STATES[1:3])
-    assert [repr(packed[0]) for _ in range(300)] == [repr(STATES[0])] * 300
-    with pytest.raises(IndexError, match="there are 8 states"):
-        PackedStates(header, arrays, 8, find_classes(header, PACKAGE))[8]
+    names, text = pack_states(STATES)
+    classes = [find_class(name, PACKAGE) for name in names]
+    states = unpack_states(classes, np.frombuffer(text.encode(), np.uint8))
+    assert list(map(repr, states)) == list(map(repr, STATES))
 
 
-@pytest.mark.parametrize("state", [np.int64(3), frozenset({1}), 2**70, object()])
+def test_states_are_made_once_when_one_is_asked_for() -> None:
+    made: list[int] = []
+    states = LazyStates(3, lambda: made.append(1) or ("a", "b", "c"))  # type: ignore[func-returns-value]
+    assert (len(states), repr(states), made) == (3, "<3 states>", [])
+    assert (states[-1], states[1:], list(states)) == ("c", ("b", "c"), ["a", "b", "c"])
+    assert states == ("a", "b", "c")
+    assert states != ("a", "b")
+    assert made == [1]
+
+
+@pytest.mark.parametrize("state", [np.int64(3), frozenset({1}), object()])
 def test_states_of_other_kinds_are_not_stored(state: Any) -> None:
     with pytest.raises(UnpackableError):
         pack_states([(1, state), (2, state)])
 
 
 def test_a_file_names_no_class_of_another_package() -> None:
-    header, arrays = pack_states([Spot("a", ())])
     for name in ("subprocess:Popen", f"{__name__}:Counted", f"{__name__}:Nobody"):
-        header["class"] = name
         with pytest.raises(UnpackableError, match="no class of"):
-            PackedStates(header, arrays, 1, find_classes(header, PACKAGE))
+            find_class(name, PACKAGE)
 
 
 def test_the_page_says_how_much_is_kept_and_what() -> None:
