@@ -16,7 +16,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import chromium
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -32,7 +31,6 @@ from solvent.model import TabularPolicy, discounted
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
-PHONE = 400
 GRIDS = 60
 EPISODES = 12
 
@@ -381,18 +379,6 @@ def test_the_keyboard_draws_steps_and_runs(page: Any) -> None:
     assert page.execute_script("return page.running") is False
     body.send_keys("0")
     assert page.execute_script(updates) == [0, 0]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_fits_a_phone_and_asks_for_nothing_else(page: Any, scheme: str) -> None:
-    chromium.phone(page, width=PHONE)
-    chromium.colours(page, scheme)
-    for preset in PRESETS:
-        page.execute_script("change(PRESETS[arguments[0]]); advance(1e5, true); show()", preset)
-        assert page.execute_script("return document.documentElement.scrollWidth") <= PHONE
-    assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
-    paper = page.execute_script("return getComputedStyle(document.body).backgroundColor")
-    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 28)"}[scheme]
 
 
 def test_what_an_address_or_a_file_must_not_say_is_told(page: Any, address: str) -> None:
