@@ -391,7 +391,7 @@ REFUSED: list[tuple[str, str]] = [
     (f"list {LONG}", "no game or environment 'xxx"),
     (f"solve pig {LONG}", "the word 'xxx"),
     (f"solve pig --{LONG}", "xxx"),
-    (f"play pig --target 4 --against {LONG}", "xxx"),
+    (f"play pig --target 4 --against {LONG}", "opponent for player 1 of pig is 'xxx"),
 ]
 """Words of a command, and a part of the line with which it refuses them."""
 

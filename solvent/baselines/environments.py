@@ -21,6 +21,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -260,4 +261,5 @@ def _names_a_file(specification: str | Path, names: Callable[[], Mapping[str, An
     path = Path(specification)
     if isinstance(specification, Path) or path.suffix or len(path.parts) > 1:
         return True
-    return path.is_file() and specification not in names()
+    # Path.is_file raises on a name that is too long for a path.
+    return isfile(specification) and specification not in names()  # noqa: PTH113

@@ -62,7 +62,7 @@ GENERIC: Mapping[str, Baseline] = {
 """The generic baselines, available in any game that they suit."""
 
 
-def _own(spec: GameSpec | None) -> Mapping[str, Baseline]:
+def own_baselines(spec: GameSpec | None) -> Mapping[str, Baseline]:
     """Return the baselines that a game's spec adds."""
     if spec is None or spec.baselines is None:
         return {}
@@ -81,7 +81,7 @@ def baselines_of(game: Game | TabularGame) -> Mapping[str, Baseline]:
     In a discounted game they play as in the undiscounted game, which is passed to them. An optimum
     among the game's own baselines is not the optimum there.
     """
-    own = _own(spec_of(game))
+    own = own_baselines(spec_of(game))
     if game.info.discount != 1:
         own = {name: _at_discount(one) for name, one in own.items() if name not in GENERIC}
     return {**GENERIC, **own}
@@ -98,7 +98,7 @@ def _at_discount(baseline: Baseline) -> Baseline:
 
 def all_baselines() -> Mapping[str, Baseline]:
     """Return the generic baselines and those of all games, by name."""
-    own = [_own(spec) for spec in game_specs().values()]
+    own = [own_baselines(spec) for spec in game_specs().values()]
     return {name: one for group in (GENERIC, *own) for name, one in group.items()}
 
 

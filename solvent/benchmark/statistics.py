@@ -155,13 +155,8 @@ def performance_profile(tasks: Scores, thresholds: Floats) -> Band:
 
     Returns:
         With intervals if every task has :data:`LEAST_SEEDS` runs, else without a band.
-
-    Raises:
-        ValueError: If there are no runs.
     """
     runs = [np.asarray(scores, float) for scores in tasks if len(scores)]
-    if not runs:
-        raise ValueError("a performance profile needs runs; there are none")
     above = [(scores > np.asarray(thresholds)[:, None]).astype(float) for scores in runs]
     mean = mean_over_tasks(*above)
     if min(map(len, runs)) < LEAST_SEEDS:
@@ -216,12 +211,7 @@ def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -
     Returns:
         With intervals from :data:`LEAST_SEEDS` runs on, else with the range of the runs. Where a
         run has no number, nor has the curve; where one is infinite, there is no band.
-
-    Raises:
-        ValueError: If there are no runs.
     """
-    if not curves:
-        raise ValueError("a band needs runs; there are none")
     columns = [np.asarray(curve, float).T for curve in curves]
     places = [np.searchsorted(times, along, side="right") - 1 for times, _ in columns]
     # A run has the number of the last point that is not later.

@@ -36,7 +36,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 
-from solvent.baselines import GENERIC, Baseline
+from solvent.baselines import GENERIC
+from solvent.baselines.named import own_baselines
 from solvent.cli.printing import Facts, facts, note, show_rows
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.model import Game, ValueScale
@@ -230,7 +231,7 @@ def show_games(console: Console) -> None:
         try:
             rows = _names(spec)
             rows |= {as_option(one): ", ".join(spec.names_for(one)) for one in spec.choices}
-            if own := _own_baselines(spec):
+            if own := own_baselines(spec):
                 rows["baselines"] = ", ".join(own)
             summary = _summary(spec.maker())
         except Exception as error:  # Somebody else's package may raise anything.
@@ -323,7 +324,7 @@ def show_game(
     if any("Spread" in meaning for *_, meaning in options):
         console.print()
         note(console, SPREAD)
-    own = _own_baselines(spec)
+    own = own_baselines(spec)
     described = {name: one.description for name, one in {**own, **GENERIC, **own}.items()}
     console.print("\n[bold]Baselines[/]")
     show_rows(console, ("name", "policy"), list(described.items()))
@@ -346,11 +347,6 @@ def _meaning(spec: GameSpec, parameters: Mapping[str, Any]) -> str:
         return ValueScale(spec.maker()(**parameters).info).meaning
     except (ValueError, TypeError, OSError, ImportError):
         return ""
-
-
-def _own_baselines(spec: GameSpec) -> Mapping[str, Baseline]:
-    """The baselines that a game adds."""
-    return {} if spec.baselines is None else load(spec.baselines)
 
 
 def _summary(maker: Callable[..., Game]) -> str:

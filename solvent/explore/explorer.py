@@ -246,10 +246,7 @@ class Explorer(Subject):
         Raises:
             ValueError: If it is no text, or a move is not allowed.
         """
-        try:
-            text = data.decode()
-        except UnicodeDecodeError:
-            raise ValueError(f"{shown(file)} is no text") from None
+        text = data.decode(errors="replace")
         games = [graded(self, line, address) for address, line in read_games(self, text)]
         return Page("games.html.j2", "Graded games", {"games": games, "all": summary(self, games)})
 

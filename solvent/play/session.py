@@ -5,19 +5,36 @@
 
 from __future__ import annotations
 
+import builtins
 import random
 import re
+import secrets
+import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from solvent.exact import SolvedGame
-from solvent.model import WINS_OR_TIES, Game, JointAction, Outcome, ValueScale
+from solvent.exact import SolvedGame, SolvedTable, solve
+from solvent.model import (
+    WINS_OR_TIES,
+    Game,
+    JointAction,
+    Outcome,
+    TabularGame,
+    TabularPolicy,
+    ValueScale,
+    against,
+    cached_table,
+)
+from solvent.model.cache import OnProgress
 from solvent.model.game import Alternating, Words, words
-from solvent.model.registry import spec_of
+from solvent.model.parameters import shown
+from solvent.model.registry import make_game, spec_of
 from solvent.model.text import action_names
 
 LETTER = re.compile("[A-Z]")
@@ -479,3 +496,104 @@ class Session:
                 f"{self.scale.text(record.result)}{unit}."
             )
         return [wrapped(line, "  ") for line in lines]
+
+
+def play(
+    game: Game | SolvedGame | str,
+    *,
+    player: int = 0,
+    opponent: TabularPolicy | None = None,
+    seed: int | None = None,
+    input: Callable[[str], str] | None = None,
+    output: Callable[[str], object] = print,
+    solving: Callable[[], AbstractContextManager[OnProgress | None]] = nullcontext,
+) -> Record:
+    """Let a person play one episode of a game.
+
+    Args:
+        game: The name of a game or its rules, which are solved first, or a solved game.
+        player: The person's side, 0 or 1, in a game for two.
+        opponent: Policy of the other side, for a game that has a table. By default the opponent
+            plays optimally.
+        seed: Seed of the dice. By default a new seed is drawn, and shown at the end.
+        input: The function that asks a question and returns the answer. It raises EOFError when
+            the input ends. The default calls the built-in ``input``, and echoes answers that come
+            from a file or a pipe.
+        output: The function that shows a text.
+        solving: The function that shows the progress of solving. It returns a context manager,
+            which is open while the game is solved and yields the function to call with the
+            progress, or None.
+
+    Returns:
+        The decisions with their costs. An episode left by ``q``, the end of the input or Ctrl-C
+        has no result.
+
+    Raises:
+        ValueError: If there is no such player, or `opponent` is not a policy of the other
+            side in this game.
+        TooManyStatesError: If the game is too large for the table that the opponent needs.
+    """
+    if isinstance(game, str):
+        game = make_game(game)
+    rules = game if isinstance(game, Game) else game.game
+    info = rules.info
+    if player not in range(info.players):
+        allowed = " and ".join(str(p) for p in range(info.players))
+        raise ValueError(f"player is {shown(player)}; allowed in {info.name} are {allowed}")
+    if opponent is not None:
+        if info.players == 1:
+            raise ValueError(f"{info.name} is a game for one; it has no opponent")
+        if opponent.player == player:
+            raise ValueError(f"policy {opponent.name!r} is for player {player}, which is you")
+    with solving() as progress:
+        solved, strategy = _prepared(game, player, opponent, progress)
+    drawn = secrets.randbelow(1_000_000) if seed is None else seed
+    rival = "plays optimally" if opponent is None else f"plays {opponent.name!r}"
+    spec = spec_of(rules)
+    kind: type[Session] = (spec and spec.ask("play", rules)) or Session
+    session = kind(
+        solved,
+        player,
+        strategy,
+        random.Random(drawn),
+        ask=input or partial(_ask, output),
+        show=output,
+        rival=rival,
+    )
+    record = session.play()
+    if seed is None:
+        output(f"To roll the same dice again, use --seed {drawn}.")
+    return record
+
+
+def _prepared(
+    game: Game | SolvedGame,
+    player: int,
+    opponent: TabularPolicy | None,
+    progress: OnProgress | None,
+) -> tuple[SolvedGame, Strategy]:
+    """Return the game solved against the opponent, and the opponent's strategy."""
+    if opponent is None:
+        solved = solve(game, progress=progress) if isinstance(game, Game) else game
+        return solved, partial(solved.policy, player=1 - player)
+    rules = game if isinstance(game, Game) else game.game
+    table = game.table if isinstance(game, SolvedTable) else cached_table(rules, progress=progress)
+    left = against(table, opponent)
+    solution = solve(left, progress=progress)
+    return SolvedTable(rules, left, solution), partial(_chances, table, opponent)
+
+
+def _ask(output: Callable[[str], object], prompt: str) -> str:
+    """Ask for an answer, and echo it if it does not come from a terminal."""
+    answer = builtins.input(prompt)
+    if not sys.stdin.isatty():
+        output(answer)
+    return answer
+
+
+def _chances(table: TabularGame, policy: TabularPolicy, state: Any) -> Mapping[int, float]:
+    """The probabilities of a policy's legal actions in a state."""
+    index = table.index[state]
+    legal = table.mask[policy.player][index].nonzero()[0]
+    chances = policy.probabilities[index, legal]
+    return dict(zip(legal.tolist(), chances.tolist(), strict=True))

@@ -37,7 +37,6 @@ from solvent.report.panel import (
     ALGORITHMS,
     BASELINE_SHAPE,
     FURTHER,
-    LANE,
     LETTER,
     LEVELS,
     STYLE,
@@ -49,6 +48,7 @@ from solvent.report.panel import (
     break_mark,
     gap_axis,
     legend_of,
+    value_axis,
 )
 from solvent.report.sections import Section, templates
 
@@ -294,11 +294,7 @@ def _panel(
     """
     both = (quantity, f"mode_{quantity}")
     numbers = [getattr(at, own) for curve in curves.values() for at in curve for own in both]
-    if optimum is None:
-        y = gap_axis(numbers, unbounded=True)
-    else:
-        below, above = (LANE * (end in numbers) for end in (-inf, inf))
-        y = _around([optimum, *filter(isfinite, numbers)], below=below, above=above)
+    y = gap_axis(numbers, unbounded=True) if optimum is None else value_axis([optimum, *numbers])
     panel = Panel(title, name, _steps(curves), y, ALONG)
     if optimum is not None:
         panel.level(optimum, f"optimum {optimum:.4g}", "optimum")
@@ -326,13 +322,6 @@ def _panel(
     for algorithm in dict.fromkeys(algorithms.values()):
         panel.key(algorithm, *marks[algorithm])
     return panel
-
-
-def _around(numbers: Sequence[float], *, below: float = 0.0, above: float = 0.0) -> Axis:
-    """Return an axis from the least to the largest of some numbers, with a margin."""
-    low, high = min(numbers), max(numbers)
-    margin = 0.06 * max(high - low, 1e-9)
-    return Axis(low - margin, high + margin, below=below, above=above)
 
 
 def _steps(curves: Curves) -> Axis:
@@ -526,11 +515,7 @@ def microscope_section(runs: Sequence[Run]) -> Section:
     Args:
         runs: The trainings, as ``Microscopy.as_dict`` returns them.
 
-    Raises:
-        ValueError: If there are none.
     """
-    if not runs:
-        raise ValueError("runs is empty; a section needs at least one training")
     panels = [
         _readings(runs, "greedy_gap", "gap of the greedy policy"),
         _readings(runs, "gradient.cosine", "cosine with the true gradient"),
@@ -569,7 +554,7 @@ def _readings(runs: Sequence[Run], name: str, quantity: str, dashed: str = "") -
         return None
     numbers, y = [y for _, points, _ in curves for _, y in points], Axis(-1.0, 1.0)
     if name != "gradient.cosine":
-        y = _around([*numbers, 0.0]) if name == "bias" else gap_axis(numbers)
+        y = value_axis([*numbers, 0.0]) if name == "bias" else gap_axis(numbers)
     last = max(x for _, points, _ in curves for x, _ in points)
     panel = Panel(
         f"{quantity.capitalize()} over the training",

@@ -228,6 +228,20 @@ def gap_axis(gaps: Sequence[float], *, unbounded: bool = False) -> Axis:
     return Axis(10.0**low, 10.0**high, logarithmic=True, zero=ZERO_LANE, above=above)
 
 
+def value_axis(values: Iterable[float]) -> Axis:
+    """Return an axis for values: around the finite ones, with a lane for each infinite one.
+
+    Args:
+        values: The values to draw; NaN stands for none.
+    """
+    drawn = list(values)
+    finite = [value for value in drawn if math.isfinite(value)]
+    low, high = min(finite), max(finite)
+    margin = 0.06 * max(high - low, 1e-9)
+    below, above = (LANE * (end in drawn) for end in (-math.inf, math.inf))
+    return Axis(low - margin, high + margin, below=below, above=above)
+
+
 def spread(places: Sequence[float], low: float, high: float) -> list[float]:
     """Move places at least :data:`LABEL` apart, as near to where they were as order allows.
 

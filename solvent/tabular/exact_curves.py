@@ -23,7 +23,16 @@ from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_choice, check_integer
-from solvent.report.panel import ALGORITHMS, LEVELS, SHAPES, STYLE, Axis, Panel, gap_axis
+from solvent.report.panel import (
+    ALGORITHMS,
+    LEVELS,
+    SHAPES,
+    STYLE,
+    Axis,
+    Panel,
+    gap_axis,
+    value_axis,
+)
 from solvent.tabular.dynamic_programming import chooser
 from solvent.tabular.interface import Estimate, epsilon_greedy
 from solvent.tabular.two_players import game_of
@@ -42,9 +51,6 @@ QUANTITIES = {
 """Quantities that curves may show, with the names of their axes."""
 
 POLICIES = ("greedy", "behaviour")
-
-MARGIN = 0.06
-"""Room above and below the curves, as a share of the axis."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +91,7 @@ class Curves:
     ) -> str:
         """Draw the mean of each algorithm's runs as a line, and one line for the optimum.
 
-        Infinite values of policies that never end are drawn at the edge of the chart.
+        Infinite values of policies that never end have a lane of their own.
 
         Args:
             title: Title of the chart. Default: the name of the quantity.
@@ -102,20 +108,15 @@ class Curves:
         if logarithmic and self.quantity == "value":
             raise ValueError("logarithmic is True; a value may be negative, allowed is False")
         drawn = np.concatenate(list(self.means.values()))
-        finite = np.append(drawn[np.isfinite(drawn)], self.optimum)
         if lowest is not None:
-            finite = np.append(finite[finite > lowest], lowest)
-        margin = MARGIN * (np.ptp(finite) or 1.0)
-        y = Axis(float(finite.min() - margin), float(finite.max() + margin))
+            drawn = np.append(np.where(np.isinf(drawn), drawn, np.maximum(drawn, lowest)), lowest)
+        y = value_axis([self.optimum, *drawn.tolist()])
         if logarithmic:
-            y = gap_axis(drawn.tolist())
+            y = gap_axis(drawn.tolist(), unbounded=True)
         name = QUANTITIES[self.quantity]
         panel = Panel(title or name, name, Axis(0.0, float(max(self.at[-1], 1))), y, self.along)
         if not logarithmic:
             panel.level(self.optimum, f"optimum {self.optimum:.4g}".replace("-", "−"), "optimum")
-        for infinite, edge, sign in ((-np.inf, y.low, "−"), (np.inf, y.high, "")):
-            if (drawn == infinite).any():
-                panel.level(edge, f"{sign}∞, never ends", "baseline")
         styles = zip(cycle(ALGORITHMS), cycle(SHAPES), strict=False)
         for (algorithm, line), (colour, shape) in zip(self.means.items(), styles, strict=False):
             text = f"{algorithm}: {line[-1]:.4g} in the end"

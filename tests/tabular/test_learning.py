@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
@@ -607,8 +608,13 @@ def test_a_policy_that_never_ends_is_at_the_bottom_and_stops_nothing() -> None:
     assert numbers[-1] == pytest.approx(-13)
     assert drawn.optimum == pytest.approx(-13)
     picture = drawn.svg()
-    assert "−∞, never ends" in picture
+    assert ">−∞</text>" in picture
     assert "nan" not in picture
+    # What is below the chart is at its edge, and what never ends below that.
+    deep = Curves("value", np.arange(3), {"one": np.array([[-np.inf, -500.0, 5.0]])}, 9.0)
+    [points] = re.findall(r'points="([^"]*)"', deep.svg(lowest=-10))
+    never, low, high = (float(point.split(",")[1]) for point in points.split())
+    assert never > low + 10 > high + 10
     runs = np.array([[1.0, -np.inf], [2.0, -np.inf], [4.0, 3.0], [8.0, 5.0]])
     drawn = Curves("value", np.arange(2), {"one": runs}, 9.0)
     np.testing.assert_array_equal(drawn.medians["one"], [2.0, -np.inf])
