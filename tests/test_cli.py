@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +224,7 @@ def test_a_score_says_where_the_gap_is_lost(tmp_path: Path, policy_file: Path, s
     save_policy(file, TabularPolicy.uniform(compile_game(make_game("pig", target=8))))
     words = ("score", file, "pig", "--target", "8")
     assert "in each of these: player 0, scores (0, 0)" in said(*words, "--top", "3")
-    check_fits(told_by(*words))
+    check_fits(*words)
     lake = said("score", "uniform", "FrozenLake-v1", "--discount", "0.9")
     assert "lost from row 0, column 0" in lake
 
@@ -568,24 +567,11 @@ def test_the_record_beside_a_network_is_not_believed(asked: object, tmp_path: Pa
     refusal("score", tmp_path / "model.zip", "ff-combat", "--luck", "3", "--trust")
 
 
-WIDTH = 80
-
-
-def check_fits(output: Callable[[int], str], width: int = WIDTH) -> None:
+def check_fits(*words: str, width: int = 80) -> None:
     """What is printed has no line too long, and every word that it has with room enough."""
-    narrow, wide = output(width), output(1000)
+    narrow, wide = (said(*words, env={"COLUMNS": str(columns)}) for columns in (width, 1000))
     assert max(map(len, narrow.splitlines())) <= width
-    lost = set(wide.split()) - set(narrow.split())
-    assert not lost
-
-
-def told_by(*words: str) -> Callable[[int], str]:
-    """Return the function that runs a command at a width and gives its output."""
-
-    def output(width: int) -> str:
-        return said(*words, env={"COLUMNS": str(width)})
-
-    return output
+    assert set(wide.split()) <= set(narrow.split())
 
 
 SOLVED = {
@@ -601,9 +587,9 @@ SOLVED = {
 
 def test_what_is_listed_fits() -> None:
     for words in (["list"], *(["list", game] for game in (*SOLVED, "football", "FrozenLake-v1"))):
-        check_fits(told_by(*words))
-    check_fits(told_by("list"), 60)
-    check_fits(told_by("chart", "show", "standard"), 60)
+        check_fits(*words)
+    check_fits("list", width=60)
+    check_fits("chart", "show", "standard", width=60)
 
 
 def test_pages_of_one_section_are_told_apart_by_the_fields_of_the_book(tmp_path: Path) -> None:
@@ -623,5 +609,5 @@ sections:
 """
     )
     for words in (["score", "uniform", "book"], ["solve", "book"]):
-        told = told_by(*words, str(book))(WIDTH)
+        told = said(*words, book)
         assert re.search(r"\bplace +gold\b", told), told

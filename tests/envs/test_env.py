@@ -39,7 +39,6 @@ from solvent.envs.batch_simulator import Uniform
 from solvent.envs.batches import BothSeats
 from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
-from solvent.envs.rendering import CELL, MARGIN, Screen
 from solvent.envs.sampling import (
     DRAWS,
     RandomStream,
@@ -52,7 +51,6 @@ from solvent.envs.sampling import (
 from solvent.exact import solve, state_visitation
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.games.football.chart import csv_text
-from solvent.games.football.field import BALL, END_ZONE, GRASS, TO_GAIN, paint_pitch, pitch
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.greed.kernel import solve_greed
 from solvent.model import (
@@ -619,10 +617,6 @@ def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 
 
-def share_of(picture: np.ndarray, colour: tuple[int, int, int]) -> int:
-    return int((picture == colour).all(axis=2).sum())
-
-
 def test_a_picture_is_an_rgb_array_of_constant_size() -> None:
     env = Env(LONG_COMBAT, render_mode="rgb_array")
     shapes = set()
@@ -652,22 +646,3 @@ def test_a_window_opens_follows_the_play_and_closes() -> None:
     env.close()
     assert not pygame.display.get_init()
     env.close()
-
-
-def test_a_football_field_is_painted_with_ball_and_line_to_gain() -> None:
-    lines = pitch(100, ball=36, gain=46)
-    screen = Screen(columns=len(lines[0]), rows=4, title="test", painter=paint_pitch)
-    picture = screen.picture("\n".join(lines))
-    # Two yards are a cell, after the margin and three cells of end zone.
-    middle = picture[MARGIN + CELL[1] * 3 // 2]
-    left, yard = MARGIN + 3 * CELL[0], CELL[0] / 2
-    [to_gain] = {round((x - left) / yard) for x in np.flatnonzero((middle == TO_GAIN).all(axis=1))}
-    assert to_gain == 46
-    ball = np.flatnonzero((middle == BALL).all(axis=1))
-    assert (ball.mean() - left) / yard == pytest.approx(36, abs=1)
-    assert share_of(picture, END_ZONE) == pytest.approx(2 * 3 * 3 * CELL[0] * CELL[1], rel=0.05)
-    grass = sum(share_of(picture, green) for green in GRASS)
-    assert grass == pytest.approx(50 * 3 * CELL[0] * CELL[1], rel=0.05)
-    # The yard numbers stand under their lines, which are at the left of the cell.
-    for text, yards in (("10", 10), ("50", 50)):
-        assert lines[3].index(text) + 1 == 3 + yards // 2

@@ -467,18 +467,6 @@ def test_two_who_act_at_once_have_a_map_each(game: Any) -> None:
             assert chosen[int(actions[n, 0])] == max(chosen.values())
 
 
-def test_states_without_fields_are_wrapped_into_rows() -> None:
-    number = 45
-    chain = {s: {0: [(1.0, min(s + 1, number - 1), 1.0, s == number - 2)]} for s in range(number)}
-    found = Embedded(state_map_section(solved_task(GymnasiumTable(chain, [1] + [0] * 44))).html)
-    assert list(found.fields) == ["state from", "and"]
-    assert found.data["fields"][0]["values"] == ["0", "20", "40"]
-    for n in range(found.states):
-        state = int(found.fields["state from"][n]) + int(found.fields["and"][n])
-        assert found.data["texts"][state] == str(state)
-        assert found.value[n] == number - 1 - state
-
-
 def test_a_large_game_is_shown_in_part_and_says_so() -> None:
     taxi = solved_task(GymnasiumTable.from_env(gym.make("Taxi-v4")))
     whole = state_map.state_map(taxi)

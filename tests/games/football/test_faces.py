@@ -19,8 +19,6 @@ from reduced_football import BACKWARDS, CHART, MIXED, RULES, reduced
 
 from solvent.exact import SolvedTable, score, solve
 from solvent.games.football import table as table_module
-from solvent.games.football.baselines import STRATEGIES
-from solvent.games.football.calls import chart_text
 from solvent.games.football.chart import Chart, cell_text, load_chart
 from solvent.games.football.fourth_down import (
     GO,
@@ -69,20 +67,6 @@ def test_the_gain_told_is_the_way_of_the_ball() -> None:
                 assert after.phase == "over"
             assert (after.phase == "choice") == (" or " in told)
     assert gains > 50
-
-
-@pytest.mark.parametrize("name", ["standard", "aerial", "dice"])
-def test_the_chart_fits_the_terminal_and_is_whole(name: str) -> None:
-    chart = load_chart(name)
-    lines = "\n".join(chart_text(chart)).splitlines()
-    assert max(map(len, lines)) <= 79
-    letters = "".join(re.findall(r"\b[A-Z]\b", "".join(ln for ln in lines if ln[:3] == "   ")))
-    assert letters == chart.letters
-    rows = [line.split() for line in lines if re.match(r" *\d+ ", line)]
-    shown = [cell for number in range(1, 1 + chart.plays) for row in rows
-             if row[0] == str(number) for cell in row[1:]]  # fmt: skip
-    codes = [max(cell, key=lambda entry: entry[0]) for row in chart.cells for cell in row]
-    assert [cell.rstrip("+") for cell in shown] == [result.code for _, result in codes]
 
 
 @cache
@@ -176,19 +160,6 @@ def test_the_ball_and_the_line_to_gain_stand_where_they_are() -> None:
     [pitch] = GAME.scene(Position("call", 0, 1, 10, 80))
     assert (pitch.ball, pitch.gain, pitch.left) == (20, 30, "player A")
     assert pitch.news == "player A has 1st and 10 at its own 20"
-
-
-def test_calls_have_words() -> None:
-    # From the chart's own cells; results that are no number of yards count as 0 in both averages.
-    results = [cell[0][1] for cell in load_chart("standard").cells[19]]
-    gains = [result.yards for result in results if result.kind == "gain"]
-    lost = sum(result.kind == "incomplete" for result in results)
-    words = GAME.explain(19, 0)
-    assert words.startswith(f"pass: {sum(gains) / len(results):.0f} yards on average, ")
-    assert f"{10 * lost}% incomplete" in words
-    assert re.match(r"runs gain -?[\d.]+ yards on average, passes -?[\d.]+$", GAME.explain(0, 1))
-    for player, names in enumerate(GAME.info.actions):
-        assert all(GAME.explain(action, player) for action in range(len(names)))
 
 
 def test_what_is_no_situation_has_no_value() -> None:
@@ -320,17 +291,3 @@ def test_what_the_kernels_do_not_solve_is_left_to_the_table() -> None:
     text = render(game)
     assert "<h3>Baselines</h3>" in text
     assert "<h3>Call sheets</h3>" not in text
-
-
-def test_the_page_of_a_drive_needs_no_table() -> None:
-    game = reduced(chart=MIXED)
-    text = render(game)
-    solved = solved_of(game)
-    start = solved.rules.index(Situation(1, 3, 4))
-    assert f'data-value="{solved.values[start]}"' in text
-    assert "too large for a table" not in text
-    for title in ("Baselines", "Call sheets", "Expected points", "The 2nd-down map"):
-        assert f"<h3>{title}</h3>" in text
-    assert text.count("data-baseline=") == len(STRATEGIES) + 2
-    assert "{{ data }}" not in text
-    assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)[^\s\"'<>]+", text)

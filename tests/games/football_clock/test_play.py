@@ -78,17 +78,6 @@ def test_every_decision_is_priced_and_the_review_adds_up(form: str) -> None:
     assert seen > 3
 
 
-def test_the_value_of_a_position_is_said_after_every_play() -> None:
-    _, shown = played(solved("second-half"), any_call(1), seed=2)
-    said = r"^Your chance of winning: ([\d.]+)% \(([-+][\d.]+)%\)\.$"
-    chances = re.findall(said, "\n".join(shown), re.M)
-    assert len(chances) > 2
-    before = 100 * solved("second-half").value
-    for chance, change in chances:
-        assert float(chance) == pytest.approx(before + float(change), abs=0.02)
-        before = float(chance)
-
-
 def test_a_transcript_tells_a_whole_game_and_its_odds() -> None:
     solution = solved("full", half=60)
     both = solution.policy, solution.policy

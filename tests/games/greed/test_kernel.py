@@ -285,11 +285,3 @@ def test_the_page_holds_the_numbers_of_every_cell() -> None:
         data = json.loads(content)
         numbers = np.frombuffer(base64.b64decode(data["numbers"]), "<i2").reshape(21, 21)
         assert np.abs(numbers / 10 ** data["digits"] - expected).max() <= 5.001e-5
-
-
-def test_too_large_a_game_has_its_maps_alone() -> None:
-    text = render(make_game("greed", limit=150))
-    assert f"{solve_greed(150).value:.6f}" in text
-    assert "too large for a table of its outcomes, so baselines are not scored" in text
-    assert "<h3>Baselines</h3>" not in text
-    assert text.count("data-map=") == 2
