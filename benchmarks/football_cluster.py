@@ -25,10 +25,9 @@ from solvent.exact.layered.cluster import RayWorkers
 from solvent.exact.layered.game import Block, BlockResult, Layer
 from solvent.exact.layered.solve import Workers, solve_layers
 from solvent.exact.layered.store import LayerStore
-from solvent.games.football.chart import load_chart
-from solvent.games.football.packed import pack_rules
-from solvent.games.football.ruleset import ClockRules, Ruleset
+from solvent.games.football.ruleset import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.rules import TimedFootball
 from solvent.model.arrays import Floats
 
 SAMPLES = (("half", 0, 120), ("half", 3, 4), ("second-half", 0, 8), ("full", 0, 4))
@@ -55,6 +54,12 @@ class Counted(RayWorkers):
             yield block, result
 
 
+def layers_of(form: str, timeouts: int, ticks: int) -> FootballLayers:
+    """The last ticks of a form on the standard chart."""
+    clock = ClockRules(timeouts=timeouts).shortened(ticks)
+    return FootballLayers(TimedFootball(form=form, clock=clock))
+
+
 def solved(layout: FootballLayers, workers: Workers) -> tuple[float, LayerStore]:
     store = LayerStore(layout)
     began = time.perf_counter()
@@ -72,7 +77,6 @@ def main() -> None:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     from ray.cluster_utils import Cluster
 
-    rules = pack_rules(load_chart("standard"), Ruleset())
     machine = {"num_cpus": 1, "object_store_memory": 500 * 2**20}
     cluster = Cluster(initialize_head=True, head_node_args={**machine, "include_dashboard": False})
     try:
@@ -82,10 +86,11 @@ def main() -> None:
         with Counted(cluster.address) as workers:
             threads = Workers(MACHINES)
             for columns in ("half", "second-half"):
-                solved(FootballLayers(rules, ClockRules(timeouts=0), columns, 1), workers)
-                solved(FootballLayers(rules, ClockRules(timeouts=0), columns, 1), threads)
+                tick = layers_of(columns, timeouts=0, ticks=1)
+                solved(tick, workers)
+                solved(tick, threads)
             for form, timeouts, ticks in SAMPLES:
-                layout = FootballLayers(rules, ClockRules(timeouts=timeouts), form, ticks)
+                layout = layers_of(form, timeouts, ticks)
                 compare(layout, threads, workers, options.rounds)
     finally:
         cluster.shutdown()
@@ -105,7 +110,7 @@ def compare(layout: FootballLayers, threads: Workers, workers: Counted, rounds: 
                 raise SystemExit(f"the values of {layer} differ")
     layers = len(layout.layers)
     print(
-        f"{layout.form}, {layout.clock.timeouts} time-outs, {layers} layers: threads "
+        f"{layout.game.form}, {layout.clock.timeouts} time-outs, {layers} layers: threads "
         f"{here:.2f} s, cluster {there:.2f} s ({there / here:.2f} times); to each other machine "
         f"{workers.sent / layers / 1e6:.1f} MB a layer, back {workers.returned / layers / 1e6:.1f}",
         flush=True,

@@ -26,13 +26,11 @@ from quantecon.optimize import minmax
 from solvent.exact.layered.solve import Workers, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.exact.matrix_game import solve_matrix_game, solve_matrix_games
-from solvent.games.football.chart import load_chart
-from solvent.games.football.packed import pack_rules
-from solvent.games.football.ruleset import ClockRules, Ruleset
+from solvent.games.football.ruleset import ClockRules
 from solvent.games.football.solver.backup import backup_of
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Layer
-from solvent.games.football_clock.rules import TIMED_FORMS
+from solvent.games.football_clock.rules import TimedFootball
 from solvent.model.arrays import Floats
 
 ACCURACY = 1e-9
@@ -76,18 +74,19 @@ def sampled_games(layout: FootballLayers, store: LayerStore, layer: Layer, count
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--form", choices=TIMED_FORMS[:3], default="second-half")
+    parser.add_argument("--form", choices=("half", "second-half"), default="second-half")
     parser.add_argument("--ticks", type=int, default=24, help="of the form's end (default 24)")
     parser.add_argument("--margin", type=int, default=14, help="the largest (default 14)")
     parser.add_argument("--timeouts", type=int, default=0)
     parser.add_argument("--sample", type=int, default=2000, help="games given to the peers")
     options = parser.parse_args()
 
-    rules = pack_rules(load_chart("standard"), Ruleset())
     clock = ClockRules(timeouts=options.timeouts, largest_margin=options.margin)
-    tick = FootballLayers(rules, clock, options.form, 1)
+    tick, layout = (
+        FootballLayers(TimedFootball(form=options.form, clock=clock.shortened(ticks)))
+        for ticks in (1, options.ticks)
+    )
     solve_layers(tick, LayerStore(tick))
-    layout = FootballLayers(rules, clock, options.form, options.ticks)
     store = LayerStore(layout)
     seconds = cpu_time(lambda: solve_layers(store.game, store, workers=Workers(1)), rounds=1)
     records = [store.record(layer) for layer in layout.layers]

@@ -360,7 +360,7 @@ def test_a_map_needs_no_server(tmp_path: Path) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small half with a clock, solved layer by layer in a folder that keeps rounded values."""
     place = tmp_path_factory.mktemp("solved")
-    layers = FootballLayers.of(tiny("second-half", half=60, stops=[30], timeouts=1))
+    layers = FootballLayers(tiny("second-half", half=60, stops=[30], timeouts=1))
     with LayerFolder.create(place, layers, "compact") as store:
         solve_layers(layers, store)
         store.finish()

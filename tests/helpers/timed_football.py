@@ -18,7 +18,7 @@ from solvent.exact.layered.solve import Workers, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games.football.chart import Chart
 from solvent.games.football.ruleset import ClockRules, Ruleset
-from solvent.games.football_clock.layout import FormLayout, Layer, Players
+from solvent.games.football_clock.layout import Layer, Players
 from solvent.games.football_clock.players import PairEvaluation, PairLayers
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Floats
@@ -102,14 +102,14 @@ TINY_FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def evaluate_pairs(
-    layout: FormLayout,
+    game: TimedFootball,
     start: TimedPosition,
     pairs: Iterable[Players],
     on_layer: Callable[[Layer, Floats], None] = lambda layer, values: None,
 ) -> list[PairEvaluation]:
     """The values of X against Y from a position, for some pairs of them."""
     named = {str(k): pair for k, pair in enumerate(pairs)}
-    layers = PairLayers.of_pairs(layout, start=start, pairs=named)
+    layers = PairLayers(game, start=start, pairs=named)
     store = LayerStore(layers, "start")
 
     def tell(layer: Layer, record: LayerRecord) -> None:

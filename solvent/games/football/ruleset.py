@@ -34,7 +34,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -468,6 +468,11 @@ class ClockRules(Numbers):
     def last_ticks(self) -> int:
         """Ticks left at the last stop; all of a half if there is none."""
         return self.stops[-1] // self.tick if self.stops else self.half_ticks
+
+    def shortened(self, ticks: int) -> ClockRules:
+        """The clock of a half that has only the last ticks of this one's."""
+        half = ticks * self.tick
+        return replace(self, half=half, stops=tuple(stop for stop in self.stops if stop < half))
 
     def after(self, ticks: int, seconds: int) -> int:
         """Return the ticks left of a half after a play.

@@ -51,12 +51,11 @@ from solvent.games.football.packed import PackedRules
 from solvent.games.football.ruleset import ClockRules
 from solvent.games.football.solver.backup import Strategies
 from solvent.games.football_clock.backup import RoleStrategies
+from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import (
     Asked,
-    FormLayout,
     Layer,
     LayerStrategies,
-    block_rows,
 )
 from solvent.games.football_clock.simulation import (
     CALL,
@@ -177,7 +176,7 @@ class AgentPlayer:
 
     def __init__(
         self,
-        layout: FormLayout,
+        layout: FootballLayers,
         constants: Constants = PAPER,
         management: ClockManagement = MANAGEMENT,
     ) -> None:
@@ -192,7 +191,7 @@ class AgentPlayer:
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None
     ) -> LayerStrategies:
-        rows, (half, ticks, own, other) = block_rows(self.layout, block), layer
+        rows, (half, ticks, own, other) = self.layout.block_rows(block), layer
         ways = self.ways(half, ticks, own, other, self.layout.margin(half))
         found, of_column = np.unique(ways, axis=1, return_inverse=True)
         with self._lock:
@@ -232,7 +231,7 @@ class AgentPlayer:
             mine: Whether the side that is asked has the ball next.
         """
         late = saved * self.layout.clock.tick <= self.management.threshold
-        level = (margin == 0) | self.layout.for_points | (half == 1)
+        level = (margin == 0) | self.layout.game.for_points | (half == 1)
         return np.asarray(late & np.where(level, mine, margin < 0), float)
 
     def ways(
@@ -288,7 +287,7 @@ class AgentPlayer:
 
     def _decides(self, half: Ints | int) -> Bools:
         """Return whether a half decides the game."""
-        return np.asarray(np.asarray(half) == 2 * (not self.layout.for_points))
+        return np.asarray(np.asarray(half) == 2 * (not self.layout.game.for_points))
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         assert isinstance(simulation, TimedFootballPlays)

@@ -48,7 +48,7 @@ class RoleStrategies(NamedTuple):
         choices: [K, choices] the probability that the penalty is taken, in the order of the
             chart's choices; entries of choices that the other side takes are not read.
         which: [rows, C] the number of the strategy of a state, 0..K-1; rows as in
-            :func:`~.layout.block_rows`.
+            :meth:`~.layers.FootballLayers.block_rows`.
     """
 
     calls: Floats

@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +41,9 @@ from solvent.exact.compilation import inner, kernel
 from solvent.exact.layered.game import (
     Block,
     BlockResult,
+    LayeredGame,
     LayerSample,
+    Place,
     Read,
     WarmStart,
     changes,
@@ -53,24 +55,29 @@ from solvent.games.football.packed import (
     NORMAL_KICK,
     ONSIDE_KICK,
     SAFETY_KICK,
+    PackedRules,
     pack_rules,
     read_only,
 )
 from solvent.games.football.ruleset import ClockRules, Ruleset
+from solvent.games.football.situation import situation_at
 from solvent.games.football_clock.backup import Numbers, backup, blocks_of
 from solvent.games.football_clock.layout import (
     Asked,
-    FormLayout,
     Layer,
     Players,
-    block_rows,
 )
-from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.game import Game
 
 NEVER, BEST = 0.0, -1.0
 """Probabilities that a side calls a time-out: it cannot, and it calls if that is better for it."""
+
+Moments = tuple[Layer | None, Layer | None, Layer | None]
+"""The layers to which plays of one length lead, as the side that was on offence or kicked sees
+them: if no time-out is called, None if the half is over then; if that side calls one, None if it
+cannot; and if the other side does."""
 
 Seen = tuple[Floats, Floats]
 """The values of a layer [S + 2, C] to a side that has the ball, and of the swapped layer to the
@@ -116,7 +123,7 @@ class Moment:
         after: Values after the plays of a group, to each side for which they were asked.
     """
 
-    layout: FormLayout
+    layout: FootballLayers
     layer: Layer
     read: Callable[[Layer, int], Floats]
     players: Players = (None, None)
@@ -149,7 +156,7 @@ class Moment:
                 np.full(found.shape, NEVER if not len(seen[0]) else self._chance(side, asked, g))
                 for seen, asked in ((after.own, side), (after.other, 1 - side))
             )
-            _rate(found, successor[at], shifted, float(layout.for_points), after, *chances)
+            _rate(found, successor[at], shifted, float(layout.game.for_points), after, *chances)
             values[at] = found
         return values
 
@@ -222,7 +229,7 @@ class Moment:
         return self.answers[key]
 
 
-def kick_values(layout: FormLayout, values: Floats) -> Floats:
+def kick_values(layout: FootballLayers, values: Floats) -> Floats:
     """[3, C] the value of each kick to the kicker, from the values [U, C] of successors."""
     arrays, kicks = layout.rules.arrays, []
     for first, last in pairwise(arrays.branch_start[-4:].tolist()):
@@ -346,7 +353,7 @@ class LayerProblem(NamedTuple):
     kicks: Floats
 
 
-def equilibrium(layout: FormLayout, layer: Layer, read: Read) -> Moment:
+def equilibrium(layout: FootballLayers, layer: Layer, read: Read) -> Moment:
     """Return a layer between two optimal sides, with what it reads.
 
     Args:
@@ -358,23 +365,212 @@ def equilibrium(layout: FormLayout, layer: Layer, read: Read) -> Moment:
     return Moment(layout, layer, lambda at, side: known(at))
 
 
-class FootballLayers(FormLayout):
-    """The layers of one form of football with a clock, and how they are solved and kept."""
+@dataclass(frozen=True, eq=False)
+class FootballLayers(LayeredGame):
+    """The layers of one form of football with a clock, and how they are solved and kept.
+
+    Args:
+        game: The rules; their start does not matter.
+    """
+
+    game: TimedFootball
 
     kind = "solvent football with a clock"
 
-    @classmethod
-    def of(cls, game: TimedFootball) -> FootballLayers:
-        """The layers of a game, whatever its start.
-
-        Args:
-            game: Its rules.
+    @cached_property
+    def rules(self) -> PackedRules:
+        """The chart and the ruleset as arrays.
 
         Raises:
             ValueError: If the ruleset's probabilities have no common denominator below 2^53.
         """
-        rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
-        return cls(rules, game.loaded_clock, game.form)
+        return pack_rules(self.game.loaded_chart, self.game.loaded_ruleset)
+
+    @property
+    def clock(self) -> ClockRules:
+        """The numbers of the clock."""
+        return self.game.loaded_clock
+
+    # Its layers, and where states stand in them
+
+    @property
+    def halves(self) -> tuple[int, ...]:
+        """The halves in the order in which they are solved."""
+        return (2, 1) if self.game.form == "full" else (2,)
+
+    @property
+    def kickoff_row(self) -> int:
+        """The row of being about to kick off; the next is that of the free kick."""
+        return self.rules.n_situations
+
+    @property
+    def lines(self) -> int:
+        """Pairs of yards to the goal and to go; rows ``d * lines + line`` are one line's."""
+        return self.rules.n_situations // (self.rules.ruleset.downs + 1)
+
+    def block_rows(self, block: Block) -> Ints:
+        """The rows of a block, by down, the punt formation last, and then by line."""
+        downs = self.rules.ruleset.downs + 1
+        return (np.arange(downs)[:, None] * self.lines + np.arange(*block)).reshape(-1)
+
+    def columns(self, half: int) -> int:
+        """C, the columns of the layers of a half."""
+        return len(self.margin(half))
+
+    def margin(self, half: int) -> Ints:
+        """[C] the margin of each column, to the side whose value it is; 0 when points count."""
+        if self.game.for_points:
+            return np.zeros(1, np.int64)
+        m = self.clock.largest_margin
+        return np.tile(np.arange(-m, m + 1), 2 if self.game.form == "full" and half == 1 else 1)
+
+    def receives(self) -> Ints:
+        """[C] 1 in the columns in which the side will receive the second half's kickoff.
+
+        They are those of the first half of a whole game.
+        """
+        return np.repeat((0, 1), self.columns(1) // 2)
+
+    def column(self, half: int, margin: int, *, receives: bool = False) -> int:
+        """The column of a margin, and in a whole game's first half of who receives next."""
+        if self.game.for_points:
+            return 0
+        m = self.clock.largest_margin
+        first = (2 * m + 1) if receives else 0
+        return first + max(-m, min(m, margin)) + m
+
+    @cached_property
+    def layers(self) -> tuple[Layer, ...]:
+        """All of them, in an order in which each comes after those that it reads."""
+        pairs = sorted(
+            product(range(self.clock.timeouts + 1), repeat=2), key=lambda pair: (sum(pair), pair)
+        )
+        found = []
+        for half in self.halves:
+            if self.clock.untimed_down:
+                found.append(Layer(half, 0, 0, 0))
+            for ticks in range(1, self.game.start_ticks + 1):
+                found += [Layer(half, ticks, *pair) for pair in pairs]
+        return tuple(found)
+
+    def moment(self, half: int, ticks: int, own: int, other: int) -> Layer:
+        """The layer of a moment; on the untimed down time-outs no longer matter."""
+        return Layer(half, ticks, own, other) if ticks else Layer(half, 0, 0, 0)
+
+    def moments_after(self, layer: Layer, group: tuple[int, bool]) -> Moments:
+        """Return where the plays of a layer lead that take the same time.
+
+        Args:
+            layer: Layer before the play.
+            group: Seconds taken, and whether it is a penalty of the defence.
+        """
+        half, ticks, own, other = layer
+        after, saved, untimed = self.clock.left(ticks, group[0], penalty=group[1])
+        matters = saved != after
+        return (
+            self.moment(half, after, own, other) if after or untimed else None,
+            Layer(half, saved, own - 1, other) if own and matters else None,
+            Layer(half, saved, own, other - 1) if other and matters else None,
+        )
+
+    def reads(self, layer: Layer) -> tuple[Layer, ...]:
+        """The layers of which the values are needed to solve one, in the order of :attr:`layers`.
+
+        At the end of a whole game's first half that is the beginning of the second.
+        """
+        moments = [self.moments_after(layer, group) for group in self.rules.groups]
+        found = {moment for group in moments for moment in group if moment is not None}
+        found |= {moment.swapped for moment in found}
+        if layer.half == 1 and any(plain is None for plain, _, _ in moments):
+            found.add(self.second_half)
+        return tuple(sorted(found, key=lambda at: (-at.half, at.ticks, at.own + at.other, at)))
+
+    @property
+    def second_half(self) -> Layer:
+        """The layer whose kickoff begins the second half."""
+        return Layer(2, self.game.start_ticks, self.clock.timeouts, self.clock.timeouts)
+
+    def shifted(self, half: int) -> Ints:
+        """[2 P + 1, C] the columns after -P to P points, the most that a play can score."""
+        margin, m = self.margin(half), self.clock.largest_margin
+        points = np.arange(-self.rules.most_points, self.rules.most_points + 1)[:, None]
+        if self.game.for_points:
+            return np.zeros((len(points), 1), np.int64)
+        return np.asarray(np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin)
+
+    def final(self, half: int, mine: Floats | None = None, others: Floats | None = None) -> Floats:
+        """Return the values of a half's end to a side, whoever has the ball, [C].
+
+        Args:
+            half: The half that ends.
+            mine: After the first half of a whole game, the row of :attr:`second_half` of being
+                about to kick off, if it is this side, [2m+1].
+            others: Values if it is the other side; by default those of `mine`.
+        """
+        if self.game.for_points:
+            return np.zeros(1)
+        if half == 2:
+            return np.sign(self.margin(half)) / 2
+        assert mine is not None
+        return np.concatenate((mine, -(mine if others is None else others)[::-1]))
+
+    def shape(self, layer: Layer) -> tuple[int, ...]:
+        return self.kickoff_row + 2, self.columns(layer.half)
+
+    def bound(self, layer: Layer) -> float:
+        """No value of a layer is larger, whichever its sign.
+
+        Every play and every kick takes a tick or a time-out, the untimed down excepted.
+        """
+        if not self.game.for_points:
+            return 0.5
+        return float(self.rules.most_points * (layer.ticks + layer.own + layer.other + 1))
+
+    def states(self, layer: Layer) -> int:
+        return self.kickoff_row * self.columns(layer.half)
+
+    @property
+    def n_states(self) -> int:
+        """The states in which both sides call, in normal formation, the untimed down left out."""
+        return self.game.positions
+
+    @property
+    def opening(self) -> tuple[Layer, ...]:
+        return self.layers[-1:]
+
+    def place(self, state: TimedPosition) -> Place | None:
+        """Return where the value of a call or a kick stands; None in other phases."""
+        side, half = state.offence, state.half
+        if state.phase == "call":
+            row = self.rules.index(state.situation)
+        elif state.phase in ("kickoff", "free kick"):
+            row = self.kickoff_row + (state.phase == "free kick")
+        else:
+            return None
+        lead = state.margin if side == 0 else -state.margin
+        column = self.column(half, lead, receives=state.receiver == side)
+        own, other = state.timeouts[side], state.timeouts[1 - side]
+        return Place(self.moment(half, state.ticks, own, other), (row, column))
+
+    def state_at(self, place: Place) -> TimedPosition | None:
+        """Return the state in which player 0 has the ball or kicks.
+
+        None for a kick when no time is left, since the half is over then.
+        """
+        half, ticks, own, other = place.layer
+        row, column = place.at
+        if row >= self.kickoff_row and not ticks:
+            return None
+        state = TimedPosition("call", half, ticks, int(self.margin(half)[column]), (own, other))
+        if half == 1:
+            state = state._replace(receiver=1 - int(self.receives()[column]))
+        if row >= self.kickoff_row:
+            return state._replace(phase=("kickoff", "free kick")[row - self.kickoff_row])
+        return state._replace(**situation_at(self.rules.ruleset, row)._asdict())
+
+    def value(self, state: TimedPosition, stored: float) -> float:
+        value = stored if state.offence == 0 else 0.0 - stored
+        return value if self.game.for_points else 0.5 + value
 
     def name(self, layer: Layer) -> str:
         return f"half{layer.half}/t{layer.ticks:03}-{layer.own}-{layer.other}"
@@ -407,7 +603,7 @@ class FootballLayers(FormLayout):
     def join(self, layer: Layer, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
         values, kicks = np.empty(self.shape(layer)), self.kickoff_row
         for block, result in zip(self.blocks(layer)[:-1], results[:-1], strict=True):
-            rows = block_rows(self, block)
+            rows = self.block_rows(block)
             shape = *values.shape[:-2], len(rows), values.shape[-1]
             values[..., rows, :] = result.values.reshape(shape)
         values[..., kicks:, :] = results[-1].values
@@ -442,19 +638,11 @@ class FootballLayers(FormLayout):
     def part_of(self, start: WarmStart, block: Block) -> WarmStart:
         return start[:, slice(*block)]
 
-    @cached_property
-    def game(self) -> TimedFootball:
-        """The rules, from the usual start or, on a shorter field, one yard before its end."""
-        rules, form = self.rules, self.form
-        usual = TimedFootball.to_goal
-        start = {"to_goal": min(usual, rules.ruleset.field - 1)} if form == "two-minutes" else {}
-        return TimedFootball(rules.chart, form, rules.ruleset, self.clock, **start)
-
     # Its certificate
 
     def rounding(self, layer: Layer, largest: Callable[[Layer], float]) -> float:
         met = self.bound(layer)
-        if self.for_points:
+        if self.game.for_points:
             met = self.rules.most_points + max(map(largest, self.reads(layer)), default=0.0)
         return self.rules.roundings * float(np.finfo(float).eps) / 2 * met
 
@@ -464,8 +652,8 @@ class FootballLayers(FormLayout):
     def identity(self) -> Mapping[str, Any]:
         chart, ruleset = self.rules.chart, self.rules.ruleset
         return {
-            "form": self.form,
-            "ticks": self.most_ticks,
+            "form": self.game.form,
+            "ticks": self.game.start_ticks,
             "chart": {"name": chart.name, "hash": chart.hash, "csv": csv_text(chart)},
             "ruleset": {"hash": ruleset.hash, "parameters": ruleset.parameters},
             "clock": self.clock.every,
@@ -475,16 +663,21 @@ class FootballLayers(FormLayout):
 
     @classmethod
     def from_identity(cls, identity: Mapping[str, Any]) -> FootballLayers:
-        held = identity["chart"]
+        held, form = identity["chart"], identity["form"]
         if "table" in held:
             chart = Chart.from_table(held["table"])
         else:
             chart = read_csv(held["csv"].encode(), "the chart")
         if chart.hash != held["hash"]:
             raise ValueError(f"the hash of the chart is {chart.hash}")
-        ruleset = Ruleset.of(identity["ruleset"]["parameters"])
-        clock = ClockRules(**identity["clock"])
-        return cls(pack_rules(chart, ruleset), clock, identity["form"], identity["ticks"])
+        ruleset, clock = identity["ruleset"]["parameters"], ClockRules(**identity["clock"])
+        # From the usual start or, on a shorter field, one yard before its end.
+        to_goal = min(TimedFootball.to_goal, Ruleset.of(ruleset).field - 1)
+        start = {"to_goal": to_goal} if form == "two-minutes" else {}
+        game = TimedFootball(chart, form, ruleset, clock, **start)
+        if game.start_ticks != identity["ticks"]:
+            raise ValueError(f"the form begins with {game.start_ticks} ticks")
+        return cls(game)
 
     def differences(self, found: Mapping[str, Any]) -> list[str]:
         """Return the differences from another form's solution; names of charts may differ."""
@@ -509,7 +702,7 @@ class FootballLayers(FormLayout):
         for half in self.halves:
             blocks = self._sampled_blocks(half)
             share = sum(last - first for first, last in blocks) / self.lines
-            ticks = {max(1, round(part * self.most_ticks)) for part in MOMENTS}
+            ticks = {max(1, round(part * self.game.start_ticks)) for part in MOMENTS}
             each = sum(layer.half == half for layer in self.layers) / len(ticks)
             samples += [
                 LayerSample(Layer(half, at, timeouts, timeouts), blocks, share, each)
@@ -519,11 +712,11 @@ class FootballLayers(FormLayout):
 
     def guess(self, layer: Layer) -> Floats:
         """Values as the module describes them; one column where points count."""
-        if self.for_points:
+        if self.game.for_points:
             before, last = self._points
             more = FADING * (1 - FADING ** max(0, layer.ticks - POINTS_TICKS)) / (1 - FADING)
             return np.asarray(last + more * (last - before))[:, None]
-        left = layer.ticks + (self.most_ticks if layer.half == 1 else 0)
+        left = layer.ticks + (self.game.start_ticks if layer.half == 1 else 0)
         lead = self.margin(layer.half) + self._points[1][:, None]
         return np.asarray(ndtr(lead / (SPREAD * np.sqrt(left + 1))) - 0.5)
 
@@ -540,16 +733,17 @@ class FootballLayers(FormLayout):
 
         Once with a tick less, and once with all of them.
         """
-        ticks = min(POINTS_TICKS, self.most_ticks)
-        clock = replace(self.clock, timeouts=0)
-        store = LayerStore(FootballLayers(self.rules, clock, "half", ticks))
+        ticks = min(POINTS_TICKS, self.game.start_ticks)
+        clock = replace(self.clock.shortened(ticks), timeouts=0)
+        chart, ruleset = self.rules.chart, self.rules.ruleset
+        store = LayerStore(FootballLayers(TimedFootball(chart, "half", ruleset, clock)))
         solve_layers(store.game, store)
         return np.stack([store.read(Layer(2, at, 0, 0))[:, 0] for at in (ticks - 1, ticks)])
 
 
 def football_layers(game: Game) -> FootballLayers | None:
     """The layers of a form of football with a clock; None for one without."""
-    return FootballLayers.of(game) if isinstance(game, TimedFootball) else None
+    return FootballLayers(game) if isinstance(game, TimedFootball) else None
 
 
 def _parameters(identity: Mapping[str, Any]) -> dict[str, Any]:

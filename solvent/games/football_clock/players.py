@@ -50,11 +50,9 @@ from solvent.games.football_clock.backup import RoleStrategies, backup, blocks_o
 from solvent.games.football_clock.layers import Answers, FootballLayers, Moment
 from solvent.games.football_clock.layout import (
     Asked,
-    FormLayout,
     Layer,
     LayerStrategies,
     Players,
-    block_rows,
 )
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.simulation import (
@@ -82,14 +80,14 @@ class PlayerLayers:
 
     def __init__(self, game: TimedFootball, player: NetworkPlayer) -> None:
         self.name = player.name
-        self.layout = FootballLayers.of(game)
+        self.layout = FootballLayers(game)
         self.sampler = TimedFootballSampler(game)
         self.player = player
 
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None
     ) -> LayerStrategies:
-        rows = block_rows(self.layout, block)
+        rows = self.layout.block_rows(block)
         return LayerStrategies(self._role(layer, rows, 0), self._role(layer, rows, 1))
 
     def _role(self, layer: Layer, rows: Ints, seat: int) -> RoleStrategies:
@@ -159,8 +157,8 @@ class PlayerLayers:
             everyone, records = np.arange(len(at)), plays.records[: len(at)]
             records["row"] = row[begin : begin + AT_ONCE]
             records["margin"] = layout.margin(half)[at]
-            if layout.form == "full" and half == 1:
-                records["receiver"] = 1 - layout.receives(1)[at]
+            if half == 1:
+                records["receiver"] = 1 - layout.receives()[at]
             chances.append(self.player.mixes(plays, everyone, np.full(len(at), seat)))
         return np.concatenate(chances)
 
@@ -217,11 +215,6 @@ class PairLayers(FootballLayers):
     players: Mapping[str, Any] = field(kw_only=True, default_factory=dict)
 
     kind = "solvent score in football with a clock"
-
-    @classmethod
-    def of_pairs(cls, layout: FormLayout, **given: Any) -> PairLayers:
-        """The layers of pairs of players in a form; the other arguments are by name."""
-        return cls(layout.rules, layout.clock, layout.form, layout.ticks, **given)
 
     def __post_init__(self) -> None:
         """Check the pairs and the start."""
@@ -320,7 +313,7 @@ class PairLayers(FootballLayers):
         Args:
             store: The store with the layers.
         """
-        even, begins = 0.0 if self.for_points else 0.5, self._begins
+        even, begins = 0.0 if self.game.for_points else 0.5, self._begins
         row, column = begins.at
         values = store.read(begins.layer)[:, :, row, column].tolist()
         found = {}
@@ -363,7 +356,7 @@ def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> O
 @lru_cache(maxsize=2)
 def agent_player(game: TimedFootball, solution: str | Path | None = None) -> AgentPlayer:
     """The paper's agent in a game, which needs no solution."""
-    return AgentPlayer(FootballLayers.of(game))
+    return AgentPlayer(FootballLayers(game))
 
 
 PLAYERS: Mapping[str, Callable[[TimedFootball, str | Path | None], OptimalPlayer | AgentPlayer]] = {
@@ -446,8 +439,8 @@ def score_player(
     everyone = [one for pair in pairs.values() for one in pair]
     solved = next((one.solution for one in everyone if isinstance(one, OptimalPlayer)), None)
     [begin] = game.initial()
-    layers = PairLayers.of_pairs(
-        FootballLayers.of(game),
+    layers = PairLayers(
+        game,
         start=begin.state,
         pairs=pairs,
         players=_identity(policy, solved),

@@ -63,11 +63,11 @@ class LastHalf:
     def __init__(self, solution: TimedSolution) -> None:
         self.solution = solution
         self.layout = layout = solution.layout
-        self.ticks = layout.most_ticks
-        self.lead = 0 if layout.for_points else min(LARGEST_LEAD, layout.clock.largest_margin)
+        self.ticks = layout.game.start_ticks
+        self.lead = 0 if layout.game.for_points else min(LARGEST_LEAD, layout.clock.largest_margin)
         self.shape = self.ticks, 2 * self.lead + 1
         self.columns = [layout.column(2, lead) for lead in range(-self.lead, self.lead + 1)]
-        self.even = 0.0 if layout.for_points else 0.5
+        self.even = 0.0 if layout.game.for_points else 0.5
         self.standard = self.scaled(PLACES[0])
         down, to_go, yards = NEXT_DOWN
         to_goal, downs = self.scaled(yards), layout.rules.ruleset.downs
@@ -238,7 +238,7 @@ def untabled(subject: Game | TimedSolution | SolvedFootball) -> Untabled | None:
 def untabled_timed(solution: TimedSolution) -> Untabled:
     """Return what is known of a solved form with a clock."""
     half = LastHalf(solution)
-    if solution.layout.for_points:
+    if solution.layout.game.for_points:
         sections = [points_section(half)]
     else:
         sections = [chances_section(half), last_down_section(half)]

@@ -85,7 +85,7 @@ class TimedSolution(LayeredSolution):
         Raises:
             StoreError: If there is none, it is of another game, not finished, or damaged.
         """
-        layered = FootballLayers if game is None else FootballLayers.of(game)
+        layered = FootballLayers if game is None else FootballLayers(game)
         store = LayerFolder.open(folder, layered, verify=verify)
         assert isinstance(store.game, FootballLayers)
         return cls(store, game or store.game.game)
@@ -101,7 +101,7 @@ class TimedSolution(LayeredSolution):
         Raises:
             ResourceError: If it takes more memory than there is.
         """
-        return cls(solve_in_memory(FootballLayers.of(game), progress=progress), game)
+        return cls(solve_in_memory(FootballLayers(game), progress=progress), game)
 
     @property
     def layout(self) -> FootballLayers:
@@ -155,7 +155,7 @@ class TimedSolution(LayeredSolution):
     @property
     def _even(self) -> float:
         """Added to a stored value to make it a chance of winning; 0 for points."""
-        return 0.0 if self.layout.for_points else 0.5
+        return 0.0 if self.layout.game.for_points else 0.5
 
     def following(self, state: TimedPosition) -> Floats:
         """[U] the values to the offence of what may follow a call, as one says them.

@@ -141,8 +141,8 @@ def test_players_on_layers_are_worth_what_they_are_worth_in_a_table(number: int)
     """Against another player and against a best response, in both seats."""
     sampler, table = made(number)
     [begin] = sampler.rules.initial()
-    layout = FootballLayers.of(sampler.rules)
-    even = 0.0 if layout.for_points else 1.0
+    layout = FootballLayers(sampler.rules)
+    even = 0.0 if layout.game.for_points else 1.0
     masked, rule, observation = KINDS[number % len(KINDS)]
     network = network_of(sampler, masked=masked, rule=rule, observation=observation)
     management = ClockManagement(threshold=(15, 300)[number % 2])
@@ -154,7 +154,7 @@ def test_players_on_layers_are_worth_what_they_are_worth_in_a_table(number: int)
             one if one is agent else PlayerLayers(sampler.rules, one) for one in (x, y)
         )
         pairs = [(first, second), (first, None), (None, first)]
-        played, answered, answers = evaluate_pairs(layout, begin.state, pairs)
+        played, answered, answers = evaluate_pairs(sampler.rules, begin.state, pairs)
         expected = [
             policy_value(table, mine[0], others[1]),
             policy_value(table, others[0], mine[1]),
@@ -182,10 +182,10 @@ def game() -> TimedFootball:
 def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once(
     game: TimedFootball, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    layout, start = FootballLayers.of(game), game.initial()[0].state
+    layout, start = FootballLayers(game), game.initial()[0].state
     x, y, z = (PlayerLayers(game, Anyhow(seed)) for seed in (1, 2, 3))
     pairs = [(x, y), (x, None), (z, x), (None, z)]
-    alone = [evaluate_pairs(layout, start, [pair])[0] for pair in pairs]
+    alone = [evaluate_pairs(game, start, [pair])[0] for pair in pairs]
     asked, strategies = [], x.strategies
 
     def counted(layer: Layer, *rest: Any) -> Any:
@@ -193,7 +193,7 @@ def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once(
         return strategies(layer, *rest)
 
     monkeypatch.setattr(x, "strategies", counted)
-    together = evaluate_pairs(layout, start, pairs)
+    together = evaluate_pairs(game, start, pairs)
     assert [(one.first, one.second) for one in together] == [
         (one.first, one.second) for one in alone
     ]
@@ -221,18 +221,18 @@ def test_a_score_goes_on_where_it_was_interrupted(
     with pytest.raises(KeyboardInterrupt):
         score_player(game, network, out=tmp_path)
     again = score_player(game, network, out=tmp_path)
-    assert len(seen) == len(set(seen)) == len(FootballLayers.of(game).layers)
+    assert len(seen) == len(set(seen)) == len(FootballLayers(game).layers)
     assert numbers(again) == numbers(whole)
     finished = score_player(game, network, out=tmp_path)
     assert numbers(finished) == numbers(whole)
-    assert len(seen) == len(FootballLayers.of(game).layers)
+    assert len(seen) == len(FootballLayers(game).layers)
     other = network_of(TimedFootballSampler(game), seed=1)
     with pytest.raises(StoreError, match="scored"):
         score_player(game, other, out=tmp_path)
 
 
 def test_what_a_rounded_solution_gives_away_is_bounded(game: TimedFootball, tmp_path: Path) -> None:
-    layers = FootballLayers.of(game)
+    layers = FootballLayers(game)
     with LayerFolder.create(tmp_path, layers, "compact") as store:
         solve_layers(layers, store)
     solution = TimedSolution.open(tmp_path, game)
@@ -258,7 +258,7 @@ PLAIN = ClockManagement(weight=1.0)
 
 @cache
 def layout(form: str = "second-half", timeouts: int = 3) -> FootballLayers:
-    return FootballLayers.of(TimedFootball(form=form, timeouts=timeouts))
+    return FootballLayers(TimedFootball(form=form, timeouts=timeouts))
 
 
 @cache

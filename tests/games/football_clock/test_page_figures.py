@@ -42,8 +42,8 @@ FOLDERS = sorted((DOCS / "evidence").glob("football-*"))
 def opened(folder: Path) -> LayeredSolution:
     """The evidence in a folder, which has to be of the game as it is played by default."""
     found = LayerFolder.open(folder, FootballLayers, manifest_only=True).game
-    game = TimedFootball(form=found.form, timeouts=found.clock.timeouts)
-    store = LayerFolder.open(folder, FootballLayers.of(game), manifest_only=True)
+    game = TimedFootball(form=found.game.form, timeouts=found.clock.timeouts)
+    store = LayerFolder.open(folder, FootballLayers(game), manifest_only=True)
     return LayeredSolution(store, game)
 
 
@@ -57,7 +57,7 @@ FOUND = {form: cells[4:7] for form, cells in SOLVED.items()}
 
 
 def layout_of(form: str, timeouts: int) -> FootballLayers:
-    return FootballLayers.of(TimedFootball(form=form, timeouts=timeouts))
+    return FootballLayers(TimedFootball(form=form, timeouts=timeouts))
 
 
 @pytest.mark.parametrize(("form", "timeouts"), SIZES)
@@ -161,7 +161,7 @@ def solved(
     """A form, solved in a folder. The whole game takes ten minutes of a processor and 6.1 GB."""
     form, timeouts = request.param
     game = TimedFootball(form=form, timeouts=timeouts)
-    layers, folder = FootballLayers.of(game), tmp_path_factory.mktemp("solved")
+    layers, folder = FootballLayers(game), tmp_path_factory.mktemp("solved")
     free = shutil.disk_usage(folder).free
     if free < 1.1 * values_bytes(layers):
         pytest.skip(
@@ -187,7 +187,7 @@ def forms(games: Iterable[tuple[str, int]]) -> pytest.MarkDecorator:
 @pytest.mark.slow
 @forms(FOUND)
 def test_what_was_found_is_found_again(solved: TimedSolution) -> None:
-    form, timeouts = solved.layout.form, solved.layout.clock.timeouts
+    form, timeouts = solved.layout.game.form, solved.layout.clock.timeouts
     value, error, gap = FOUND[form, timeouts]
     assert solved.value == pytest.approx(float(value), abs=5.1e-10)
     assert solved.error < 2 * float(error)
@@ -232,7 +232,7 @@ def test_what_a_time_out_is_worth(solved: TimedSolution) -> None:
 def test_the_agent_gets_what_the_page_says(solved: TimedSolution) -> None:
     layout, begin = solved.layout, solved.layout.place(solved.start)
     assert begin is not None
-    form, label = layout.form, label_of(layout.form, layout.clock.timeouts)
+    form, label = layout.game.form, label_of(layout.game.form, layout.clock.timeouts)
     optimal, agent = OptimalPlayer(solved), AgentPlayer(layout)
     pairs: list[Players] = [(agent, optimal), (agent, None)]
     at_start: list[Floats] = []
@@ -241,7 +241,7 @@ def test_the_agent_gets_what_the_page_says(solved: TimedSolution) -> None:
         if layer == begin.layer:
             at_start.extend(values)
 
-    results = evaluate_pairs(layout, solved.start, pairs, on_layer=keep)
+    results = evaluate_pairs(layout.game, solved.start, pairs, on_layer=keep)
 
     def ahead(lead: int, pair: int) -> tuple[float, float]:
         """What the agent gets in both seats with a lead in the place of a tie."""
@@ -293,7 +293,7 @@ def largest_miss(layers: FootballLayers, store: LayerStore, count: int) -> float
 def test_every_place_has_its_state_and_random_ones_agree_with_the_rules(
     form: str, parameters: dict[str, Any]
 ) -> None:
-    layers = FootballLayers.of(tiny(form, **parameters))
+    layers = FootballLayers(tiny(form, **parameters))
     for layer in layers.layers:
         for at in product(*map(range, layers.shape(layer))):
             place = Place(layer, at)
@@ -314,11 +314,9 @@ def test_the_value_of_two_given_players_has_no_samples(tmp_path: Path) -> None:
     from solvent.games.football_clock.players import PairLayers
 
     game = tiny("second-half", SMALL, half=30)
-    layout = FootballLayers.of(game)
+    layout = FootballLayers(game)
     [outcome] = game.initial()
-    pairs = PairLayers.of_pairs(
-        layout, start=outcome.state, pairs={"agent": (AgentPlayer(layout), None)}
-    )
+    pairs = PairLayers(game, start=outcome.state, pairs={"agent": (AgentPlayer(layout), None)})
     solve_in(tmp_path, pairs, keep="start")
     assert LayerFolder.open(tmp_path, pairs).samples == {}
 

@@ -69,7 +69,7 @@ def test_every_value_is_that_of_the_generic_solver(form: str, parameters: dict[s
     game = tiny(form, **parameters)
     table = compile_game(game, reference=True)
     values = solve(table).values
-    store = solved(FootballLayers.of(game))
+    store = solved(FootballLayers(game))
     half = 0.0 if game.for_points else 0.5
     compared = {0: 0, 1: 0}
     for state, value in zip(table.states, values, strict=True):
@@ -104,7 +104,7 @@ def test_every_value_is_within_its_error_of_the_rational_one(
     form: str, clock: dict[str, Any]
 ) -> None:
     game = tiny(form, SMALL, **clock)
-    store = solved(FootballLayers.of(game))
+    store = solved(FootballLayers(game))
 
     @cache
     def exact(state: TimedPosition) -> Fraction:
@@ -161,7 +161,7 @@ def test_a_long_half_is_the_endless_game() -> None:
     rules = pack_rules(load_chart("standard"), Ruleset())
     endless = solve_points(rules)
     expected = np.append(endless.values, (-endless.kickoff_value, -endless.free_kick_value))
-    layout = FootballLayers(rules, ClockRules(timeouts=0, half=3600), "half")
+    layout = FootballLayers(TimedFootball(form="half", clock=ClockRules(timeouts=0, half=3600)))
     store = solved(layout)
     misses = [
         float(np.abs(store.read(Layer(2, ticks, 0, 0))[:, 0] - expected).max())
@@ -183,10 +183,9 @@ def rules() -> PackedRules:
 
 def test_decided_games_are_not_solved() -> None:
     """With a tick left and a lead of more than any play brings there is nothing to solve."""
-    short = pack_rules(load_chart("standard"), Ruleset(field=71))
-    store = solved(
-        FootballLayers(short, ClockRules(timeouts=0, largest_margin=10), "second-half", 2)
-    )
+    clock = ClockRules(timeouts=0, largest_margin=10).shortened(2)
+    game = TimedFootball(form="second-half", ruleset=Ruleset(field=71), clock=clock)
+    store = solved(FootballLayers(game))
     layout = layout_in(store)
     margin = layout.margin(2)
     far = abs(margin) > 7
@@ -199,26 +198,25 @@ def test_decided_games_are_not_solved() -> None:
 
 
 def test_the_end_of_a_half(rules: PackedRules) -> None:
-    layout = FootballLayers(rules, ClockRules(largest_margin=2), "full")
+    layout = FootballLayers(TimedFootball(form="full", clock=ClockRules(largest_margin=2)))
     assert layout.final(2).tolist() == [-0.5, -0.5, 0, 0.5, 0.5]
     # Who kicks off next has that row; who receives has the opposite of the other side's.
     kicks = np.array([-0.5, -0.4, -0.1, 0.2, 0.5])
     assert layout.final(1, kicks).tolist() == [*kicks, -0.5, -0.2, 0.1, 0.4, 0.5]
-    assert FootballLayers(rules, ClockRules(), "half").final(2).tolist() == [0]
+    assert FootballLayers(TimedFootball(form="half")).final(2).tolist() == [0]
 
 
 @pytest.mark.parametrize("form", TIMED_FORMS)
 def test_every_layer_comes_after_those_that_it_reads(rules: PackedRules, form: str) -> None:
     for timeouts, untimed_down in ((0, True), (2, False)):
-        layout = FootballLayers(
-            rules, ClockRules(timeouts=timeouts, untimed_down=untimed_down), form
-        )
+        clock = ClockRules(timeouts=timeouts, untimed_down=untimed_down)
+        layout = FootballLayers(TimedFootball(form=form, clock=clock))
         solved: set[Layer] = set()
         for layer in layout.layers:
             assert solved.issuperset(layout.reads(layer))
             solved.add(layer)
         assert len(solved) == len(layout.layers)
-        begin = Layer(layout.halves[-1], layout.most_ticks, timeouts, timeouts)
+        begin = Layer(layout.halves[-1], layout.game.start_ticks, timeouts, timeouts)
         assert layout.layers[-1] == begin
 
 
@@ -275,7 +273,7 @@ PLANNED = [
 def test_a_plan_counts_what_is_then_solved(
     form: str, clock: dict[str, object], tmp_path: Path
 ) -> None:
-    layers = FootballLayers.of(tiny(form, SMALL, **clock))
+    layers = FootballLayers(tiny(form, SMALL, **clock))
     plan = make_plan(layers)
     largest = 0
 
@@ -298,8 +296,8 @@ def test_a_plan_counts_what_is_then_solved(
 
 def test_a_plan_knows_how_far_values_can_be_compressed(tmp_path: Path) -> None:
     """It said 2 bytes a value, whatever the game: for the whole game 26 GB, where it takes 3.4."""
-    rules, clock = pack_rules(load_chart("standard"), Ruleset()), ClockRules(timeouts=0)
-    layers = FootballLayers(rules, clock, "half", 30)
+    clock = ClockRules(timeouts=0).shortened(30)
+    layers = FootballLayers(TimedFootball(form="half", clock=clock))
     kept = make_plan(layers).kept
     with LayerFolder.create(tmp_path, layers, "compact") as store:
         solve_layers(layers, store)
@@ -356,7 +354,7 @@ def test_a_solution_is_opened_without_its_game_and_by_another_name_of_the_chart(
 def test_the_solution_of_another_game_is_refused(
     original: Path, game: TimedFootball, tmp_path: Path
 ) -> None:
-    layers = FootballLayers.of(game)
+    layers = FootballLayers(game)
     solve_in(tmp_path / "half-done", layers, stop_before=len(layers.layers) - 3)
     for other, message in (
         (tiny("second-half", SMALL, timeouts=1), "form half, not second-half$"),
@@ -371,7 +369,7 @@ def test_the_solution_of_another_game_is_refused(
     ):
         for folder in (original, tmp_path / "half-done"):
             with pytest.raises(StoreError, match=f"is a solution with {message}"):
-                LayerFolder.create(folder, FootballLayers.of(other))
+                LayerFolder.create(folder, FootballLayers(other))
 
 
 ODD: tuple[Any, ...] = (None, True, -1, 1e308, float("nan"), "x\ny" * 999, [], {}, {"a": [1]})
