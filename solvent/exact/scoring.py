@@ -51,7 +51,7 @@ from solvent.exact.evaluation import long_run_gain, policy_value, row_weights, s
 from solvent.exact.linear_program import loops_of_least_reward
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.exact.solver import solve_table
-from solvent.model import TabularGame, TabularPolicy, against
+from solvent.model import TabularGame, TabularPolicy, against, cached_table
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.tabular import check_policy, remembered
 
@@ -566,7 +566,7 @@ def _without_end(
 
 
 def locate_gap(
-    game: TabularGame,
+    game: TabularGame | Any,
     policy: TabularPolicy,
     solution: Solution | None = None,
     *,
@@ -577,19 +577,20 @@ def locate_gap(
     A policy is charged with its own states only: where it has no choice, nothing is lost.
 
     Args:
-        game: The game.
+        game: The game as a table, or whatever stands for it, as for :func:`solvent.solve`.
         policy: Either player's.
         solution: The solution of `game`, if it is at hand.
         tolerance: Widest bracket accepted of a best response, in units of the largest value or
             reward that can be met from the start, or of 1 if that is larger.
 
     Raises:
-        ValueError: If the policy or the solution is for another game.
+        ValueError: If `game` stands for no game, or the policy or the solution is for another.
         ImproperGameError: If an episode under the policy need not end: visits have no number, so
             that nothing is counted by state.
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
+    game = cached_table(game)
     solution = solution_for(game, policy, solution)
     sign = 1 - 2 * policy.player
     values, pair = against_best_response(game, policy, tolerance)

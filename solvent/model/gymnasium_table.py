@@ -64,6 +64,9 @@ counts, by ``module:class`` of the environment or of one of its base classes. Gy
 them, but no attribute holds them."""
 
 
+START_TOLERANCE = 1e-6
+"""Tolerance for the sum of the start distribution, which may be of single precision."""
+
 RESETS = 64
 """Number of resets after which a start is taken to be certain."""
 
@@ -89,10 +92,10 @@ class GymnasiumTable(Words):
         picture: The board's rows as text, a character for each state, for drawings.
 
     Raises:
-        ValueError: If the probabilities of a state and action do not sum to 1 within 1e-9, or
-            one is negative or not a number, a next state is not in the dictionary, the states
-            are not numbered 0, 1, 2 and so on, or there are not as many names of actions or
-            places on the board as the dictionary has.
+        ValueError: If the probabilities of a state and action do not sum to 1 within 1e-9, or those
+            of the start within 1e-6, one is negative or not a number, a reward is not finite, a
+            next state is not in the dictionary, the states are not numbered 0, 1, 2 and so on, or
+            there are not as many names of actions or places on the board as the dictionary has.
     """
 
     transitions: Transitions
@@ -116,8 +119,8 @@ class GymnasiumTable(Words):
             name: Name for tables and messages; by default the environment's id.
 
         Raises:
-            ValueError: If it has no ``P``, or has no ``initial_state_distrib`` and its resets lead
-                to several states; or as for the class.
+            ValueError: If it has no ``P`` that can be read, or has no ``initial_state_distrib`` and
+                its resets lead to several states; or as for the class.
         """
         env = env.unwrapped
         if not hasattr(env, "P"):
@@ -129,14 +132,20 @@ class GymnasiumTable(Words):
         spec = getattr(env, "spec", None)
         kinds = (f"{kind.__module__}:{kind.__qualname__}" for kind in type(env).__mro__)
         actions, board = next(filter(None, map(DOCUMENTED.get, kinds)), ((), {}))
-        return cls(
-            env.P,
-            _reset_start(env) if start is None else start,
-            name or (spec.id if spec else "gymnasium-table"),
-            actions if len(actions) == _width(env.P) else (),
-            _board(env, board),
-            _picture(env),
-        )
+        name = name or (spec.id if spec else "gymnasium-table")
+        try:
+            return cls(
+                env.P,
+                _reset_start(env) if start is None else start,
+                name,
+                actions if len(actions) == _width(env.P) else (),
+                _board(env, board),
+                _picture(env),
+            )
+        except (TypeError, AttributeError, LookupError) as error:
+            raise ValueError(
+                f"{name} publishes no table of transitions that can be read ({shown(error)})"
+            ) from error
 
     def __post_init__(self) -> None:
         """Check every branch, so that a wrong dictionary is refused before it is solved."""
@@ -147,6 +156,8 @@ class GymnasiumTable(Words):
         if not self.transitions or set(self.transitions) != set(range(len(self.transitions))):
             raise ValueError(f"P has states {list(self.transitions)[:5]}...; expected 0, 1, 2, ...")
         _check_weights(self.start, "start")
+        if abs(sum(self.start) - 1) > START_TOLERANCE:
+            raise ValueError(f"start has probabilities that sum to {sum(self.start)}")
         for state, actions in self.transitions.items():
             if not actions:
                 raise ValueError(f"P[{state}] lists no action")
@@ -155,9 +166,11 @@ class GymnasiumTable(Words):
                 total = sum(branch[0] for branch in branches)
                 if abs(total - 1) > 1e-9:
                     raise ValueError(f"P[{state}][{action}] has probabilities that sum to {total}")
-                for _, target, _, _ in branches:
+                for _, target, reward, _ in branches:
                     if target not in self.transitions:
                         raise ValueError(f"P[{state}][{action}] leads to unknown state {target}")
+                    if not np.isfinite(reward):
+                        raise ValueError(f"P[{state}][{action}] has the reward {reward}")
         width, places = _width(self.transitions), prod(map(len, self.board.values()))
         if self.actions and len(self.actions) != width:
             raise ValueError(f"actions has {len(self.actions)} names for {width} actions")
@@ -308,10 +321,6 @@ def maker(env_id: str) -> Callable[..., Game]:
             env = gym.make(env_id, **arguments)
         try:
             return GymnasiumTable.from_env(env)
-        except (TypeError, AttributeError, LookupError) as error:
-            raise ValueError(
-                f"{env_id} publishes no table of transitions that can be read ({shown(error)})"
-            ) from error
         finally:
             env.close()
 

@@ -19,6 +19,23 @@ def coin(heads: float, tails: float) -> dict[int, Any]:
     return {0: {0: [(heads, 0, 1.0, True), (tails, 0, 0.0, True)]}}
 
 
+class Undeclared(gym.Env[Any, Any]):
+    """An environment that publishes P alone and begins in a state that its caller fixes."""
+
+    P: ClassVar = {s: {0: [(1.0, (s + 1) % 3, 1.0, s == 2)]} for s in range(3)}
+    observation_space, action_space = gym.spaces.Discrete(3), gym.spaces.Discrete(1)
+    starts: tuple[int, ...] = (1,)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, Any]:
+        super().reset(seed=seed)
+        self.s = np.int64(self.np_random.choice(self.starts))
+        return self.s, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, Any]:
+        [(_, self.s, reward, over)] = self.P[int(self.s)][0]
+        return self.s, reward, over, False, {}
+
+
 @pytest.mark.parametrize(
     ("transitions", "start", "message"),
     [
@@ -28,6 +45,8 @@ def coin(heads: float, tails: float) -> dict[int, Any]:
         (coin(0.5, 0.5), [float("nan")], "start has probabilities"),
         (coin(0.5, 0.5), [0], "start has probabilities"),
         (coin(0.5, 0.5), [1, 0], "start has 2 entries for 1 states"),
+        (Undeclared.P, [0.6, 0.3, 0], "start has probabilities that sum to 0.89"),
+        ({0: {0: [(1.0, 0, float("nan"), True)]}}, [1], "has the reward nan"),
         ({0: {0: [(1.0, 7, 0.0, True)]}}, [1], "unknown state 7"),
         ({1: {0: [(1.0, 1, 0.0, True)]}}, [1], "expected 0, 1, 2"),
         ({0: {}}, [1], "lists no action"),
@@ -101,23 +120,6 @@ def test_the_board_is_that_of_the_environment() -> None:
     assert plain.draw(Cell(0, over=False)) == "state 0"
 
 
-class Undeclared(gym.Env[Any, Any]):
-    """An environment that publishes P alone and begins in a state that its caller fixes."""
-
-    P: ClassVar = {s: {0: [(1.0, (s + 1) % 3, 1.0, s == 2)]} for s in range(3)}
-    observation_space, action_space = gym.spaces.Discrete(3), gym.spaces.Discrete(1)
-    starts: tuple[int, ...] = (1,)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, Any]:
-        super().reset(seed=seed)
-        self.s = np.int64(self.np_random.choice(self.starts))
-        return self.s, {}
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, Any]:
-        [(_, self.s, reward, over)] = self.P[int(self.s)][0]
-        return self.s, reward, over, False, {}
-
-
 def test_a_start_that_is_not_published_is_that_of_the_resets() -> None:
     env = Undeclared()
     assert solve(GymnasiumTable.from_env(env)).value == 2
@@ -127,6 +129,10 @@ def test_a_start_that_is_not_published_is_that_of_the_resets() -> None:
         env.starts = starts
         with pytest.raises(ValueError, match=r"64 resets lead to \[.*\]; expected one state of P"):
             GymnasiumTable.from_env(env)
+    listed: Any = Undeclared()
+    listed.P, listed.initial_state_distrib = [*env.P.values()], [0.0, 1.0, 0.0]
+    with pytest.raises(ValueError, match="publishes no table of transitions that can be read"):
+        solve(listed)
 
 
 def test_rare_branches_are_kept() -> None:
