@@ -244,7 +244,7 @@ class Explorer(Subject):
             file: The name of the file.
 
         Raises:
-            ValueError: If it is no text, or a move is not allowed.
+            ValueError: If a move is not allowed.
         """
         text = data.decode(errors="replace")
         games = [graded(self, line, address) for address, line in read_games(self, text)]

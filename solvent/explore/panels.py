@@ -38,7 +38,7 @@ from solvent.model.scene import Cell, Grid, Scene
 from solvent.model.text import action_names
 from solvent.play.session import ActionValue
 from solvent.report.gap_attribution import losing_states
-from solvent.report.panel import Axis
+from solvent.report.panel import Axis, value_axis
 from solvent.report.panel import Panel as Chart
 from solvent.report.sections import templates
 from solvent.report.state_map import ARROWS, BOARD, StateMap
@@ -317,10 +317,9 @@ def _told(explorer: Subject, view: View) -> list[str]:
 def _curve(view: View, scale: ValueScale) -> str:
     """Return the value after each move, as SVG; a click goes back to the move."""
     totals = [scale.of(total) for total in view.line.totals]
-    low, high = (0.0, 1.0) if scale.is_chance else (min(totals), max(totals))
-    room = 0.0 if scale.is_chance else max((high - low) * 0.1, 0.5)
     quantity = scale.meaning or "value"
-    x, y = Axis(0, max(len(totals) - 1, 4)), Axis(low - room, high + room)
+    x = Axis(0, max(len(totals) - 1, 4))
+    y = Axis(0.0, 1.0) if scale.is_chance else value_axis(totals)
     chart = Chart(f"{quantity} after each move", quantity.split(",")[0], x, y, "moves")
     xs = range(len(totals))
     chart.line(xs, totals, "var(--series-0)", quantity, dashed=False, wide=True)

@@ -72,7 +72,7 @@ from solvent.exact import ImproperGameError, Solution, cached_solution, locate_g
 from solvent.exact.archive import read_array
 from solvent.exact.scoring import LEARNED, comparable_score
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
-from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.files import StoreError, find_data, read_data, read_file, write_atomically
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import brief, check_choice, check_integer, shown
@@ -296,10 +296,9 @@ def _expected(subject: Subject, exercise: Exercise) -> Floats:
     if exercise.asks == "values":
         expected = sign * values
     else:
-        width = subject.mask.shape[1]
-        place = table.row_state * width + table.row_action[player]
-        flat = grouped_sum(place, sign * action_values, table.n_states * width)
-        expected = flat.reshape(table.n_states, width)
+        # Only the player chooses, so that each action has one row.
+        expected = np.zeros(subject.mask.shape)
+        expected[table.row_state, table.row_action[player]] = sign * action_values
     if not np.isfinite(expected[~table.terminal]).all():
         raise ValueError(f"the {exercise.asks} of the {exercise.of} policy are not all finite")
     return np.asarray(expected)

@@ -237,7 +237,8 @@ def value_axis(values: Iterable[float]) -> Axis:
     drawn = list(values)
     finite = [value for value in drawn if math.isfinite(value)]
     low, high = min(finite), max(finite)
-    margin = 0.06 * max(high - low, 1e-9)
+    # Values that are all alike are in the middle of an axis that can be read.
+    margin = 0.06 * (high - low if high - low > ROUNDING else 1.0)
     below, above = (LANE * (end in drawn) for end in (-math.inf, math.inf))
     return Axis(low - margin, high + margin, below=below, above=above)
 

@@ -610,6 +610,10 @@ def test_a_policy_that_never_ends_is_at_the_bottom_and_stops_nothing() -> None:
     picture = drawn.svg()
     assert ">−∞</text>" in picture
     assert "nan" not in picture
+    # Values that are all alike are in the middle, with numbers that differ beside them.
+    flat = Curves("value", np.arange(3), {"one": np.full((1, 3), 9.0)}, 9.0).svg()
+    numbers = re.findall(r'text-anchor="end">([^<]*)<', flat)
+    assert len(numbers) == len(set(numbers)) > 2
     # What is below the chart is at its edge, and what never ends below that.
     deep = Curves("value", np.arange(3), {"one": np.array([[-np.inf, -500.0, 5.0]])}, 9.0)
     [points] = re.findall(r'points="([^"]*)"', deep.svg(lowest=-10))
