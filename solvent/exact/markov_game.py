@@ -626,8 +626,9 @@ def has_improper_response(
         large: The largest value or change in the component.
     """
     left = induced(c, fixed, player)
-    gains = (1 - 2 * player) * v.sum(axis=0) > TIE * large
-    return bool(_staying(left, ~_paid(left), gains).any())
+    staying = (1 - 2 * player) * v.sum(axis=0) > TIE * large
+    keep_staying(left.transitions, _paid(left), staying)
+    return bool(staying.any())
 
 
 def has_cancelling_response(c: GameComponent, v: Floats, fixed: Floats, player: int) -> bool:
@@ -645,7 +646,9 @@ def has_cancelling_response(c: GameComponent, v: Floats, fixed: Floats, player: 
         return False
     # Along the rows of such a loop no value is lost.
     rise, change = advantages(left, (2 * player - 1) * v)
-    return bool((inside & _staying(left, rise >= -APART * change, np.ones(left.n, bool))).any())
+    gone = rise < -APART * change
+    keep_staying(left.transitions, gone, np.ones(left.n, bool))
+    return bool((inside & ~gone).any())
 
 
 def _paid(c: Component) -> Bools:
@@ -653,19 +656,6 @@ def _paid(c: Component) -> Bools:
     paid = np.zeros(c.k, bool)
     paid[c.outcome_row[c.reward != 0]] = True
     return paid
-
-
-def _staying(c: Component, rows: Bools, states: Bools) -> Bools:
-    """Return those of some rows with which play can stay within some states for ever, [k].
-
-    Args:
-        c: The component.
-        rows: [k].
-        states: [n].
-    """
-    gone, kept = ~rows, states.copy()
-    keep_staying(c.transitions, gone, kept)
-    return np.asarray(~gone & kept[c.state])
 
 
 def _largest(c: GameComponent, v: Floats) -> float:

@@ -41,10 +41,13 @@ from solvent.exact import (
 from solvent.exact.certificate import bracket
 from solvent.exact.components import can_reach
 from solvent.exact.scoring import (
+    Score,
     comparable_score,
     costs_for_ever,
     cross_play_matrix,
     response_values,
+    solve_with_nonterminating_play,
+    without_value,
 )
 from solvent.model import TabularGame, TabularPolicy, against, discounted
 
@@ -120,9 +123,12 @@ def test_a_policy_that_pays_for_ever_is_scored_among_others(player: int, toll: i
     found = score(game, policy, solution)
     assert comparable_score(game, policy, solution).value == found.value
     assert exploitability(game, policy, solution) == np.inf
-    assert (found.value, found.optimality_gap, found.exploitability) == (-np.inf, np.inf, np.inf)
-    assert found.worst_start_gap == np.inf
-    assert found.optimum == (1 - 2 * player) * solution.value
+    optimum = (1 - 2 * player) * solution.value
+    costly = -np.inf, optimum, np.inf, np.inf, -np.inf, np.nan, np.inf, game.states[0]
+    assert found == Score(*costly)
+    # The same of a policy of which no value is known.
+    unknown = np.nan, optimum, np.nan, np.nan, np.nan, np.nan, np.nan, game.states[0]
+    assert str(without_value(game, policy, solution)) == str(Score(*unknown))
     other = TabularPolicy.deterministic(game, np.full(3, 1), player=player)
     assert comparable_score(game, other, solution) == score(game, other, solution)
 
@@ -196,11 +202,18 @@ def test_best_responses_are_those_of_rational_arithmetic_endless_play_counted(
         assert answer.upper - answer.lower < 1e-9
         assert len(answer.action_values) == against(game, policy).n_rows
         assert answer.model_hash == game.model_hash
-        # What it plays achieves what it says.
-        for one in answer.policies:
-            one.check_is_for(game)
-        achieved = game.at_start(policy_value(game, *answer.policies))
-        assert achieved == pytest.approx(answer.value, abs=1e-9)
+        # What it plays achieves what it says, from every state.
+        folded, solved = against(game, policy), [(game, answer)]
+        if known.endless:
+            solved.append((folded, solve_with_nonterminating_play(folded, 1 - player)))
+        for table, solution in solved:
+            solution.check_is_for(table)
+            for one in solution.policies:
+                one.check_is_for(table)
+            achieved = policy_value(table, *solution.policies)
+            np.testing.assert_allclose(achieved, solution.values, atol=1e-9)
+            again = folded.expectation(solution.values)
+            np.testing.assert_allclose(again, solution.action_values, atol=1e-12)
         found["endless" if known.endless else "ended"] += 1
     # Of the loops whose rewards cancel, those that either player could leave are refused.
     assert found["ended"] > 40

@@ -28,7 +28,12 @@ from solvent.exact import (
     solve,
     state_visitation,
 )
-from solvent.exact.scoring import comparable_score, response_values, solve_with_nonterminating_play
+from solvent.exact.scoring import (
+    Score,
+    comparable_score,
+    response_values,
+    solve_with_nonterminating_play,
+)
 from solvent.games import FightingFantasy, Pig
 from solvent.games.greed.rules import Greed
 from solvent.model import (
@@ -143,6 +148,8 @@ def test_exploitability_is_the_gap_of_a_game_for_two(combat: Any, pig: Any) -> N
             f"gap {mine.optimality_gap:.6g}, exploitability {mine.exploitability:.6g}"
         )
         assert mine.optimum == (solution.value if player == 0 else -solution.value)
+        assert mine.worst_start_gap == mine.optimality_gap
+        assert (mine.worst_start, mine.illegal_mass, mine.discount) == (table.states[0], 0, 1)
     table, solution = combat
     alone = score(table, TabularPolicy.uniform(table), solution)
     assert alone.exploitability is None
@@ -205,9 +212,8 @@ def test_a_policy_that_never_ends_pays_without_bound_and_has_no_visits() -> None
     assert table.at_start(policy_value(table, left)) == -np.inf
     solution = solve(table)
     found = score(table, left, solution)
-    assert (found.value, found.optimality_gap, found.normalized) == (-np.inf, np.inf, -np.inf)
-    assert (found.optimum, found.worst_start_gap) == (-13, np.inf)
-    assert found.worst_start == table.states[int(np.argmax(table.initial))]
+    start = table.states[int(np.argmax(table.initial))]
+    assert found == Score(-np.inf, -13, np.inf, None, -np.inf, 0.0, np.inf, start)
     assert exploitability(table, left, solution) == np.inf
     assert comparable_score(table, left, solution).value == -np.inf
     for measure in (state_visitation, locate_gap):
@@ -353,5 +359,9 @@ def test_each_cell_is_the_value_of_its_pair_and_an_optimal_pair_is_a_saddle_poin
     assert table[1, 0] > solution.value + 0.01
     with pytest.raises(ValueError, match="is a policy of player 1; player 0's are expected"):
         cross_play_matrix(game, second, first)
+    assert cross_play_matrix(game, [], second).shape == (0, 2)
+    stranger = TabularPolicy.uniform(compile_game(Pig(target=9)), player=1)
+    with pytest.raises(ValueError, match="was made for the model"):
+        cross_play_matrix(game, first, [stranger])
     with pytest.raises(ValueError, match="ff-combat is a game for one"):
         cross_play_matrix(combat[0], [], [])

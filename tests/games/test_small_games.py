@@ -260,8 +260,13 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Blackjack, {"natural": 1}, "natural is 1; allowed are True and False"),
     (Soccer, {"draw_chance": 0}, r"draw_chance is 0; allowed are .* from 1/1000 to 1"),
     (Soccer, {"draw_chance": "1/2000"}, "draw_chance is '1/2000'"),
-    (Corridor, {"gap": 0}, "gap is 0"),
-    (Corridor, {"slip": 1}, "slip is 1"),
+    (Corridor, {"gap": 0}, "gap is 0; allowed are numbers above 0 and up to 1"),
+    (Corridor, {"slip": 1}, "slip is 1; allowed are numbers from 0 and below 1"),
+    *(
+        (Corridor, {name: x}, rf"^{name} is {x}; allowed are numbers from 0 to 1$")
+        for name in ("gap", "slip", "bait")
+        for x in (-1, 2)
+    ),
     (Corridor, {"bait": 2}, "bait is 2"),
     (Pig, {"signed": 1}, r"signed is 1; allowed are True and False"),
     (Greed, {"limit": float("nan")}, "limit is nan"),

@@ -36,12 +36,24 @@ from solvent.model.parameters import (
     check_arguments,
     check_choice,
     check_integer,
+    check_integers,
     check_rational,
     is_number,
     shown,
     spread,
 )
-from solvent.model.scene import Cell, Grid, Pieces, Prose, board, gauge, scene_text
+from solvent.model.scene import (
+    Cell,
+    Gauge,
+    Grid,
+    Pieces,
+    Pitch,
+    Prose,
+    board,
+    gauge,
+    grid,
+    scene_text,
+)
 
 # Sums of dice against enumeration, and what parameters may be
 
@@ -101,6 +113,9 @@ def test_bounds_are_allowed_themselves() -> None:
     assert spread([0, 9], "x", 0, 9) == dict.fromkeys(range(10), Fraction(1, 10))
     assert spread([4, 4], "x", 0, 9) == {4: 1}
     assert list(spread({5: 1, 2: "1/2"}, "x", 0, 9)) == [2, 5]
+    assert check_integers([-2, 5], "x", -2, 5, (2, 2)) == (-2, 5)
+    assert check_integers([1], "x", 1, 1) == (1,)
+    assert check_integers([1] * 10_000, "x", 1, 1) == (1,) * 10_000
 
 
 REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
@@ -108,6 +123,15 @@ REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
     (check_integer, 6, "x is 6; allowed are whole numbers from -2 to 5"),
     (check_integer, True, "x is True; allowed are whole numbers from -2 to 5"),
     (check_integer, 1.0, "x is 1.0; allowed are whole numbers from -2 to 5"),
+    (check_integers, "12", "x is '12'; allowed are lists of whole numbers"),
+    (check_integers, 3, "x is 3; allowed are lists of whole numbers"),
+    (check_integers, [1, 6], "x[1] is 6; allowed are whole numbers from -2 to 5"),
+    (check_integers, [], "the length of x is 0; allowed are whole numbers from 1 to 10000"),
+    (
+        check_integers,
+        [1] * 10_001,
+        "the length of x is 10001; allowed are whole numbers from 1 to 10000",
+    ),
     (check_rational, "11/2", "x is '11/2'; allowed are numbers from -2 to 5"),
     (check_rational, -2.5, "x is -2.5; allowed are numbers from -2 to 5"),
     (check_rational, True, "x is True; allowed are numbers from -2 to 5"),
@@ -246,6 +270,8 @@ def test_a_gauge_is_filled_as_far_as_its_value_goes() -> None:
     assert gauge(14, 12, 4) == "████ 14/12"
     assert gauge(-3, 12, 4) == "░░░░ -3/12"
     assert gauge(6, 12) == "█" * 12 + "░" * 12 + "  6/12"
+    assert gauge(0.01, 12, 4) == "█░░░ 0.01/12"
+    assert gauge(0, 0, 4) == "░░░░  0/0"
 
 
 def test_a_cell_of_a_board_is_in_brackets() -> None:
@@ -254,12 +280,26 @@ def test_a_cell_of_a_board_is_in_brackets() -> None:
     assert board(["S.", "#G"], -1) == " S  .\n #  G"
 
 
+def test_a_board_is_written_as_rows_of_letters() -> None:
+    found = grid(["#.S", "GHx"], (1, 2), {"x": Cell("x", "first")}, below=("a", "b", "c"))
+    wall, start = Cell("", "wall", name="wall"), Cell("S", "start", name="start")
+    goal, hole = Cell("G", "goal", name="goal"), Cell("", "pit", name="hole")
+    rows = ((wall, Cell(), start), (goal, hole, Cell("x", "first")))
+    assert found == Grid(rows, (1, 2), below=("a", "b", "c"))
+    assert grid(["Q"], None) == Grid(((Cell("Q"),),))
+
+
 def test_a_scene_is_written_part_by_part() -> None:
     rows = ((Cell("", "wall"), Cell("A•")), (Cell(), Cell("", "goal")))
     many = Pieces("dice", "dice", (Cell("6"),) * 50)
     parts = (Grid(rows, (1, 1), below=("1", "2")), Prose("Title", ("Text.",)))
     assert scene_text(parts) == " #   A•\n .  [G ]\n 1  2\nTitle\nText."
     assert scene_text((many,)) == f"dice:{' 6' * 40} …"
+    assert scene_text((many._replace(cells=many.cells[:40]),)) == f"dice:{' 6' * 40}"
+    bars = Gauge("LUCK", 12, 12), Gauge("HP", 0, 12, more=2.5)
+    parts = (*bars, Pitch(None, None, news="4th and 1"), Pieces("", "boxes", (Cell(kind="start"),)))
+    drawn = f"LUCK {'█' * 24} 12/12\nHP   {'░' * 24}  0/12 + 2.5\n4th and 1\nS"
+    assert scene_text(parts) == drawn
 
 
 # Values in the unit of a game

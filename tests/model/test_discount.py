@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
-from dataclasses import replace
+import random
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -25,10 +26,12 @@ from solvent.exact import (
     state_visitation,
 )
 from solvent.games import FightingFantasy, Greed, Pig
+from solvent.games.pig.rules import Turn
 from solvent.model import (
     DISCOUNT_END,
     GameInfo,
     GymnasiumTable,
+    Outcome,
     TabularGame,
     TabularPolicy,
     compile_game,
@@ -39,6 +42,7 @@ from solvent.model import (
 )
 from solvent.model.arrays import concatenated_ranges
 from solvent.model.game import Alternating, words
+from solvent.model.scene import Prose
 from solvent.model.transforms import discounted_policy, undiscounted
 from solvent.tabular import shapley_iteration
 
@@ -77,6 +81,32 @@ def by_linear_solve(game: TabularGame, policy: np.ndarray, discount: float) -> n
     return np.linalg.solve(np.eye(n) - discount * moves, reward)
 
 
+@dataclass(frozen=True)
+class Told(Pig):
+    """Pig that has words for everything, and tells all that it is asked with."""
+
+    def place(self, state: Any) -> str:
+        return f"player {state.player} at {state.total}"
+
+    def coordinates(self, state: Any) -> dict[str, int]:
+        return {"row": state.player, "column": state.total}
+
+    def labels(self, state: Any) -> dict[int, str]:
+        return {0: f"roll at {state.total}"}
+
+    def entry_names(self) -> dict[str, tuple[str, ...]]:
+        return {"scores": ("mine", "yours")}
+
+    def for_reader(self) -> Any:
+        return replace(self, target=5)
+
+    def from_reader(self, state: Any) -> Any:
+        return state._replace(total=0)
+
+    def tell(self, state: Any, joint_action: Any, outcome: Outcome, dice: random.Random) -> str:
+        return repr((state, joint_action, outcome, dice.random()))
+
+
 @parametrize_with_game_checks(
     [
         discounted(FightingFantasy(stamina=5, opponent_stamina=6, luck=7), 0.9),
@@ -90,7 +120,8 @@ def test_a_discounted_game_is_a_game(game: Any, check: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "game", [FightingFantasy(stamina=4, opponent_stamina=4, luck=7), Pig(target=4), LAKE]
+    "game",
+    [FightingFantasy(stamina=4, opponent_stamina=4, luck=7), Pig(target=4), LAKE, Told(target=4)],
 )
 def test_a_discounted_game_has_what_the_game_has(game: Any) -> None:
     found = discounted(game, 0.9)
@@ -100,12 +131,48 @@ def test_a_discounted_game_has_what_the_game_has(game: Any) -> None:
         ("place", (state,)),
         ("coordinates", (state,)),
         ("labels", (state,)),
+        ("scene", (state,)),
+        ("entry_names", ()),
         ("explain", (0, 0)),
         ("player_name", (1,)),
+        ("from_reader", (state,)),
     ):
         assert getattr(found, method)(*args) == getattr(words(game), method)(*args), method
+    assert found.for_reader() == discounted(words(game).for_reader(), 0.9)
     assert discounted(game, 0.9) == found
     assert pickle.loads(pickle.dumps(found)).info == found.info  # noqa: S301
+
+
+def test_what_leads_to_an_outcome_is_told_as_in_the_game() -> None:
+    game, dice = Told(target=4), random.Random
+    found = discounted(game, 0.9)
+    [start] = game.initial()
+    assert found.tell(None, (), start, dice(1)) == game.tell(None, (), start, dice(1))
+    # To roll, to hold, and to win by holding.
+    for state, joint in (
+        (start.state, (0, 0)),
+        (start.state, (1, 0)),
+        (Turn(1, (0, 3), 1), (0, 1)),
+    ):
+        told = [found.tell(state, joint, o, dice(2)) for o in found.transition(state, joint)]
+        plain = [game.tell(state, joint, o, dice(2)) for o in game.transition(state, joint)]
+        # Nothing is told of the discount.
+        assert told == [*plain, *[""] * (len(told) - len(plain))]
+
+
+def test_the_end_of_the_discount_looks_like_a_start_and_is_said_in_a_sentence() -> None:
+    sentence = "The episode has ended: it goes on with probability 0.9 only."
+    for game, place in ((Pig(target=4), ""), (Told(target=4), "the end")):
+        found, start = discounted(game, 0.9), game.initial()[0].state
+        assert found.draw(DISCOUNT_END) == sentence
+        assert found.scene(DISCOUNT_END) == (Prose("", (sentence,)),)
+        assert (found.place(DISCOUNT_END), found.labels(DISCOUNT_END)) == (place, {})
+        assert found.coordinates(DISCOUNT_END) == words(game).coordinates(start)
+        assert found.from_reader(DISCOUNT_END) == DISCOUNT_END
+        for player in range(game.info.players):
+            seen = found.observe(DISCOUNT_END, player)
+            assert seen.tolist() == game.observe(start, player).tolist()
+    assert discounted(Pig(target=4), 0.9).turn(DISCOUNT_END) == 0
 
 
 def test_the_table_of_the_rules_is_the_transformed_table() -> None:

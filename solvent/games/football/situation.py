@@ -282,7 +282,7 @@ class Situations:
         seconds = seconds - rules.out_of_bounds_seconds * out_of_bounds
         scored = yards == self.to_goal
         down_behind_own_goal = self.to_goal - yards >= rules.field
-        moved = self._advance(np.where(scored | down_behind_own_goal, 0, yards), seconds)
+        moved = self._advance(yards, seconds)
         return self._touchdown(self._safety(moved, down_behind_own_goal), scored, OFFENCE)
 
     def _advance(self, yards: Ints, seconds: Ints | int) -> Branch:

@@ -34,7 +34,7 @@ from solvent.games.football.expected_points import (
 )
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.rules import FootballStrategy
-from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.ruleset import Ruleset, parse_kick
 from solvent.games.football.situation import (
     DEFENCE,
     OFFENCE,
@@ -650,27 +650,27 @@ def test_a_ruleset_goes_through_json() -> None:
 
 NO_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"dows": 3}, "Did you mean 'downs'"),
-    ({"field": 1}, "field is 1; allowed are whole numbers from 2 to 200"),
-    ({"first_down": 101}, "first_down is 101; allowed are whole numbers from 1 to 100"),
-    ({"touchback": 100}, "touchback is 100; allowed are whole numbers from 1 to 99"),
-    ({"extra_point": 1.5}, "extra_point is 1.5; allowed are numbers from 0 to 1"),
-    ({"early_field_goals": 1}, "early_field_goals is 1; allowed are True and False"),
-    ({"field_goals": {"95": "1/2"}}, "a line of field_goals is 95; .* from 1 to 92"),
-    ({"field_goals": {"12": 2}}, r"field_goals\[12\] is 2; allowed are numbers from 0 to 1"),
+    ({"extra_point": 1.5}, "extra_point is 1.5; allowed are numbers from 0 to 1$"),
+    ({"early_field_goals": 1}, "^early_field_goals is 1; allowed are True and False"),
+    ({"half_the_distance": 1}, "^half_the_distance is 1; allowed are True and False"),
+    ({"field_goals": {"95": "1/2"}}, "^a line of field_goals is 95; .* from 1 to 92$"),
+    ({"field_goals": {"12": 2}}, r"^field_goals\[12\] is 2; allowed are numbers from 0 to 1$"),
     ({"field_goals": {"near": "1/2"}}, "a line of field_goals is 'near'"),
     ({"field_goals": 3}, "field_goals is 3; allowed is a mapping"),
-    ({"barred": [[10, 20, 13]]}, "last play of barred is 13; .* from 20 to 99"),
+    ({"barred": [[201, 1, 2]]}, "^yards of barred is 201; .* from 1 to 200$"),
+    ({"barred": [[10, 0, 2]]}, "^first play of barred is 0; .* from 1 to 99$"),
+    ({"barred": [[10, 20, 13]]}, "^last play of barred is 13; .* from 20 to 99$"),
     ({"barred": [[10, 13]]}, r"barred is \[\[10, 13\]\]; allowed is a list of"),
     ({"long_gain": {}}, "long_gain is {}; it needs an entry"),
     ({"long_gain": {"0": 1}}, "long_gain is 0; allowed are whole numbers from 1 to 200"),
     ({"kickoff": {"kicker": 1}}, "kickoff has the entry 'kicker'; allowed are such as '25'"),
-    ({"kickoff": {"0": 1}}, "yards of '0' in kickoff is 0"),
-    ({"onside": {"long+300": 1}}, r"yards of 'long\+300' in onside is 300"),
+    ({"kickoff": {"0": 1}}, "^yards of '0' in kickoff is 0; .* from 1 to 99$"),
+    ({"onside": {"long+300": 1}}, r"^yards of 'long\+300' in onside is 300; .* from 0 to 100$"),
     ({"onside": (("20", 1), ("20", 2))}, "onside is .* none twice"),
-    ({"free_kick": {"20": -1}}, r"free_kick\['20'\] is -1; allowed are numbers from 0"),
+    ({"free_kick": {"20": -1}}, r"^free_kick\['20'\] is -1; .* from 0 to 1000000$"),
     ({"free_kick": {"20": 0}}, "free_kick has weight 0"),
     ({"field": 40}, "a line of field_goals is 38; .* from 1 to 32"),
-    ({"out_of_bounds_seconds": 31}, "out_of_bounds_seconds is 31; .* from 0 to 30"),
+    ({"play_seconds": 40, "out_of_bounds_seconds": 41}, "out_of_bounds_seconds is 41; .* 0 to 40$"),
 )
 
 
@@ -678,6 +678,37 @@ def test_the_message_names_what_was_given_and_what_is_allowed() -> None:
     for parameters, message in NO_PARAMETERS:
         with pytest.raises(ValueError, match=message):
             Ruleset.of(parameters)
+
+
+RANGES = {
+    "field": (2, 200),
+    "downs": (1, 9),
+    "first_down": (1, 100),
+    "touchdown": (1, 100),
+    "field_goal": (0, 100),
+    "safety": (0, 100),
+    "field_goal_spot": (0, 98),
+    "touchback": (1, 99),
+    "fake_punt_penalty": (0, 100),
+    "blocked_punt_loss": (0, 100),
+    "long_play": (0, 100),
+    "play_seconds": (0, 900),
+    "long_play_seconds": (0, 900),
+    "out_of_bounds_seconds": (0, 30),
+    "dead_ball_seconds": (0, 900),
+    "interception_seconds": (0, 900),
+}
+"""The whole numbers that a ruleset may have."""
+
+
+def test_whole_numbers_beyond_their_ends_are_refused() -> None:
+    for name, (low, high) in RANGES.items():
+        for refused in (low - 1, high + 1):
+            message = f"^{name} is {refused}; allowed are whole numbers from {low} to {high}$"
+            with pytest.raises(ValueError, match=message):
+                Ruleset.of({name: refused})
+    with pytest.raises(ValueError, match=r"^kick has the entry .wide.; allowed"):
+        parse_kick("wide")
 
 
 def test_the_arrays_of_all_situations_say_what_a_single_one_says() -> None:

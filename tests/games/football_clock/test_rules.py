@@ -21,9 +21,11 @@ from written_games import transcript
 
 from solvent import make_game
 from solvent.exact import solve
+from solvent.games.football.chart import csv_text
 from solvent.games.football.ruleset import ClockRules
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
 from solvent.model import Outcome, TooManyStatesError, compile_game, parametrize_with_game_checks
+from solvent.model.scene import Pitch, Prose
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_with_a_clock.txt"
 
@@ -296,6 +298,30 @@ def test_a_position_is_observed_by_these_entries() -> None:
     assert (told["time saved"], told["kickoff"], told["untimed down"]) == (4, 1, 0)
 
 
+def test_a_time_out_that_is_called_is_told_and_one_that_is_not_is_not_worth_a_word() -> None:
+    game, calls = TIMEOUTS, TIMEOUTS.actions.timeout
+    state = call(8, to_go=7, to_goal=7, timeouts=(2, 1), margin=2)
+    first = after(game, state, FOUR, A)
+    second = asked(game, first, calls=False)
+    for before, joint, told in (
+        (state, (FOUR, A + game.actions.defence), "gain of 6"),
+        (first, (calls, 0), "player A calls a time-out"),
+        (first, (calls + 1, 0), ""),
+        (second, (0, calls), "player B calls a time-out"),
+        (second, (0, calls + 1), ""),
+    ):
+        [outcome] = game.transition(before, joint)
+        assert game.told(before, joint, outcome, random.Random(0)) == (told, 0), joint
+    score = "player A leads by 2, time-outs 2 and 1"
+    assert game.place(first) == f"{score}, a time-out or not"
+    assert game.place(state) == f"2:00 left, {score}, player A has 1st and goal at its own 1"
+    assert game.scene(first)[0] == Prose("", (score,))
+    assert game.scene(state) == (
+        Prose("", (f"2:00 left, {score}",)),
+        Pitch(1, 8, 8, "player A", "player B", "player A has 1st and goal at its own 1"),
+    )
+
+
 def test_a_time_out_saves_the_half_from_ending() -> None:
     game = tiny(timeouts=1)
     question = after(game, call(1, timeouts=(0, 1)), ONE, A)
@@ -385,8 +411,12 @@ def test_where_a_form_begins() -> None:
     assert start.state == TimedPosition("call", 2, 8, -5, (1, 1), down=3, to_go=7, to_goal=7)
 
 
-def test_the_parameters_make_the_game_again() -> None:
+def test_the_parameters_make_the_game_again(tmp_path: Path) -> None:
+    file = tmp_path / "chart.csv"
+    file.write_text(csv_text(tiny().charts[0]), encoding="utf-8")
+    assert ClockRules.of({"stops": [900, 120]}) == ClockRules()
     for parameters in (
+        {"form": "half", "chart": str(file)},
         {"form": "full", "timeouts": True, "chart": "aerial"},
         {"form": "second-half", "margin": -7, "clock": {"half": 600, "stops": [120]}},
         {"form": "two-minutes", "to_goal": 30, "ruleset": {"touchback": 25}, "timeouts": False},
@@ -405,9 +435,11 @@ def test_the_parameters_make_the_game_again() -> None:
         ({"form": "drive", "timeouts": 0}, "timeouts is 0, .* with a clock: two-minutes"),
         ({"form": "half", "margin": 3}, "margin is 3; form 'half' begins at 0"),
         ({"form": "full", "to_goal": 20}, "form 'full' begins with a kickoff"),
-        ({"form": "two-minutes", "margin": 29}, "margin is 29; .* from -28 to 28"),
-        ({"form": "second-half", "margin": 43}, "margin is 43; .* from -42 to 42"),
-        ({"form": "two-minutes", "down": 5}, "down is 5; allowed .* 1 to 4"),
+        ({"form": "two-minutes", "margin": 29}, "^margin is 29; .* from -28 to 28$"),
+        ({"form": "second-half", "margin": 43}, "^margin is 43; .* from -42 to 42$"),
+        ({"form": "two-minutes", "down": 5}, "^down is 5; allowed .* 1 to 4$"),
+        ({"form": "two-minutes", "to_goal": 100}, "^to_goal is 100; .* from 1 to 99$"),
+        ({"form": "two-minutes", "to_go": 0}, "^to_go is 0; .* from 1 to 100$"),
         ({"form": "half", "timeouts": 2, "clock": {"timeouts": 1}}, "timeouts is 2, but clock has"),
         ({"form": "half", "timeouts": 10}, "timeouts is 10; allowed .* 0 to 9"),
         ({"form": "half", "clock": 15}, "clock is 15; allowed is a mapping"),
@@ -415,10 +447,10 @@ def test_the_parameters_make_the_game_again() -> None:
         ({"form": "half", "clock": {"tick": 20}}, "timeout_saves is 30; .* multiples of the tick"),
         ({"form": "half", "clock": {"half": 1000}}, "half is 1000; allowed are multiples of"),
         ({"form": "half", "clock": {"stops": 120}}, "stops is 120; allowed is a list"),
-        ({"form": "half", "clock": {"stops": [120, 900]}}, "stops: seconds left is 900"),
+        ({"form": "half", "clock": {"stops": [120, 900]}}, "stops: .* is 900; .* from 15 to 119$"),
+        ({"form": "half", "clock": {"stops": [1800]}}, "^stops: seconds left is 1800; .* 1799$"),
         ({"form": "half", "clock": {"stops": [100]}}, "stops is 100; allowed are multiples"),
         ({"form": "half", "clock": {"untimed_down": 1}}, "untimed_down is 1"),
-        ({"form": "half", "clock": {"largest_margin": 0}}, "largest_margin is 0; .* from 1 to 200"),
         ({"form": "two-minutes", "clock": {"stops": []}}, "the last of stops; there are none"),
         ({"form": "half", "ruleset": {"play_seconds": 20}}, "play_seconds is 20; .* multiples"),
         ({"form": "half", "ruleset": {"dead_ball_seconds": 0}}, "dead_ball_seconds is 0; with a"),
@@ -429,6 +461,20 @@ def test_the_parameters_make_the_game_again() -> None:
 def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_game("football-strategy", **parameters)
+
+
+def test_whole_numbers_of_the_clock_beyond_their_ends_are_refused() -> None:
+    for name, low, high in (
+        ("tick", 1, 900),
+        ("half", 15, 7200),
+        ("timeouts", 0, 9),
+        ("timeout_saves", 15, 900),
+        ("largest_margin", 1, 200),
+    ):
+        for refused in (low - 1, high + 1):
+            message = f"^{name} is {refused}; allowed are whole numbers from {low} to {high}$"
+            with pytest.raises(ValueError, match=message):
+                ClockRules.of({name: refused})
 
 
 def test_a_game_that_is_too_large_for_a_table_says_so_at_once() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from itertools import product
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_games import transcript
 
-from solvent.games.greed.rules import Greed, Position
+from solvent.games.greed import rules
+from solvent.games.greed.rules import Greed, Position, fits_a_table
 from solvent.model import (
     TooManyStatesError,
     check_game,
@@ -62,6 +64,22 @@ def test_a_table_that_would_fill_the_memory_is_refused() -> None:
             compile_game(Greed(limit, sides))
 
 
+def test_a_table_fits_if_its_outcomes_and_few_more_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit, sides in ((7, 3), (12, 6), (9, 1)):
+        game = Greed(limit, sides)
+        counted = 0
+        for score in range(limit + 1):
+            for dice in range(game.most_dice(score) + 1):
+                sums = [n for n in range(dice, dice * sides + 1) if score + n <= limit]
+                # Of either player, in ordinary play and on the last turn, at any other score.
+                counted += 4 * (limit + 1) * (len(sums) + 1)
+        assert len(compile_game(game).next_state) < counted
+        for largest in (counted, counted - 1):
+            with monkeypatch.context() as patch:
+                patch.setattr(rules, "LARGEST_TABLE", largest)
+                assert fits_a_table(game) == (largest == counted)
+
+
 def test_the_drawing_tells_the_odds_of_a_bust() -> None:
     # Two dice show more than 6 in 21 of 36 cases.
     drawn = Greed(10, 6).draw(Position(0, (4, 0), "play"))
@@ -95,3 +113,15 @@ def test_the_dice_told_are_the_change_of_the_score(player: int) -> None:
         assert set(faces) <= {1, 2, 3, 4}
         assert (sum(faces) > 5) if after > 12 else (sum(faces) == after - 7)
         assert ("bust" in told) == (after > 12)
+
+
+def test_a_bust_is_told_as_likely_as_its_dice_are() -> None:
+    """Of two dice of four sides three pairs show 6, two 7 and one 8; a 5 would be no bust."""
+    game = Greed(limit=12, sides=4)
+    state = Position(0, (7, 3), "play")
+    bust, dice = game.transition(state, (2, 0))[-1], random.Random(0)
+    told = Counter(game.tell(state, (2, 0), bust, dice).split(" = ")[1] for _ in range(600))
+    likely = {
+        f"{n}; {7 + n} is above 12, bust.": 100 * ways for n, ways in ((6, 3), (7, 2), (8, 1))
+    }
+    assert told == pytest.approx(likely, abs=40)
