@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,6 +97,18 @@ def test_iteration_finds_what_elimination_finds(
         # A residual of rounding, some thousands or a million moves long.
         scale = max(1e-12, 1e-16 * float(eliminated[2].sum())) * np.abs(expected).max()
         np.testing.assert_allclose(found, expected, rtol=0, atol=scale)
+
+
+def test_sweeps_that_fail_are_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = grid(24, 0.99)
+    right = solve(game).values
+
+    def fail(*given: Any) -> int:
+        given[6][:] = 7.0  # the values
+        return mdp.FAILED
+
+    monkeypatch.setattr(mdp, "approach_optimum", fail)
+    np.testing.assert_allclose(optimum(game)[0], right, rtol=0, atol=1e-9)
 
 
 def test_a_grid_of_thousands_is_certified() -> None:

@@ -349,8 +349,8 @@ class FightingFantasy(Rules):
 
     def score_of(self, state: Combat) -> Fraction | int:
         """Return the score of a victory that counts, 0 for any other state."""
-        victory = state.round == "over" and state.opponent == 0
-        counts = victory and state.hero > self.stamina_above and state.luck > self.luck_above
+        left = state.hero > self.stamina_above and state.luck > self.luck_above
+        counts = state.opponent == 0 and left
         return self._score(state.hero, state.luck) if counts else 0
 
     def _score(self, hero: int, luck: int) -> Fraction | int:
