@@ -62,10 +62,15 @@ class Gambler(Rules):
     def __post_init__(self) -> None:
         """Check the parameters."""
         check_integer(self.goal, "goal", 2, 1000)
-        if not 0 < check_rational(self.heads, "heads", 0, 1) < 1:
+        if not 0 < self._chance < 1:
             raise ValueError(f"heads is {self.heads}; allowed are numbers between 0 and 1")
         if self.capital is not None:
             check_integer(self.capital, "capital", 1, self.goal - 1)
+
+    @cached_property
+    def _chance(self) -> Fraction:
+        """The probability of heads."""
+        return check_rational(self.heads, "heads", 0, 1)
 
     @cached_property
     def info(self) -> GameInfo:
@@ -101,11 +106,10 @@ class Gambler(Rules):
     def transition(self, state: Capital, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Win or lose the stake."""
         stake = joint_action[0] + 1
-        heads = check_rational(self.heads, "heads", 0, 1)
         won, lost = state.dollars + stake, state.dollars - stake
         return (
-            Outcome(heads, Capital(won), int(won == self.goal)),
-            Outcome(1 - heads, Capital(lost)),
+            Outcome(self._chance, Capital(won), int(won == self.goal)),
+            Outcome(1 - self._chance, Capital(lost)),
         )
 
     def is_terminal(self, state: Capital) -> bool:

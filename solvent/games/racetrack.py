@@ -126,8 +126,13 @@ class Racetrack(Rules):
             check_choice(self.track, "track", TRACKS)
         else:
             _check_rows(self.track)
-        if check_rational(self.noise, "noise", 0, 1) == 1:
+        if self._chance == 1:
             raise ValueError(f"noise is {self.noise}; allowed are numbers from 0, less than 1")
+
+    @cached_property
+    def _chance(self) -> Fraction:
+        """The probability that an action changes nothing."""
+        return check_rational(self.noise, "noise", 0, 1)
 
     @cached_property
     def rows(self) -> tuple[str, ...]:
@@ -184,9 +189,8 @@ class Racetrack(Rules):
     def transition(self, state: Car, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Change the velocity, unless noise prevents it, and drive."""
         up, right = ACTIONS[joint_action[0]]
-        noise = check_rational(self.noise, "noise", 0, 1)
         faster = state._replace(up=state.up + up, right=state.right + right)
-        chances = ((faster, 1 - noise), (state, noise))
+        chances = ((faster, 1 - self._chance), (state, self._chance))
         return merged(
             [Outcome(p * q, after, -1) for car, p in chances if p for after, q in self._drive(car)]
         )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from dataclasses import replace
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -278,3 +281,48 @@ def test_where_newtons_method_ends_in_a_wrong_place_iteration_begins_elsewhere(
     assert solve(table).values == pytest.approx(values, abs=1e-9)
     # From the side of either player.
     assert len(wrong) == 2
+
+
+SUBSETS = [states for size in (1, 2, 3) for states in combinations(range(3), size)]
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_what_can_be_kept_up_for_ever_is_found_in_all_sets_of_states(player: int) -> None:
+    """Play stays in a set of states if in each of them the other player has an action for that."""
+    rng, sign, found = random.Random(player), 1 - 2 * player, Counter[tuple[bool, bool]]()
+    both = np.array([[True, True]] * 3 + [[False, False]])
+    for _ in range(300):
+        rows: list[list[Row]] = [
+            [
+                [(0.5, rng.choice((0, 1, 2, 2, END)), rng.choice((0, 0, 0, 1, -1))) for _ in "12"]
+                for _ in range(4)
+            ]
+            for _ in range(3)
+        ]
+        game = replace(table_of(rows), mask=(both, both))
+        c = markov_game.component_of(game, np.arange(3), np.zeros(4))
+        shares = [(share, 1 - share) for share in rng.choices((0, 0.5, 1), k=3)]
+        v = [*rng.choices((-1, 0, 1), k=3), 0]
+        # What may follow an action of the other player, and what it gains on the average by that.
+        left: dict[tuple[int, int], tuple[set[int], bool, float]] = {}
+        for s, a in product(range(3), range(2)):
+            met = [
+                (share * p, t, r)
+                for own, share in enumerate(shares[s])
+                for p, t, r in rows[s][2 * own + a if player == 0 else 2 * a + own]
+                if share
+            ]
+            gain = -sign * sum(p * (r + v[t] - v[s]) for p, t, r in met)
+            left[s, a] = {t for _, t, _ in met}, any(r for *_, r in met), gain
+        improper = cancelling = False
+        for states in SUBSETS:
+            kept = [[left[s, a] for a in (0, 1) if left[s, a][0] <= {*states}] for s in states]
+            free = all(any(not paid for _, paid, _ in own) for own in kept)
+            improper |= free and all(sign * v[s] > 0 for s in states)
+            lossless = [[paid for _, paid, gain in own if gain >= 0] for own in kept]
+            cancelling |= all(lossless) and any(map(any, lossless))
+        values, fixed = np.array([v[:3], [0.0] * 3]), np.ravel(shares)
+        assert markov_game.has_improper_response(c, values, fixed, player, 1.0) == improper
+        assert markov_game.has_cancelling_response(c, values, fixed, player) == cancelling
+        found[improper, cancelling] += 1
+    assert min(found[True, False], found[False, True]) > 5, found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import doctest
 import gc
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -663,3 +663,11 @@ def test_a_game_with_too_many_combinations_is_refused() -> None:
 
     with pytest.raises(ValueError, match=r"^ring: sizes is \(1048576, 1048576\); allowed are up"):
         compile_game(Wide())
+
+
+def test_a_table_that_is_trusted_has_the_hash_that_is_kept_of_it() -> None:
+    table = compile_game(Pig(target=4))
+    kept = {item.name: getattr(table, item.name) for item in fields(table)}
+    again = type(table).trusted("kept", **kept)
+    assert again.model_hash == "kept"
+    assert all(getattr(again, name) is value for name, value in kept.items())
