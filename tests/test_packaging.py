@@ -73,6 +73,32 @@ def test_tools_are_pinned_where_they_need_other_versions(extra: str) -> None:
         assert together[canonicalize_name(requirement.name)] in requirement.specifier
 
 
+# What a row calls its tool, and the package and the environment of it.
+TOOL_PACKAGES = {
+    "Stable-Baselines3": ("stable-baselines3", "tools"),
+    "sb3-contrib": ("sb3-contrib", "tools"),
+    "RL Zoo": ("rl-zoo3", "tools"),
+    "a loop of one's own": ("torch", "tools"),
+    "TorchRL": ("torchrl", "tools"),
+    "Tianshou": ("tianshou", "tools"),
+    "RLlib": ("ray", "tools-rllib"),
+    "SuperSuit": ("supersuit", "tools"),
+    "AgileRL": ("agilerl", "tools-agilerl"),
+    "Gymnasium's RecordVideo": ("moviepy", "tools"),
+}
+
+
+@pytest.mark.parametrize("tool", TOOL_PACKAGES)
+def test_the_pages_name_the_versions_that_are_pinned(tool: str) -> None:
+    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    [version] = re.findall(rf"^\| \[?{tool}(?:\]|,).*?\| ([\d.]+) \|", page, re.MULTILINE)
+    package, extra = TOOL_PACKAGES[tool]
+    together = pins() | pins(f"tests/tools/constraints-{extra}.txt")
+    assert version == together[canonicalize_name(package)]
+    quickstart = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    assert re.findall(r"torch==([\d.]+)", quickstart) == [pins()["torch"]]
+
+
 def _installed_closure() -> Iterator[str]:
     """Every installed package that some requirement brings along, directly or not."""
     open_, seen = requirements(), set()

@@ -17,10 +17,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import fighting_fantasy as paper
 import gymnasium as gym
 import numpy as np
 import pytest
-from combat_paper import paper
 from doc_pages import check_claims, check_figure, table_rows
 from johnston import (
     victory_with_constant_luck,
