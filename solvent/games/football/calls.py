@@ -94,7 +94,7 @@ class Actions:
         """
         # A player who is never on offence has no plays: there the letters start at 0.
         if action < min(self.plays, self.defence):
-            return play_words(chart, action)
+            return play_words(chart.cells[action])
         if self.defence <= action < self.choice:
             return defence_words(other_chart, action - self.defence)
         return _EXPLAINED[self.names[action]]
@@ -155,50 +155,47 @@ def what_follows_call(
             )
 
 
-_PASSED = {"incomplete", "interception"}
-"""Kinds of results that only a pass has."""
+def is_pass(cells: Sequence[Cell]) -> bool:
+    """Whether a play is a pass: one of its results is an incompletion or an interception."""
+    kinds = {result.kind for cell in cells for _, result in cell}
+    return not kinds.isdisjoint({"incomplete", "interception"})
 
 
-def play_words(chart: Chart, play: int) -> str:
+def mean_gain(cells: Sequence[Cell]) -> float:
+    """The yards gained in some cells, all with the same weight; no number of yards counts as 0."""
+    gains = [float(p) * r.yards for cell in cells for p, r in cell if r.kind == "gain"]
+    return sum(gains) / max(len(cells), 1)
+
+
+def play_words(cells: Sequence[Cell]) -> str:
     """Describe a play, such as ``pass: 8 yards on average, 40% incomplete, 10% intercepted``.
 
-    A play is a pass if one of its results is an incompletion or an interception. All defences have
-    the same weight. In the average, results that are no number of yards count as 0.
-
     Args:
-        chart: The chart with the play.
-        play: Number of the play, from 0.
+        cells: The play against each defence, all of which have the same weight.
     """
-    shares: dict[str, float] = {}
-    gained = 0.0
-    for probability, result in (entry for cell in chart.cells[play] for entry in cell):
-        share = float(probability) / chart.defences
-        shares[result.kind] = shares.get(result.kind, 0.0) + share
-        gained += share * result.yards if result.kind == "gain" else 0.0
-    kind = "run" if _PASSED.isdisjoint(shares) else "pass"
     words = {"incomplete": "incomplete", "interception": "intercepted", "fumble": "fumbled"}
     words["long-gain"] = "a long gain"
-    rest = [f"{shares[name]:.0%} {word}" for name, word in words.items() if name in shares]
-    return ", ".join((f"{kind}: {gained:.0f} yards on average", *rest))
+    rest = []
+    for kind, word in words.items():
+        chances = [float(p) for cell in cells for p, result in cell if result.kind == kind]
+        if chances:
+            rest.append(f"{sum(chances) / len(cells):.0%} {word}")
+    name = "pass" if is_pass(cells) else "run"
+    return ", ".join((f"{name}: {mean_gain(cells):.0f} yards on average", *rest))
 
 
 def defence_words(chart: Chart, defence: int) -> str:
     """Describe a defence, such as ``runs gain 2.3 yards on average, passes 9.1``.
 
-    The averages are taken as in :func:`play_words`, and all plays of a kind have the same weight.
-
     Args:
         chart: The chart with the defence.
         defence: Number of the defence, from 0.
     """
-    gained: dict[str, list[float]] = {"run": [], "pass": []}
-    for play in range(chart.plays):
-        cell = chart.cells[play][defence]
-        yards = sum(float(p) * result.yards for p, result in cell if result.kind == "gain")
-        kinds = {result.kind for cell in chart.cells[play] for _, result in cell}
-        gained["run" if _PASSED.isdisjoint(kinds) else "pass"].append(yards)
-    runs, passes = (f"{sum(of) / max(len(of), 1):.1f}" for of in gained.values())
-    return f"runs gain {runs} yards on average, passes {passes}"
+    runs, passes = (
+        mean_gain([cells[defence] for cells in chart.cells if is_pass(cells) == passed])
+        for passed in (False, True)
+    )
+    return f"runs gain {runs:.1f} yards on average, passes {passes:.1f}"
 
 
 def call_sheet(chart: Chart, actions: Actions, legal: Sequence[int]) -> str:
@@ -227,29 +224,6 @@ LEGEND = """\
 Numbers are yards (o: out of bounds). inc: incomplete; fum: fumble; int:
 interception; long: long gain; off, def: penalty on that side (f: first down,
 /: or the play). +: the likeliest of several results."""
-
-
-def chart_text(chart: Chart) -> list[str]:
-    """Return the chart as lines of 79 characters: plays by defences, in blocks of columns.
-
-    Args:
-        chart: The chart to write out.
-    """
-    rows = [list(chart.letters), *([short_text(cell) for cell in row] for row in chart.cells)]
-    names = ["", *map(str, range(1, chart.plays + 1))]
-    wide = [1 + max(len(row[d]) for row in rows) for d in range(chart.defences)]
-    for number in range(1, chart.defences + 1):
-        # Spread the columns evenly over the blocks.
-        size = -(-chart.defences // number)
-        blocks = [range(chart.defences)[at : at + size] for at in range(0, chart.defences, size)]
-        if all(3 + sum(wide[d] for d in block) <= 79 for block in blocks):
-            break
-    lines = [
-        f"{name:>3}" + "".join(f"{row[d]:>{wide[d]}}" for d in block)
-        for block in blocks
-        for name, row in zip(names, rows, strict=True)
-    ]
-    return [*lines, *LEGEND.splitlines()]
 
 
 def short_text(cell: Cell) -> str:

@@ -75,28 +75,24 @@ def fourth_downs(
 
     Args:
         rules: The chart and the ruleset.
-        following: [U] the values of successors to the offence, or [U, C] in each of C columns;
-            those of declaring punt formation, which come last, may be left out.
+        following: [U] the values of successors to the offence; those of declaring punt formation,
+            which come last, may be left out.
         situations: [n] situations of the last down, in normal formation.
 
     Returns:
-        Arrays that end with [n], or with [n C], the columns of a situation side by side.
+        Arrays that end with [n].
     """
     plays, backup = rules.chart.plays, backup_of(rules)
-    following = following.reshape(len(following), -1)
-    columns = following.shape[1]
 
     def numbers(*, punting: bool) -> Ints:
         return np.array([rules.index(one._replace(punting=punting)) for one in situations])
 
     def choose(at: Ints, following: Floats, taken: Floats | None = None) -> tuple[Floats, Floats]:
-        """The values of results, [n C, R], and the choices as they are made."""
-        values = backup.leads(at)[:, : len(following)] @ following
-        by_state = values.reshape(len(at), -1, columns).swapaxes(1, 2)
-        return backup.choose(by_state.reshape(-1, rules.arrays.results), taken)
+        """The values of results, [n, R], and the choices as they are made."""
+        return backup.choose(backup.leads(at)[:, : len(following)] @ following, taken)
 
     normal, declared = numbers(punting=False), numbers(punting=True)
-    legal = rules.legal[normal].repeat(columns, axis=0)
+    legal = rules.legal[normal]
     results, taken = choose(normal, following)
     payoffs, called = backup.calls(results), legal[:, : plays + 1]
     offence, defence, value, _ = contests(payoffs[:, : plays + 1], alike_in(called))
@@ -106,7 +102,7 @@ def fourth_downs(
     punts = backup.calls(choose(declared, following)[0])
     # The plays, the quick kick, and the punt itself.
     chosen = np.r_[: plays + 1, plays + 3]
-    may_call = rules.legal[declared][:, np.r_[: plays + 1, plays + 2]].repeat(columns, axis=0)
+    may_call = rules.legal[declared][:, np.r_[: plays + 1, plays + 2]]
     fakes, _, punt, _ = contests(punts[:, chosen], alike_in(may_call))
 
     values = np.stack(
@@ -127,7 +123,7 @@ def fourth_downs(
     best = np.nan_to_num(against[:, :plays], nan=-np.inf).argmax(axis=1)
     own = np.where(own.any(axis=1, keepdims=True), own, np.eye(plays)[best])
     pairs = own[:, :, None] * defence[:, None, :] / own.sum(axis=1)[:, None, None]
-    made = np.repeat(_is_made(rules)[: len(following), None], columns, axis=1)
+    made = _is_made(rules)[: len(following)]
     gains = (choose(normal, of, taken)[0] for of in (made, made * following))
     chance, good, total = (
         (pairs * backup.calls(one)[:, :plays]).sum(axis=(1, 2)) for one in (*gains, results)

@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import gcd, prod
+from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -289,16 +289,10 @@ def interleaved(columns: Sequence[Sequence[tuple[Any, ...]]]) -> tuple[Ints, lis
 def _distinct(*columns: NDArray[Any]) -> tuple[Ints, NDArray[np.int32]]:
     """The distinct rows of some columns of whole numbers, ascending, and the number of each row."""
     lowest = [int(column.min()) for column in columns]
-    sizes = tuple(int(column.max()) - low + 1 for column, low in zip(columns, lowest, strict=True))
-    keys = np.zeros(len(columns[0]), np.int64)
-    for column, low, size in zip(columns, lowest, sizes, strict=True):
-        keys = keys * size + (column - low if low else column)
-    # A mark for every possible row: to sort millions of rows takes several times as long.
-    number = np.zeros(prod(sizes), np.int32)
-    number[keys] = 1
-    distinct = np.flatnonzero(number).astype(np.int64)
-    number[distinct] = np.arange(len(distinct))
-    return np.stack(np.unravel_index(distinct, sizes), axis=1) + lowest, number[keys]
+    above = [column - low for column, low in zip(columns, lowest, strict=True)]
+    sizes = tuple(int(column.max()) + 1 for column in above)
+    keys, number = np.unique(np.ravel_multi_index(above, sizes), return_inverse=True)
+    return np.stack(np.unravel_index(keys, sizes), axis=1) + lowest, number.astype(np.int32)
 
 
 def _cells(

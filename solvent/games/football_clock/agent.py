@@ -34,6 +34,7 @@ Where the score is tied, or a half does not decide the game, calls are those wit
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from threading import Lock
 
 import numpy as np
@@ -47,8 +48,6 @@ from solvent.games.football.baselines import (
     strategies_of_utilities,
     utilities,
 )
-from solvent.games.football.packed import PackedRules
-from solvent.games.football.ruleset import ClockRules
 from solvent.games.football.solver.backup import Strategies
 from solvent.games.football_clock.backup import RoleStrategies
 from solvent.games.football_clock.layers import FootballLayers
@@ -90,74 +89,10 @@ class ClockManagement:
     onside: float = 120.0
 
 
-class AverageNeeded:
-    """Changes by results in the average that the side that is behind needs.
-
-    Args:
-        rules: Chart and ruleset.
-        clock: The rules of time.
-        management: The agent's numbers.
-    """
-
-    def __init__(self, rules: PackedRules, clock: ClockRules, management: ClockManagement) -> None:
-        self.rules, self.clock, self.management = rules, clock, management
-        branch, kicks = rules.branches, rules.arrays.branch_start[-4]
-        goes_on = (branch["row"] < rules.n_situations) & branch["same_side"]
-        kept = np.flatnonzero(goes_on[:kicks])
-        self.row = branch_row(rules)[kept]
-        self.probability = rules.arrays.branch_probability[kept]
-        self.start = self.row // rules.arrays.results
-        self.next = branch["row"][kept]
-        to_goal = rules.situation[:, 2].astype(float)
-        self.gain = to_goal[self.start] - to_goal[self.next]
-        self.seconds = branch["seconds"][kept].astype(np.int64)
-
-    def change(self, ticks: int, timeouts: int, *, has_ball: bool, kick: bool) -> Floats:
-        """Return [S (R + 2)] by how much each result lowers the average of the side that is behind.
-
-        Args:
-            ticks: Ticks left before the play.
-            timeouts: Time-outs of the side that is behind.
-            has_ball: Whether it has the ball.
-            kick: Whether a field goal is enough.
-        """
-        rules, clock, management = self.rules, self.clock, self.management
-        durations = range(0, self.seconds.max() + 1, clock.tick)
-        after = np.array([clock.after(ticks, seconds) for seconds in durations])
-        left = after[self.seconds // clock.tick]
-        needed = self._needed(has_ball=has_ball, kick=kick)
-        if has_ball:
-            waits: Floats = np.zeros(rules.n_situations)
-            remaining: Floats = np.maximum(needed[self.start] - self.gain, 0)
-        else:
-            waits = np.asarray(rules.ruleset.downs + 1 - rules.situation[:, 0], float)
-            remaining = needed[self.next]
-
-        def average(yards: Floats, ticks_left: Ints, downs: Floats) -> Floats:
-            spent = ticks_left * clock.tick + timeouts * clock.timeout_saves
-            plays = spent / management.play_seconds - downs
-            return yards / np.maximum(plays, management.least_plays)
-
-        before = average(needed, np.full(1, ticks), waits)[self.start]
-        falls = before - average(remaining, left, waits[self.next])
-        size = rules.n_situations * rules.arrays.results
-        return grouped_sum(self.row, self.probability * falls, size)
-
-    def _needed(self, *, has_ball: bool, kick: bool) -> Floats:
-        """[S] the yards that the side that is behind needs."""
-        rules = self.rules.ruleset
-        to_goal: Floats = self.rules.situation[:, 2].astype(float)
-        if not has_ball:
-            own_line = np.maximum(to_goal - self.management.punt, rules.touchback)
-            to_goal = np.asarray(rules.field - own_line)
-        if not kick:
-            return to_goal
-        lines = np.array([0, *(yards for yards, _ in rules.field_goals)], float)
-        # The farthest line that is nearer to the goal than the ball.
-        return np.asarray(to_goal - lines[np.searchsorted(lines, to_goal) - 1])
-
-
 MANAGEMENT = ClockManagement()
+
+WAYS_KEPT = 20
+"""Strategies of so many times and standings are kept, each in some 7 MB on the full field."""
 
 CLOCKLESS, FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND, FIELD_GOAL_AHEAD, TOUCHDOWN_AHEAD = range(5)
 """Offence level or early, behind by a field goal or by more, or ahead by either."""
@@ -184,9 +119,18 @@ class AgentPlayer:
         self.constants = constants
         self.management = management
         self._utilities = utilities(layout.rules, constants)
-        self._average = AverageNeeded(layout.rules, layout.clock, management)
         self._lock = Lock()
-        self._known: dict[tuple[int, int, int], Strategies] = {}
+        self.strategies_of = lru_cache(maxsize=WAYS_KEPT)(self._strategies_of)
+        # The branches after which the offence goes on.
+        rules, branch = layout.rules, layout.rules.branches
+        goes_on = (branch["row"] < rules.n_situations) & branch["same_side"]
+        kept = np.flatnonzero(goes_on[: rules.arrays.branch_start[-4]])
+        self._row = branch_row(rules)[kept]
+        self._probability = rules.arrays.branch_probability[kept]
+        self._start, self._next = self._row // rules.arrays.results, branch["row"][kept]
+        to_goal = rules.situation[:, 2].astype(float)
+        self._gain = to_goal[self._start] - to_goal[self._next]
+        self._seconds = branch["seconds"][kept].astype(np.int64)
 
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None
@@ -194,10 +138,8 @@ class AgentPlayer:
         rows, (half, ticks, own, other) = self.layout.block_rows(block), layer
         ways = self.ways(half, ticks, own, other, self.layout.margin(half))
         found, of_column = np.unique(ways, axis=1, return_inverse=True)
-        with self._lock:
-            # Layers are asked for in the order of their ticks: others will not be needed.
-            self._known = {at: own for at, own in self._known.items() if at[0] in (0, ticks)}
-        parts = [self.strategies_of(*way) for way in found.T.tolist()]
+        with self._lock:  # Threads wait for what one of them computes.
+            parts = [self.strategies_of(*way) for way in found.T.tolist()]
         offence, defence, choices = (
             np.concatenate([part[kind][rows] for part in parts]) for kind in range(3)
         )
@@ -261,29 +203,69 @@ class AgentPlayer:
         ways = np.stack(np.broadcast_arrays(ticks, np.where(margin < 0, own, other), standing))
         return np.where(standing == CLOCKLESS, 0, ways)
 
-    def strategies_of(self, ticks: int, behind: int, standing: int) -> Strategies:
-        """Return its strategies in all situations, which are kept for the next call.
+    def _strategies_of(self, ticks: int, behind: int, standing: int) -> Strategies:
+        """Return its strategies in all situations; `strategies_of` keeps those asked for last.
 
         Args:
             ticks: Ticks left.
             behind: Time-outs of the side that is behind.
             standing: How the offence stands; the others are 0 if it is :data:`CLOCKLESS`.
         """
-        with self._lock:
-            if (ticks, behind, standing) not in self._known:
-                adjusted = self._utilities
-                if standing != CLOCKLESS:
-                    adjusted = adjusted + self._managed(ticks, behind, standing)
-                found = strategies_of_utilities(self.layout.rules, adjusted)
-                self._known[ticks, behind, standing] = found
-            return self._known[ticks, behind, standing]
+        adjusted = self._utilities
+        if standing != CLOCKLESS:
+            adjusted = adjusted + self._managed(ticks, behind, standing)
+        return strategies_of_utilities(self.layout.rules, adjusted)
 
     def _managed(self, ticks: int, timeouts: int, standing: int) -> Floats:
         """[S (R + 2)] what the clock adds to utilities."""
         has_ball = standing in (FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND)
         kick = standing in (FIELD_GOAL_BEHIND, FIELD_GOAL_AHEAD)
-        change = self._average.change(ticks, timeouts, has_ball=has_ball, kick=kick)
+        change = self.average_change(ticks, timeouts, has_ball=has_ball, kick=kick)
         return self.management.weight * (change if has_ball else -change)
+
+    def average_change(self, ticks: int, timeouts: int, *, has_ball: bool, kick: bool) -> Floats:
+        """Return [S (R + 2)] by how much each result lowers the average of the side that is behind.
+
+        Args:
+            ticks: Ticks left before the play.
+            timeouts: Time-outs of the side that is behind.
+            has_ball: Whether it has the ball.
+            kick: Whether a field goal is enough.
+        """
+        rules, clock, management = self.layout.rules, self.layout.clock, self.management
+        durations = range(0, self._seconds.max() + 1, clock.tick)
+        after = np.array([clock.after(ticks, seconds) for seconds in durations])
+        left = after[self._seconds // clock.tick]
+        needed = self._needed(has_ball=has_ball, kick=kick)
+        if has_ball:
+            waits: Floats = np.zeros(rules.n_situations)
+            remaining: Floats = np.maximum(needed[self._start] - self._gain, 0)
+        else:
+            waits = np.asarray(rules.ruleset.downs + 1 - rules.situation[:, 0], float)
+            remaining = needed[self._next]
+
+        def average(yards: Floats, ticks_left: Ints, downs: Floats) -> Floats:
+            spent = ticks_left * clock.tick + timeouts * clock.timeout_saves
+            plays = spent / management.play_seconds - downs
+            return yards / np.maximum(plays, management.least_plays)
+
+        before = average(needed, np.full(1, ticks), waits)[self._start]
+        falls = before - average(remaining, left, waits[self._next])
+        size = rules.n_situations * rules.arrays.results
+        return grouped_sum(self._row, self._probability * falls, size)
+
+    def _needed(self, *, has_ball: bool, kick: bool) -> Floats:
+        """[S] the yards that the side that is behind needs."""
+        rules = self.layout.rules.ruleset
+        to_goal: Floats = self.layout.rules.situation[:, 2].astype(float)
+        if not has_ball:
+            own_line = np.maximum(to_goal - self.management.punt, rules.touchback)
+            to_goal = np.asarray(rules.field - own_line)
+        if not kick:
+            return to_goal
+        lines = np.array([0, *(yards for yards, _ in rules.field_goals)], float)
+        # The farthest line that is nearer to the goal than the ball.
+        return np.asarray(to_goal - lines[np.searchsorted(lines, to_goal) - 1])
 
     def _decides(self, half: Ints | int) -> Bools:
         """Return whether a half decides the game."""

@@ -6,18 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from solvent.games.football.fourth_down import WAY_COLOURS, WAYS, fourth_downs
 from solvent.games.football.report import FIELD, filled, line_chart, untabled_football
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation, first_down_at, line_name, ordinal
 from solvent.games.football.solver.solved import SolvedFootball
-from solvent.games.football_clock.layers import equilibrium, kick_values
 from solvent.games.football_clock.layout import Layer
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.games.football_clock.transcript import table_of, transcript
 from solvent.model import Game
 from solvent.model.arrays import Floats, Ints
-from solvent.report.panel import CIVIDIS, VIRIDIS, CellMap, map_script, named_legend, shaded
+from solvent.report.panel import CIVIDIS, VIRIDIS, CellMap, map_script, shaded
 from solvent.report.sections import Section, Untabled
 
 LARGEST_LEAD = 21
@@ -29,18 +27,11 @@ PLACES = (80, 50, 20)
 LEADS = (-7, -3, 0, 3, 7)
 """The leads that have a line, if a lead counts so far."""
 
-LAST_DOWNS = ((2, 65), (2, 45), (6, 33), (1, 2))
-"""Yards to go and to the goal of the last downs that have a map, the latter on a field of 100."""
-
 NEXT_DOWN = (2, 6, 46)
-"""The same after a play about which a time-out is asked for, the down first."""
+"""Down, yards to go and to the goal after a play about which a time-out is asked for."""
 
 SEED = 1
 """Seed of the dice and of the actions drawn in a game that is told."""
-
-EQUAL = len(WAYS)
-NAMES = ("go for it", "quick kick", "punt", "field goal", "the same")
-COLOURS = (*WAY_COLOURS, "#e3e6e8")
 
 
 class LastHalf:
@@ -101,29 +92,6 @@ class LastHalf:
         """A line of the field."""
         return line_name(self.layout.rules.ruleset, to_goal)
 
-    def following(self, ticks: int) -> Floats:
-        """[U, C] the values of what may follow with a time left, both having all time-outs."""
-        return equilibrium(self.layout, self.moment(ticks), self.solution.values).values()
-
-    def last_down(self, to_go: int, to_goal: int) -> tuple[Ints, Floats]:
-        """Solve a last down at all times and leads, both having all time-outs.
-
-        Args:
-            to_go: Yards to the line to gain.
-            to_goal: Yards to the goal.
-
-        Returns:
-            [T, leads] the best of :data:`NAMES`, and [4, T, leads] the values of :data:`WAYS`; NaN
-            where one is not allowed.
-        """
-        rules = self.layout.rules
-        at = [Situation(rules.ruleset.downs, to_go, to_goal)]
-        following = (self.following(t + 1)[:, self.columns] for t in range(self.ticks))
-        found = [fourth_downs(rules, of_leads, at) for of_leads in following]
-        way = np.stack([one.way for one in found])
-        way[np.stack([one.margin for one in found]) < NEGLIGIBLE] = EQUAL
-        return way, np.stack([one.values for one in found], axis=1) + self.even
-
     def timeout_gain(self, *, offence: bool) -> tuple[Floats, Floats]:
         """The value after a play in bounds, [T, leads] with a time-out and without it.
 
@@ -167,13 +135,6 @@ class LastHalf:
         if offence:
             return all_left - self.by_time(row, spent=(1, 0))
         return (self.by_time(row, spent=(0, 1)) - all_left)[:, ::-1]
-
-    def kicks(self) -> tuple[Floats, Floats]:
-        """[T, leads] the chance of winning of the side that kicks off normally, and onside."""
-        ticks = range(1, self.ticks + 1)
-        found = [kick_values(self.layout, self.following(t))[:2, self.columns] for t in ticks]
-        normal, onside = np.stack(found, axis=1) + self.even
-        return normal, onside
 
     def map(
         self, title: str, drawn: tuple[Ints, Sequence[str], str], told: Mapping[str, Floats]
@@ -241,10 +202,9 @@ def untabled_timed(solution: TimedSolution) -> Untabled:
     if solution.layout.game.for_points:
         sections = [points_section(half)]
     else:
-        sections = [chances_section(half), last_down_section(half)]
+        sections = [chances_section(half)]
         if solution.layout.clock.timeouts:
             sections.append(timeouts_section(half))
-        sections.append(onside_section(half))
     return Untabled(solution, (*sections, transcript_section(solution)))
 
 
@@ -299,21 +259,6 @@ def along_the_field(
     return f"<figure>{chart.drawn()}</figure>"
 
 
-def last_down_section(half: LastHalf) -> Section:
-    """Show when to go for it, to punt and to kick."""
-    last, maps = ordinal(half.layout.rules.ruleset.downs), []
-    for yards_to_go, yards in LAST_DOWNS:
-        to_goal = half.scaled(yards)
-        to_go = min(yards_to_go, to_goal)
-        way, found = half.last_down(to_go, to_goal)
-        distance = "goal" if to_go == to_goal else f"{to_go}"
-        title = f"{last} and {distance} at {half.place_name(to_goal)}"
-        told = dict(zip(WAYS, found, strict=True))
-        maps.append(half.map(title, (way, COLOURS, named_legend(NAMES, COLOURS)), told))
-    title = f"The {last}-down map by time and score"
-    return Section(title, filled("last_down", last, maps), map_script())
-
-
 def timeouts_section(half: LastHalf) -> Section:
     """The value of a time-out, and when to call it."""
     at, gains, values = half.next_down, [], []
@@ -331,14 +276,6 @@ def timeouts_section(half: LastHalf) -> Section:
     standard = half.place_name(half.standard)
     html = filled("timeouts", seconds, leads_to, standard, gains, values)
     return Section("The value of a time-out, and when to call it", html, map_script())
-
-
-def onside_section(half: LastHalf) -> Section:
-    """Show when to kick onside."""
-    normal, onside = half.kicks()
-    told = {"onside": onside, "kickoff": normal}
-    drawn = half.gain_map("gained by an onside kick", onside - normal, told)
-    return Section("When to kick onside", filled("onside", drawn), map_script())
 
 
 def transcript_section(solution: TimedSolution) -> Section:

@@ -34,17 +34,16 @@ TIMEOUTS    A time-out or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
-from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Simulation, Uniform
 from solvent.envs.kernels import advance, draw_actions, draw_of, pick
 from solvent.envs.sampling import inverse_cdf
+from solvent.exact.compilation import kernel
 from solvent.games.football.packed import Arrays, PackedRules, pack_rules
 from solvent.games.football.situation import Situation, situation_at
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
@@ -52,15 +51,8 @@ from solvent.model import Game
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_choice
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
-"""Nothing is allocated, so references to arrays are not counted."""
-
-
-def compiled(**how: Any) -> Callable[[_Function], _Function]:
-    """Return a decorator of functions that are compiled with some options of Numba's ``njit``."""
-    return cast(Callable[[_Function], _Function], njit(**how, **_OPTIONS))
-
+in_line = kernel(largest=-1, forceinline=True)
+"""Decorates what the loops call once for each episode."""
 
 CALL, CHOICE, TIMEOUT, KICKOFF, FREE_KICK, OVER = range(6)
 ANYTHING, NOTHING, DEFENCE, OPTIONS, KICKS, TIMEOUTS, OFFENCE = range(7)
@@ -137,7 +129,7 @@ class Rules(NamedTuple):
     number: NDArray[Any]
 
 
-@compiled(cache=True)
+@kernel(largest=-1)
 def begin(chosen: Ints, episodes: Any, rules: Rules) -> None:
     """Put the chosen episodes into the state in which they begin; each draws one number."""
     for i in chosen:
@@ -146,7 +138,7 @@ def begin(chosen: Ints, episodes: Any, rules: Rules) -> None:
         episodes[i].stream = x
 
 
-@compiled(cache=True)
+@kernel(largest=-1)
 def step(
     chosen: Ints, first: Ints, second: Ints, episodes: Any, rules: Rules, paid: Floats
 ) -> None:
@@ -164,7 +156,7 @@ def step(
         paid[i] += played(i, first[i], second[i], episodes, rules)
 
 
-@compiled(forceinline=True)
+@in_line
 def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
     """Play both players' actions in an episode; the reward of player 0."""
     number, packed, at = rules.number[0], rules.packed, episodes[i]
@@ -209,7 +201,7 @@ def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
     return float(paid + _goes_on(i, left, untimed, episodes, rules))
 
 
-@compiled(forceinline=True)
+@in_line
 def _called(i: int, own: int, other: int, episodes: Any, rules: Any) -> int:
     """Return where the branches begin if one of them is to be drawn, otherwise -1.
 
@@ -252,7 +244,7 @@ def _called(i: int, own: int, other: int, episodes: Any, rules: Any) -> int:
     return int(at.row * packed.results + result)
 
 
-@compiled(forceinline=True)
+@in_line
 def _answered(i: int, action: int, episodes: Any, rules: Any) -> float:
     """The side that is asked calls a time-out or not; the reward of player 0."""
     at = episodes[i]
@@ -273,7 +265,7 @@ def _answered(i: int, action: int, episodes: Any, rules: Any) -> float:
     return float(_goes_on(i, left, untimed, episodes, rules))
 
 
-@compiled(forceinline=True)
+@in_line
 def _goes_on(i: int, left: int, untimed: bool, episodes: Any, rules: Any) -> float:
     """The half goes on with what follows, or it is over; the reward of player 0."""
     at = episodes[i]
@@ -288,7 +280,7 @@ def _goes_on(i: int, left: int, untimed: bool, episodes: Any, rules: Any) -> flo
     return 0.0
 
 
-@compiled(forceinline=True)
+@in_line
 def _half_over(i: int, episodes: Any, rules: Any) -> float:
     """The second half begins, or the game is over and is paid."""
     number, at = rules.number[0], episodes[i]
@@ -306,7 +298,7 @@ def _half_over(i: int, episodes: Any, rules: Any) -> float:
     return 0.5 * float((at.margin > 0) + (at.margin >= 0))
 
 
-@compiled(cache=True)
+@kernel(largest=-1)
 def menus(chosen: Ints, player: Ints, episodes: Any, rules: Rules, menu: Ints) -> None:
     """Fill `menu` [k] with the menu of a player [k] of each of the chosen episodes."""
     for e in range(len(chosen)):
@@ -325,7 +317,7 @@ def menus(chosen: Ints, player: Ints, episodes: Any, rules: Rules, menu: Ints) -
         menu[e] = found
 
 
-@compiled(cache=True)
+@kernel(largest=-1)
 def observe(
     chosen: Ints, player: Ints, episodes: Any, rules: Rules, indicators: bool, entry: Ints, out: Any
 ) -> None:

@@ -229,7 +229,7 @@ class OptimalPlayer:
         self.solution = solution
         self.layout, self.read = solution.layout, solution.values
         self._lock = Lock()
-        self._known: tuple[Layer, LayerProblem] | None = None
+        self._problem = lru_cache(maxsize=1)(lambda at: self.layout.problem(at, self.read))
 
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None
@@ -238,9 +238,10 @@ class OptimalPlayer:
         shape = rules.ruleset.downs + 1, block[1] - block[0], self.layout.columns(layer.half)
         widths = rules.legal.shape[1], rules.chart.defences, len(rules.arrays.chooser)
         offence, defence, choices = (np.zeros((*shape, width)) for width in widths)
-        problem = self._problem(layer)
+        with self._lock:  # Threads wait for what one of them computes.
+            problem: LayerProblem = self._problem(layer)
         solved = backup(
-            self.layout.rules,
+            rules,
             problem.values,
             block,
             constant=problem.constant,
@@ -278,13 +279,6 @@ class OptimalPlayer:
         ours, theirs = self.read(moment), self.read(moment.swapped)
         opposite = ours.shape[1] - 1 - asked.column
         return np.where(mine, ours[rows, asked.column], -theirs[rows, opposite])
-
-    def _problem(self, layer: Layer) -> LayerProblem:
-        """The values of what follows a layer, kept until another layer is asked for."""
-        with self._lock:
-            if self._known is None or self._known[0] != layer:
-                self._known = layer, self.layout.problem(layer, self.read)
-            return self._known[1]
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         strategies = np.zeros((len(chosen), simulation.n_actions))

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from io import StringIO
 from typing import Any, NamedTuple, TypeAlias
 
-from solvent.games.football.calls import chart_text
+from solvent.games.football.calls import LEGEND, short_text
+from solvent.games.football.chart import Chart
 from solvent.games.football.rules import ChartFootball
 from solvent.games.football.situation import situation_text
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.model import Game, JointAction, Outcome
+from solvent.model import Game
 from solvent.play import Session
 
 Strategy: TypeAlias = Callable[[TimedPosition, int], Mapping[int, float]]
@@ -139,13 +141,24 @@ def _ball(game: TimedFootball, state: TimedPosition) -> str:
 # In the terminal
 
 
-class FootballSession(Session):
-    """A session in which both sides call from a chart.
+def chart_text(chart: Chart) -> list[str]:
+    """Return the chart as lines of 79 characters: plays by defences, in blocks of columns.
 
-    With a clock it tells the score, the plays in words, and the person's value after each of them.
+    Args:
+        chart: The chart to write out.
     """
+    from rich.console import Console
 
-    points = (0, 0)
+    from solvent.cli.printing import show_blocks  # Playing needs no extra; what it prints does.
+
+    lines = StringIO()
+    rows = [(str(n), *map(short_text, cells)) for n, cells in enumerate(chart.cells, 1)]
+    show_blocks(Console(file=lines, width=79), ("", *chart.letters), rows)
+    return [*map(str.rstrip, lines.getvalue().splitlines()), *LEGEND.splitlines()]
+
+
+class FootballSession(Session):
+    """A session in which both sides call from a chart."""
 
     @property
     def rules(self) -> ChartFootball:
@@ -178,25 +191,6 @@ class FootballSession(Session):
             return chart_text(self.rules.charts[state.offence])
 
         return {"chart": ("what comes of every call", chart)}
-
-    def follow(self, state: Any, joint: JointAction) -> Outcome:
-        """Return the outcome of both sides' actions, told."""
-        if not isinstance(self.rules, TimedFootball):
-            return super().follow(state, joint)
-        outcome = self.roll(self.rules.transition(state, joint))
-        words, points = self.rules.told(state, joint, outcome, self._teller)
-        if words:
-            self.show(f"{words[0].upper()}{words[1:]}.")
-        if points:
-            self.points = self.points[0] + max(points, 0), self.points[1] + max(-points, 0)
-            self.show(f"The score is {self.points[0]} to {self.points[1]}.")
-        if not self.rules.is_terminal(outcome.state):
-            before = self.value(state)
-            after = self.scale.of(self.solved.value_of(outcome.state) + float(outcome.reward))
-            unit = "Your chance of winning" if self.scale.is_chance else "Your points to come"
-            to_come = self.scale.text(self.value(outcome.state))
-            self.show(f"{unit}: {to_come} ({self.scale.signed(after - before)}).")
-        return outcome
 
 
 def session_of(game: Game) -> type[Session] | None:

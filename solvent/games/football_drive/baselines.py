@@ -16,9 +16,8 @@ So the printed number is that of at most 3, which is the default.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,18 +59,7 @@ DRIVE_RULES: Mapping[str, RuleOfThumb] = {
 """Rules by name. ``patek-bertsekas`` is the best of their 1,296."""
 
 
-def rules_of_thumb(short: int = SHORT) -> Iterator[RuleOfThumb]:
-    """The 1,296 rules of Patek and Bertsekas.
-
-    Args:
-        short: The longest distance that is short, in yards.
-    """
-    third, near, far = (RUN, PASS), (RUN, PASS, KICK), (RUN, PASS, PUNT)
-    for later in product(third, third, third, third, near, near, far, far):
-        yield RuleOfThumb((PASS, RUN, PASS, *later), short=short)
-
-
-def rule_policy(rule: RuleOfThumb, game: TabularGame, name: str) -> TabularPolicy:
+def rule_policy(rule: RuleOfThumb, game: TabularGame, name: str = "rule") -> TabularPolicy:
     """Return a rule as a policy for a table of the drive.
 
     Args:
@@ -88,23 +76,12 @@ def rule_policy(rule: RuleOfThumb, game: TabularGame, name: str) -> TabularPolic
     return TabularPolicy.deterministic(game, np.array(rule.plays)[field], name=name)
 
 
-def drive_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
-    """Return one of :data:`DRIVE_RULES` as a policy for a table of the drive.
-
-    Args:
-        name: Name of the rule.
-        game: The table.
-        player: Only 0, the offence.
-    """
+def _policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
     return rule_policy(DRIVE_RULES[name], game, name)
 
 
-def _is_offence(game: TabularGame, player: int) -> bool:
-    return player == 0
-
-
 BASELINES: Mapping[str, Baseline] = {
-    name: Baseline(partial(drive_policy, name), _is_offence, description)
+    name: Baseline(partial(_policy, name), lambda game, player: player == 0, description)
     for name, description in {
         "always-run": "Runs on every down.",
         "always-pass": "Passes on every down.",

@@ -23,7 +23,6 @@ from solvent.exact.scoring import response_values
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.agent import (
     AgentPlayer,
-    AverageNeeded,
     ClockManagement,
 )
 from solvent.games.football_clock.layers import FootballLayers
@@ -266,13 +265,17 @@ def agent() -> AgentPlayer:
     return AgentPlayer(layout())
 
 
+@cache
+def plain_agent() -> AgentPlayer:
+    return AgentPlayer(layout(), management=PLAIN)
+
+
 def falls(
     at: Situation, code: str, ticks: int, timeouts: int = 0, *, has_ball: bool, kick: bool
 ) -> float:
     """By how much the average falls with a result."""
     rules = layout().rules
-    average = AverageNeeded(rules, layout().clock, PLAIN)
-    change = average.change(ticks, timeouts, has_ball=has_ball, kick=kick)
+    change = plain_agent().average_change(ticks, timeouts, has_ball=has_ball, kick=kick)
     codes = [result.code for result in rules.chart.results]
     by_result = change.reshape(-1, rules.arrays.results)
     return float(by_result[rules.index(at), codes.index(code)])

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from timed_football import tiny
 
-from solvent.games.football.fourth_down import GO, KICK, PUNT, QUICK_KICK, everywhere
+from solvent.games.football.fourth_down import QUICK_KICK, everywhere
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.report import (
-    EQUAL,
     LastHalf,
     untabled_timed,
 )
@@ -170,27 +169,6 @@ def states(
             yield place, at._replace(**situation._asdict() if situation else {})
 
 
-@pytest.mark.parametrize(("to_goal", "best"), [(4, GO), (2, KICK)])
-def test_the_ways_of_the_last_down(half: LastHalf, to_goal: int, best: int) -> None:
-    (way_of, found), solution, seen = half.last_down(2, to_goal), half.solution, set()
-    actions = solution.game.actions
-    for place, at in states(half, "call", Situation(2, 2, to_goal)):
-        ways = found[:, *place]
-        assert np.nanmax(ways) == pytest.approx(solution.value_of(at), abs=1e-12)
-        declared = solution.value_of(at._replace(punting=True))
-        assert ways[PUNT] == pytest.approx(declared, abs=1e-12)
-        kick = sum(
-            float(after.probability) * (float(after.reward) + solution.value_of(after.state))
-            for after in solution.game.transition(at, (actions.plays + 1, actions.defence))
-        )
-        assert ways[KICK] == pytest.approx(kick, abs=1e-12)
-        way = int(way_of[place])
-        if way != EQUAL:
-            assert ways[way] == pytest.approx(np.nanmax(ways), abs=1e-12)
-        seen.add(way)
-    assert {best, EQUAL} <= seen
-
-
 @pytest.mark.parametrize("offence", [0, 1])
 def test_the_last_down_map_of_a_moment_has_the_values_of_its_positions(
     half: LastHalf, offence: int
@@ -243,22 +221,12 @@ def test_what_a_time_out_gains_and_its_value(half: LastHalf, *, offence: bool) -
     assert (values > 1e-3).any()
 
 
-def test_what_an_onside_kick_gains(half: LastHalf) -> None:
-    normal, onside = half.kicks()
-    for place, at in states(half, "kickoff"):
-        best = max(onside[place], normal[place])
-        assert best == pytest.approx(half.solution.value_of(at), abs=1e-12)
-    assert (onside > normal + 1e-3).any()
-
-
 def test_the_sections_of_a_page(half: LastHalf) -> None:
     known = untabled_timed(half.solution)
     assert known.solved.lower <= known.solved.value <= known.solved.upper
     assert [section.title for section in known.sections] == [
         "Winning by time, score and place",
-        "The 2nd-down map by time and score",
         "The value of a time-out, and when to call it",
-        "When to kick onside",
         "A game, play by play",
     ]
     points = untabled_timed(TimedSolution.of(tiny("half", timeouts=1)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from solvent.games.football_drive.baselines import (
     DRIVE_RULES,
     RuleOfThumb,
     rule_policy,
-    rules_of_thumb,
 )
 from solvent.games.football_drive.rules import (
     KICK,
@@ -285,7 +285,7 @@ BEST = DRIVE_RULES["patek-bertsekas"]
 
 
 def value_of(rule: RuleOfThumb, anywhere: TabularGame) -> float:
-    return float(policy_value(anywhere, rule_policy(rule, anywhere, "rule"))[anywhere.index[START]])
+    return float(policy_value(anywhere, rule_policy(rule, anywhere))[anywhere.index[START]])
 
 
 def test_where_the_ball_is_after_their_touchdown_changes_no_play(
@@ -309,6 +309,17 @@ def test_where_the_ball_is_after_their_touchdown_changes_no_play(
 def test_the_best_rule_of_thumb_is_worth_what_was_published(anywhere: TabularGame) -> None:
     assert value_of(BEST, anywhere) == pytest.approx(-1.262774378, abs=1e-9)
     assert value_of(BEST._replace(short=2), anywhere) == pytest.approx(-1.311275529, abs=1e-9)
+
+
+def rules_of_thumb(short: int) -> Iterator[RuleOfThumb]:
+    """The 1,296 rules of Patek and Bertsekas.
+
+    Args:
+        short: The longest distance that is short, in yards.
+    """
+    third, near, far = (RUN, PASS), (RUN, PASS, KICK), (RUN, PASS, PUNT)
+    for later in product(third, third, third, third, near, near, far, far):
+        yield RuleOfThumb((PASS, RUN, PASS, *later), short=short)
 
 
 @pytest.mark.slow
