@@ -256,10 +256,6 @@ class Session:
         self._teller = random.Random(repr(dice.getstate()))
         self._forced = False
 
-    def value(self, state: Any) -> float:
-        """The value of a state to the person, who plays best from there."""
-        return self.scale.of(self.solved.value_of(self.solved_state(state)))
-
     def acting(self, state: Any) -> tuple[int, ...]:
         """The players who act, whether they have a choice or not."""
         if isinstance(self.game, Alternating):
@@ -304,7 +300,7 @@ class Session:
         """Play an episode from a start to the end, or until the person leaves."""
         start = self.roll(self.game.initial())
         state = start.state
-        record = Record(self.value(state))
+        record = Record(self.scale.of(self.solved.value_of(self.solved_state(state))))
         for line in self.opening(state):
             self.show(line)
         reward = 0.0
@@ -314,9 +310,13 @@ class Session:
             while not self.game.is_terminal(state):
                 self.show(self.game.draw(state))
                 joint = self._choose(state, record)
-                outcome = self.follow(state, joint)
+                outcome = self.roll(self.game.transition(state, joint))
+                self.tell(state, joint, outcome)
                 reward += float(outcome.reward)
                 state = outcome.state
+                if outcome.reward and not self.scale.is_chance and not self.game.is_terminal(state):
+                    received = float(outcome.reward) * (1 if self.player == 0 else -1)
+                    self.show(f"You receive {received:g}.")
                 self.show("")
         except (EOFError, KeyboardInterrupt, LeaveError):
             self.show("")
@@ -327,16 +327,6 @@ class Session:
         for line in self.review(record):
             self.show(line)
         return record
-
-    def follow(self, state: Any, joint: JointAction) -> Outcome:
-        """Take both players' actions, tell the outcome, and return it."""
-        outcome = self.roll(self.game.transition(state, joint))
-        self.tell(state, joint, outcome)
-        goes_on = not self.game.is_terminal(outcome.state)
-        if outcome.reward and not self.scale.is_chance and goes_on:
-            received = float(outcome.reward) * (1 if self.player == 0 else -1)
-            self.show(f"You receive {received:g}.")
-        return outcome
 
     def tell(self, state: Any, joint: JointAction, outcome: Outcome) -> None:
         """Show how chance has decided, if the game can tell it."""

@@ -189,23 +189,18 @@ def untabled(subject: Game | TimedSolution | SolvedFootball) -> Untabled | None:
     Returns:
         None for a form that needs its table.
     """
-    if isinstance(subject, TimedSolution):
-        return untabled_timed(subject)
     if isinstance(subject, (FootballStrategy, SolvedFootball)):
         return untabled_football(subject, baselines=True)
-    return None
-
-
-def untabled_timed(solution: TimedSolution) -> Untabled:
-    """Return what is known of a solved form with a clock."""
-    half = LastHalf(solution)
-    if solution.layout.game.for_points:
+    if not isinstance(subject, TimedSolution):
+        return None
+    half = LastHalf(subject)
+    if subject.layout.game.for_points:
         sections = [points_section(half)]
     else:
         sections = [chances_section(half)]
-        if solution.layout.clock.timeouts:
+        if subject.layout.clock.timeouts:
             sections.append(timeouts_section(half))
-    return Untabled(solution, (*sections, transcript_section(solution)))
+    return Untabled(subject, (*sections, transcript_section(subject)))
 
 
 def chances_section(half: LastHalf) -> Section:
