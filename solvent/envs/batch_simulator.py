@@ -181,9 +181,19 @@ class BatchSimulator(ABC):
                 )
         return given
 
-    @abstractmethod
     def check_values(self, saved: Mapping[str, Batch]) -> None:
         """Raise a ValueError if a saved array has a value that is out of range."""
+        for name, count in self.counts().items():
+            array = saved[name]
+            if ((array < 0) | (array >= count)).any():
+                raise ValueError(
+                    f"saved {name} goes from {array.min()} to {array.max()}; "
+                    f"allowed are 0 to {count - 1}"
+                )
+
+    def counts(self) -> dict[str, int]:
+        """Return how many values arrays of whole numbers from 0 may have, by name."""
+        return {}
 
 
 class SeatSimulator(BatchSimulator):
@@ -197,9 +207,8 @@ class SeatSimulator(BatchSimulator):
         seat = np.array(self.seats)[self.arrays["side"]]
         return {"seat": seat, "opponent": self.arrays["opponent"].astype(np.int64)}
 
-    def check_values(self, saved: Mapping[str, Batch]) -> None:
-        check_range("side goes", saved["side"], len(self.seats))
-        check_range("opponent goes", saved["opponent"], len(self.opponents))
+    def counts(self) -> dict[str, int]:
+        return {"side": len(self.seats), "opponent": len(self.opponents)}
 
 
 DRAWINGS_MEASURED = 4096
@@ -208,20 +217,6 @@ DRAWINGS_MEASURED = 4096
 def spread_states(game: TabularGame) -> Sequence[Any]:
     """Up to 4096 states, evenly spread over all of them."""
     return cast(Sequence[Any], game.states[:: -(-game.n_states // DRAWINGS_MEASURED)])
-
-
-def check_range(name: str, saved: Batch, count: int) -> None:
-    """Raise a ValueError if a saved array has a value that is not within 0..count-1.
-
-    Args:
-        name: Name of the array, with the verb of the message: ``"states go"``.
-        saved: The array.
-        count: Number of values.
-    """
-    if ((saved < 0) | (saved >= count)).any():
-        raise ValueError(
-            f"saved {name} from {saved.min()} to {saved.max()}; allowed are 0 to {count - 1}"
-        )
 
 
 class Simulation(ABC):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,11 @@ from solvent.envs.batch_simulator import (
     Player,
     Sampler,
     SeatSimulator,
-    check_range,
     spread_states,
 )
 from solvent.envs.kernels import draw_actions, draw_entries
 from solvent.envs.sampling import (
     FIRST_BITS,
-    OpponentPool,
     Opponents,
     OutcomeTable,
     SeatTable,
@@ -93,8 +91,8 @@ class TableSimulator(BatchSimulator):
     def examples(self) -> Sequence[Any]:
         return spread_states(self.game)
 
-    def check_values(self, saved: Mapping[str, Batch]) -> None:
-        check_range("states go", saved["state"], self.game.n_states)
+    def counts(self) -> dict[str, int]:
+        return {**super().counts(), "state": self.game.n_states}
 
 
 class OnePlayerBatch(TableSimulator):
@@ -152,32 +150,22 @@ class OnePlayerBatch(TableSimulator):
         return self.game.terminal[self._state]
 
 
-class Cells(NamedTuple):
-    """The data of a one-player game that a compiled step reads, besides its outcomes.
-
-    Attributes:
-        cell: [S, A] the row of each state and action, with bit 31 set if the action is illegal;
-            where the episode has ended it is the start's.
-        depth: Number of halvings that find an outcome of a cell.
-        starts: First threshold of a start of more outcomes than any other row, which is searched
-            apart. The thresholds of cells that lead to it begin at 0, which belongs to no row.
-            0 if the start is a row like any other.
-        n_starts: Number of thresholds of such a start.
-    """
-
-    cell: NDArray[np.uint64]
-    depth: int
-    starts: int
-    n_starts: int
-
-
-def cells(game: TabularGame, table: SeatTable, outcomes: OutcomeTable) -> Cells:
-    """The cells of a game for one.
+def cells(
+    game: TabularGame, table: SeatTable, outcomes: OutcomeTable
+) -> tuple[NDArray[np.uint64], int, int, int]:
+    """Return what a compiled step of a game for one reads besides its outcomes.
 
     Args:
         game: The table of the game.
         table: The game as its player sees it.
         outcomes: The outcomes of the game.
+
+    Returns:
+        [S, A] the row of each state and action, with bit 31 set if the action is illegal, and the
+        start's where the episode has ended. The number of halvings that find an outcome of it.
+        The first threshold of a start of more outcomes than any other row, which is searched
+        apart, and how many there are. Rows that lead to such a start have thresholds from 0 on,
+        which belongs to no row; the first threshold is 0 if the start is a row like any other.
     """
     node, illegal = table.node, (table.rank < 0) & ~game.terminal[:, None]
     number = node[:, :1] + np.maximum(table.rank, 0).astype(np.int64) * node[:, 1:2]
@@ -190,7 +178,7 @@ def cells(game: TabularGame, table: SeatTable, outcomes: OutcomeTable) -> Cells:
     else:
         row = np.append(row[:-1], np.uint64(last))
     cell = row[number] | illegal.astype(np.uint64) << np.uint64(FIRST_BITS)
-    return Cells(cell, deepest, cut, places)
+    return cell, deepest, cut, places
 
 
 class SeatBatch(TableSimulator, SeatSimulator):
@@ -205,15 +193,10 @@ class SeatBatch(TableSimulator, SeatSimulator):
         opponents: See :func:`solvent.envs.sampling.opponent_pool`.
         weights: Weights with which the opponents are drawn; None draws uniformly.
 
-    Attributes:
-        pool: The opponents.
-
     Raises:
         ValueError: As :func:`~solvent.envs.sampling.opponent_pool`, or if `num_envs` is not
             positive.
     """
-
-    pool: OpponentPool
 
     def __init__(
         self,
@@ -228,7 +211,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
         super().__init__(game, rules, num_envs, table, observation)
         sources = {**vars(outcome_table(game)), **vars(table)}
         self._table = kernels.Table(*(sources[name] for name in kernels.Table._fields))
-        self._meet(opponent_pool(game, table, opponents, weights))
+        self._meet(opponents, weights)
         self._episodes = kernels.Episodes(
             state=np.full(num_envs, -1, np.int32),
             stream=np.zeros(num_envs, np.uint64),
@@ -252,19 +235,18 @@ class SeatBatch(TableSimulator, SeatSimulator):
         Raises:
             ValueError: As :func:`~solvent.envs.sampling.opponent_pool`.
         """
-        self._meet(pool := opponent_pool(self.game, self.table, opponents, weights))
+        self._meet(opponents, weights)
         if (begun := np.flatnonzero(self._episodes.stream)).size:
-            draw_entries(begun, pool.weight, self._episodes.stream, self._episodes.opponent)
+            draw_entries(begun, self._pool.weight, self._episodes.stream, self._episodes.opponent)
 
-    def _meet(self, pool: OpponentPool) -> None:
-        self.pool, self.opponents = pool, pool.opponents
-        self._pool_arrays = kernels.Pool(pool.sides, pool.weight, pool.policy)
+    def _meet(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
+        self._pool, self.opponents = opponent_pool(self.game, self.table, opponents, weights)
         shown = self.table.mask, self.table.observation
-        self._read: tuple[Any, ...] = (*self._table, *self._pool_arrays, *shown)
+        self._read: tuple[Any, ...] = (*self._table, *self._pool, *shown)
 
     def begin(self, chosen: Ints) -> None:
         rank = np.zeros(self.num_envs, np.int32)
-        kernels.begin_seats(chosen.copy(), rank, self._episodes, self._table, self._pool_arrays)
+        kernels.begin_seats(chosen.copy(), rank, self._episodes, self._table, self._pool)
 
     def step(
         self,
@@ -285,10 +267,6 @@ class SeatBatch(TableSimulator, SeatSimulator):
 
     def over(self) -> Bools:
         return self._episodes.over
-
-    def check_values(self, saved: Mapping[str, Batch]) -> None:
-        TableSimulator.check_values(self, saved)
-        SeatSimulator.check_values(self, saved)
 
 
 class BothSeats(TableSimulator):

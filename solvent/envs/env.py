@@ -44,8 +44,8 @@ from solvent.envs.sampling import (
     DRAWS,
     NOBODY,
     OPPONENT,
-    OpponentPool,
     Opponents,
+    Pool,
     RandomStream,
     SeatTable,
     first_state,
@@ -56,7 +56,7 @@ from solvent.envs.sampling import (
     table_for_one,
     table_for_two,
 )
-from solvent.model import Game, TabularGame, against, cached_table
+from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table
 from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_choice, check_integer, shown
 
@@ -117,17 +117,14 @@ def check_options(
         ignored: Options that are accepted without an effect.
 
     Raises:
-        ValueError: If they are not a mapping, or have another key.
+        ValueError: If they have another key.
     """
-    known = ", ".join(allowed) or "none"
-    if options is None:
-        return {}
-    if not isinstance(options, Mapping):
-        raise ValueError(f"options is {shown(options)}; allowed is a mapping (of {known})")
-    for key in options:
+    given: Mapping[str, Any] = options or {}
+    for key in given:
         if key not in (*allowed, *ignored):
+            known = ", ".join(allowed) or "none"
             raise ValueError(f"options has {shown(key)}; allowed are: {known}")
-    return options
+    return given
 
 
 def check_render_mode(mode: str | None, allowed: Sequence[str], rules: Game | None) -> str | None:
@@ -289,10 +286,11 @@ class TableEpisode(Position):
         rules: The rules that draw the states, or None.
         table: The game as the learner sees it.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
-        pool: The opponents, or None if no other player has a choice.
 
     Attributes:
         table: The game as the learner sees it.
+        pool: The opponents as arrays, or None if no other player has a choice.
+        opponents: The opponents in the pool, each a policy against each of the learner's seats.
         seats: The seats that the learner may take.
         over: Whether the end has been reported; True before the first episode.
         observation_space: Observation space of the learner.
@@ -308,10 +306,11 @@ class TableEpisode(Position):
         rules: Game | None,
         table: SeatTable,
         observation: str,
-        pool: OpponentPool | None = None,
     ) -> None:
         super().__init__(game, rules)
-        self.table, self.seats, self.pool, self.over = table, table.seats, pool, True
+        self.table, self.seats, self.over = table, table.seats, True
+        self.pool: Pool | None = None
+        self.opponents: tuple[tuple[TabularPolicy, ...], ...] = ()
         self.n_actions: int = table.mask.shape[1]
         self.observation_space = observation_space(table.observation)
         self.observation = observation
@@ -322,12 +321,7 @@ class TableEpisode(Position):
     @property
     def shared(self) -> tuple[Any, ...]:
         """Immutable data that copies can share."""
-        return self.game, self.rules, self._outcomes, self.pool, self.table
-
-    @property
-    def opponents(self) -> tuple[Any, ...]:
-        """The opponents in the pool, each a policy against each of the learner's seats."""
-        return self.pool.opponents if self.pool else ()
+        return self.game, self.rules, self._outcomes, self.pool, self.opponents, self.table
 
     def set_opponents(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
         """Replace the pool; an episode that is under way draws its opponent anew and goes on.
@@ -339,7 +333,7 @@ class TableEpisode(Position):
         Raises:
             ValueError: As :func:`~solvent.envs.sampling.opponent_pool`.
         """
-        self.pool = opponent_pool(self.game, self.table, opponents, weights)
+        self.pool, self.opponents = opponent_pool(self.game, self.table, opponents, weights)
         if self._stream is not None:
             self._draw_opponent(self.pool, self._stream)
 
@@ -398,7 +392,7 @@ class TableEpisode(Position):
         """The player to act."""
         return self.table.node.item(self._base + self._at, 5)
 
-    def _draw_opponent(self, pool: OpponentPool, stream: RandomStream) -> None:
+    def _draw_opponent(self, pool: Pool, stream: RandomStream) -> None:
         self._opponent = bisect_right(pool.weight, stream.draw()) if len(pool.weight) > 1 else 0
 
     def look(self) -> tuple[Any, NDArray[np.int8]]:

@@ -1,7 +1,7 @@
 """Steps of many environments at once, compiled; importing this module compiles nothing.
 
 **A table for one** (:func:`step_alone`). The arrays are those of
-:mod:`solvent.envs.sampling` and of :class:`solvent.envs.batches.Cells`. Of n
+:mod:`solvent.envs.sampling` and of :func:`solvent.envs.batches.cells`. Of n
 environments, ``state`` [n] int32 and ``stream`` [n] uint64 say where they are. **A seat against
 opponents** of a pool (:func:`step_seats`) is the same with a second player. **Without a table**
 the rules of a game make the steps, and actions alone are drawn here (:func:`draw_actions`,
@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from solvent.envs.sampling import Pool
 
 _U32, _U64, _I64 = np.uint32, np.uint64, np.int64
 FIRST, CUT = np.uint64((1 << 31) - 1), np.uint64((1 << 27) - 1)
@@ -138,8 +140,8 @@ def step_alone(
 ) -> int:
     """Play an action in each environment, or begin it again if its episode has ended.
 
-    After `state` and `stream`, which are changed, and the actions, [n], come the fields of
-    :class:`~solvent.envs.batches.Cells`; the game's ``threshold``, ``to``, rewards to the
+    After `state` and `stream`, which are changed, and the actions, [n], comes what is returned by
+    :func:`~solvent.envs.batches.cells`; the game's ``threshold``, ``to``, rewards to the
     player who chooses, and ``shift``; the table's ``mask`` and ``observation``; and arrays [n],
     [n, A] and [n, D] that are filled. An action is not read where the episode has ended.
 
@@ -308,14 +310,6 @@ class Table(NamedTuple):
     shift: int
     sign: NDArray[np.float64]
     bonus: NDArray[np.float64]
-
-
-class Pool(NamedTuple):
-    """Arrays of a :class:`solvent.envs.sampling.OpponentPool`, under their names there."""
-
-    sides: NDArray[np.int64]
-    weight: NDArray[np.int64]
-    policy: NDArray[np.int64]
 
 
 @njit(cache=True, inline="always")

@@ -74,7 +74,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from gymnasium import spaces
@@ -508,21 +508,18 @@ Opponents: TypeAlias = TabularPolicy | Sequence[Opponent]
 """A single opponent, or a list of them."""
 
 
-@dataclass(frozen=True, eq=False)
-class OpponentPool:
+class Pool(NamedTuple):
     """Opponents as a sampler reads them.
 
     Attributes:
         sides: [V] int64 thresholds from which one of the learner's seats is drawn.
         weight: [K] int64 thresholds from which one of the K opponents is drawn.
         policy: [K, C] int64 thresholds of the actions of each, C = ``SeatTable.choices``.
-        opponents: [K] tuples of the policies themselves, one for each seat of the learner.
     """
 
     sides: Ints
     weight: Ints
     policy: Ints
-    opponents: tuple[tuple[TabularPolicy, ...], ...]
 
 
 def opponent_pool(
@@ -530,8 +527,8 @@ def opponent_pool(
     table: SeatTable,
     opponents: Opponents,
     weights: Sequence[float] | None = None,
-) -> OpponentPool:
-    """Make a pool.
+) -> tuple[Pool, tuple[tuple[TabularPolicy, ...], ...]]:
+    """Make a pool, and list the policies in it, one for each seat of the learner.
 
     Args:
         game: The game that is played.
@@ -550,10 +547,8 @@ def opponent_pool(
     cuts = np.empty((len(listed), table.choices), np.int64)
     for k, views in enumerate(policies):
         cuts[k] = np.concatenate([_action_thresholds(policy, game) for policy in views])
-    return OpponentPool(
-        evenly(len(table.seats)), inverse_cdf(chances, np.array([0, len(listed)])), cuts,
-        tuple(policies),
-    )  # fmt: skip
+    drawn = inverse_cdf(chances, np.array([0, len(listed)]))
+    return Pool(evenly(len(table.seats)), drawn, cuts), tuple(policies)
 
 
 def evenly(count: int) -> Ints:

@@ -23,12 +23,11 @@ import json
 import os
 import re
 import time
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,17 +137,14 @@ def read_entry(path: Path) -> Packed | None:
     Args:
         path: The entry's place; its name is part of the content.
     """
-    arrays: dict[str, NDArray[Any]] = {}
     try:
-        with zipfile.ZipFile(path) as archive:
-            for name in archive.namelist():
-                with archive.open(name) as file:
-                    arrays[name] = np.lib.format.read_array(file, allow_pickle=False)
-                    file.read(1)  # At its end the archive compares the checksum.
+        # At the end of an array the archive compares the checksum.
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = dict(archive)
         header = json.loads(arrays.pop("header").tobytes())
         if header.pop("entry") != path.name:
             return None
-    except Exception:  # For damaged archives zipfile and zlib raise errors of many kinds.
+    except Exception:  # For damaged archives NumPy and zipfile raise errors of many kinds.
         return None
     with contextlib.suppress(OSError):
         os.utime(path)
@@ -167,17 +163,10 @@ def write_entry(path: Path, packed: Packed) -> None:
         return
     header = json.dumps({"entry": path.name, **packed.header}).encode()
     members = {"header": np.frombuffer(header, np.uint8), **packed.arrays}
-
-    def write(file: BinaryIO) -> None:
-        with zipfile.ZipFile(file, "w") as archive:
-            for name, array in members.items():
-                with archive.open(name, "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
-
     with contextlib.suppress(OSError, StoreError):
         path.parent.mkdir(parents=True, exist_ok=True)
         make_room(path.parent, size)
-        write_atomically(path, write)
+        write_atomically(path, lambda file: np.savez(file, allow_pickle=False, **members))
 
 
 def make_room(folder: Path, size: int = 0) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,22 +79,18 @@ def check_protocol(game: Game) -> None:
 
 
 def check_chance(game: Game) -> None:
-    """Probabilities are positive Fractions that sum to 1."""
-
-    def check(outcomes: tuple[Any, ...], where: str) -> None:
+    """Probabilities are Fractions, positive ones that sum to 1."""
+    rows = (
+        (f"state {state!r}, action {joint}", game.transition(state, joint))
+        for state in states_of(game)  # Compiling adds them up.
+        for joint in _joint_actions(game, state)
+    )
+    for where, outcomes in chain([("initial()", game.initial())], rows):
         for outcome in outcomes:
-            if not isinstance(outcome.probability, Fraction) or outcome.probability <= 0:
+            if not isinstance(outcome.probability, Fraction):
                 raise GameCheckError(
-                    f"{where}: probability {outcome.probability!r} is not a positive Fraction"
+                    f"{where}: probability {outcome.probability!r} is not a Fraction"
                 )
-        total = sum(outcome.probability for outcome in outcomes)
-        if total != 1:
-            raise GameCheckError(f"{where}: probabilities sum to {total}")
-
-    check(game.initial(), "initial()")
-    for state in states_of(game):
-        for joint in _joint_actions(game, state):
-            check(game.transition(state, joint), f"state {state!r}, action {joint}")
 
 
 def check_actions(game: Game) -> None:
@@ -171,11 +168,9 @@ def check_states(game: Game) -> None:
 
 def check_rewards(game: Game) -> None:
     """Rewards of an acyclic game cannot add up to more or less than ``info.reward_range``."""
-    if not game.info.acyclic:
-        return
     table = compile_game(game, reference=True)
-    if repeatable_state(table) is not None:
-        raise GameCheckError("info says acyclic, but rewards add up without end")
+    if not game.info.acyclic or repeatable_state(table) is not None:
+        return  # That a cycle is none of an acyclic game is said by check_end.
     low, high = game.info.reward_range
     for extreme in extreme_returns(table)[:2]:
         if not low - 1e-9 <= extreme <= high + 1e-9:
@@ -228,14 +223,8 @@ def _rows(table: TabularGame, state: int) -> list[Any]:
     return rows
 
 
-def _joint_actions(game: Game, state: Any) -> Iterator[tuple[int, ...]]:
-    if game.is_terminal(state):
-        return
-    legal = game.legal_actions(state)
-    if game.info.players == 1:
-        yield from ((a,) for a in legal[0])
-    else:
-        yield from ((a, b) for a in legal[0] for b in legal[1])
+def _joint_actions(game: Game, state: Any) -> Iterable[tuple[int, ...]]:
+    return () if game.is_terminal(state) else product(*game.legal_actions(state))
 
 
 CHECKS: tuple[Callable[[Game], None], ...] = (

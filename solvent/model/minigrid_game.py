@@ -204,7 +204,7 @@ class MiniGridGame:
         Raises:
             ValueError: If steps are random, or differ from those of the table.
         """
-        table = TabularGame(info=self.info, **walk(self, MOST_STATES, None))
+        table = walk(self, MOST_STATES, None)
         self._world.follow()
         return table
 

@@ -162,30 +162,8 @@ class _Choices(dict[Any, int]):
         return masks[0], masks[1]
 
 
-def compile_rules(
-    game: Game,
-    *,
-    reference: bool = False,
-    max_states: int = MOST_STATES,
-    progress: OnProgress | None = None,
-) -> TabularGame:
-    """Build the table of rules, as :func:`solvent.model.compile_game` says."""
-    own: Any = None if reference else game
-    if hasattr(own, "table_from"):  # A game whose table is computed from that of another.
-        whole: TabularGame = own.table_from(
-            compile_rules(own.game, max_states=max_states, progress=progress)
-        )
-        return whole
-    if not hasattr(own, "tabulate"):
-        return TabularGame(info=game.info, **walk(game, max_states, progress))
-    table = own.tabulate()
-    if not isinstance(table, TabularGame):
-        raise TypeError(f"tabulate() of {game.info.name} returned {type(table).__name__}")
-    return table
-
-
-def walk(game: Game, max_states: int, progress: OnProgress | None) -> dict[str, Any]:
-    """Return the fields of a game's table, other than ``info``, from the game's rules.
+def walk(game: Game, max_states: int, progress: OnProgress | None) -> TabularGame:
+    """Return the table of a game, from the game's rules.
 
     Args:
         game: The rules.
@@ -210,14 +188,15 @@ def walk(game: Game, max_states: int, progress: OnProgress | None) -> dict[str, 
     for outcome, chance in zip(start, chances, strict=True):
         initial[place[outcome.state]] += float(chance)
     chosen = pieces.joined("chosen")
-    return {
-        "states": states,
+    return TabularGame(
+        info=game.info,
+        states=states,
         **pieces.fields(np.array([len(joint) for joint in choices.joint])[chosen]),
-        "mask": choices.masks(chosen),
-        "initial": initial,
-        "observation": tuple(pieces.joined(f"seen_{p}") for p in range(game.info.players)),
-        "turn": pieces.joined("turn") if isinstance(game, Alternating) else None,
-    }
+        mask=choices.masks(chosen),
+        initial=initial,
+        observation=tuple(pieces.joined(f"seen_{p}") for p in range(game.info.players)),
+        turn=pieces.joined("turn") if isinstance(game, Alternating) else None,
+    )
 
 
 class _Walk:

@@ -149,9 +149,12 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
     checks.check_chance: [
         (
             Coin(start=(Outcome(0.5, "toss"), Outcome(0.5, "lost"))),  # type: ignore[arg-type]
-            "initial(): probability 0.5 is not a positive Fraction",
+            "initial(): probability 0.5 is not a Fraction",
         ),
-        (Coin(start=(Outcome(THIRD, "toss"),)), "initial(): probabilities sum to 1/3"),
+        (
+            Coin(start=(Outcome(THIRD, "toss"),)),
+            "coin: probabilities sum to 1/3, not 1, at the initial distribution",
+        ),
         (
             Coin(branches={"toss": (*sure("won"), Outcome(Fraction(0), "lost"))}),
             "coin: a probability is 0 at state 'toss', action (0,); "
@@ -168,7 +171,7 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
         (
             Floating(target=3, sides=2),
             "state Turn(player=0, scores=(0, 0), total=2), action (1, 0): "
-            "probability 1.0 is not a positive Fraction",
+            "probability 1.0 is not a Fraction",
         ),
     ],
     checks.check_actions: [
@@ -184,6 +187,10 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
     ],
     checks.check_end: [
         (Coin(after_pass="toss"), "info says acyclic, but a cycle is reachable from 'toss'"),
+        (
+            Coin(branches={"toss": (Outcome(HALF, "toss", 1), Outcome(HALF, "lost"))}),
+            "info says acyclic, but a cycle is reachable from 'toss'",
+        ),
         (
             Coin(branches={"toss": sure("toss")}),
             "from state 'toss' no end of the game can be reached",
@@ -226,10 +233,6 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
             "an episode can collect 1.0, but reward_range is (0.0, 0.5)",
         ),
         (TWICE, "an episode can collect 2.0, but reward_range is (0.0, 1.0)"),
-        (
-            Coin(branches={"toss": (Outcome(HALF, "toss", 1), Outcome(HALF, "lost"))}),
-            "info says acyclic, but rewards add up without end",
-        ),
     ],
 }
 

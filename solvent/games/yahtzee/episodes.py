@@ -10,7 +10,7 @@ from gymnasium import spaces
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import Batch, BatchSimulator, check_range
+from solvent.envs.batch_simulator import Batch, BatchSimulator
 from solvent.envs.kernels import advance, draw_of
 from solvent.games.yahtzee.arrays import Int32s, Rules, rules_arrays
 from solvent.games.yahtzee.layers import YahtzeeLayers
@@ -261,16 +261,17 @@ class YahtzeeEpisodes(BatchSimulator):
     def examples(self) -> Sequence[Turn]:
         return YahtzeeSampler(self.rules).examples()
 
-    def check_values(self, saved: Mapping[str, Batch]) -> None:
+    def counts(self) -> dict[str, int]:
         rules = self._rules
         counts = 1 << len(rules.plain), rules.bonus_at + 1, 2, len(rules.dice), rules.rolls + 1
-        for name, count in zip(Situations._fields, counts, strict=True):
-            check_range(f"{name} goes", saved[name], count)
-        hand = saved["hand"]
-        if ((hand > 0) & (hand < rules.base)).any():
+        return dict(zip(Situations._fields, counts, strict=True))
+
+    def check_values(self, saved: Mapping[str, Batch]) -> None:
+        super().check_values(saved)
+        hand, first = saved["hand"], self._rules.base
+        if ((hand > 0) & (hand < first)).any():
             raise ValueError(
-                f"saved hand has {hand[hand > 0].min()}; allowed are 0 and the rolls from "
-                f"{rules.base}"
+                f"saved hand has {hand[hand > 0].min()}; allowed are 0 and the rolls from {first}"
             )
 
 
