@@ -139,7 +139,7 @@ def read_entry(path: Path) -> Packed | None:
     """
     try:
         # At the end of an array the archive compares the checksum.
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = dict(archive)
         header = json.loads(arrays.pop("header").tobytes())
         if header.pop("entry") != path.name:
