@@ -13,7 +13,7 @@ import pytest
 from bad_files import CONTENTS, no_files
 
 import solvent
-from solvent.baselines.named import _own
+from solvent.baselines.named import own_baselines
 from solvent.games import Pig
 from solvent.model import cached_table, registry
 from solvent.model.files import parse_json, read_file
@@ -119,7 +119,7 @@ def test_a_field_that_is_not_of_its_kind_is_refused_at_once(
 def test_baselines_that_are_none_are_refused_by_name() -> None:
     spec = GameSpec(name="test-bare", make="mine:Mine", baselines="string:digits")
     with pytest.raises(ValueError, match=r"string:digits, the baselines of the game test-bare, is"):
-        _own(spec)
+        own_baselines(spec)
     with pytest.raises(
         ValueError, match=r"the spec of a game is {'name': 'x'}; expected a GameSpec"
     ):
