@@ -36,7 +36,7 @@ actions of the first state, then of the second, and so on; y [Y] the same of pla
 could make it improper for free, player 1's policy is found from its own side, with the players
 exchanged. Both sides have to arrive at the same values.
 
-**Compiled loops** solve all matrix games of a component, and evaluate fixed strategies. State s has
+**A compiled loop** solves all matrix games of a component. State s has
 a row for each pair (i, j) of actions, row by row; its actions in x begin at ``x_start[s]``.
 """
 
@@ -44,11 +44,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from solvent.exact.chain import Chain, bicgstab
+from solvent.exact.chain import sweep
 from solvent.exact.compilation import SMALLEST_NORMAL, Transitions, inner, keep_staying, kernel
 from solvent.exact.matrix_game import LARGEST_GAP, ROUNDING, solve_in, solve_matrix_games, work_for
 from solvent.exact.mdp import (
@@ -58,6 +57,7 @@ from solvent.exact.mdp import (
     TIE,
     Component,
     advantages,
+    chain_of,
     evaluate,
     is_proper,
     likeliest_exit,
@@ -78,11 +78,11 @@ PRICE = 1e6
 SWEEPS = 3
 """Sweeps of matrix games before an evaluation; twice as many after each round without progress."""
 
+EVALUATIONS = 15
+"""Sweeps, up and down, under the strategies found between two sweeps of matrix games."""
+
 PATIENCE = 5
 """Rounds of Newton's method without progress after which it is left."""
-
-FEW = 100
-"""Steps without progress after which a rough evaluation is left to more patient methods."""
 
 ROUGH = 1e-4
 """While the matrix games have larger values than this, in units of the largest value of a state,
@@ -432,7 +432,7 @@ def iterate(
 
 def solve_stages(
     c: GameComponent, v: Floats, x: Floats, y: Floats
-) -> tuple[Floats, Floats, Floats, Component]:
+) -> tuple[Floats, Floats, Floats]:
     """Solve the matrix games A_s of all states.
 
     Args:
@@ -443,19 +443,19 @@ def solve_stages(
 
     Returns:
         The value of each game, [n]; the sum of what changes along the best row, or the largest such
-        sum where both choose, [n]; the largest of all rows, [n]; and what follows under x and y.
+        sum where both choose, [n]; and the largest of all rows, [n].
     """
     beyond = len(c.boundary)
-    value, change, largest, solved, followed = solve_all_stages(
+    value, change, largest, solved = solve_all_stages(
         *c.start, c.transitions, c.reward, np.append(v[0], c.boundary),
-        np.append(v[1], np.zeros(beyond)), x, y, c.largest_game, LARGEST_GAP, ROUNDING, False,
+        np.append(v[1], np.zeros(beyond)), x, y, c.largest_game, LARGEST_GAP, ROUNDING,
     )  # fmt: skip
     for s in np.flatnonzero(~solved).tolist():
         own, other = (slice(*start[s : s + 2].tolist()) for start in c.start)
         a = advantages(c, v)[0][slice(*c.transitions.row_start[s : s + 2])]
         game = solve_matrix_games(a.reshape(1, c.count[0][s], c.count[1][s]))[0]
         value[s], x[own], y[other] = game.value, game.row_strategy, game.column_strategy
-    return value, change, largest, followed_by(c, followed)
+    return value, change, largest
 
 
 def second_strategies(c: GameComponent, v: Floats, x: Floats, response: Ints) -> Floats:
@@ -509,33 +509,22 @@ def newton(c: GameComponent) -> Near | None:
     near: Near | None = None
     nearest, stalled = np.inf, 0
     x, y = (np.zeros(start[-1]) for start in c.start)
-    v, everywhere = np.zeros((2, c.n)), np.ones(c.n, bool)
+    v = np.zeros((2, c.n))
     payoff = max(float(np.abs(part).max(initial=0.0)) for part in (c.reward, c.boundary))
     while stalled < PATIENCE and not (near and near.converged):
         x, y, rough = x.copy(), y.copy(), nearest >= ROUGH
-        if rough:
-            values = np.append(v.sum(axis=0), c.boundary)
-            followed = followed_by(
-                c,
-                approach_values(
-                    *c.start, c.transitions, c.reward, values, x, y, c.largest_game,
-                    SWEEPS << stalled,
-                ),
-            )  # fmt: skip
-            v = np.stack((values[: c.n], np.zeros(c.n)))
-            if not np.isfinite(values).all():
-                break
-        proper = is_proper(followed, everywhere)
-        if not (proper or rough):
-            break
         try:
-            if proper and rough:
-                v = evaluate_roughly(followed, v[0])
-            elif proper:
-                v = evaluate(followed, everywhere.astype(float), v[0])
+            if rough:
+                v = approach_values(c, v, x, y, SWEEPS << stalled)
+            weight = pair_weights(c, x, y)
+            proper = is_proper(c, weight > 0)
+            if not (proper or rough):
+                break
+            if proper:
+                v = evaluate(c, weight, v[0], rough=ROUGH / 1000 if rough else None)
         except CertificateError:
             break
-        value, _, change, followed = solve_stages(c, v, x, y)
+        value, _, change = solve_stages(c, v, x, y)
         residual = np.abs(value)
         equal = np.maximum(tie(v, change), GRAIN * payoff)
         converged = not rough and bool((residual <= equal).all())
@@ -554,57 +543,52 @@ def evenly(c: GameComponent) -> Near | None:
         c: The component.
     """
     x, y = (np.repeat(1.0 / count, count) for count in c.count)
-    facing = induced(c, x)
-    if not is_proper(facing, np.ones(facing.k, bool)):
-        return None
     try:
-        v = -evaluate(facing, y)
+        v = evaluate(c, pair_weights(c, x, y))
     except CertificateError:
         return None
-    _, _, change, _ = solve_stages(c, v, x, y)
+    _, _, change = solve_stages(c, v, x, y)
     return Near(v, x, y, change, False)
 
 
-def followed_by(c: GameComponent, followed: Followed) -> Component:
-    """The component with one row in each state: what follows under fixed strategies.
+def approach_values(c: GameComponent, v: Floats, x: Floats, y: Floats, rounds: int) -> Floats:
+    """Bring values [2, n] nearer to a component's by sweeps of matrix games.
+
+    Each sweep that solves all matrix games is followed by cheaper ones under the strategies found
+    (van der Wal 1978, "Discounted Markov Games: Generalized Policy Iteration Method").
 
     Args:
         c: The component.
-        followed: The outcomes under the fixed strategies.
-    """
-    end = int(followed.start[-1])
-    return Component(
-        game=c.game,
-        states=c.states,
-        transitions=Transitions(
-            np.arange(c.n + 1), followed.start, followed.target[:end], followed.probability[:end]
-        ),
-        reward=followed.reward[:end],
-        boundary=c.boundary,
-        players=c.players,
-    )
-
-
-def evaluate_roughly(followed: Component, guess: Floats) -> Floats:
-    """Return :func:`~solvent.exact.mdp.evaluate` of one row in each state, but for rounding.
-
-    Args:
-        followed: A component with one row in each state.
-        guess: [n] values to begin with.
+        v: [2, n] values to begin with.
+        x: [X] strategies whose supports are tried first; the last ones found are written.
+        y: [Y] the same for player 1.
+        rounds: Number of sweeps of matrix games.
 
     Raises:
-        CertificateError: If play ends too rarely for floats.
+        CertificateError: If a state is never left under the strategies found, or values grow out of
+            the range of floats.
     """
-    chain = Chain(followed.name(), followed.edges, np.ones(followed.n), followed.leaving)
-    v, right = guess.copy(), followed.r
-    within = np.full(followed.n, ROUGH / 1000 * float(np.abs(right).max()))
-    residual = bicgstab(
-        chain.start, chain.target, chain.flow, chain.changing, chain.leaving, 1.0, right, v,
-        within, ROUGH / 1000, FEW, np.empty((7, followed.n)),
-    )  # fmt: skip
-    if not residual <= ROUGH / 1000:
-        v = chain.solve(right, within=within)
-    return np.stack((v, 0 * v))
+    for _ in range(rounds):
+        rise, *_ = solve_stages(c, v, x, y)
+        chain, right = chain_of(c, pair_weights(c, x, y))
+        values = v.sum(axis=0) + rise / chain.changing
+        for _ in range(EVALUATIONS):
+            sweep(chain.start, chain.target, chain.flow, chain.changing, right, values)
+        if not np.isfinite(values).all():
+            raise CertificateError(f"{c.name()}: values are too large for floats")
+        v = np.stack((values, 0 * values))
+    return v
+
+
+def pair_weights(c: GameComponent, x: Floats, y: Floats) -> Floats:
+    """The probability of each pair of actions under strategies x and y, [k].
+
+    Args:
+        c: The component.
+        x: [X] player 0's strategies.
+        y: [Y] player 1's.
+    """
+    return np.asarray(np.repeat(x, c.width) * y[c.pair])
 
 
 def absorbs(c: GameComponent, x: Floats) -> Bools:
@@ -663,34 +647,9 @@ def _largest(c: GameComponent, v: Floats) -> float:
     return max(float(np.abs(v[0]).max()), float(advantages(c, v)[1].max()))
 
 
-class Followed(NamedTuple):
-    """The outcomes in each of n states under fixed strategies, those with the same end together.
-
-    ===============  ==============  =============================================================
-    ``start``        [n+1] int64     slices of outcomes
-    ``target``       [..] int64      the state or place that follows, distinct within a state
-    ``probability``  [..] float64    of each outcome
-    ``reward``       [..] float64    its mean
-    ===============  ==============  =============================================================
-
-    The arrays may be longer than ``start`` says.
-    """
-
-    start: Ints
-    target: Ints
-    probability: Floats
-    reward: Floats
-
-
 STEADY = 1e-13
-"""The smallest advantage for which a row replaces the one chosen in a sweep, in units of what
+"""The smallest advantage for which an action replaces the one chosen so far, in units of what
 changes along either."""
-
-EVALUATIONS = 30
-"""Sweeps over fixed strategies between two sweeps of matrix games, at most."""
-
-SMALLER = 0.1
-"""The factor by which they reduce what the sweep of matrix games left."""
 
 
 @kernel(largest=2000, allocates=True)
@@ -706,8 +665,7 @@ def solve_all_stages(
     largest_game: tuple[int, int],
     accepted: float,
     rounding: float,
-    update: bool,
-) -> tuple[Floats, Floats, Floats, Bools, Followed]:
+) -> tuple[Floats, Floats, Floats, Bools]:
     """Solve the matrix game of advantages in every state.
 
     Args:
@@ -722,19 +680,16 @@ def solve_all_stages(
         largest_game: The most actions that player 0 has in a state, and player 1.
         accepted: Largest duality gap accepted, in units of the range of a game's payoffs.
         rounding: Duality gap accepted beyond that, in units of the largest payoff.
-        update: Whether the value of each game is added to that of its state at once, divided by
-            the probability that the state changes: a sweep of Gauss-Seidel.
 
     Returns:
         The value of each game, [n]; the sum of what changes along the best row, or the largest such
-        sum where both choose, [n]; the largest of all rows, [n]; whether the duality gap is
-        accepted, [n]; and what follows under the strategies that were found.
+        sum where both choose, [n]; the largest of all rows, [n]; and whether the duality gap is
+        accepted, [n].
     """
     n = len(x_start) - 1
     work = work_for(*largest_game)
     most = largest_game[0] * largest_game[1]
-    payoff, changes, weight = np.zeros(most), np.zeros(most), np.zeros(most)
-    seen, followed = np.full(len(values), -1), no_outcomes(n)
+    payoff, changes = np.zeros(most), np.zeros(most)
     value, change, largest = np.zeros(n), np.zeros(n), np.zeros(n)
     solved = np.ones(n, np.bool_)
     for s in range(n):
@@ -749,28 +704,14 @@ def solve_all_stages(
             change[s] = largest[s]
         else:
             chooser, sign = (own, 1) if len(own) > 1 else (other, -1)
-            best = _choose(chooser, sign, payoff, changes, STEADY if update else 0.0)
+            best = _choose(chooser, sign, payoff, changes)
             own[:] = 0.0
             other[:] = 0.0
             own[0] = other[0] = 1.0
             chooser[0] = 0.0
             chooser[best] = 1.0
             value[s], change[s] = payoff[best], changes[best]
-        pairs = weight[:size].reshape((len(own), len(other)))
-        for i in range(len(own)):
-            for j in range(len(other)):
-                pairs[i, j] = own[i] * other[j]
-        # Here, where the rows of the state have just been read, this takes a fraction of the time.
-        followed = _follow(s, pairs, transitions, reward, seen, followed)
-        if update:
-            begin, end = followed.start[s], followed.start[s + 1]
-            moving = 0.0
-            for o in range(begin, end):
-                if followed.target[o] != s:
-                    moving += followed.probability[o]
-            value[s] /= moving if moving > 0 else 1.0
-            values[s] += value[s]
-    return value, change, largest, solved, followed
+    return value, change, largest, solved
 
 
 @inner
@@ -808,141 +749,11 @@ def _find_advantages(
 
 
 @inner
-def _choose(chooser: Floats, sign: int, payoff: Floats, changes: Floats, steady: float) -> int:
+def _choose(chooser: Floats, sign: int, payoff: Floats, changes: Floats) -> int:
     """Return the best action of the one who chooses, or the one chosen so far if it is as good."""
     best = now = 0
     for k in range(len(chooser)):
         best = k if sign * payoff[k] > sign * payoff[best] else best
         now = k if chooser[k] > chooser[now] else now
-    equal = steady * max(changes[best], changes[now])
+    equal = STEADY * max(changes[best], changes[now])
     return best if sign * (payoff[best] - payoff[now]) > equal else now
-
-
-@kernel(largest=500, allocates=True)
-def approach_values(
-    x_start: Ints,
-    y_start: Ints,
-    transitions: Transitions,
-    reward: Floats,
-    values: Floats,
-    x: Floats,
-    y: Floats,
-    largest_game: tuple[int, int],
-    rounds: int,
-) -> Followed:
-    """Bring values nearer to a component's by sweeps of matrix games, and of what they lead to.
-
-    Each sweep that solves all matrix games is followed by cheaper ones under the strategies found
-    (van der Wal 1978, "Discounted Markov Games: Generalized Policy Iteration Method").
-
-    Args:
-        x_start: [n+1] slices of player 0's actions.
-        y_start: [n+1] slices of player 1's actions.
-        transitions: Transitions of the component; next states from n on are places outside.
-        reward: [N] to player 0.
-        values: [n+m] of states and of places outside, written.
-        x: [X] strategies whose supports are tried first; the last ones found are written.
-        y: [Y] the same for player 1.
-        largest_game: The most actions that player 0 has in a state, and player 1.
-        rounds: Number of sweeps of matrix games.
-
-    Returns:
-        What follows under the last strategies.
-    """
-    rest = np.zeros(len(values))
-    # A literal would compile the loop below a second time.
-    update = bool(np.bool_(True))
-    for _ in range(rounds):
-        steps, _, _, _, followed = solve_all_stages(
-            x_start, y_start, transitions, reward, values, rest, x, y, largest_game, 1.0, 0.0,
-            update,
-        )  # fmt: skip
-        _sweep(followed, values, SMALLER * np.abs(steps).max())
-    return followed
-
-
-@inner
-def _sweep(followed: Followed, values: Floats, enough: float) -> None:
-    """Sweep over fixed strategies, down and up by turns, until no value changes by more."""
-    start, target, probability, reward = followed
-    n = len(start) - 1
-    moving, gain = np.zeros(n), np.zeros(n)
-    for s in range(n):
-        for o in range(start[s], start[s + 1]):
-            gain[s] += probability[o] * reward[o]
-            moving[s] += probability[o] if target[o] != s else 0.0
-    for turn in range(EVALUATIONS):
-        largest = 0.0
-        for i in range(n):
-            s = i if turn % 2 else n - 1 - i
-            if moving[s] > 0:
-                total = gain[s]
-                for o in range(start[s], start[s + 1]):
-                    total += probability[o] * values[target[o]] if target[o] != s else 0.0
-                total /= moving[s]
-                largest = max(largest, abs(total - values[s]))
-                values[s] = total
-        if largest <= enough:
-            break
-
-
-@inner
-def no_outcomes(n: int) -> Followed:
-    """Memory for the outcomes of n states, of which there are none yet."""
-    length = 4 * n + 64
-    start = np.zeros(n + 1, np.int64)
-    return Followed(start, np.zeros(length, np.int64), np.zeros(length), np.zeros(length))
-
-
-@inner
-def _follow(
-    s: int,
-    weight: Floats,
-    transitions: Transitions,
-    reward: Floats,
-    seen: Ints,
-    followed: Followed,
-) -> Followed:
-    """Add the outcomes of state s, after those of all states before it.
-
-    Args:
-        s: The state.
-        weight: [m, n] the probability of each pair of actions.
-        transitions: Transitions of the component; next states from n on are places outside.
-        reward: [N] to player 0.
-        seen: [n+m] where the outcome that leads to each place stands; anything below the first of
-            this state if there is none.
-        followed: The outcomes found so far.
-
-    Returns:
-        The same, in larger arrays if need be.
-    """
-    row_start, outcome_start, next_state, probability = transitions
-    first = row_start[s]
-    begin = end = followed.start[s]
-    target, chance, gain = followed.target, followed.probability, followed.reward
-    rows, columns = weight.shape
-    most = end + outcome_start[first + rows * columns] - outcome_start[first]
-    if most > len(target):
-        target = np.concatenate((target, np.zeros(most, np.int64)))
-        chance = np.concatenate((chance, np.zeros(most)))
-        gain = np.concatenate((gain, np.zeros(most)))
-        followed = Followed(followed.start, target, chance, gain)
-    for i in range(rows):
-        for j in range(columns):
-            if weight[i, j] > 0:
-                k = first + i * columns + j
-                for o in range(outcome_start[k], outcome_start[k + 1]):
-                    t = next_state[o]
-                    if seen[t] < begin:
-                        seen[t] = end
-                        target[end], chance[end], gain[end] = t, 0.0, 0.0
-                        end += 1
-                    p = weight[i, j] * probability[o]
-                    chance[seen[t]] += p
-                    gain[seen[t]] += p * reward[o]
-    for o in range(begin, end):
-        if chance[o] > 0:
-            gain[o] /= chance[o]
-    followed.start[s + 1] = end
-    return followed

@@ -250,24 +250,43 @@ def approach(c: Component, policy: Ints, values: Floats) -> bool:
     return bool(outcome == SETTLED_DOWN)
 
 
-def evaluate(c: Component, weight: Floats, guess: Floats | None = None) -> Floats:
+def evaluate(
+    c: Component, weight: Floats, guess: Floats | None = None, *, rough: float | None = None
+) -> Floats:
     """The values of the component when rows are taken with given probabilities, [2, n].
 
     Args:
         c: The component.
         weight: [k] the probability of each row in its state; play must leave for certain.
         guess: [n] values with which iteration begins.
+        rough: Accuracy that is enough, in units of the largest reward; rounding if left out.
 
     Raises:
         CertificateError: If play ends too rarely for floats.
     """
-    chain = Chain(c.name(), c.edges, weight, grouped_sum(c.state, weight * c.leaving, c.n))
-    right = grouped_sum(c.state, weight * c.r, c.n)
-    v = chain.solve(right, within=np.full(c.n, FIRST * np.abs(right).max()), guess=guess)
+    chain, right = chain_of(c, weight)
+    within = np.full(c.n, (FIRST if rough is None else rough) * np.abs(right).max())
+    v = chain.solve(right, within=within, guess=guess)
+    if rough is not None:
+        return np.stack((v, 0 * v))
     # What the equations still lack, found by differences, is solved for once more.
     rest = grouped_sum(c.state, weight * advantages(c, np.stack((v, 0 * v)))[0], c.n)
     enough = max(REST * np.abs(rest).max(), EPSILON * np.abs(right).max())
     return np.stack((v, chain.solve(rest, within=np.full(c.n, enough))))
+
+
+def chain_of(c: Component, weight: Floats) -> tuple[Chain, Floats]:
+    """Play in the component when rows are taken with given probabilities, and its rewards, [n].
+
+    Args:
+        c: The component.
+        weight: [k] the probability of each row in its state.
+
+    Raises:
+        CertificateError: If a state is never left, as far as floats can tell.
+    """
+    chain = Chain(c.name(), c.edges, weight, grouped_sum(c.state, weight * c.leaving, c.n))
+    return chain, grouped_sum(c.state, weight * c.r, c.n)
 
 
 def advantages(c: Component, v: Floats) -> tuple[Floats, Floats]:
