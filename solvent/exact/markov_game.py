@@ -647,11 +647,6 @@ def _largest(c: GameComponent, v: Floats) -> float:
     return max(float(np.abs(v[0]).max()), float(advantages(c, v)[1].max()))
 
 
-STEADY = 1e-13
-"""The smallest advantage for which an action replaces the one chosen so far, in units of what
-changes along either."""
-
-
 @kernel(largest=2000, allocates=True)
 def solve_all_stages(
     x_start: Ints,
@@ -704,7 +699,7 @@ def solve_all_stages(
             change[s] = largest[s]
         else:
             chooser, sign = (own, 1) if len(own) > 1 else (other, -1)
-            best = _choose(chooser, sign, payoff, changes)
+            best = _choose(chooser, sign, payoff)
             own[:] = 0.0
             other[:] = 0.0
             own[0] = other[0] = 1.0
@@ -749,11 +744,10 @@ def _find_advantages(
 
 
 @inner
-def _choose(chooser: Floats, sign: int, payoff: Floats, changes: Floats) -> int:
+def _choose(chooser: Floats, sign: int, payoff: Floats) -> int:
     """Return the best action of the one who chooses, or the one chosen so far if it is as good."""
     best = now = 0
     for k in range(len(chooser)):
         best = k if sign * payoff[k] > sign * payoff[best] else best
         now = k if chooser[k] > chooser[now] else now
-    equal = STEADY * max(changes[best], changes[now])
-    return best if sign * (payoff[best] - payoff[now]) > equal else now
+    return best if sign * payoff[best] > sign * payoff[now] else now
