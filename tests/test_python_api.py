@@ -359,7 +359,6 @@ TAKES_TABLES: list[Any] = [
     solvent.state_visitation,
     exact.score,
     lambda game, rows: solvent.nash_conv(game, rows, rows),
-    lambda game, rows: exact.cross_play_matrix(game, [rows], [rows]),
     lambda game, rows: solvent.save_policy("never.npz", rows),
 ]
 

@@ -47,14 +47,8 @@ from solvent.benchmark.suites import TaskGame
 from solvent.envs.sampling import observed
 from solvent.exact import CertificateError, ImproperGameError, Score, Solution, load_policy
 from solvent.exact.archive import ArraySchema, Schema, Shapes, read_archive, write_archive
-from solvent.exact.scoring import (
-    LEARNED,
-    comparable_score,
-    costs_for_ever,
-    response_values,
-    without_value,
-)
-from solvent.model import TabularGame, TabularPolicy, against
+from solvent.exact.scoring import LEARNED, comparable_score, exploitability, without_value
+from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.files import StoreError
 from solvent.model.parameters import shown
@@ -211,13 +205,9 @@ def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: S
         solution: Solution of `game`.
     """
     try:
-        value = game.at_start(response_values(game, policy, tolerance=LEARNED))
-    except CertificateError:
+        return exploitability(game, policy, solution, tolerance=LEARNED)
+    except (CertificateError, ImproperGameError):
         return math.nan
-    except ImproperGameError:
-        costly = costs_for_ever(against(game, policy), policy.player)
-        return math.inf if costly[game.initial > 0].any() else math.nan
-    return (1 - 2 * policy.player) * (solution.value - value)
 
 
 def figures_of_run(

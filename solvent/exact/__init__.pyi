@@ -34,7 +34,6 @@ from .matrix_game import solve_matrix_games as solve_matrix_games
 from .scoring import GapLocation as GapLocation
 from .scoring import Score as Score
 from .scoring import best_response as best_response
-from .scoring import cross_play_matrix as cross_play_matrix
 from .scoring import exploitability as exploitability
 from .scoring import locate_gap as locate_gap
 from .scoring import nash_conv as nash_conv

@@ -197,42 +197,6 @@ def induce(
 
 
 @kernel(allocates=True)
-def respond(
-    states: Ints,
-    transitions: Transitions,
-    outcome_reward: Floats,
-    weight: Floats,
-    responds: Bools,
-    minimizing: bool,
-) -> Floats:
-    """Return the values of a best response to a fixed policy of the other player, [S].
-
-    Args:
-        states: All of them, each after its successors.
-        transitions: The transitions of the game.
-        outcome_reward: [N] the reward of each outcome, to player 0.
-        weight: [K] the probability of each row where the fixed policy chooses.
-        responds: [S] whether the player who responds chooses.
-        minimizing: Whether that is player 1.
-    """
-    row_start, outcome_start, next_state, probability = transitions
-    values = np.zeros(len(row_start) - 1)
-    for s in states:
-        best, mean, first = 0.0, 0.0, True
-        for k in range(row_start[s], row_start[s + 1]):
-            if not responds[s] and weight[k] == 0:
-                continue
-            q = 0.0
-            for n in range(outcome_start[k], outcome_start[k + 1]):
-                q += probability[n] * (outcome_reward[n] + values[next_state[n]])
-            mean += weight[k] * q
-            if first or (q < best if minimizing else q > best):
-                best, first = q, False
-        values[s] = best if responds[s] else mean
-    return values
-
-
-@kernel(allocates=True)
 def row_advantages(
     transitions: Transitions, outcome_reward: Floats, values: Floats, sign: int
 ) -> tuple[Floats, Floats]:
@@ -445,46 +409,6 @@ def measure(
             elif target[e] == s:
                 cyclic[c] = True
     return ascending
-
-
-@kernel(allocates=True)
-def trace_back(transitions: Transitions, rows: Bools, goal: Bools) -> Ints:
-    """Return the states from which rows lead to a goal, breadth first from the goal backward.
-
-    Args:
-        transitions: Transitions of n states.
-        rows: [K] the rows that may be used.
-        goal: [n] the states of the goal, which come first.
-    """
-    row_start, outcome_start, target, _ = transitions
-    n = len(goal)
-    # The states that lead to state t will be source[start[t] : start[t+1]].
-    start = np.zeros(n + 2, np.int64)
-    for k in range(len(rows)):
-        if rows[k]:
-            for o in range(outcome_start[k], outcome_start[k + 1]):
-                start[target[o] + 2] += 1
-    for t in range(n):
-        start[t + 2] += start[t + 1]
-    source, order = np.empty(start[n + 1], np.int64), np.empty(n, np.int64)
-    met, found, done = goal.copy(), 0, 0
-    for s in range(n):
-        if goal[s]:
-            order[found] = s
-            found += 1
-        for k in range(row_start[s], row_start[s + 1]):
-            if rows[k]:
-                for o in range(outcome_start[k], outcome_start[k + 1]):
-                    source[start[target[o] + 1]] = s
-                    start[target[o] + 1] += 1
-    while done < found:
-        t = order[done]
-        done += 1
-        for e in range(start[t], start[t + 1]):
-            if not met[source[e]]:
-                order[found], met[source[e]] = source[e], True
-                found += 1
-    return order[:found]
 
 
 @kernel()

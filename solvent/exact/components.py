@@ -21,7 +21,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from solvent.exact.compilation import Transitions, keep_staying, measure, trace_back, transitions_of
+from solvent.exact.compilation import Transitions, keep_staying, measure, transitions_of
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Ints
 from solvent.model.tabular import remembered
@@ -121,6 +121,26 @@ def lead_to(transitions: Transitions, rows: Bools, goal: Bools) -> Bools:
     found = np.zeros(len(goal), bool)
     found[trace_back(transitions, rows, goal)] = True
     return found
+
+
+def trace_back(transitions: Transitions, rows: Bools, goal: Bools) -> Ints:
+    """The states from which rows lead to a goal, breadth first from the goal backward.
+
+    Args:
+        transitions: Outcomes of the n states.
+        rows: [k] bool, the rows that may be used.
+        goal: [n] bool, the states of the goal, which come first.
+    """
+    n, edge = len(goal), transitions.outcome_start
+    used = np.repeat(rows, np.diff(edge))
+    source = np.repeat(np.arange(n), np.diff(edge[transitions.row_start]))[used]
+    # One more node leads to the goal, and every state to those that lead to it.
+    goals = np.flatnonzero(goal)
+    tail = np.append(transitions.next_state[used], np.full(len(goals), n))
+    head = np.append(source, goals)
+    graph = csr_array((np.ones(len(head), bool), (tail, head)), shape=(n + 1, n + 1))
+    order = breadth_first_order(graph, n, return_predecessors=False)
+    return np.asarray(order[1:], np.int64)
 
 
 def reached(game: TabularGame, rows: Bools | None = None) -> Bools:

@@ -221,35 +221,6 @@ class TreeSolution:
                 found.append(DecisionImportance(state, *of, visits, loss))
         return sorted(found, key=lambda decision: -decision.importance)[:most]
 
-    def explain(self, state: Any = None, depth: int = 3) -> str:
-        """An optimal policy from a state as an indented tree: what to choose, and what may follow.
-
-        Args:
-            state: The state to begin with; the start if left out.
-            depth: Number of decisions to follow.
-
-        Raises:
-            KeyError: If the state cannot be reached from the start.
-        """
-        lines: list[str] = []
-        todo = [(self.node(self.start if state is None else state), "", 0)]
-        while todo:
-            node, chance, level = todo.pop()
-            indent = "    " * level
-            lines.append(f"{indent}{chance}{node.state!r}  value {float(node.value):.6g}")
-            for k, (label, value) in enumerate(node.choices):
-                mark = "*" if k == node.best else " "
-                lines.append(f"{indent}  {mark} {label}  {float(value):.6g}")
-            branches = sorted(node.outcomes, key=lambda branch: -branch[1])
-            if level < depth:
-                todo += [
-                    (self.nodes[after], f"{float(p):.4f}  ", level + 1)
-                    for after, p in reversed(branches)
-                ]
-            elif branches:
-                lines.append(f"{indent}    ...")
-        return "\n".join(lines)
-
     def report(self, title: str = "Value", most: int = 10) -> str:
         """The value as a decimal and as a fraction, the final states, and the main decisions.
 

@@ -189,41 +189,6 @@ def exchanged(c: GameComponent) -> GameComponent:
     )
 
 
-def fix_one(
-    x_start: Ints, y_start: Ints, transitions: Transitions, fixed: Floats, player: int
-) -> tuple[Ints, Ints, Floats]:
-    """The rows that one player has left when the other's strategies are fixed.
-
-    Args:
-        x_start: [n+1] slices of player 0's actions.
-        y_start: [n+1] slices of player 1's actions.
-        transitions: The transitions of the component, a row for each pair of actions (i, j).
-        fixed: [X] or [Y] the strategies.
-        player: The player whose strategies these are.
-
-    Returns:
-        Slices of outcomes by the other player's actions, [Y+1] or [X+1], state by state; which
-        outcome of the component each is; and its probability. An action has none where the fixed
-        strategy is 0 everywhere.
-    """
-    _, outcome_start, _, probability = transitions
-    # The rows of an action of player 0 are one for each action that player 1 has in its state.
-    width = np.repeat(np.diff(y_start), np.diff(x_start))
-    shift = np.repeat(y_start[:-1], np.diff(x_start)) - np.cumsum(width) + width
-    x = np.repeat(np.arange(len(width)), width)
-    y = np.arange(len(x)) + np.repeat(shift, width)
-    own, other = (x, y) if player == 0 else (y, x)
-    rows = np.flatnonzero(fixed[own] > 0)
-    if player == 0:
-        rows = rows[np.argsort(other[rows], kind="stable")]
-    length = outcome_start[rows + 1] - outcome_start[rows]
-    source = concatenated_ranges(outcome_start[rows], length)
-    count = np.bincount(other[rows], minlength=(y_start if player == 0 else x_start)[-1])
-    ends = np.concatenate(([0], np.cumsum(length)))
-    start = ends[np.concatenate(([0], np.cumsum(count)))]
-    return start, source, np.repeat(fixed[own[rows]], length) * probability[source]
-
-
 def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0) -> Component:
     """The Markov decision process that a player faces: its rows are the pairs (s, j), or (s, i).
 
@@ -233,7 +198,19 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
         player: The player whose strategies are fixed.
         price: The reward of the player who faces it where the other absorbs.
     """
-    start, source, probability = fix_one(*c.start, c.transitions, fixed, player)
+    _, outcome_start, _, probability = c.transitions
+    x, y = np.repeat(np.arange(len(c.width)), c.width), c.pair
+    own, other = (x, y) if player == 0 else (y, x)
+    rows = np.flatnonzero(fixed[own] > 0)
+    if player == 0:
+        rows = rows[np.argsort(other[rows], kind="stable")]
+    # Where the fixed strategy is 0 everywhere, an action of the other player has no outcome.
+    length = outcome_start[rows + 1] - outcome_start[rows]
+    source = concatenated_ranges(outcome_start[rows], length)
+    count = np.bincount(other[rows], minlength=c.start[1 - player][-1])
+    ends = np.concatenate(([0], np.cumsum(length)))
+    start = ends[np.concatenate(([0], np.cumsum(count)))]
+    probability = np.repeat(fixed[own[rows]], length) * probability[source]
     sign = -1 if player == 0 else 1
     next_state, boundary = c.transitions.next_state[source], sign * c.boundary
     reward = sign * c.reward[source]

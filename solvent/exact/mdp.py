@@ -68,9 +68,8 @@ from solvent.exact.compilation import (
     inner,
     kernel,
     row_advantages,
-    trace_back,
 )
-from solvent.exact.components import lead_to
+from solvent.exact.components import lead_to, trace_back
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum

@@ -37,7 +37,6 @@ are the gap and what the response gives up for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,7 +44,7 @@ import numpy as np
 
 from solvent.exact.certificate import refuse_cancelling_loops
 from solvent.exact.chain import NEAR_ROUNDING
-from solvent.exact.compilation import respond, transitions_of
+from solvent.exact.compilation import induce, transitions_of
 from solvent.exact.components import can_reach, components, end_components, free_rows, leaving_rows
 from solvent.exact.evaluation import long_run_gain, policy_value, row_weights, state_visitation
 from solvent.exact.linear_program import loops_of_least_reward
@@ -102,15 +101,14 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
 
 
 def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: float = 1e-9) -> Floats:
-    """The values against a best response, for those who ask again and again.
+    """The values of a policy against a best response, for those who ask again and again.
 
-    A learning curve of self-play asks for them at every point. Where no state can come again and at
-    most one player chooses in each, one pass over the states gives the same values as
-    :func:`best_response`, without the folded game, a policy and a certificate.
+    A learning curve of self-play asks for them at every point. Where no state can come again, one
+    pass over the states gives the same values as :func:`best_response`, without a certificate.
 
     Args:
-        game: A game for two.
-        policy: Either player's.
+        game: The game.
+        policy: Either player's; if the other player has no choice, nobody responds.
         tolerance: Widest bracket accepted of a best response, in units of the largest value or
             reward that can be met from the start, or of 1 if that is larger.
 
@@ -124,20 +122,16 @@ def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: floa
             be proved.
     """
     check_policy(policy, game)
+    if not (game.action_count[1 - policy.player] > 1).any():
+        return policy_value(game, policy)
     parts = components(game)
-    other = 1 - policy.player
-    first, second = (count > 1 for count in game.action_count)
-    if parts.cyclic.any() or (first & second).any():
+    if parts.cyclic.any():
         return best_response(game, policy, tolerance=tolerance).values
-    policy = without_negligible(policy)
-    return respond(
-        parts.order,
-        transitions_of(game),
-        game.outcome_reward,
-        policy.probabilities[game.row_state, game.row_action[policy.player]],
-        (first, second)[other],
-        other == 1,
-    )
+    left = against(game, without_negligible(policy))
+    values, chosen = np.zeros(game.n_states), np.empty(game.n_states, np.int64)
+    minimizing = left.action_count[1] > 1
+    induce(parts.order, transitions_of(left), left.outcome_reward, minimizing, values, chosen, 0.0)
+    return values
 
 
 def without_negligible(policy: TabularPolicy) -> TabularPolicy:
@@ -180,7 +174,7 @@ def exploitability(
     """
     solution = solution_for(game, policy, solution)
     try:
-        values, _ = against_best_response(game, policy, tolerance)
+        values = response_values(game, policy, tolerance=tolerance)
     except ImproperGameError:
         if not starts_that_cost_for_ever(game, policy).any():
             raise
@@ -611,47 +605,6 @@ def locate_gap(
         contribution=visits * loss,
         given_up=float(visits @ given_up),
     )
-
-
-def cross_play_matrix(
-    game: TabularGame, first: Sequence[TabularPolicy], second: Sequence[TabularPolicy]
-) -> Floats:
-    """The cross-play matrix: the value of a game for two under every pair of policies.
-
-    An optimal policy's row is nowhere below the game's value, and its column nowhere above it.
-
-    Args:
-        game: The game.
-        first: Policies of player 0.
-        second: Policies of player 1.
-
-    Returns:
-        [n, m] values at the start to player 0. Where an episode can go on for ever collecting
-        rewards, infinite if one player pays for that in the long run, and NaN if rewards cancel.
-
-    Raises:
-        ValueError: If the game is not one for two, or a policy is for another game or player.
-    """
-    if game.info.players != 2:
-        raise ValueError(f"{game.info.name} is a game for one; cross-play needs two players")
-    for player, policies in enumerate((first, second)):
-        for policy in policies:
-            check_policy(policy, game)
-            if policy.player != player:
-                raise ValueError(
-                    f"{policy.name} is a policy of player {policy.player}; "
-                    f"player {player}'s are expected here"
-                )
-    values = [[_pair_value(game, row, column) for column in second] for row in first]
-    return np.array(values, dtype=float).reshape(len(first), len(second))
-
-
-def _pair_value(game: TabularGame, first: TabularPolicy, second: TabularPolicy) -> float:
-    """The value of a pair at the start to player 0; NaN where rewards cancel for ever."""
-    try:
-        return game.at_start(policy_value(game, first, second))
-    except ImproperGameError:
-        return np.nan
 
 
 def _worst_response(game: TabularGame, policy: TabularPolicy, row_values: Floats) -> Floats:

@@ -217,17 +217,6 @@ def test_the_report_lists_value_final_states_and_decisions() -> None:
     assert len(lines) == 10
 
 
-def test_a_line_of_play_is_explained() -> None:
-    text = solve_tree(dice_choices, dice_score, START).explain((1, 2), depth=1)
-    assert text.splitlines()[:4] == [
-        "(1, 2)  value 3.5",
-        "    keep  2",
-        "  * throw again  3.5",
-        "    0.1667  (0, 1)  value 1",
-    ]
-    assert "..." in solve_tree(dice_choices, dice_score, START).explain(depth=1)
-
-
 def point(_: Any) -> None:
     """Nothing is scored."""
 

@@ -44,7 +44,6 @@ from solvent.exact.scoring import (
     Score,
     comparable_score,
     costs_for_ever,
-    cross_play_matrix,
     response_values,
     solve_with_nonterminating_play,
     without_value,
@@ -103,15 +102,19 @@ def test_endless_play_that_is_paid_has_no_value() -> None:
             answered(game, policy)
 
 
-def test_play_without_end_has_its_place_in_the_cross_play_matrix() -> None:
-    for toll, back, held in ((1, 1, -np.inf), (0, 1, 0), (-1, 1, np.inf), (1, -1, np.nan)):
+def test_a_pair_that_never_ends_has_the_value_of_what_it_collects_for_ever() -> None:
+    for toll, back, held in ((1, 1, -np.inf), (0, 1, 0), (-1, 1, np.inf)):
         game = siege(day=3, night=1, toll=toll, ambush=True, back=back)
         rows, columns = (
             [TabularPolicy.deterministic(game, np.full(3, n), player=p) for n in (0, 1)]
             for p in (0, 1)
         )
-        found = cross_play_matrix(game, rows, columns)
+        found = [[game.at_start(policy_value(game, a, b)) for b in columns] for a in rows]
         np.testing.assert_array_equal(found, [[held, 3], [1, 1]])
+    game = siege(day=3, night=1, toll=1, ambush=True, back=-1)
+    pair = (TabularPolicy.deterministic(game, np.zeros(3, int), player=p) for p in (0, 1))
+    with pytest.raises(ImproperGameError):
+        policy_value(game, *pair)
 
 
 @pytest.mark.parametrize(("player", "toll"), [(0, 1), (1, -1)])

@@ -19,7 +19,6 @@ from solvent.exact import (
     CertificateError,
     ImproperGameError,
     best_response,
-    cross_play_matrix,
     exploitability,
     locate_gap,
     nash_conv,
@@ -339,29 +338,3 @@ def test_what_cannot_be_proved_to_a_billionth_is_accepted_on_demand_only(
 
 
 BETTING_SOLVED = solve(BETTING, tolerance=1e-3)
-
-
-# The cross-play matrix
-
-
-def test_each_cell_is_the_value_of_its_pair_and_an_optimal_pair_is_a_saddle_point(
-    pig: Any, combat: Any
-) -> None:
-    game, solution = pig
-    first, second = ([TabularPolicy.uniform(game, player=p), solution.policies[p]] for p in (0, 1))
-    table = cross_play_matrix(game, [*first, first[0]], second)
-    assert table.shape == (3, 2)
-    for row, policy in zip(table, first, strict=False):
-        for cell, other in zip(row, second, strict=True):
-            assert cell == game.at_start(policy_value(game, policy, other))
-    assert table[1, 1] == pytest.approx(solution.value, abs=1e-12)
-    assert table[0, 1] < solution.value - 0.01
-    assert table[1, 0] > solution.value + 0.01
-    with pytest.raises(ValueError, match="is a policy of player 1; player 0's are expected"):
-        cross_play_matrix(game, second, first)
-    assert cross_play_matrix(game, [], second).shape == (0, 2)
-    stranger = TabularPolicy.uniform(compile_game(Pig(target=9)), player=1)
-    with pytest.raises(ValueError, match="was made for the model"):
-        cross_play_matrix(game, first, [stranger])
-    with pytest.raises(ValueError, match="ff-combat is a game for one"):
-        cross_play_matrix(combat[0], [], [])
