@@ -54,7 +54,6 @@ from solvent.exact.compilation import (
     raise_values,
     row_advantages,
     substitute_back,
-    sweep_gains,
     transitions_of,
 )
 from solvent.exact.components import (
@@ -97,9 +96,6 @@ NARROWER = 1e-13
 CLOSE = 1e-9
 """Bounds of a game for two that are farther apart, in units of the value or of 1, are looked for
 again."""
-
-SWEEPS = 50
-"""Number of times gains are added up before another way is tried, unless the end is in sight."""
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -397,12 +393,6 @@ def _upper_bound(
             for above in () if least is None else (least, SLACK * least):
                 if raise_values(transitions_of(game), rise + 1.5 * rounding, above, LATER):
                     yield above
-        # Sweeps of value iteration approach the most that can be collected from below. Once no row
-        # has more than a quarter of its gain beyond that, twice as much is enough.
-        least = np.maximum(gain, float(rounding.max(initial=0.0)) / 100)
-        above = np.zeros(game.n_states)
-        if sweep_gains(transitions_of(game), least, above, SWEEPS):
-            yield 2 * above
 
     # Without cycles one pass finds the most that rows can gain.
     for above in found() if cyclic else ():

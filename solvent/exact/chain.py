@@ -29,7 +29,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from solvent.exact.compilation import Transitions, inner, kernel
 from solvent.exact.solution import CertificateError
-from solvent.model.arrays import Floats, Ints, concatenated_ranges
+from solvent.model.arrays import Floats, Ints
 
 ELIMINATED = 64
 """Chains of up to so many states are eliminated at once."""
@@ -39,9 +39,6 @@ SLOW = 1e8
 
 NARROW = 16
 """Chains whose moves can be made to lead no farther than this are eliminated at once."""
-
-STEPS = 50
-"""Steps from one state in which more states than a narrow order allows may be found."""
 
 LARGEST_WORK = 2e10
 """Chains whose elimination would take more multiplications than this, some ten seconds, are not
@@ -75,17 +72,6 @@ def narrow_order(start: Ints, target: Ints, widest: int) -> tuple[Ints, int] | N
     n = len(start) - 1
     if n == 0:
         return np.empty(0, np.int64), 0
-    # In so many steps no more nodes can be reached in a narrow order.
-    met = np.zeros(n, bool)
-    front, count = np.array([n // 2]), 1
-    met[front] = True
-    for step in range(1, STEPS + 1):
-        ahead = target[concatenated_ranges(start[front], start[front + 1] - start[front])]
-        front = np.unique(ahead[~met[ahead]])
-        met[front] = True
-        count += len(front)
-        if count > 2 * step * widest + 1:
-            return None
     graph = csr_array(
         (np.ones(len(target), np.int8), target.astype(np.int32), start.astype(np.int32)),
         shape=(n, n),

@@ -343,44 +343,6 @@ def substitute_forward(
                     visits[next_state[n]] += flow * probability[n]
 
 
-@kernel(largest=5000)
-def sweep_gains(transitions: Transitions, gain: Floats, total: Floats, patience: int) -> bool:
-    """Value iteration from below for the most that rows can gain, all gains being positive.
-
-    Args:
-        transitions: The transitions of the game.
-        gain: [K] of each row.
-        total: [S] what is gained from each state on; 0 at first, written.
-        patience: Half as many sweeps, from the second half on, have to bring the rows nearer: by
-            three tenths of the largest share of its gain that a row has beyond the total.
-
-    Returns:
-        Whether in the last sweep no row had more than a quarter of its gain beyond the total.
-    """
-    row_start, outcome_start, next_state, probability = transitions
-    n = len(row_start) - 1
-    sweep, missed, before = 0, np.inf, np.inf
-    while missed > 0.25:
-        missed = 0.0
-        for number in range(n):
-            s = number if sweep % 2 == 0 else n - 1 - number
-            best = total[s]
-            for k in range(row_start[s], row_start[s + 1]):
-                q = gain[k]
-                for o in range(outcome_start[k], outcome_start[k + 1]):
-                    q += probability[o] * total[next_state[o]]
-                if q - total[s] > missed * gain[k]:
-                    missed = (q - total[s]) / gain[k]
-                best = max(best, q)
-            total[s] = best
-        sweep += 1
-        if sweep % (patience // 2) == 0:
-            if sweep >= patience and not missed < 0.7 * before:
-                break
-            before = missed
-    return missed <= 0.25
-
-
 @kernel()
 def measure(
     start: Ints, target: Ints, order: Ints, label: Ints, cyclic: Bools, depth: Ints
