@@ -55,6 +55,7 @@ from solvent.benchmark.records import (
     Outcome,
     SuiteRecord,
     TaskRecord,
+    read_bench,
     write_results,
 )
 from solvent.benchmark.run_folder import RECORD
@@ -69,7 +70,7 @@ from solvent.benchmark.suites import (
 )
 from solvent.exact import CertificateError, ImproperGameError
 from solvent.exact.layered.cluster import Build, RayWorkers, check_build, this_build
-from solvent.model.files import locked, remove_temporary, write_atomically
+from solvent.model.files import StoreError, locked, remove_temporary, write_atomically
 from solvent.model.parameters import check_integer, shown
 
 Files = dict[str, bytes]
@@ -136,6 +137,11 @@ def bench(
         with BenchProgress(totals, shown=progress) as told:
             for line in left_out:
                 told.write(f"left out  {line}")
+            if count := _passed_over(out, runs):
+                told.write(
+                    f"left out  {count} of the results in {FILE}, for which this bench does not "
+                    f"ask; their folders stay, and a bench that asks for them reads them back"
+                )
             with _started(out, runs, workers, on, told) as outcomes:
                 # While the runs go on elsewhere, this process solves games and scores baselines.
                 references = _references(games, told)
@@ -202,6 +208,15 @@ def _plan(
     if not runs:
         raise ValueError("there is nothing to do: " + ("; ".join(left_out) or "no algorithm"))
     return runs, left_out
+
+
+def _passed_over(out: Path, runs: Sequence[Run]) -> int:
+    """Return how many results of an earlier bench in the folder none of these runs has."""
+    asked = {run.folder for run in runs}
+    with suppress(StoreError):  # Where there are none, or damaged ones, there is nothing to keep.
+        tasks = read_bench(out, trust=True).tasks
+        return sum(agent.folder not in asked for task in tasks for agent in task.agents)
+    return 0
 
 
 def _checked(name: str, source: Source) -> Algorithm:

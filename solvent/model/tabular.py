@@ -451,8 +451,12 @@ class TabularPolicy:
         """Raise unless this is a policy for `game`.
 
         Raises:
-            ValueError: If the model hashes differ.
+            ValueError: If the model hashes differ, or `game` is no table.
         """
+        if not isinstance(game, TabularGame):
+            raise ValueError(
+                f"game is {shown(game)}; expected is its table, solvent.compile_game(game)"
+            )
         if self.model_hash != game.model_hash:
             raise ValueError(
                 f"policy {self.name!r} was made for the model {self.model_hash[:12]}, "

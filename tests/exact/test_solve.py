@@ -304,6 +304,8 @@ def test_policies_of_the_wrong_player_or_game_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             policy_value(pig, *policies)
+    with pytest.raises(ValueError, match=r"game is 'pig'; expected is its table"):
+        policy_value("pig", first, second)  # type: ignore[arg-type]
 
 
 # Cycles that are solved together have the values that they have one by one
