@@ -31,8 +31,10 @@ seed gives the same chart everywhere. Depths, foci and rungs count in thousandth
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from string import ascii_uppercase
+from typing import TypeAlias
 
 import numpy as np
 
@@ -111,7 +113,7 @@ class ChartParameters:
 
 def make_chart(name: str, parameters: ChartParameters) -> Chart:
     """The chart of these parameters; its source says how to make it again."""
-    draw = _Draws(parameters.seed)
+    draw = _draws(parameters.seed)
     plays = [_play(number, parameters, draw) for number in range(parameters.plays)]
     quick_kick, punt = _kicks(parameters.defences, draw)
     if parameters.published:
@@ -123,15 +125,14 @@ def make_chart(name: str, parameters: ChartParameters) -> Chart:
     return Chart(name, tuple(plays), quick_kick, punt, source)
 
 
-class _Draws:
+Draw: TypeAlias = Callable[[int], int]
+"""Draws a number in 0..bound - 1, uniform except for a bias below 2^-50."""
+
+
+def _draws(seed: int) -> Draw:
     """Whole numbers from the raw stream of PCG64."""
-
-    def __init__(self, seed: int) -> None:
-        self._bits = np.random.PCG64(seed)
-
-    def below(self, bound: int) -> int:
-        """Return a number in 0..bound - 1, uniform except for a bias below 2^-50."""
-        return int(self._bits.random_raw()) * bound >> 64
+    bits = np.random.PCG64(seed)
+    return lambda bound: int(bits.random_raw()) * bound >> 64
 
 
 @dataclass(frozen=True)
@@ -208,26 +209,24 @@ def ladder(depth: int, parameters: ChartParameters) -> Ladder:
     return Ladder(turnover, sack, incomplete, shares[3], low, typical, top, passes)
 
 
-def _play(number: int, parameters: ChartParameters, draw: _Draws) -> tuple[Cell, ...]:
+def _play(number: int, parameters: ChartParameters, draw: Draw) -> tuple[Cell, ...]:
     """The cells of a play: its defences ranked by surprise, each on its rung."""
     defences, noise = parameters.defences, parameters.noise
     depth = number * 1000 // (parameters.plays - 1)
     surprise = [
-        abs(depth - defence * 1000 // (defences - 1)) + draw.below(2 * noise + 1) - noise
+        abs(depth - defence * 1000 // (defences - 1)) + draw(2 * noise + 1) - noise
         for defence in range(defences)
     ]
     order = sorted(range(defences), key=surprise.__getitem__)
     rungs = ladder(depth, parameters)
     cells: dict[int, Cell] = {}
     for rank, defence in enumerate(order):
-        centre = (rank * 1000 + draw.below(1000)) // defences
+        centre = (rank * 1000 + draw(1000)) // defences
         cells[defence] = _cell(centre, depth, rungs, parameters, draw)
     return tuple(cell for _, cell in sorted(cells.items()))
 
 
-def _cell(
-    centre: int, depth: int, rungs: Ladder, parameters: ChartParameters, draw: _Draws
-) -> Cell:
+def _cell(centre: int, depth: int, rungs: Ladder, parameters: ChartParameters, draw: Draw) -> Cell:
     branches = []
     for total, probability in dice_sum(parameters.dice).items():
         above_middle = 2 * total - 7 * parameters.dice  # Within +-5 per die.
@@ -242,9 +241,9 @@ WIDE = 200
 """Depth from which a gain may end out of bounds."""
 
 
-def _trimmed(result: Result, rung: int, depth: int, penalties: int, draw: _Draws) -> Result:
+def _trimmed(result: Result, rung: int, depth: int, penalties: int, draw: Draw) -> Result:
     """The result, or a penalty in its place, or its gain ending out of bounds."""
-    called, kind, outside = draw.below(100), draw.below(3), draw.below(5)
+    called, kind, outside = draw(100), draw(3), draw(5)
     if result.kind == "gain" and result.yards > 3 and depth >= WIDE and outside == 0:
         result = replace(result, out_of_bounds=True)
     if called >= penalties:
@@ -256,15 +255,15 @@ def _trimmed(result: Result, rung: int, depth: int, penalties: int, draw: _Draws
     return Result("choice", options=(penalty, result)) if kind == 2 else penalty
 
 
-def _kicks(defences: int, draw: _Draws) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+def _kicks(defences: int, draw: Draw) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
     """The columns of the quick kick and the punt."""
     quick_kick, punt = [], []
     for defence in range(defences):
         focus = defence * 1000 // (defences - 1)
         rushes, returns = focus < 200, focus >= 800
-        quick = f"punt{33 + draw.below(6)}r{draw.below(3)}"
-        kicked = 42 + draw.below(8) - 3 * rushes
-        long = f"punt{kicked}r{focus * 10 // 1000 + draw.below(4)}"
+        quick = f"punt{33 + draw(6)}r{draw(3)}"
+        kicked = 42 + draw(8) - 3 * rushes
+        long = f"punt{kicked}r{focus * 10 // 1000 + draw(4)}"
         quick_kick.append(parse_cell(f"{quick}*35 | block*1" if rushes else quick))
         if rushes:
             long = f"{long}*34 | block*2"

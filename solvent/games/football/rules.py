@@ -76,7 +76,7 @@ from solvent.games.football.situation import (
     legal_actions,
     situation_text,
 )
-from solvent.games.football.table import tabulate
+from solvent.games.football.table import Nodes
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
 from solvent.model.game import merged
 from solvent.model.parameters import Spread, check_choice, check_flag, is_number, shown, spread
@@ -536,4 +536,4 @@ class FootballStrategy(ChartFootball):
             TooManyStatesError: If the table would fill the memory.
             ValueError: If the chart's probabilities are too fine for exact arithmetic in 53 bits.
         """
-        return tabulate(self)
+        return Nodes(self).build()

@@ -493,10 +493,6 @@ class ClockRules(Numbers):
         minutes, seconds = divmod(ticks * self.tick, 60)
         return f"{minutes}:{seconds:02}"
 
-    def with_timeout(self, seconds: int) -> int:
-        """The seconds that a play takes if a time-out is called after it."""
-        return max(0, seconds - self.timeout_saves)
-
     def left(self, ticks: int, seconds: int, *, penalty: bool) -> TimeLeft:
         """Return the clock after a play.
 
@@ -507,4 +503,5 @@ class ClockRules(Numbers):
         """
         after = self.after(ticks, seconds)
         untimed = ticks > 0 and after == 0 and penalty and self.untimed_down
-        return TimeLeft(after, self.after(ticks, self.with_timeout(seconds)), untimed)
+        saved = self.after(ticks, max(0, seconds - self.timeout_saves))
+        return TimeLeft(after, saved, untimed)

@@ -36,23 +36,10 @@ from solvent.model.arrays import Bools, Ints, concatenated_ranges
 from solvent.model.transforms import reachable
 
 LARGEST_TABLE = 50_000_000
-"""`tabulate` refuses to list more pairs of calls than this (some 2 GB)."""
+"""A table with more pairs of calls than this is refused (some 2 GB)."""
 
 CHUNK = 1 << 20
 """Number of rows whose outcomes are made at a time, so that no intermediate array is large."""
-
-
-def tabulate(game: Any) -> TabularGame:
-    """Build the arrays.
-
-    Args:
-        game: A :class:`~solvent.games.football.rules.FootballStrategy`.
-
-    Raises:
-        TooManyStatesError: If there are more pairs of calls than :data:`LARGEST_TABLE`.
-        ValueError: If a cell's probabilities have no common denominator that is small enough.
-    """
-    return reachable(_Table(game).build())
 
 
 class _Team:
@@ -107,8 +94,15 @@ class _Team:
         self.code = np.repeat(["", *self.codes], size)
 
 
-class _Table:
-    """The parts of a table, and the data from which it is built."""
+class Nodes:
+    """The nodes of a drive or of the game until the next score, and the table of them.
+
+    Args:
+        game: A :class:`~solvent.games.football.rules.FootballStrategy`.
+
+    Raises:
+        TooManyStatesError: If there are more pairs of calls than :data:`LARGEST_TABLE`.
+    """
 
     def __init__(self, game: Any) -> None:
         self.game, self.every = game, Situations.of(game.loaded_ruleset)
@@ -124,7 +118,11 @@ class _Table:
         self.node = {state: node for node, state in enumerate(self.states)}
 
     def build(self) -> TabularGame:
-        """Put the table together."""
+        """Put the table together, of what can be reached.
+
+        Raises:
+            ValueError: If a cell's probabilities have no common denominator that is small enough.
+        """
         seen = [self.game.observations(self.states, player) for player in (0, 1)]
         initial = np.zeros(self.end + 1)
         for outcome in self.game.initial():
@@ -137,7 +135,7 @@ class _Table:
         )
         sizes = [team.rows for team in self.teams]
         rows = np.concatenate(([0], *sizes, [len(of_one) for of_one in kicks], [0]))
-        return TabularGame(
+        table = TabularGame(
             info=self.game.info,
             states=self.states,
             row_start=np.cumsum(rows).astype(np.int64),
@@ -149,6 +147,7 @@ class _Table:
             initial=initial,
             observation=(seen[0], seen[1]),
         )
+        return reachable(table)
 
     def _outcomes(self, team: _Team) -> Iterator[tuple[NDArray[Any], ...]]:
         """The next node, probability and reward of all outcomes of a team; lengths of rows."""

@@ -372,8 +372,15 @@ class TimedFootball(ChartFootball):
         """The calls meet, a choice is taken, the ball is kicked, or a time-out called or not."""
         if state.phase != "time-out":
             return super().transition(state, joint_action)
-        called = joint_action[state.asked] == self.actions.timeout
-        return (self.timeout_called(state) if called else self.declined(state),)
+        if joint_action[state.asked] == self.actions.timeout:
+            # The player who was asked has one fewer, and the clock stands.
+            left = [count - (player == state.asked) for player, count in enumerate(state.timeouts)]
+            after = state.settled._replace(timeouts=(left[0], left[1]))
+            return (self._goes_on(after, state.saved, untimed=False),)
+        if state.other_too:
+            other = state._replace(asked=1 - state.asked, other_too=False)
+            return (Outcome(Fraction(1), other),)
+        return (self._goes_on(state.settled, state.ticks, untimed=state.untimed),)
 
     def told(
         self,
@@ -447,19 +454,6 @@ class TimedFootball(ChartFootball):
             case Restart.FREE_KICK:
                 return following._replace(phase="free kick")
         return following
-
-    def timeout_called(self, state: TimedPosition) -> Outcome:
-        """The player who was asked has one time-out fewer, and the clock stands."""
-        left = [count - (player == state.asked) for player, count in enumerate(state.timeouts)]
-        return self._goes_on(
-            state.settled._replace(timeouts=(left[0], left[1])), state.saved, untimed=False
-        )
-
-    def declined(self, state: TimedPosition) -> Outcome:
-        """The other player is asked, or the clock has run."""
-        if state.other_too:
-            return Outcome(Fraction(1), state._replace(asked=1 - state.asked, other_too=False))
-        return self._goes_on(state.settled, state.ticks, untimed=state.untimed)
 
     def _goes_on(self, following: TimedPosition, left: int, *, untimed: bool) -> Outcome:
         """The half goes on with a play or a kick, or it is over."""
