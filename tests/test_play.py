@@ -211,3 +211,10 @@ def test_simultaneous_choices_are_priced_in_points(player: int) -> None:
     assert (record.result, record.cost) == (-1, 2)
     assert f"Player {'BA'[player]} chooses: scissors." in session.shown
     assert "cost 2.0000 points; rock was better" in session.text
+
+
+def test_rewards_on_the_way_are_added_up() -> None:
+    session = Session(["up", "right", "up", "right"])
+    session.play("windy-gridworld", seed=1)
+    told = re.findall(r"You receive (\S+), which makes (\S+)\.", session.text)
+    assert told == [("-1", "-1"), ("-1", "-2"), ("-1", "-3"), ("-1", "-4")]

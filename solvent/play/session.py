@@ -315,8 +315,9 @@ class Session:
                 reward += float(outcome.reward)
                 state = outcome.state
                 if outcome.reward and not self.scale.is_chance and not self.game.is_terminal(state):
-                    received = float(outcome.reward) * (1 if self.player == 0 else -1)
-                    self.show(f"You receive {received:g}.")
+                    sign = 1 if self.player == 0 else -1
+                    in_all = sign * reward
+                    self.show(f"You receive {sign * outcome.reward:g}, which makes {in_all:g}.")
                 self.show("")
         except (EOFError, KeyboardInterrupt, LeaveError):
             self.show("")
