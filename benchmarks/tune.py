@@ -148,8 +148,8 @@ LONG: Mapping[str, Space] = {
         "batch_size": one_of(256, 512, 1024),
     },
 }
-"""Those on suites with more than 100,000 steps for a task. Batches of 64 take PPO four times the
-CPU time of batches of 512: thirty trials at 500,000 steps would take four hours."""
+"""Those on suites with more than 100,000 steps for a task. Batches of 64 took PPO some
+four times the CPU time of batches of 512 on core-mini, where all trials took 15 minutes."""
 
 
 def space_of(algorithm: str, suite: Suite) -> Space:

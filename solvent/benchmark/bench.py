@@ -214,7 +214,7 @@ def _passed_over(out: Path, runs: Sequence[Run]) -> int:
     """Return how many results of an earlier bench in the folder none of these runs has."""
     asked = {run.folder for run in runs}
     with suppress(StoreError):  # Where there are none, or damaged ones, there is nothing to keep.
-        tasks = read_bench(out, trust=True).tasks
+        tasks = read_bench(out, trust=True).tasks  # They are counted; no code is run.
         return sum(agent.folder not in asked for task in tasks for agent in task.agents)
     return 0
 

@@ -229,7 +229,7 @@ def gap_axis(gaps: Sequence[float], *, unbounded: bool = False) -> Axis:
 
 
 def value_axis(values: Iterable[float]) -> Axis:
-    """Return an axis for values: around the finite ones, with a lane for each infinite one.
+    """Return an axis that fits values. Infinite ones are drawn in a lane at its end.
 
     Args:
         values: The values to draw; NaN stands for none.

@@ -91,7 +91,7 @@ class Curves:
     ) -> str:
         """Draw the mean of each algorithm's runs as a line, and one line for the optimum.
 
-        Infinite values of policies that never end have a lane of their own.
+        Infinite values, of policies that never end, are drawn in a lane at the end of the axis.
 
         Args:
             title: Title of the chart. Default: the name of the quantity.

@@ -233,6 +233,17 @@ def test_the_text_on_half_a_million_steps_is_what_the_entries_and_the_searches_s
         if name == "ppo":
             assert round(sum(line["cpu_seconds"] for line in lines) / 60) == 89
             assert min(line["settings"]["batch_size"] for line in trials) == 256
+    log = (ROOT / "docs/evidence/core-mini-tuning/ppo.jsonl").read_text().splitlines()
+    spent: dict[int, list[float]] = {64: [], 512: []}
+    for line in map(json.loads, log):
+        own = line["settings"]
+        alike = (own["n_envs"], own["n_steps"], own["n_epochs"]) == (16, 128, 8)
+        if alike and "[128, 128]" in own["policy_kwargs"] and line["state"] == "complete":
+            spent[own["batch_size"]].append(line["cpu_seconds"])
+    assert round(np.mean(spent[64]) / np.mean(spent[512])) == 4
+    assert "small ones took some four times the CPU time on `core-mini`" in " ".join(
+        (ROOT / "docs/benchmark.md").read_text("utf-8").split()
+    )
 
 
 def by_task(entry: Submission) -> dict[str, list[float]]:
